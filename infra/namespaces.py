@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every dataset namespace, dataset name, job namespace and job name of the lab, spelled once.
+
+This module imports nothing, so that everything may import it: the Pulumi program, the jobs, the tests.
+Names are canonical: they say what a thing *is*, never where a target happened to put it, so the graphs of
+the local, Docker and Kubernetes labs are equal. What an engine needs to emit them (namespace resolvers,
+rewriting rules) is rendered here too, from the same constants.
+
+Naming follows OpenLineage's conventions: Kafka is `kafka://{bootstrap host}:{port}` and the topic; an
+Iceberg table is its physical place, `s3://{bucket}` and the path, with the catalog's name as a symlink.
+"""
+
+JOBS = "lineage-lab"
+"""Namespace of every job of the lab."""
+
+KAFKA = "kafka://kafka:9092"
+WAREHOUSE = "s3://warehouse"
+ARCHIVE = "s3://archive"
+POSTGRES = "postgres://postgres:5432"
+
+CATALOG = "lake"
+"""Name of the Iceberg catalog, as every engine's SQL spells it (`lake.sales.orders`)."""
+
+WAREHOUSE_BUCKET = WAREHOUSE.removeprefix("s3://")
+ARCHIVE_BUCKET = ARCHIVE.removeprefix("s3://")
+
+TOPIC_ORDERS = "orders"
+TOPIC_BIDS = "bids"
+TOPICS = (TOPIC_ORDERS, TOPIC_BIDS)
+
+TABLE_ORDERS = "sales.orders"
+TABLE_ORDERS_REJECTED = "sales.orders_rejected"
+TABLE_SUPPLIER_STATS = "sales.supplier_stats"
+TABLES = (TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS)
+
+JOB_ORDERS_ETL = "orders_etl"
+JOB_SUPPLIER_STATS = "supplier_stats"
+
+
+def catalog_name(table: str) -> str:
+    """The name that SQL uses: `sales.orders` is `lake.sales.orders`."""
+    return f"{CATALOG}.{table}"
+
+
+def path_of_table(table: str) -> str:
+    """The dataset name of a table in `WAREHOUSE`: `sales.orders` is `sales/orders`."""
+    return table.replace(".", "/")
+
+
+def spark_lineage(lineage_url: str) -> dict[str, str]:
+    """Spark settings that make OpenLineage's agent speak of the lab's jobs to the lineage service.
+
+    Spark gets no namespace resolver: the agent (1.53) applies them to datasets but not to the input fields
+    of columnLineage, so that its own events stop fitting together. The service's rules do both.
+    """
+    return {
+        "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
+        "spark.openlineage.namespace": JOBS,
+        "spark.openlineage.transport.type": "http",
+        "spark.openlineage.transport.url": lineage_url,
+        "spark.openlineage.transport.timeoutInMillis": "2000",
+        "spark.openlineage.columnLineage.datasetLineageEnabled": "true",
+        "spark.openlineage.facets.spark_properties.disabled": "true",
+        "spark.openlineage.facets.environment-properties.disabled": "true",
+        "spark.openlineage.facets.spark.logicalPlan.disabled": "true",
+    }
+
+
+def service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[str, object]:
+    """The lineage service's rules file: which spellings mean which canonical namespace.
+
+    `kafka_addresses` are the `host:port` under which the broker is reached, from inside and from outside the
+    target. `catalog_url` is the Iceberg REST catalog as the service reaches it.
+    """
+    return {
+        "version": 1,
+        "namespaces": [
+            {"canonical": KAFKA, "hosts": sorted(set(kafka_addresses))},
+            {"canonical": WAREHOUSE, "patterns": [f"^s3[an]?://{WAREHOUSE_BUCKET}/?$"]},
+            {"canonical": ARCHIVE, "patterns": [f"^s3[an]?://{ARCHIVE_BUCKET}/?$"]},
+        ],
+        "catalogs": [{"name": CATALOG, "uri": catalog_url, "warehouse": WAREHOUSE}],
+    }
