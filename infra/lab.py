@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which services, tasks and parts of the pipeline make the lab, and where each service listens."""
+
+from infra.model import Bucket, Endpoint, Lab, Site, Topic
+from infra.namespaces import TOPICS, WAREHOUSE_BUCKET
+from infra.services import iceberg_catalog, kafka, lineage, object_store, shop, spark
+from infra.settings import Settings
+
+ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {
+    service.NAME: service.ENDPOINTS for service in (kafka, object_store, iceberg_catalog, lineage)
+}
+"""What each service listens on. A target needs all of them before it can tell one service of another."""
+
+KEEP_EVERYTHING = {"retention.ms": "-1", "retention.bytes": "-1"}
+"""The tables are a function of the topics, so that the topics forget nothing."""
+
+
+def lab(site: Site, settings: Settings) -> Lab:
+    """The whole lab as data: a function of the settings and of the place it will run in."""
+    return Lab(
+        services=(
+            lineage.lineage(site, settings),
+            kafka.kafka(site, settings),
+            object_store.object_store(site, settings),
+            iceberg_catalog.iceberg_catalog(site, settings),
+            shop.shop(site, settings),
+        ),
+        tasks=spark.jobs(site, settings),
+        topics=tuple(Topic(name, settings.topic_partitions, KEEP_EVERYTHING) for name in TOPICS),
+        buckets=(Bucket(WAREHOUSE_BUCKET),),
+    )

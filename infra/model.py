@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a lab is made of: frozen descriptions that say nothing of where they will run.
+
+A `Service` runs on, a `Task` runs to its end whenever it is asked to, topics and buckets are parts of the
+pipeline that live inside a service. A target (`infra.targets`) turns them into processes, containers or pods.
+Parts name each other by their `key`: `kafka`, `topic/orders`, `bucket/warehouse`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True)
+class Java:
+    """A main class on the class path of one component.
+
+    Attributes:
+        component: the component (`infra.artifacts`) whose jars make the class path.
+        main: fully qualified name of the main class.
+        heap_mib: the largest heap, in MiB.
+        options: further JVM options, system properties among them.
+    """
+
+    component: str
+    main: str
+    heap_mib: int
+    args: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Python:
+    """A module run with `python -m`, in one of the kit's virtual environments."""
+
+    module: str
+    args: tuple[str, ...] = ()
+    environment: Literal["kit", "spark"] = "kit"
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A native program that the kit brings along."""
+
+    name: str
+    args: tuple[str, ...] = ()
+
+
+Run = Java | Python | Binary
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """A step that runs to its end before a service starts, unless the file `unless` is there already."""
+
+    run: Run
+    unless: str
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A port that a service listens on.
+
+    Attributes:
+        name: unique within the service.
+        port: the conventional port; a target may move it.
+        scheme: `http` where a person or a client uses a URL, empty where it is `host:port`.
+        published_as: the name under which the stack's outputs show it; empty for what stays inside.
+    """
+
+    name: str
+    port: int
+    scheme: str = ""
+    published_as: str = ""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an endpoint is reached, from the place that asked."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The address as the root of a web service, without a closing slash."""
+        return f"http://{self}"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How to tell that a service is ready: its endpoint accepts connections, or answers `path` with 2xx.
+
+    Attributes:
+        endpoint: name of one of the service's endpoints.
+        path: an HTTP path, or empty for a TCP connection.
+        seconds: how long it may take on a slow machine.
+    """
+
+    endpoint: str
+    path: str = ""
+    seconds: int = 120
+
+
+@dataclass(frozen=True)
+class Service:
+    """Something that runs on.
+
+    Attributes:
+        name: unique in the lab; also its key.
+        run: what is run.
+        endpoints: what it listens on.
+        ready: how to tell that it is up; None where the process itself is all there is to see.
+        needs: keys of the parts that must be there first.
+        prepare: steps that run to their end before `run`.
+        files: configuration files by name, as text. Never holds a secret.
+        volumes: names of folders that outlive a restart.
+        env: environment variables.
+        secrets: environment variables whose value is a credential, by the credential's name.
+        memory_mib: what it takes when it is busy; for the preflight and for limits.
+        stop_seconds: how long it may take to stop before it is killed.
+    """
+
+    name: str
+    run: Run
+    endpoints: tuple[Endpoint, ...] = ()
+    ready: Probe | None = None
+    needs: tuple[str, ...] = ()
+    prepare: tuple[Prepare, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    volumes: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    memory_mib: int = 256
+    stop_seconds: int = 30
+
+    @property
+    def key(self) -> str:
+        """How other parts name it in `needs`."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something that runs to its end when it is asked to (`lab run NAME`). Fields as in `Service`."""
+
+    name: str
+    run: Run
+    needs: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    memory_mib: int = 1024
+    stop_seconds: int = 30
+
+    @property
+    def key(self) -> str:
+        """How other parts name it in `needs`."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A Kafka topic. `config` holds topic-level settings under Kafka's own names."""
+
+    name: str
+    partitions: int = 1
+    config: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """How other parts name it in `needs`."""
+        return f"topic/{self.name}"
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket of the object store."""
+
+    name: str
+
+    @property
+    def key(self) -> str:
+        """How other parts name it in `needs`."""
+        return f"bucket/{self.name}"
+
+
+Part = Service | Task | Topic | Bucket
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The whole lab, as data.
+
+    Raises:
+        ValueError: two parts have one key, or a part needs one that is not there.
+    """
+
+    services: tuple[Service, ...]
+    tasks: tuple[Task, ...]
+    topics: tuple[Topic, ...]
+    buckets: tuple[Bucket, ...]
+
+    def __post_init__(self) -> None:
+        keys = [part.key for part in self.parts]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ValueError(f"two parts of the lab are called {key}")
+        for part in self.parts:
+            for needed in getattr(part, "needs", ()):
+                if needed not in keys:
+                    raise ValueError(f"{part.key} needs {needed}, which is no part of the lab")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Every part, services first."""
+        return (*self.services, *self.tasks, *self.topics, *self.buckets)
+
+    def service(self, name: str) -> Service:
+        """The service of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for service in self.services:
+            if service.name == name:
+                return service
+        raise KeyError(name)
+
+
+class Site(Protocol):
+    """A service's view of the place it will run in, handed to it by the target."""
+
+    def listen(self, service: str, endpoint: str) -> Address:
+        """Where the service itself has to bind."""
+
+    def address(
+        self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside"
+    ) -> Address:
+        """Where others reach it: another service (`inside`) or the user's own client (`outside`)."""
+
+    def file(self, service: str, name: str) -> str:
+        """The path at which the service finds one of its `files`."""
+
+    def volume(self, service: str, name: str) -> str:
+        """The path at which the service finds one of its `volumes`."""
+
+    def scratch(self, service: str) -> str:
+        """The path of a folder for temporary files, emptied when the service or task is made anew."""
+
+    def class_path(self, component: str) -> str:
+        """The class path that holds every jar of a component."""

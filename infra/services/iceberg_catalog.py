@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Iceberg REST catalog: the kit's own small server over Iceberg's JDBC catalog, on a SQLite file."""
+
+from infra import credentials
+from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.namespaces import WAREHOUSE, WAREHOUSE_BUCKET
+from infra.services import object_store
+from infra.settings import Settings
+
+NAME = "iceberg_catalog"
+REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog")
+ENDPOINTS = (REST,)
+
+DATA = "data"
+REGION = "us-east-1"
+"""What S3 clients insist on being told; MinIO does not care."""
+
+
+def iceberg_catalog(site: Site, settings: Settings) -> Service:
+    """The catalog. Its JVM does little, so that the quick compiler alone is best."""
+    listen = site.listen(NAME, REST.name)
+    return Service(
+        name=NAME,
+        run=Java(
+            "iceberg-rest-catalog",
+            "dev.lineagelab.catalog.Main",
+            settings.catalog_heap_mib,
+            ("--host", listen.host, "--port", str(listen.port)),
+            ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k"),
+        ),
+        needs=(f"bucket/{WAREHOUSE_BUCKET}",),
+        endpoints=ENDPOINTS,
+        ready=Probe(REST.name, "/v1/config"),
+        volumes=(DATA,),
+        env={
+            "CATALOG_JDBC_URI": f"jdbc:sqlite:{site.volume(NAME, DATA)}/catalog.db",
+            "CATALOG_WAREHOUSE": WAREHOUSE,
+            "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
+            "AWS_REGION": REGION,
+        },
+        secrets={
+            "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+        },
+        memory_mib=settings.catalog_heap_mib + 100,
+    )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka: one node that is broker and controller (KRaft)."""
+
+import base64
+import hashlib
+
+from infra.model import Endpoint, Java, Prepare, Probe, Service, Site
+from infra.services.properties import properties
+from infra.settings import Settings
+
+NAME = "kafka"
+BROKER = Endpoint("broker", 9092, published_as="kafka")
+CONTROLLER = Endpoint("controller", 9093)
+ENDPOINTS = (BROKER, CONTROLLER)
+
+CONFIG = "broker.properties"
+LOGGING = "log4j2.properties"
+DATA = "data"
+
+CLUSTER_ID = base64.urlsafe_b64encode(hashlib.sha256(b"lineage-lab").digest()[:16]).decode().rstrip("=")
+"""Kafka wants 16 bytes in this spelling. It is the same in every lab: a cluster is known by its address."""
+
+LEAN_JVM = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xss512k")
+"""The collector that costs least on a small heap. C2 stays on: with C1 alone a loaded broker pays thrice."""
+
+
+def kafka(site: Site, settings: Settings) -> Service:
+    """The broker. Topics are not created by whoever mistypes a name."""
+    config = site.file(NAME, CONFIG)
+    options = (*LEAN_JVM, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
+    return Service(
+        name=NAME,
+        run=Java("kafka", "kafka.Kafka", settings.kafka_heap_mib, (config,), options),
+        prepare=(
+            Prepare(
+                Java(
+                    "kafka",
+                    "kafka.tools.StorageTool",
+                    heap_mib=64,
+                    args=("format", "--standalone", "-t", CLUSTER_ID, "-c", config),
+                    options=(*options, "-XX:TieredStopAtLevel=1"),
+                ),
+                unless=f"{site.volume(NAME, DATA)}/meta.properties",
+            ),
+        ),
+        endpoints=ENDPOINTS,
+        ready=Probe(BROKER.name),
+        files={CONFIG: properties(_broker(site)), LOGGING: _LOGGING},
+        volumes=(DATA,),
+        memory_mib=settings.kafka_heap_mib + 150,
+    )
+
+
+def _broker(site: Site) -> dict[str, str | int | bool]:
+    single = {
+        f"{log}.{setting}": 1
+        for log in ("transaction.state.log", "share.coordinator.state.topic")
+        for setting in ("replication.factor", "min.isr")
+    }
+    return {
+        "process.roles": "broker,controller",
+        "node.id": 1,
+        "listeners": (
+            f"PLAINTEXT://{site.listen(NAME, BROKER.name)},CONTROLLER://{site.listen(NAME, CONTROLLER.name)}"
+        ),
+        "advertised.listeners": f"PLAINTEXT://{site.address(NAME, BROKER.name, 'outside')}",
+        "controller.quorum.bootstrap.servers": str(site.address(NAME, CONTROLLER.name)),
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "log.dirs": site.volume(NAME, DATA),
+        "auto.create.topics.enable": False,
+        "delete.topic.enable": True,
+        "num.partitions": 1,
+        "offsets.topic.replication.factor": 1,
+        "offsets.topic.num.partitions": 4,
+        "transaction.state.log.num.partitions": 4,
+        "share.coordinator.state.topic.num.partitions": 4,
+        **single,
+        "group.initial.rebalance.delay.ms": 0,
+        "num.network.threads": 2,
+        "num.io.threads": 4,
+    }
+
+
+_LOGGING = """rootLogger.level=warn
+rootLogger.appenderRef.console.ref=console
+appender.console.type=Console
+appender.console.name=console
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{ISO8601} %p %m (%c{1})%n
+logger.server.name=kafka.server
+logger.server.level=info
+"""

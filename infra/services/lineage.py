@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lineage service: every emitter's events go here, the graph comes from here."""
+
+import json
+
+from infra.model import Endpoint, Probe, Python, Service, Site
+from infra.namespaces import service_rules
+from infra.services import iceberg_catalog, kafka
+from infra.settings import Settings
+
+NAME = "lineage"
+API = Endpoint("api", 5000, scheme="http", published_as="lineage")
+ENDPOINTS = (API,)
+
+DATA = "data"
+RULES = "rules.json"
+
+
+def lineage(site: Site, settings: Settings) -> Service:
+    """The service. It starts first and stops last, so that no event of the lab is lost."""
+    listen = site.listen(NAME, API.name)
+    return Service(
+        name=NAME,
+        run=Python(
+            "lineage",
+            (
+                *("--host", listen.host, "--port", str(listen.port)),
+                *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
+            ),
+        ),
+        endpoints=ENDPOINTS,
+        ready=Probe(API.name, "/health"),
+        files={RULES: json.dumps(_rules(site), indent=2) + "\n"},
+        volumes=(DATA,),
+        memory_mib=256,
+    )
+
+
+def _rules(site: Site) -> dict[str, object]:
+    brokers = [
+        str(site.address(kafka.NAME, kafka.BROKER.name, "inside")),
+        str(site.address(kafka.NAME, kafka.BROKER.name, "outside")),
+    ]
+    local = [broker.replace("127.0.0.1", "localhost") for broker in brokers]
+    return service_rules(brokers + local, site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url)

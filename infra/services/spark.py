@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PySpark jobs: each a driver that runs to its end when it is asked to."""
+
+from infra import credentials
+from infra.model import Python, Site, Task
+from infra.namespaces import CATALOG, JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, WAREHOUSE, spark_lineage
+from infra.services import iceberg_catalog, kafka, lineage, object_store
+from infra.services.properties import properties
+from infra.settings import Settings
+
+PROPERTIES = "spark.properties"
+COMPONENT = "spark"
+LEAN_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData"
+"""A batch job of this size is over before the optimising compiler has paid for itself."""
+
+
+def jobs(site: Site, settings: Settings) -> tuple[Task, ...]:
+    """The batch jobs, in the order in which the data flows."""
+    return (
+        _job(JOB_ORDERS_ETL, ("topic/orders",), site, settings),
+        _job(JOB_SUPPLIER_STATS, (), site, settings),
+    )
+
+
+def _job(name: str, needs: tuple[str, ...], site: Site, settings: Settings) -> Task:
+    submit = (
+        f"--properties-file {site.file(name, PROPERTIES)} "
+        f"--driver-class-path {site.class_path(COMPONENT)} pyspark-shell"
+    )
+    return Task(
+        name=name,
+        run=Python(f"jobs.spark.{name}", environment="spark"),
+        needs=(iceberg_catalog.NAME, lineage.NAME, *needs),
+        files={PROPERTIES: properties(_settings(name, site, settings))},
+        env={
+            "PYSPARK_SUBMIT_ARGS": submit,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_DIRS": site.scratch(name),
+            "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
+            "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
+            "AWS_REGION": iceberg_catalog.REGION,
+        },
+        secrets={
+            "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+        },
+        memory_mib=settings.spark_heap_mib + 400,
+    )
+
+
+def _settings(name: str, site: Site, settings: Settings) -> dict[str, str | int | bool]:
+    catalog = f"spark.sql.catalog.{CATALOG}"
+    return {
+        "spark.app.name": name,
+        "spark.master": settings.spark_master,
+        "spark.driver.memory": f"{settings.spark_heap_mib}m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.defaultJavaOptions": f"{LEAN_JVM} -Djava.io.tmpdir={site.scratch(name)}",
+        "spark.ui.enabled": False,
+        "spark.sql.shuffle.partitions": 2,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.type": "rest",
+        f"{catalog}.uri": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
+        f"{catalog}.warehouse": f"{WAREHOUSE}/",
+        f"{catalog}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        f"{catalog}.s3.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
+        f"{catalog}.s3.path-style-access": True,
+        f"{catalog}.client.region": iceberg_catalog.REGION,
+        **spark_lineage(site.address(lineage.NAME, lineage.API.name).url),
+    }

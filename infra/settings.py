@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stack's configuration, typed. Unknown keys are refused, with the nearest known one named.
+
+Every key is written `lineage-lab:KEY` in `Pulumi.<stack>.yaml`, or set with `pulumi config set KEY VALUE`.
+"""
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.alias_generators import to_camel
+
+from infra.errors import SettingsError
+
+PROJECT = "lineage-lab"
+
+
+class Settings(BaseModel):
+    """What a user may choose. The descriptions are the documentation (`lab doctor --settings`)."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True
+    )
+
+    target: Literal["local"] = Field("local", description="where the lab runs: local processes")
+    port_offset: int = Field(
+        0, ge=0, le=50000, description="added to every conventional port, so that several labs fit"
+    )
+    preflight: Literal["strict", "warn"] = Field(
+        "strict", description="strict: refuse to start with too little memory or disk; warn: only say so"
+    )
+    shop_rate: float = Field(20, gt=0, le=5000, description="orders the shop writes per second")
+    shop_seed: int = Field(7, ge=0, description="two shops with one seed write the same orders")
+    shop_error_rate: float = Field(0.02, ge=0, le=1, description="share of orders with a broken price")
+    shop_duplicate_rate: float = Field(0.02, ge=0, le=1, description="share of orders written twice")
+    shop_late_rate: float = Field(0.05, ge=0, le=1, description="share of orders up to ten minutes late")
+    topic_partitions: int = Field(3, ge=1, le=64, description="partitions of the topics orders and bids")
+    kafka_heap_mib: int = Field(384, ge=128, description="largest heap of the Kafka broker, MiB")
+    catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
+    spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
+    spark_master: str = Field("local[2]", description="master URL of the Spark drivers")
+
+    @field_validator("spark_master")
+    @classmethod
+    def _known_master(cls, value: str) -> str:
+        if not value.startswith(("local", "spark://", "yarn", "k8s://")):
+            raise ValueError("must be local[N], spark://HOST:PORT, yarn or k8s://URL")
+        return value
+
+
+def settings_from(config: Mapping[str, str]) -> Settings:
+    """Settings from configuration by bare key (`portOffset`), every value as the text that Pulumi holds.
+
+    Raises:
+        SettingsError: a key is unknown or a value makes no sense; all of them are named at once.
+    """
+    try:
+        return Settings.model_validate({key: _value(text) for key, text in config.items()}, by_name=False)
+    except ValidationError as error:
+        problems = "\n".join(f"  {PROJECT}:{_explain(item, config)}" for item in error.errors())
+        raise SettingsError(
+            f"the stack's configuration cannot be used:\n{problems}\n"
+            "Correct Pulumi.<stack>.yaml, or use: pulumi config set KEY VALUE | pulumi config rm KEY"
+        ) from error
+
+
+def settings_from_pulumi(environment: Mapping[str, str]) -> Settings:
+    """Settings from the variable in which Pulumi's language host hands the configuration to a program.
+
+    The SDK's `Config` can only be asked for keys that one knows; a typo would pass in silence.
+
+    Raises:
+        SettingsError: as `settings_from`.
+    """
+    everything: dict[str, str] = json.loads(environment.get("PULUMI_CONFIG", "{}"))
+    prefix = f"{PROJECT}:"
+    return settings_from(
+        {key.removeprefix(prefix): value for key, value in everything.items() if key.startswith(prefix)}
+    )
+
+
+def known_keys() -> dict[str, tuple[object, str]]:
+    """Each key with its default and its description."""
+    return {
+        str(field.alias): (field.default, str(field.description)) for field in Settings.model_fields.values()
+    }
+
+
+def _value(text: str) -> object:
+    """Pulumi keeps every value as text; numbers and truth values are meant as such."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
+
+
+def _explain(item: Mapping[str, object], config: Mapping[str, str]) -> str:
+    location = item["loc"]
+    key = str(location[0]) if isinstance(location, tuple) and location else "?"
+    if item["type"] == "extra_forbidden":
+        near = get_close_matches(key, known_keys(), n=1, cutoff=0.5)
+        return f"{key} is not a key of the lab" + (f"; did you mean {near[0]}?" if near else "")
+    return f"{key} = {config.get(key)}: {item['msg']}"

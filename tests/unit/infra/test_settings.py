@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration: defaults, types, and what a user is told about a mistake."""
+
+import json
+
+import pytest
+
+from infra.errors import SettingsError
+from infra.settings import Settings, known_keys, settings_from, settings_from_pulumi
+
+
+def test_no_configuration_is_the_default_lab():
+    assert settings_from({}) == Settings()
+
+
+def test_values_arrive_as_text_and_leave_typed():
+    settings = settings_from({"portOffset": "1000", "shopRate": "2.5", "sparkMaster": "local[1]"})
+    assert (settings.port_offset, settings.shop_rate, settings.spark_master) == (1000, 2.5, "local[1]")
+
+
+def test_a_mistyped_key_is_refused_with_the_nearest_right_one():
+    with pytest.raises(SettingsError, match=r"lineage-lab:portOfset is not a key.*did you mean portOffset"):
+        settings_from({"portOfset": "1"})
+
+
+def test_a_python_spelling_is_no_key():
+    with pytest.raises(SettingsError, match="port_offset is not a key"):
+        settings_from({"port_offset": "1"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("portOffset", "-1"),
+        ("portOffset", "80000"),
+        ("portOffset", "many"),
+        ("target", "moon"),
+        ("shopErrorRate", "2"),
+        ("sparkMaster", "mesos://x"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_named_with_its_key(key, value):
+    with pytest.raises(SettingsError, match=rf"lineage-lab:{key} = {value}"):
+        settings_from({key: value})
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(SettingsError) as raised:
+        settings_from({"portOffset": "x", "shopRat": "1"})
+    assert "portOffset" in str(raised.value)
+    assert "did you mean shopRate" in str(raised.value)
+
+
+def test_other_packages_configuration_is_none_of_ours():
+    environment = {"PULUMI_CONFIG": json.dumps({"lineage-lab:portOffset": "7", "aws:region": "x"})}
+    assert settings_from_pulumi(environment).port_offset == 7
+    assert settings_from_pulumi({}) == Settings()
+
+
+def test_every_key_is_documented():
+    assert all(description for _, description in known_keys().values())
+    assert "portOffset" in known_keys()
