@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can this machine carry the lab? Asked before the first process is started."""
+
+import shutil
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+
+
+def busy_ports(ports: Mapping[str, int], host: str = "127.0.0.1") -> list[str]:
+    """One line for each port that cannot be bound, with the holder's name and process id where it shows.
+
+    `ports` is what wants the port -> the port.
+    """
+    return [
+        f"port {port} ({what}) is held by {_holder(port)}"
+        for what, port in ports.items()
+        if not _free(host, port)
+    ]
+
+
+def short_of(root: Path, memory_mib: int, disk_mib: int) -> list[str]:
+    """One line each where memory or the disk under `root` is less than the lab needs."""
+    problems = []
+    available = psutil.virtual_memory().available // 2**20
+    if available < memory_mib:
+        problems.append(f"memory: the chosen services need {memory_mib} MiB, {available} MiB are available")
+    place = next(folder for folder in (root, *root.parents) if folder.exists())
+    free = shutil.disk_usage(place).free // 2**20
+    if free < disk_mib:
+        problems.append(f"disk: the lab needs {disk_mib} MiB under {place}, {free} MiB are free")
+    return problems
+
+
+def _free(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except OSError:
+            return False
+    return True
+
+
+def _holder(port: int) -> str:
+    try:
+        connections = psutil.net_connections("tcp")
+    except psutil.AccessDenied:  # macOS shows other people's sockets to root only
+        connections = []
+    for connection in connections:
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+            try:
+                process = psutil.Process(connection.pid)
+                return f"{process.name()} (pid {process.pid}: {' '.join(process.cmdline())[:120]})"
+            except psutil.NoSuchProcess:
+                break
+    return "a process of another user"

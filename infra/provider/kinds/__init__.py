@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind that the provider serves, by name."""
+
+from typing import Any
+
+from infra.provider.kind import Kind
+from infra.provider.kinds.bucket import BucketKind
+from infra.provider.kinds.credentials import CredentialsKind
+from infra.provider.kinds.environment_file import EnvironmentFileKind
+from infra.provider.kinds.process import ProcessKind
+from infra.provider.kinds.supervisor import SupervisorKind
+from infra.provider.kinds.topic import TopicKind
+
+KINDS: dict[str, Kind[Any]] = {
+    kind.name: kind
+    for kind in (
+        BucketKind(),
+        CredentialsKind(),
+        EnvironmentFileKind(),
+        ProcessKind(),
+        SupervisorKind(),
+        TopicKind(),
+    )
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Credentials`: the stack's generated credentials, in a file that only its owner can read."""
+
+import stat
+from pathlib import Path
+from typing import Any
+
+from infra import credentials
+from infra.provider.kind import Call, Found, Inputs, Kind
+
+
+class CredentialsInputs(Inputs):
+    """`path` is the file."""
+
+    path: str
+
+
+class CredentialsKind(Kind[CredentialsInputs]):
+    """Its one output, `fingerprint`, makes the processes restart when a credential has changed."""
+
+    name = "Credentials"
+    inputs = CredentialsInputs
+    replace_on = frozenset({"path"})
+
+    def create(self, inputs: CredentialsInputs, call: Call) -> dict[str, Any]:
+        return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path)))}
+
+    def read(self, inputs: CredentialsInputs, call: Call) -> Found[CredentialsInputs] | None:
+        path = Path(inputs.path)
+        if not path.exists():
+            return None
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            path.chmod(0o600)
+        values = credentials.read(path)
+        if any(name not in values for name in credentials.NAMES):
+            return None
+        return Found(inputs, {"fingerprint": credentials.fingerprint(values)})
+
+    def update(self, old: CredentialsInputs, new: CredentialsInputs, call: Call) -> dict[str, Any]:
+        return self.create(new, call)
+
+    def delete(self, inputs: CredentialsInputs, call: Call) -> None:
+        Path(inputs.path).unlink(missing_ok=True)

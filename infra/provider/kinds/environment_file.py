@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:EnvironmentFile`: `lab.env`, with which any client can be pointed at the lab."""
+
+from pathlib import Path
+from typing import Any
+
+from infra import credentials
+from infra.provider.kind import Call, Found, Inputs, Kind
+
+
+class EnvironmentFileInputs(Inputs):
+    """`values` are shell variables in the clear; those of `secrets` are credentials, by their name.
+
+    `fingerprint` is that of the credentials: the file follows when they change.
+    """
+
+    path: str
+    values: dict[str, str]
+    secrets: dict[str, str]
+    credentials: str
+    fingerprint: str
+
+
+class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
+    """A file of shell assignments, 0600, that is rewritten when anything in it changes."""
+
+    name = "EnvironmentFile"
+    inputs = EnvironmentFileInputs
+    replace_on = frozenset({"path"})
+
+    def create(self, inputs: EnvironmentFileInputs, call: Call) -> dict[str, Any]:
+        credentials.write(Path(inputs.path), self._text(inputs))
+        return {}
+
+    def read(self, inputs: EnvironmentFileInputs, call: Call) -> Found[EnvironmentFileInputs] | None:
+        path = Path(inputs.path)
+        if not path.exists() or path.read_text(encoding="utf-8") != self._text(inputs):
+            return None
+        path.chmod(0o600)
+        return Found(inputs)
+
+    def update(self, old: EnvironmentFileInputs, new: EnvironmentFileInputs, call: Call) -> dict[str, Any]:
+        return self.create(new, call)
+
+    def delete(self, inputs: EnvironmentFileInputs, call: Call) -> None:
+        Path(inputs.path).unlink(missing_ok=True)
+
+    def _text(self, inputs: EnvironmentFileInputs) -> str:
+        known = credentials.read(Path(inputs.credentials))
+        return credentials.render(
+            inputs.values | {variable: known[name] for variable, name in inputs.secrets.items()}
+        )

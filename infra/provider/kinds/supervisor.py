@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Supervisor`: the folder of a stack on this machine, and the supervisord that works in it."""
+
+import shutil
+from pathlib import Path
+from typing import Any, Literal
+
+from infra.errors import PreflightError
+from infra.preflight import busy_ports, short_of
+from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.supervision import Supervisor
+
+
+class SupervisorInputs(Inputs):
+    """`root` is the stack's folder; it is removed with the resource. `ports` says who wants which port."""
+
+    root: str
+    ports: dict[str, int]
+    memory_mib: int
+    disk_mib: int
+    preflight: Literal["strict", "warn"]
+
+
+class SupervisorKind(Kind[SupervisorInputs]):
+    """Everything local depends on it, so that it is made first, after a preflight, and removed last."""
+
+    name = "Supervisor"
+    inputs = SupervisorInputs
+    replace_on = frozenset({"root"})
+
+    def create(self, inputs: SupervisorInputs, call: Call) -> dict[str, Any]:
+        root = Path(inputs.root)
+        supervisor = Supervisor(root)
+        supervisor.shut_down()  # what an interrupted or killed run left behind
+        self._preflight(inputs, call)
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        supervisor.start()
+        return {}
+
+    def _preflight(self, inputs: SupervisorInputs, call: Call) -> None:
+        busy = busy_ports(inputs.ports)
+        short = short_of(Path(inputs.root), inputs.memory_mib, inputs.disk_mib)
+        if busy or (short and inputs.preflight == "strict"):
+            remedies = [
+                *(["end the holder, or move the lab: pulumi config set portOffset 10000"] if busy else []),
+                *(["to start all the same: pulumi config set preflight warn"] if short else []),
+            ]
+            raise PreflightError(
+                "this machine cannot carry the lab as it is configured:\n"
+                + "\n".join(f"  {line}" for line in busy + short)
+                + "\n"
+                + "\n".join(remedies)
+            )
+        for line in short:
+            call.say(f"warning: {line}")
+
+    def read(self, inputs: SupervisorInputs, call: Call) -> Found[SupervisorInputs] | None:
+        return Found(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
+
+    def update(self, old: SupervisorInputs, new: SupervisorInputs, call: Call) -> dict[str, Any]:
+        """Ports, memory and disk matter only before the first start; moved ports are seen when bound."""
+        return {}
+
+    def delete(self, inputs: SupervisorInputs, call: Call) -> None:
+        root = Path(inputs.root)
+        Supervisor(root).shut_down()
+        if root.exists():
+            shutil.rmtree(root)

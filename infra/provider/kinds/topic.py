@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Topic`: a Kafka topic. Partitions can grow, settings can change, neither loses a record."""
+
+import logging
+import socket
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
+
+from infra.errors import LabError
+from infra.provider.kind import Call, Found, Inputs, Kind
+
+PATIENCE_SECONDS = 20
+T = TypeVar("T")
+
+
+class TopicInputs(Inputs):
+    """`config` holds the topic-level settings that are not the broker's defaults."""
+
+    bootstrap: str
+    topic: str
+    partitions: int
+    config: dict[str, str]
+
+
+class TopicKind(Kind[TopicInputs]):
+    """A topic that is there already is taken over, and brought to the wanted partitions and settings."""
+
+    name = "Topic"
+    inputs = TopicInputs
+    replace_on = frozenset({"bootstrap", "topic"})
+
+    def create(self, inputs: TopicInputs, call: Call) -> dict[str, Any]:
+        admin = _admin(inputs)
+        new = NewTopic(inputs.topic, inputs.partitions, 1, config=inputs.config)
+        created = _of(inputs, "create", lambda: admin.create_topics([new])[inputs.topic], _exists)
+        if not created:
+            there = self.read(inputs, call)
+            if there:
+                self.update(there.inputs, inputs, call)
+        for _ in call.poll(PATIENCE_SECONDS):  # its creation reaches the broker's metadata a little later
+            if self.read(inputs, call):
+                return {}
+        raise LabError(f"topic {inputs.topic} was created at {inputs.bootstrap} but does not show there")
+
+    def read(self, inputs: TopicInputs, call: Call) -> Found[TopicInputs] | None:
+        if not _answers(inputs.bootstrap):
+            return None  # the broker itself is gone: it and its topics are made anew
+        admin = _admin(inputs)
+        try:
+            topics = admin.list_topics(timeout=PATIENCE_SECONDS).topics
+        except KafkaException as error:
+            raise _failure(inputs, "read", error) from error
+        if inputs.topic not in topics:
+            return None
+        resource = ConfigResource(ResourceType.TOPIC, inputs.topic)
+        entries = _of(inputs, "read", lambda: admin.describe_configs([resource])[resource])
+        config = {
+            name: str(entry.value)
+            for name, entry in entries.items()
+            if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        }
+        partitions = len(topics[inputs.topic].partitions)
+        return Found(inputs.model_copy(update={"partitions": partitions, "config": config}))
+
+    def update(self, old: TopicInputs, new: TopicInputs, call: Call) -> dict[str, Any]:
+        if new.partitions < old.partitions:
+            raise LabError(
+                f"topic {new.topic} has {old.partitions} partitions and Kafka cannot take any away: set at "
+                f"least {old.partitions}, or make the topic anew (pulumi up --target-replace URN), which "
+                "loses its records"
+            )
+        admin = _admin(new)
+        if new.partitions > old.partitions:
+            grown = [NewPartitions(new.topic, new.partitions)]
+            _of(new, "add partitions to", lambda: admin.create_partitions(grown)[new.topic])
+        changes = [
+            ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+            for key, value in new.config.items()
+            if old.config.get(key) != value
+        ] + [
+            ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE)
+            for key in old.config.keys() - new.config.keys()
+        ]
+        if changes:
+            resource = ConfigResource(ResourceType.TOPIC, new.topic, incremental_configs=changes)
+            _of(new, "configure", lambda: admin.incremental_alter_configs([resource])[resource])
+        return {}
+
+    def delete(self, inputs: TopicInputs, call: Call) -> None:
+        if not _answers(inputs.bootstrap):
+            return  # the broker is gone, and with it the topic
+        admin = _admin(inputs)
+        _of(inputs, "delete", lambda: admin.delete_topics([inputs.topic])[inputs.topic], _unknown)
+
+
+def _admin(inputs: TopicInputs) -> AdminClient:
+    silent = logging.getLogger("labkit.kafka")
+    silent.setLevel(logging.CRITICAL)  # librdkafka's own lines; what matters is raised
+    return AdminClient({"bootstrap.servers": inputs.bootstrap, "socket.timeout.ms": 5000}, logger=silent)
+
+
+def _answers(bootstrap: str) -> bool:
+    """Whether anything listens there; the Kafka client would go on trying for its whole timeout."""
+    host, _, port = bootstrap.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def _exists(error: KafkaError) -> bool:
+    return bool(error.code() == KafkaError.TOPIC_ALREADY_EXISTS)
+
+
+def _unknown(error: KafkaError) -> bool:
+    gone = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._TRANSPORT, KafkaError._TIMED_OUT}
+    return error.code() in gone
+
+
+def _of(
+    inputs: TopicInputs,
+    what: str,
+    request: Callable[[], "Future[T]"],
+    harmless: Callable[[KafkaError], bool] | None = None,
+) -> Any:  # noqa: ANN401
+    """The result of an admin request (True where it has none); False after a harmless error."""
+    try:
+        result = request().result(timeout=PATIENCE_SECONDS)
+    except KafkaException as error:
+        if harmless and harmless(error.args[0]):
+            return False
+        raise _failure(inputs, what, error) from error
+    return True if result is None else result
+
+
+def _failure(inputs: TopicInputs, what: str, error: KafkaException) -> LabError:
+    return LabError(f"could not {what} topic {inputs.topic} at {inputs.bootstrap}: {error.args[0].str()}")

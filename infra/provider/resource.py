@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program's side of the provider: what a stack writes down to have a `labkit` resource."""
+
+from typing import Any
+
+import pulumi
+
+from infra.provider.kind import PACKAGE, Inputs
+
+
+class LabkitResource(pulumi.CustomResource):
+    """A resource of one of labkit's kinds.
+
+    Args:
+        kind: the kind's name, `Topic` for instance.
+        name: the resource's name, unique within its kind.
+        inputs: the kind's inputs, all of them known.
+        later: inputs that are outputs of other resources, by their camelCase name; they win over `inputs`.
+        outputs: names of the kind's outputs that the program wants to read.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        inputs: Inputs,
+        opts: pulumi.ResourceOptions | None = None,
+        later: dict[str, pulumi.Input[Any]] | None = None,
+        outputs: tuple[str, ...] = (),
+    ) -> None:
+        properties: dict[str, Any] = inputs.properties() | (later or {})
+        super().__init__(f"{PACKAGE}:index:{kind}", name, properties | dict.fromkeys(outputs), opts)
+
+    def output(self, name: str) -> pulumi.Output[Any]:
+        """An output named in `outputs`."""
+        value: pulumi.Output[Any] = pulumi.get(self, name)
+        return value

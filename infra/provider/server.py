@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serves the kinds to the Pulumi engine, on the provider wire protocol.
+
+It is written on the protocol itself rather than on the SDK's experimental provider class: the protocol is
+stable, an error reaches the user as the text it was raised with, and a preview can return unknowns.
+"""
+
+import os
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NoReturn, TypeAlias
+
+import grpc
+from google.protobuf import empty_pb2, struct_pb2
+from google.protobuf.json_format import MessageToDict, ParseDict
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2 as pb
+from pydantic import ValidationError
+
+from infra.errors import LabError
+from infra.provider.kind import PACKAGE, Call, Inputs, Kind
+from infra.provider.kinds import KINDS
+
+VERSION = "0.1.0"
+Context: TypeAlias = grpc.ServicerContext
+
+
+def _struct(properties: dict[str, Any]) -> struct_pb2.Struct:
+    return ParseDict(properties, struct_pb2.Struct())
+
+
+def _name(urn: str) -> str:
+    return urn.split("::")[-1]
+
+
+def changed(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The names of the properties in which two sets of inputs differ, sorted."""
+    return sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+
+
+class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
+    """Translates between the engine's requests and the kinds; knows nothing of what a kind does."""
+
+    def __init__(self, kinds: dict[str, Kind[Any]], engine_address: str) -> None:
+        self._kinds = kinds
+        self._stopped = threading.Event()
+        self._engine = engine_pb2_grpc.EngineStub(grpc.insecure_channel(engine_address))
+
+    def _kind(self, urn: str, context: Context) -> Kind[Any]:
+        token = urn.split("::")[-2].rsplit("$", 1)[-1]
+        kind = self._kinds.get(token.rsplit(":", 1)[-1])
+        if kind is None:
+            self._abort(grpc.StatusCode.NOT_FOUND, f"{PACKAGE} has no kind {token}", context)
+        return kind
+
+    def _inputs(self, kind: Kind[Any], properties: struct_pb2.Struct) -> Inputs:
+        return kind.inputs.model_validate(MessageToDict(properties), by_name=False)
+
+    def _call(self, urn: str) -> Call:
+        def say(text: str) -> None:
+            request = engine_pb2.LogRequest(
+                severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True
+            )
+            try:
+                self._engine.Log(request, timeout=2)
+            except grpc.RpcError as error:  # a line that is not shown must not fail the resource
+                print(f"labkit: the engine did not take a message: {error}", file=sys.stderr)
+
+        return Call(self._stopped, say)
+
+    def _fail(self, error: LabError, context: Context) -> NoReturn:
+        self._abort(grpc.StatusCode.UNKNOWN, str(error), context)
+
+    def _abort(self, code: grpc.StatusCode, text: str, context: Context) -> NoReturn:
+        context.abort(code, text)
+        raise AssertionError("abort always raises")
+
+    def GetPluginInfo(self, request: empty_pb2.Empty, context: Context) -> plugin_pb2.PluginInfo:
+        return plugin_pb2.PluginInfo(version=VERSION)
+
+    def GetSchema(self, request: pb.GetSchemaRequest, context: Context) -> pb.GetSchemaResponse:
+        return pb.GetSchemaResponse(schema=f'{{"name":"{PACKAGE}","version":"{VERSION}"}}')
+
+    def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
+        return pb.CheckResponse(inputs=request.news)
+
+    def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
+        return pb.DiffResponse(changes=pb.DiffResponse.DIFF_NONE)
+
+    def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
+        return pb.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
+
+    def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
+        """Validates and normalises inputs; every property that is wrong is named."""
+        kind = self._kind(request.urn, context)
+        try:
+            return pb.CheckResponse(inputs=_struct(self._inputs(kind, request.news).properties()))
+        except ValidationError as error:
+            failures = [
+                pb.CheckFailure(property=".".join(map(str, item["loc"])), reason=item["msg"])
+                for item in error.errors()
+            ]
+            return pb.CheckResponse(inputs=request.news, failures=failures)
+
+    def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
+        kind = self._kind(request.urn, context)
+        keys = changed(MessageToDict(request.old_inputs), MessageToDict(request.news))
+        replaces = [key for key in keys if key in kind.replace_on]
+        flavour = pb.PropertyDiff.Kind
+        return pb.DiffResponse(
+            changes=pb.DiffResponse.DIFF_SOME if keys else pb.DiffResponse.DIFF_NONE,
+            diffs=keys,
+            replaces=replaces,
+            deleteBeforeReplace=bool(replaces),
+            hasDetailedDiff=True,
+            detailedDiff={
+                key: pb.PropertyDiff(
+                    kind=flavour.UPDATE_REPLACE if key in replaces else flavour.UPDATE, inputDiff=True
+                )
+                for key in keys
+            },
+        )
+
+    def Create(self, request: pb.CreateRequest, context: Context) -> pb.CreateResponse:
+        kind = self._kind(request.urn, context)
+        inputs = self._inputs(kind, request.properties)
+        if request.preview:
+            return pb.CreateResponse(properties=request.properties)
+        try:
+            outputs = kind.create(inputs, self._call(request.urn))
+        except LabError as error:
+            self._fail(error, context)
+        return pb.CreateResponse(id=_name(request.urn), properties=_struct(inputs.properties() | outputs))
+
+    def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
+        kind = self._kind(request.urn, context)
+        try:
+            found = kind.read(self._inputs(kind, request.inputs), self._call(request.urn))
+        except LabError as error:
+            self._fail(error, context)
+        if found is None:
+            return pb.ReadResponse()
+        properties = found.inputs.properties()
+        return pb.ReadResponse(
+            id=request.id, inputs=_struct(properties), properties=_struct(properties | found.outputs)
+        )
+
+    def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
+        kind = self._kind(request.urn, context)
+        if request.preview:
+            return pb.UpdateResponse(properties=request.news)
+        new = self._inputs(kind, request.news)
+        try:
+            outputs = kind.update(self._inputs(kind, request.old_inputs), new, self._call(request.urn))
+        except LabError as error:
+            self._fail(error, context)
+        return pb.UpdateResponse(properties=_struct(new.properties() | outputs))
+
+    def Delete(self, request: pb.DeleteRequest, context: Context) -> empty_pb2.Empty:
+        kind = self._kind(request.urn, context)
+        try:
+            kind.delete(self._inputs(kind, request.old_inputs), self._call(request.urn))
+        except LabError as error:
+            self._fail(error, context)
+        return empty_pb2.Empty()
+
+    def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:
+        self._stopped.set()
+        return empty_pb2.Empty()
+
+
+def _leave_with_the_engine() -> None:
+    """Ends this process when the engine is gone: it holds the other end of our standard input."""
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main() -> None:
+    """Serves on a free loopback port, which it prints, until the engine ends."""
+    if len(sys.argv) < 2:
+        raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
+    server = grpc.server(ThreadPoolExecutor(64))
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(LabkitProvider(KINDS, sys.argv[1]), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(port, flush=True)
+    threading.Thread(target=_leave_with_the_engine, daemon=True).start()
+    try:
+        server.wait_for_termination()
+    except KeyboardInterrupt:
+        server.stop(0)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What supervisord is told, and where its socket may be."""
+
+import configparser
+from pathlib import Path
+
+from infra.supervision import (
+    LONGEST_SOCKET_PATH,
+    Program,
+    daemon_config,
+    log_tail,
+    program_config,
+    socket_path,
+)
+
+
+def parsed(text):
+    parser = configparser.RawConfigParser()
+    parser.read_string(text)
+    return parser
+
+
+def test_the_socket_is_private_and_short_however_long_the_folder():
+    short = Path("/home/me/lab/.lab/dev")
+    long = Path("/home/me") / ("deep/" * 30) / ".lab/dev"
+    assert socket_path(short).is_relative_to(short)
+    assert len(str(socket_path(long))) <= LONGEST_SOCKET_PATH
+    assert socket_path(long) != socket_path(long / "other")
+    assert parsed(daemon_config(short))["unix_http_server"]["chmod"] == "0600"
+
+
+def test_a_service_is_kept_running_and_a_task_is_not():
+    service = parsed(program_config(Path("/lab"), Program("kafka", True, 45), True))["program:kafka"]
+    task = parsed(program_config(Path("/lab"), Program("job", False), True))["program:job"]
+    assert (service["autostart"], service["autorestart"]) == ("true", "true")
+    assert service["stopwaitsecs"] == "45"
+    assert (task["autostart"], task["autorestart"]) == ("false", "false")
+
+
+def test_a_program_dies_with_its_supervisor_where_the_system_can_do_that():
+    with_signal = parsed(program_config(Path("/lab"), Program("p", True), True))["program:p"]["command"]
+    without = parsed(program_config(Path("/lab"), Program("p", True), False))["program:p"]["command"]
+    assert with_signal == f"setpriv --pdeathsig TERM -- {without}"
+
+
+def test_a_percent_sign_in_the_path_is_not_expanded():
+    command = parsed(program_config(Path("/50%off"), Program("p", True), False))["program:p"]["command"]
+    assert command == '/bin/sh "/50%%off/services/p/run"'
+
+
+def test_the_tail_of_a_log_is_its_last_lines(tmp_path):
+    log = tmp_path / "log"
+    assert "never started" in log_tail(log)
+    log.write_text("")
+    assert "is empty" in log_tail(log)
+    log.write_text("\n".join(f"line {n}" for n in range(100)) + "\n\n")
+    assert log_tail(log, 2) == "  line 98\n  line 99"
