@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the project's folders are."""
+
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+"""The checkout."""
+
+STATE = PROJECT / ".lab"
+"""Everything that a lab writes on this machine, the download cache apart."""
+
+PULUMI_STATE = STATE / "pulumi"
+"""Pulumi's own state and home."""
+
+
+def stack_root(stack: str) -> Path:
+    """The folder of one stack."""
+    return STATE / stack

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The local target: every service a plain process on loopback, under one supervisord per stack."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pulumi
+
+from infra import credentials
+from infra.model import Address, Bucket, Endpoint, Lab, Part, Python, Service, Task, Topic
+from infra.provider.kind import Inputs
+from infra.provider.kinds.bucket import BucketInputs
+from infra.provider.kinds.credentials import CredentialsInputs
+from infra.provider.kinds.environment_file import EnvironmentFileInputs
+from infra.provider.kinds.process import ProbeInputs, ProcessInputs
+from infra.provider.kinds.supervisor import SupervisorInputs
+from infra.provider.kinds.topic import TopicInputs
+from infra.provider.resource import LabkitResource
+from infra.services import kafka, object_store
+from infra.settings import Settings
+from infra.targets.launch_script import Launcher, Programs
+
+LOOPBACK = "127.0.0.1"
+DISK_MIB = 2048
+"""What a lab writes in a day of the default shop, with room to spare."""
+
+SUPERVISOR = "supervisor"
+CREDENTIALS = "credentials"
+ENVIRONMENT_FILE = "lab.env"
+
+KNOWN_LATER = ""
+"""Stands for an input that is another resource's output, until the engine fills it in."""
+
+
+@dataclass(frozen=True)
+class LocalSite:
+    """A service's view of this machine: loopback, conventional ports plus the offset, the stack's folders."""
+
+    root: Path
+    port_offset: int
+    endpoints: Mapping[str, tuple[Endpoint, ...]]
+    programs: Programs
+
+    def listen(self, service: str, endpoint: str) -> Address:
+        port = next(known.port for known in self.endpoints[service] if known.name == endpoint)
+        return Address(LOOPBACK, port + self.port_offset)
+
+    def address(
+        self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside"
+    ) -> Address:
+        return self.listen(service, endpoint)
+
+    def file(self, service: str, name: str) -> str:
+        return str(self._folder(service) / "files" / name)
+
+    def volume(self, service: str, name: str) -> str:
+        return str(self._folder(service) / "volumes" / name)
+
+    def scratch(self, service: str) -> str:
+        return str(self._folder(service) / "scratch")
+
+    def class_path(self, component: str) -> str:
+        return f"{self.programs.component(component) / 'lib'}/*"
+
+    def _folder(self, service: str) -> Path:
+        return self.root / "services" / service
+
+
+def outputs(lab: Lab, site: LocalSite) -> dict[str, str]:
+    """The stack's endpoints by name: a URL where it is a web service, else `host:port`."""
+    return {
+        endpoint.published_as: f"{endpoint.scheme}://{address}" if endpoint.scheme else str(address)
+        for service in lab.services
+        for endpoint in service.endpoints
+        if endpoint.published_as
+        for address in [site.address(service.name, endpoint.name, "outside")]
+    }
+
+
+def environment(endpoints: Mapping[str, str]) -> dict[str, str]:
+    """The variables of `lab.env` that are no secret: each endpoint, and what common clients look for."""
+    return {
+        **{f"LAB_{name.upper()}": value for name, value in endpoints.items()},
+        "AWS_ENDPOINT_URL_S3": endpoints["s3"],
+        "AWS_REGION": "us-east-1",
+        "OPENLINEAGE_URL": endpoints["lineage"],
+    }
+
+
+SECRET_ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+}
+
+
+def source_revision(project: Path, module: str) -> str:
+    """A hash of the sources of a module's package: a process restarts when they change."""
+    folder = project.joinpath(*module.split("."))
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A resource that the target wants.
+
+    Attributes:
+        kind: the kind's name.
+        key: unique; other resources name it in `needs`.
+        inputs: its inputs, all known but the credentials' fingerprint.
+        needs: keys of the resources to be made before it.
+        secret: it restarts when a credential changes.
+    """
+
+    kind: str
+    key: str
+    inputs: Inputs
+    needs: tuple[str, ...]
+    secret: bool = False
+
+
+@dataclass(frozen=True)
+class LocalTarget:
+    """Turns a lab into the resources of one stack on this machine."""
+
+    site: LocalSite
+    launcher: Launcher
+    settings: Settings
+
+    def render(self, lab: Lab) -> tuple[Declared, ...]:
+        """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else."""
+        base = (self._supervisor(lab), self._credentials())
+        return (*base, *(self._part(part) for part in lab.parts), self._environment_file(lab))
+
+    def _supervisor(self, lab: Lab) -> Declared:
+        ports = {
+            f"{service.name} {endpoint.name}": self.site.listen(service.name, endpoint.name).port
+            for service in lab.services
+            for endpoint in service.endpoints
+        }
+        largest_task = max((task.memory_mib for task in lab.tasks), default=0)
+        inputs = SupervisorInputs(
+            root=str(self.site.root),
+            ports=ports,
+            memory_mib=sum(service.memory_mib for service in lab.services) + largest_task,
+            disk_mib=DISK_MIB,
+            preflight=self.settings.preflight,
+        )
+        return Declared("Supervisor", SUPERVISOR, inputs, ())
+
+    def _credentials(self) -> Declared:
+        inputs = CredentialsInputs(path=str(self.launcher.credentials))
+        return Declared("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
+
+    def _environment_file(self, lab: Lab) -> Declared:
+        inputs = EnvironmentFileInputs(
+            path=str(self.site.root / ENVIRONMENT_FILE),
+            values=environment(outputs(lab, self.site)),
+            secrets=SECRET_ENVIRONMENT,
+            credentials=str(self.launcher.credentials),
+            fingerprint=KNOWN_LATER,
+        )
+        return Declared("EnvironmentFile", ENVIRONMENT_FILE, inputs, (CREDENTIALS,), secret=True)
+
+    def _part(self, part: Part) -> Declared:
+        match part:
+            case Service() | Task():
+                needs = (SUPERVISOR, CREDENTIALS, *part.needs)
+                return Declared("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
+            case Topic():
+                topic = TopicInputs(
+                    bootstrap=str(self.site.address(kafka.NAME, kafka.BROKER.name, "outside")),
+                    topic=part.name,
+                    partitions=part.partitions,
+                    config=dict(part.config),
+                )
+                return Declared("Topic", part.key, topic, (kafka.NAME,))
+            case Bucket():
+                store = self.site.address(object_store.NAME, object_store.S3.name, "outside")
+                bucket = BucketInputs(
+                    endpoint=store.url, bucket=part.name, credentials=str(self.launcher.credentials)
+                )
+                return Declared("Bucket", part.key, bucket, (object_store.NAME,))
+
+    def _process(self, part: Service | Task) -> ProcessInputs:
+        service = part if isinstance(part, Service) else None
+        module = part.run.module if isinstance(part.run, Python) and service else None
+        return ProcessInputs(
+            root=str(self.site.root),
+            program=part.name,
+            script=self.launcher.script(part, Path(self.site.scratch(part.name))),
+            files=dict(part.files),
+            volumes=list(service.volumes) if service else [],
+            stays=service is not None,
+            probe=self._probe(service) if service else None,
+            stop_seconds=part.stop_seconds,
+            fingerprint=KNOWN_LATER,
+            revision=source_revision(self.launcher.project, module) if module else "",
+        )
+
+    def _probe(self, service: Service) -> ProbeInputs | None:
+        if service.ready is None:
+            return None
+        address = self.site.address(service.name, service.ready.endpoint, "outside")
+        return ProbeInputs(
+            host=address.host, port=address.port, path=service.ready.path, seconds=service.ready.seconds
+        )
+
+
+def register(declared: tuple[Declared, ...]) -> None:
+    """Registers resources with Pulumi, each after those it needs."""
+    by_key = {resource.key: resource for resource in declared}
+    made: dict[str, LabkitResource] = {}
+
+    def make(key: str) -> LabkitResource:
+        if key not in made:
+            wanted = by_key[key]
+            options = pulumi.ResourceOptions(depends_on=[make(need) for need in wanted.needs])
+            later = {"fingerprint": made[CREDENTIALS].output("fingerprint")} if wanted.secret else None
+            outputs = ("fingerprint",) if key == CREDENTIALS else ()
+            made[key] = LabkitResource(wanted.kind, key, wanted.inputs, options, later, outputs)
+        return made[key]
+
+    for key in by_key:
+        make(key)
+
+
+def deploy(lab: Lab, target: LocalTarget) -> None:
+    """Makes the lab: resources and outputs of the stack."""
+    register(target.render(lab))
+    pulumi.export("endpoints", outputs(lab, target.site))
+    pulumi.export("environment_file", str(target.site.root / ENVIRONMENT_FILE))

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Pulumi program: settings, lab, target."""
+
+import os
+
+import pulumi
+
+from infra.artifacts import Artifacts
+from infra.lab import ENDPOINTS, lab
+from infra.project import PROJECT, stack_root
+from infra.settings import settings_from_pulumi
+from infra.targets.launch_script import Launcher
+from infra.targets.local import LocalSite, LocalTarget, deploy
+
+
+def main() -> None:
+    settings = settings_from_pulumi(os.environ)
+    root = stack_root(pulumi.get_stack())
+    artifacts = Artifacts.open()
+    site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
+    launcher = Launcher(artifacts, artifacts.java(), PROJECT, root / "credentials.env")
+    deploy(lab(site, settings), LocalTarget(site, launcher, settings))
+
+
+main()
