@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# One line each over the `lab` command; STACK names the lab.
+STACK ?= dev
+
+.PHONY: up verify down test bench
+up: ; bin/lab up --stack $(STACK)
+verify: ; bin/lab verify --stack $(STACK)
+down: ; bin/lab down --stack $(STACK)
+test: ; bin/lab test
+bench: ; bin/lab bench

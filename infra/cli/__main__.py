@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the commands together."""
+
+import typer
+
+from infra.cli import lifecycle, services, setup, testing, verification
+
+app = typer.Typer(
+    name="lab",
+    help="A lab for end-to-end data lineage: Kafka, Spark, Iceberg, one graph, checked.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for function in (
+    setup.setup,
+    lifecycle.up,
+    lifecycle.down,
+    services.status,
+    services.logs,
+    verification.verify,
+    services.run,
+    services.start,
+    services.stop,
+    setup.doctor,
+    setup.env,
+    setup.render,
+    lifecycle.reset,
+):
+    app.command()(function)
+app.command(name="test")(testing.check)
+app.command()(testing.bench)
+
+if __name__ == "__main__":
+    app(prog_name="lab")

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One stack as the command sees it: Pulumi run with the kit's own tools and state, and its outputs."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from infra.artifacts import Artifacts
+from infra.errors import Interrupted, LabError
+from infra.project import PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.supervision import Supervisor
+
+STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
+    """What plain `pulumi` needs in its environment to work in this project.
+
+    The passphrase is empty because no secret is in the state: credentials live in files of their own.
+    """
+    folders = [str(artifacts.binary_dir("pulumi")), str(artifacts.python("kit").parent)]
+    return {
+        "PATH": os.pathsep.join([*folders, os.environ.get("PATH", "")]),
+        "PULUMI_HOME": str(PULUMI_STATE / "home"),
+        "PULUMI_BACKEND_URL": f"file://{PULUMI_STATE}",
+        "PULUMI_CONFIG_PASSPHRASE": os.environ.get("PULUMI_CONFIG_PASSPHRASE", ""),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack by name, and the tools to work on it.
+
+    Raises:
+        LabError: the name cannot be one of a stack.
+    """
+
+    name: str
+    artifacts: Artifacts
+
+    def __post_init__(self) -> None:
+        if not STACK_NAME.fullmatch(self.name):
+            raise LabError(f"{self.name!r} cannot name a stack: use letters, digits, '-', '_' and '.'")
+
+    @property
+    def root(self) -> Path:
+        """The stack's folder."""
+        return stack_root(self.name)
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """The stack's supervisord."""
+        return Supervisor(self.root)
+
+    def pulumi(self, *words: str) -> None:
+        """Runs Pulumi on the stack, its output going to the user.
+
+        Raises:
+            LabError: it failed; it has said why.
+            Interrupted: the user stopped it.
+        """
+        process = subprocess.Popen(self._command(words), env=self._environment(), cwd=PROJECT)
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:  # Pulumi got the signal too; it ends what it was doing in good order
+            process.wait()
+            raise
+        if status in {-signal.SIGINT, 130}:
+            raise Interrupted(f"pulumi {words[0]} was stopped")
+        if status != 0:
+            raise LabError(f"pulumi {words[0]} of stack {self.name} failed; see what it says above")
+
+    def exists(self) -> bool:
+        """Whether Pulumi knows the stack."""
+        return (PULUMI_STATE / ".pulumi" / "stacks" / PROJECT_NAME / f"{self.name}.json").exists()
+
+    def ensure(self) -> None:
+        """Makes the stack where Pulumi does not know it yet."""
+        (PULUMI_STATE / "home").mkdir(parents=True, exist_ok=True)
+        if not self.exists():
+            self._quiet("stack", "init", self.name)
+
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs.
+
+        Raises:
+            LabError: there is no such stack, or it has never come up.
+        """
+        if self.exists():
+            found: dict[str, Any] = json.loads(self._quiet("stack", "output", "--json"))
+            if "endpoints" in found:
+                return found
+        raise LabError(f"there is no lab in stack {self.name}; start it: make up (or bin/lab up)")
+
+    def endpoints(self) -> Mapping[str, str]:
+        """Where everything is: URL or `host:port` by name."""
+        endpoints: dict[str, str] = self.outputs()["endpoints"]
+        return endpoints
+
+    def forget(self, force: bool = False) -> None:
+        """Removes the stack from Pulumi's state, and the state itself where no stack is left."""
+        if self.exists():
+            words = ["stack", "rm", self.name, "--yes", "--preserve-config", *(["--force"] if force else [])]
+            self._quiet(*words)
+        if not list((PULUMI_STATE / ".pulumi" / "stacks").glob("*/*.json")):
+            shutil.rmtree(PULUMI_STATE, ignore_errors=True)
+        if STATE.exists() and not any(STATE.iterdir()):
+            STATE.rmdir()
+
+    def _quiet(self, *words: str) -> str:
+        result = subprocess.run(
+            self._command(words), env=self._environment(), cwd=PROJECT, capture_output=True, text=True
+        )
+        if result.returncode != 0:
+            raise LabError(f"pulumi {' '.join(words)} failed:\n{result.stderr.strip()}")
+        return result.stdout
+
+    def _command(self, words: tuple[str, ...]) -> list[str]:
+        named = self.name in words
+        return ["pulumi", *words, *([] if named else ["--stack", self.name]), "--non-interactive"]
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, **pulumi_environment(self.artifacts)}
+
+
+PROJECT_NAME = "lineage-lab"

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab test` and `lab bench`: what must hold before a change lands, and the figures."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infra.artifacts import Artifacts
+from infra.cli.console import command, out
+from infra.cli.setup import TEST_NAMES, bring_in
+from infra.cli.stack import pulumi_environment
+from infra.errors import LabError
+from infra.project import PROJECT
+
+
+@dataclass(frozen=True)
+class Step:
+    """A check: what it is called and what is run for it, with which variables added."""
+
+    name: str
+    words: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def steps(artifacts: Artifacts, python_tests: Sequence[str]) -> list[Step]:
+    """Lint, types, Java, Python, in this order; the Python tests' summary is the last thing printed."""
+    python = str(artifacts.python("test"))
+    maven, maven_environment = artifacts.maven_command()
+    environment = pulumi_environment(artifacts)
+    return [
+        Step("lint", [python, "-m", "ruff", "check", "."]),
+        Step("format", [python, "-m", "ruff", "format", "--check", "."]),
+        Step("types", [python, "-m", "mypy", "--no-error-summary", "--cache-dir", str(_scratch("mypy"))]),
+        Step("java", [*maven, "-f", "components/pom.xml", "verify"], maven_environment),
+        Step("python", [python, "-m", "pytest", *python_tests], environment),
+    ]
+
+
+def _scratch(name: str) -> Path:
+    return PROJECT / f".{name}_cache"
+
+
+@command
+def check(
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Only these Python tests, nothing else (pytest's own words).")
+    ] = None,
+) -> None:
+    """Check everything: lint, types, Java, then Python: unit, stack, and a smoke test of a real lab."""
+    artifacts = Artifacts.open()
+    bring_in(artifacts, TEST_NAMES)
+    wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/smoke"])
+    for step in wanted[-1:] if paths else wanted:
+        _run(step, out.print)
+
+
+@command
+def bench(
+    rounds: Annotated[int, typer.Option(help="Labs on a warm cache.", min=1)] = 3,
+    cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
+) -> None:
+    """Measure the figures of the README again."""
+    artifacts = Artifacts.open()
+    bring_in(artifacts, TEST_NAMES)
+    words = [str(artifacts.python("test")), "-m", "tests.bench.lifecycle", "--rounds", str(rounds)]
+    _run(Step("bench", words if cold else [*words, "--no-cold"], pulumi_environment(artifacts)), out.print)
+
+
+def _run(step: Step, say: Callable[[str], None]) -> None:
+    say(f"[bold]{step.name}[/bold]")
+    started = time.monotonic()
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), **step.environment}
+    result = subprocess.run(step.words, cwd=PROJECT, env=environment, check=False)
+    if result.returncode != 0:
+        raise LabError(f"{step.name} failed (exit status {result.returncode}), see above")
+    if step.name != "python":  # its own summary has the seconds, and is to be the last line
+        say(f"  {time.monotonic() - started:.1f} s")

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One lab for all smoke tests, taken down whatever happens."""
+
+import pytest
+
+from tests.smoke.lab_under_test import LabUnderTest
+
+
+@pytest.fixture(scope="session")
+def lab():
+    """A lab whose pipeline has run once and whose shop then stopped, so that counts stand still."""
+    under_test = LabUnderTest()
+    under_test.lab("reset")
+    try:
+        ended = under_test.lab("up")
+        assert ended.status == 0, ended.text
+        under_test.first_up = ended
+        assert under_test.lab("stop", "shop").status == 0
+        yield under_test
+    finally:
+        under_test.lab("reset")

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real lab, real rows, real lineage. The order matters: later tests build on what earlier ones did."""
+
+import json
+import shutil
+import stat
+import subprocess
+import threading
+import time
+from collections import defaultdict
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+
+import boto3
+import httpx
+import psutil
+import pytest
+from confluent_kafka import KafkaException
+
+from infra.project import PROJECT
+from infra.supervision import ROOT_VARIABLE
+from lineage.contract import compare, load
+from tests.smoke.specification import errors_of
+
+pytestmark = pytest.mark.smoke
+
+ETL_ORDERS = "orders_etl.overwrite_by_expression.lake_sales_orders"
+STATS = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats"
+KAFKA, WAREHOUSE = "kafka://kafka:9092", "s3://warehouse"
+SPECIFICATION = PROJECT.parent / "shared" / "openlineage-spec"
+
+
+def fits(price):
+    try:
+        number = Decimal(price)
+    except InvalidOperation:
+        return False
+    return number.is_finite() and abs(number) < 10**8
+
+
+def run_jobs(lab):
+    for job in ("orders_etl", "supplier_stats"):
+        ended = lab.lab("run", job)
+        assert ended.status == 0, ended.text
+
+
+def test_up_says_that_the_lineage_is_right_and_where_everything_is(lab):
+    assert "matches" in lab.first_up.text
+    for endpoint in ("kafka", "s3", "iceberg_catalog", "lineage"):
+        assert endpoint in lab.first_up.text
+
+
+def test_lab_env_points_any_client_at_the_lab(lab):
+    assert stat.S_IMODE((lab.root / "lab.env").stat().st_mode) == 0o600
+    keys = {name.lower(): lab.environment[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+    client = boto3.client("s3", endpoint_url=lab.environment["AWS_ENDPOINT_URL_S3"], region_name="x", **keys)
+    assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["warehouse"]
+
+
+def test_credentials_are_in_no_state_and_no_argument_list(lab):
+    secret = lab.environment["AWS_SECRET_ACCESS_KEY"]
+    state = (PROJECT / ".lab" / "pulumi").rglob("*.json")
+    assert all(secret not in path.read_text() for path in state)
+    own = [p for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)]
+    assert len(own) >= 5
+    assert all(secret not in " ".join(p.info["cmdline"]) for p in own)
+
+
+def owned(process, lab):
+    return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(lab.root)
+
+
+def test_everything_listens_on_loopback_alone(lab):
+    own = {p.pid for p in psutil.process_iter(["environ"]) if owned(p, lab)}
+    listening = [c for c in psutil.net_connections("tcp") if c.pid in own and c.status == psutil.CONN_LISTEN]
+    assert len(listening) >= 6
+    assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
+
+
+def test_each_order_of_the_shop_is_in_exactly_one_table_once(lab):
+    run_jobs(lab)
+    written = {order["order_id"]: order for order in lab.orders()}
+    sound, rejected = lab.ids("sales.orders"), lab.ids("sales.orders_rejected")
+    assert sound.keys() | rejected.keys() == written.keys()
+    assert sound.keys().isdisjoint(rejected)
+    assert set(sound.values()) == set(rejected.values()) == {1}
+    assert {key for key, order in written.items() if not fits(order["price"])} == set(rejected)
+
+
+def test_the_statistics_are_those_of_the_orders(lab):
+    expected = defaultdict(lambda: [Decimal(0), 0])
+    for row in lab.table("sales.orders").to_pylist():
+        hour = expected[row["supplier"], row["bid_time"].date(), row["bid_time"].hour]
+        hour[0] += row["price"]
+        hour[1] += 1
+    rows = lab.table("sales.supplier_stats").to_pylist()
+    found = {
+        (row["supplier"], row["bid_date"], row["bid_hour"]): [row["total_price"], row["total_count"]]
+        for row in rows
+    }
+    assert found == expected
+    assert len(rows) == len(found)
+
+
+def test_a_second_run_changes_no_count_and_leaves_the_same_graph(lab):
+    tables = ("sales.orders", "sales.orders_rejected", "sales.supplier_stats")
+    before, graph = [lab.table(table).num_rows for table in tables], lab.graph()
+    run_jobs(lab)
+    assert [lab.table(table).num_rows for table in tables] == before
+    after = lab.graph()
+    assert structure(after) == structure(graph)
+
+
+def structure(graph):
+    """A graph without what a second run is meant to change: the versions of the data."""
+    return json.loads(json.dumps(graph), object_hook=lambda o: {k: v for k, v in o.items() if k != "version"})
+
+
+def test_the_graph_leads_from_the_topic_to_the_statistics(lab):
+    answer = lab.api("/api/v1/lineage", nodeId=f"dataset:{KAFKA}:orders", depth=10)
+    edges = {(e["origin"], e["destination"]) for node in answer["graph"] for e in node["outEdges"]}
+    path = [
+        f"dataset:{KAFKA}:orders",
+        f"job:lineage-lab:{ETL_ORDERS}",
+        f"dataset:{WAREHOUSE}:sales/orders",
+        f"job:lineage-lab:{STATS}",
+        f"dataset:{WAREHOUSE}:sales/supplier_stats",
+    ]
+    assert set(pairwise(path)) <= edges
+
+
+def test_a_column_can_be_followed_upstream_to_the_topic(lab):
+    node = f"datasetField:{WAREHOUSE}:sales/supplier_stats:total_price"
+    answer = lab.api("/api/v1/column-lineage", nodeId=node, depth=10)
+    nodes = {found["id"] for found in answer["graph"]}
+    assert f"datasetField:{WAREHOUSE}:sales/orders:price" in nodes
+    assert f"datasetField:{KAFKA}:orders:price" in nodes
+    assert f"datasetField:{KAFKA}:orders:item" not in nodes
+
+
+def test_verify_shows_what_departs_from_the_contract(lab, tmp_path):
+    assert lab.lab("verify").status == 0
+    contract = tmp_path / "contract.yaml"
+    text = (PROJECT / "jobs" / "lineage_contract.yaml").read_text()
+    assert "total_price:" in text
+    contract.write_text(text.replace("total_price:", "total_prize:"))
+    json_file, junit_file = tmp_path / "r.json", tmp_path / "r.xml"
+    failed = lab.lab(
+        "verify", "--contract", str(contract), "--json", str(json_file), "--junit", str(junit_file)
+    )
+    assert failed.status == 1
+    assert "missing" in failed.text
+    assert "unexpected" in failed.text
+    assert "total_prize" in failed.text
+    assert json.loads(json_file.read_text())["ok"] is False
+    assert "<failure" in junit_file.read_text()
+
+
+def test_every_event_is_one_of_the_standard(lab):
+    if not SPECIFICATION.exists():
+        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION}")
+    events = lab.api("/api/v1/events/lineage", limit=1000)["events"]
+    assert len(events) > 20
+    assert [error for event in events for error in errors_of(event, SPECIFICATION)] == []
+
+
+def test_a_poisonous_event_is_refused_by_name_and_nothing_breaks(lab):
+    base = lab.environment["LAB_LINEAGE"]
+    event = {
+        "eventType": "START",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "producer": "https://example.test",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": "0190a0a0-0000-7000-8000-000000000000"},
+        "job": {"namespace": "n", "name": "j"},
+        "inputs": [],
+        "outputs": [{"namespace": "", "name": "x"}],
+    }
+    refused = httpx.post(f"{base}/api/v1/lineage", json=event)
+    assert refused.status_code == 422
+    assert refused.json()["error"]["details"]["field"] == "outputs[0].namespace"
+    broken = httpx.post(
+        f"{base}/api/v1/lineage", content=b'{"eventType": ', headers={"content-type": "application/json"}
+    )
+    assert broken.status_code == 400
+    names = [namespace["name"] for namespace in lab.api("/api/v1/namespaces")["namespaces"]]
+    assert names
+    assert all(names)
+
+
+def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touched(lab, tmp_path):
+    """A copy of the jobs counts prices where it summed them, by item where it went by supplier."""
+    for package in ("jobs", "infra"):
+        shutil.copytree(PROJECT / package, tmp_path / package, ignore=shutil.ignore_patterns("toolchain"))
+    transformation = tmp_path / "jobs" / "spark" / "transformations" / "supplier_totals.py"
+    text = transformation.read_text()
+    assert '"supplier",' in text
+    transformation.write_text(text.replace('"supplier",', 'F.upper("item").alias("supplier"),'))
+    script = (lab.root / "services" / "supplier_stats" / "run").read_text()
+    assert f"PYTHONPATH={PROJECT}" in script
+    copy = tmp_path / "run"
+    target = "lake.sales.supplier_stats_scratch"
+    copy.write_text(
+        script.replace(f"PYTHONPATH={PROJECT}", f"PYTHONPATH={tmp_path}").rstrip() + f" --target {target}\n"
+    )
+    done = subprocess.run(["sh", str(copy)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    graph = lab.graph()
+    job = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats_scratch"
+    sources = column_sources(graph, job, "sales/supplier_stats_scratch")
+    assert sources["supplier"] == {("item", "TRANSFORMATION")}
+    assert column_sources(graph, STATS, "sales/supplier_stats")["supplier"] == {("supplier", "IDENTITY")}
+    contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
+    assert {finding.job for finding in compare(contract, graph, frozenset()).findings} == {job}
+
+
+def column_sources(graph, job, dataset):
+    """Output column -> {(input field, transformation)} of the direct edges of a job."""
+    sources = defaultdict(set)
+    for edge in graph["columns"]:
+        if edge["job"]["name"] == job and edge["output"]["name"] == dataset and edge["type"] == "DIRECT":
+            sources[edge["output"]["field"]].add((edge["input"]["field"], edge["subtype"]))
+    return sources
+
+
+def test_a_failing_job_says_why_and_ends_with_1(lab):
+    assert lab.lab("stop", "iceberg_catalog").status == 0
+    failed = lab.lab("run", "supplier_stats")
+    assert failed.status == 1
+    assert "supplier_stats failed (exit status 1)" in failed.text
+    assert "Connection refused" in failed.text
+    assert lab.lab("start", "iceberg_catalog").status == 0
+
+
+def test_a_killed_broker_is_healed_and_the_shop_goes_on_where_it_was(lab):
+    assert lab.lab("start", "shop").status == 0
+    broker = lab.supervisor.state("kafka").pid
+    psutil.Process(broker).kill()
+    until(lab, lambda: lab.supervisor.state("kafka").pid not in {0, broker})
+    count = len(ids_when_it_answers(lab))
+    until(lab, lambda: len(ids_when_it_answers(lab)) > count)
+
+
+def until(lab, true, seconds=60):
+    """Waits until something holds; fails where it never does."""
+    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    while not true():
+        assert time.monotonic() < deadline, lab.lab("status").text
+        waiter.wait(0.5)
+
+
+def ids_when_it_answers(lab):
+    """The distinct orders in the topic; none while the broker is away."""
+    try:
+        return {order["order_id"] for order in lab.orders()}
+    except KafkaException:
+        return set()
+
+
+def test_a_second_up_repairs_what_is_stopped_and_changes_nothing_else(lab):
+    lab.lab("stop", "object_store")
+    pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
+    ended = lab.lab("up", "--no-pipeline")
+    assert ended.status == 0, ended.text
+    after = {state.name: state.pid for state in lab.supervisor.states() if state.running}
+    assert after.items() >= pids.items()
+    assert after.keys() - pids.keys() == {"object_store"}
+    again = lab.lab("up", "--no-pipeline")
+    assert "unchanged" in again.text
+    assert "created" not in again.text
+    assert "updated" not in again.text
+
+
+def test_down_leaves_nothing_but_the_cache(lab, tmp_path):
+    pids = {p.pid for p in psutil.process_iter(["environ"]) if owned(p, lab)}
+    ports = {c.laddr.port for c in psutil.net_connections("tcp") if c.pid in pids and c.status == "LISTEN"}
+    assert len(ports) >= 6
+    kept = tmp_path / "kept"
+    ended = lab.lab("down", "--export", str(kept))
+    assert ended.status == 0, ended.text
+    assert [p.info["cmdline"] for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)] == []
+    assert ports.isdisjoint(c.laddr.port for c in psutil.net_connections("tcp") if c.status == "LISTEN")
+    assert not lab.root.exists()
+    assert json.loads((kept / "graph.json").read_text())["columns"]
+    assert len((kept / "events.ndjson").read_text().splitlines()) > 20
+    assert lab.lab("down").status == 0

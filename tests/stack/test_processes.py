@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes as resources: what `pulumi up` does to them, and what it does when they die."""
+
+import signal
+import socket
+import threading
+
+import httpx
+import psutil
+import pytest
+
+from infra.supervision import Supervisor
+
+pytestmark = pytest.mark.stack
+
+
+def answers(port):
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/", timeout=2).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def until(true, seconds=20):
+    """Waits until something holds; says whether it ever did."""
+    waiter = threading.Event()
+    for _ in range(seconds * 10):
+        if true():
+            return True
+        waiter.wait(0.1)
+    return False
+
+
+def owned_by(engine):
+    """Live processes of an engine's stack."""
+    return [p for p in psutil.process_iter(["environ"]) if Supervisor(engine.root)._owns(p)]
+
+
+def test_up_means_ready_a_second_up_changes_nothing_and_destroy_leaves_nothing(engine, free_port):
+    engine.web("web", free_port)
+    assert engine.up().status == 0
+    assert answers(free_port)
+    second = engine.up()
+    assert "3 unchanged" in second.text or "2 unchanged" in second.text
+    pid = Supervisor(engine.root).state("web").pid
+    assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
+    assert not psutil.pid_exists(pid)
+    assert not answers(free_port)
+    assert not engine.root.exists()
+    assert owned_by(engine) == []
+
+
+def test_a_killed_process_is_healed_by_the_supervisor(engine, free_port):
+    engine.web("web", free_port)
+    engine.up()
+    pid = Supervisor(engine.root).state("web").pid
+    psutil.Process(pid).kill()
+    assert until(lambda: Supervisor(engine.root).state("web").pid not in {0, pid} and answers(free_port))
+    assert "unchanged" in engine.up("--refresh").text
+
+
+def test_a_killed_supervisor_takes_its_processes_along_and_refresh_brings_all_back(engine, free_port):
+    engine.web("web", free_port)
+    engine.up()
+    psutil.Process(Supervisor(engine.root).pid()).kill()
+    assert until(lambda: not answers(free_port))
+    healed = engine.up("--refresh")
+    assert healed.status == 0, healed.text
+    assert answers(free_port)
+
+
+def test_a_stopped_process_is_drift(engine, free_port):
+    engine.web("web", free_port)
+    engine.up()
+    Supervisor(engine.root).stop("web")
+    assert engine.up("--refresh").status == 0
+    assert answers(free_port)
+
+
+def test_a_changed_script_restarts_its_process_and_no_other(make_engine, free_port):
+    engine = make_engine()
+    engine.web("web", free_port, "first")
+    engine.process("other", "exec sleep 1000\n")
+    engine.up()
+    before = {state.name: state.pid for state in Supervisor(engine.root).states()}
+    engine.web("web", free_port, "second")
+    changed = engine.up("--diff")
+    assert "~ script" in changed.text
+    after = {state.name: state.pid for state in Supervisor(engine.root).states()}
+    assert after["web"] != before["web"]
+    assert after["other"] == before["other"]
+
+
+def test_a_volume_outlives_an_update_and_a_file_does_not(engine):
+    engine.process("p", "date > volumes/data/kept; exec sleep 1000\n", volumes=["data"], files={"a": "1"})
+    engine.up()
+    folder = engine.root / "services" / "p"
+    assert until(lambda: (folder / "volumes" / "data" / "kept").exists())
+    engine.process("p", "exec sleep 1001\n", volumes=["data"], files={"b": "2"})
+    engine.up()
+    assert (folder / "volumes" / "data" / "kept").exists()
+    assert [path.name for path in (folder / "files").iterdir()] == ["b"]
+
+
+def test_a_process_that_ends_at_once_fails_the_update_with_its_last_words(engine, free_port):
+    engine.process("sick", "echo 'no such table: bids'; exit 3\n")
+    engine.web("web", free_port)
+    failed = engine.up()
+    assert failed.status != 0
+    assert "sick ended while it was starting" in failed.text
+    assert "no such table: bids" in failed.text
+    assert Supervisor(engine.root).state("sick") is None
+    engine.process("sick", "exec sleep 1000\n")
+    corrected = engine.up()
+    assert corrected.status == 0, corrected.text
+    assert engine.resources() == {"supervisor", "sick", "web"}
+
+
+def test_a_process_that_never_gets_ready_is_given_up_and_removed(engine, free_port):
+    probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 2}
+    engine.process("mute", "exec sleep 1000\n", probe=probe)
+    failed = engine.up()
+    assert f"mute was not ready (127.0.0.1:{free_port}) after 2 s" in failed.text
+    assert Supervisor(engine.root).state("mute") is None
+
+
+def test_ctrl_c_during_a_create_leaves_no_orphan(engine, free_port):
+    probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 100}
+    engine.process("mute", "exec sleep 1000\n", probe=probe)
+    update = engine.start("up", "--yes", "--skip-preview")
+    assert until(lambda: (engine.root / "services" / "mute" / "log").exists())
+    update.send_signal(signal.SIGINT)
+    text, _ = update.communicate(timeout=30)
+    assert update.returncode != 0, text
+    assert Supervisor(engine.root).state("mute") is None
+    assert "mute" not in engine.resources()
+
+
+def test_an_update_killed_in_mid_create_can_be_taken_up_again(engine, free_port):
+    probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 100}
+    engine.process("late", "exec sleep 1000\n", probe=probe)
+    update = engine.start("up", "--yes", "--skip-preview")
+    assert until(lambda: (engine.root / "services" / "late" / "log").exists())
+    update.kill()
+    update.communicate(timeout=30)
+    engine.pulumi("cancel", "--yes")
+    engine.process("late", "exec sleep 1000\n")
+    engine.pulumi("refresh", "--yes", "--skip-preview", "--clear-pending-creates")
+    resumed = engine.up()
+    assert resumed.status == 0, resumed.text
+    assert [state.word for state in Supervisor(engine.root).states()] == ["RUNNING"]
+    assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
+    assert owned_by(engine) == []
+
+
+def test_a_busy_port_is_named_with_its_holder_before_anything_starts(make_engine):
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        engine = make_engine("busy", {"kafka broker": port})
+        engine.process("p", "exec sleep 1000\n")
+        failed = engine.up()
+    assert f"port {port} (kafka broker) is held by " in failed.text
+    assert "portOffset" in failed.text
+    assert engine.resources() == set()
+
+
+def test_two_stacks_run_side_by_side(make_engine, free_port):
+    one, two = make_engine("one"), make_engine("two")
+    one.process("p", "exec sleep 1000\n")
+    two.process("p", "exec sleep 1000\n")
+    assert one.up().status == two.up().status == 0
+    assert one.pulumi("destroy", "--yes", "--skip-preview").status == 0
+    assert Supervisor(two.root).state("p").running
+
+
+def test_an_unknown_or_mistyped_property_is_named(engine):
+    engine.wanted["supervisor"]["preflight"] = "lax"
+    program = (
+        (engine.folder / "__main__.py")
+        .read_text()
+        .replace(
+            'SupervisorInputs(**wanted["supervisor"])',
+            'SupervisorInputs.model_construct(**wanted["supervisor"])',
+        )
+    )
+    (engine.folder / "__main__.py").write_text(program)
+    failed = engine.up()
+    assert "preflight" in failed.text
+    assert "'strict' or 'warn'" in failed.text

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the local target renders, compared with what it rendered before.
+
+Where a difference is meant, write the snapshot anew: UPDATE_SNAPSHOTS=1 bin/lab test tests/unit/infra
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from infra.lab import ENDPOINTS, lab
+from infra.project import PROJECT
+from infra.settings import Settings
+from infra.targets.launch_script import Launcher
+from infra.targets.local import LocalSite, LocalTarget, environment, outputs, source_revision
+
+SNAPSHOTS = Path(__file__).parent / "snapshots" / "local"
+
+
+class Programs:
+    def component(self, name):
+        return Path("/cache/components") / name
+
+    def python(self, environment):
+        return Path("/cache/venvs") / environment / "bin/python"
+
+    def binary(self, name):
+        return Path("/cache/binaries") / name
+
+
+@pytest.fixture(scope="module")
+def site():
+    return LocalSite(Path("/project/.lab/dev"), 100, ENDPOINTS, Programs())
+
+
+@pytest.fixture(scope="module")
+def rendered(site):
+    launcher = Launcher(
+        Programs(), "/jdk/bin/java", Path("/project"), Path("/project/.lab/dev/credentials.env")
+    )
+    settings = Settings(port_offset=100)
+    return {r.key: r for r in LocalTarget(site, launcher, settings).render(lab(site, settings))}
+
+
+def text_of(resource):
+    """A resource as text that a person can compare: its script and files first."""
+    properties = resource.inputs.properties()
+    files = {"run": properties.pop("script", ""), **properties.pop("files", {})}
+    shown = [f"kind: {resource.kind}", f"needs: {', '.join(resource.needs)}"]
+    shown += [f"{name}: {value}" for name, value in sorted(properties.items()) if name != "revision"]
+    shown += [f"--- {name}\n{text}" for name, text in files.items() if text]
+    return "\n".join(shown).rstrip() + "\n"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("supervisor", "credentials", "lab.env", "kafka", "object_store", "iceberg_catalog", "lineage"),
+        *("shop", "orders_etl", "supplier_stats", "topic/orders", "topic/bids", "bucket/warehouse"),
+    ],
+)
+def test_it_renders_what_it_rendered_before(rendered, key):
+    path = SNAPSHOTS / f"{key.replace('/', '-')}.txt"
+    text = text_of(rendered[key])
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_there_is_a_snapshot_of_everything_and_of_nothing_else(rendered):
+    expected = {f"{key.replace('/', '-')}.txt" for key in rendered}
+    assert {path.name for path in SNAPSHOTS.iterdir()} == expected
+
+
+def test_every_need_is_something_that_is_made(rendered):
+    assert {need for resource in rendered.values() for need in resource.needs} <= rendered.keys()
+
+
+def test_the_port_offset_moves_every_port(site, rendered):
+    ports = rendered["supervisor"].inputs.ports
+    assert ports["kafka broker"] == 9192
+    assert len(set(ports.values())) == len(ports)
+    assert outputs(lab(site, Settings()), site)["lineage"] == "http://127.0.0.1:5100"
+
+
+def test_lab_env_has_every_endpoint(site):
+    endpoints = outputs(lab(site, Settings()), site)
+    values = environment(endpoints)
+    assert values["LAB_KAFKA"] == "127.0.0.1:9192"
+    assert {f"LAB_{name.upper()}" for name in endpoints} <= values.keys()
+
+
+def test_a_changed_source_changes_the_revision(tmp_path):
+    package = tmp_path / "a" / "b"
+    package.mkdir(parents=True)
+    (package / "x.py").write_text("1")
+    first = source_revision(tmp_path, "a.b")
+    (package / "x.py").write_text("2")
+    assert source_revision(tmp_path, "a.b") != first
+    assert source_revision(PROJECT, "lineage") == source_revision(PROJECT, "lineage")
