@@ -18,7 +18,7 @@ def main() -> None:
     root = stack_root(pulumi.get_stack())
     artifacts = Artifacts.open()
     site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
-    launcher = Launcher(artifacts, artifacts.java(), PROJECT, root / "credentials.env")
+    launcher = Launcher(artifacts, str(artifacts.java()), PROJECT, root / "credentials.env")
     deploy(lab(site, settings), LocalTarget(site, launcher, settings))
 
 

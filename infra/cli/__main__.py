@@ -3,7 +3,7 @@
 
 import typer
 
-from infra.cli import lifecycle, services, setup, testing, verification
+from infra.cli import lifecycle, rendering, services, setup, testing, verification
 
 app = typer.Typer(
     name="lab",
@@ -25,7 +25,7 @@ for function in (
     services.stop,
     setup.doctor,
     setup.env,
-    setup.render,
+    rendering.render,
     lifecycle.reset,
 ):
     app.command()(function)

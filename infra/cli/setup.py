@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab setup | env | doctor | render`: the machine and the kit, no lab needed."""
+"""`lab setup | env | doctor`: the machine and the kit, no lab needed."""
 
-import os
 import shlex
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import psutil
 import typer
 from rich.table import Table
 
-from infra import lab as model
 from infra.artifacts import Artifacts, prerequisites
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress, Progress, clock, human
 from infra.artifacts.progress_rich import RichProgress
-from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.console import command, out
 from infra.cli.stack import pulumi_environment
 from infra.errors import LabError
-from infra.project import PROJECT, stack_root
-from infra.settings import Settings, known_keys, settings_from
-from infra.targets.launch_script import Launcher
-from infra.targets.local import Declared, LocalSite, LocalTarget
+from infra.project import PROJECT
+from infra.settings import known_keys
 
 NAMES = frozenset({"pulumi", "minio", "kafka", "iceberg-rest-catalog", "spark"})
 """The artifacts that the lab runs on."""
@@ -66,9 +61,7 @@ def env() -> None:
 
 @command
 def doctor(
-    settings: Annotated[
-        bool, typer.Option("--settings", help="List every key of the configuration.")
-    ] = False,
+    settings: Annotated[bool, typer.Option("--settings", help="List every key of the configuration.")] = False,
 ) -> None:
     """Say what this machine has and lacks, or list every setting."""
     if settings:
@@ -91,37 +84,3 @@ def doctor(
             out.print(str(error), style="red", markup=False)
     if missing:
         raise LabError("something is missing, see above")
-
-
-@command
-def render(
-    stack: StackOption = DEFAULT_STACK,
-    into: Annotated[Path | None, typer.Option(help="Write scripts and files into this folder.")] = None,
-    port_offset: Annotated[int, typer.Option(help="As the setting portOffset.")] = 0,
-) -> None:
-    """Show what a stack would be made of, without making it: resources, scripts, configuration files."""
-    for resource in rendered(stack, settings_from({"portOffset": str(port_offset)})):
-        needs = f"  after {', '.join(resource.needs)}" if resource.needs else ""
-        out.print(f"[bold]{resource.kind}[/bold] {resource.key}{needs}")
-        properties = resource.inputs.properties()
-        files = {"run": properties.pop("script"), **properties.pop("files")} if "script" in properties else {}
-        for name, text in files.items():
-            if into:
-                target = into / resource.key / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text, encoding="utf-8")
-            else:
-                out.print(
-                    f"  --- {name}\n" + "\n".join(f"  {line}" for line in text.splitlines()), markup=False
-                )
-    if into:
-        out.print(f"scripts and files are in {os.path.relpath(into)}")
-
-
-def rendered(stack: str, settings: Settings) -> tuple[Declared, ...]:
-    """The resources of a stack with these settings."""
-    artifacts = Artifacts.open()
-    root = stack_root(stack)
-    site = LocalSite(root, settings.port_offset, model.ENDPOINTS, artifacts)
-    launcher = Launcher(artifacts, str(artifacts.java()), PROJECT, root / "credentials.env")
-    return LocalTarget(site, launcher, settings).render(model.lab(site, settings))

@@ -41,9 +41,7 @@ def verify(
     stack: StackOption = DEFAULT_STACK,
     contract: Annotated[Path, typer.Option(help="The contract to compare with.")] = CONTRACT,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the report as JSON too.")] = None,
-    junit_file: Annotated[
-        Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")
-    ] = None,
+    junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
 ) -> None:
     """Compare the lineage that arrived with the lineage contract; exit 1 where they differ."""
     report = report_on(Stack(stack, Artifacts.open()).endpoints()["lineage"], contract)

@@ -7,9 +7,14 @@ from infra.namespaces import CATALOG, JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, WAREHO
 from infra.services import iceberg_catalog, kafka, lineage, object_store
 from infra.services.properties import properties
 from infra.settings import Settings
+from jobs.spark import log_settings
 
 PROPERTIES = "spark.properties"
+LOGGING = "log4j2.properties"
 COMPONENT = "spark"
+LONGEST_AVRO_VALUE = 2**20
+"""Bytes, and items. A record that announces a string of a gigabyte is broken; believed, it kills the driver."""
+
 LEAN_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData"
 """A batch job of this size is over before the optimising compiler has paid for itself."""
 
@@ -31,7 +36,7 @@ def _job(name: str, needs: tuple[str, ...], site: Site, settings: Settings) -> T
         name=name,
         run=Python(f"jobs.spark.{name}", environment="spark"),
         needs=(iceberg_catalog.NAME, lineage.NAME, *needs),
-        files={PROPERTIES: properties(_settings(name, site, settings))},
+        files={PROPERTIES: properties(_settings(name, site, settings)), LOGGING: log_settings()},
         env={
             "PYSPARK_SUBMIT_ARGS": submit,
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -56,8 +61,9 @@ def _settings(name: str, site: Site, settings: Settings) -> dict[str, str | int 
         "spark.driver.memory": f"{settings.spark_heap_mib}m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.defaultJavaOptions": f"{LEAN_JVM} -Djava.io.tmpdir={site.scratch(name)}",
+        "spark.driver.defaultJavaOptions": _java_options(name, site),
         "spark.ui.enabled": False,
+        "spark.ui.showConsoleProgress": False,
         "spark.sql.shuffle.partitions": 2,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
@@ -71,3 +77,15 @@ def _settings(name: str, site: Site, settings: Settings) -> dict[str, str | int 
         f"{catalog}.client.region": iceberg_catalog.REGION,
         **spark_lineage(site.address(lineage.NAME, lineage.API.name).url),
     }
+
+
+def _java_options(name: str, site: Site) -> str:
+    limits = ("string.maxLength", "bytes.maxLength", "collectionItems.maxLength")
+    return " ".join(
+        [
+            LEAN_JVM,
+            f"-Djava.io.tmpdir={site.scratch(name)}",
+            f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}",
+            *(f"-Dorg.apache.avro.limits.{limit}={LONGEST_AVRO_VALUE}" for limit in limits),
+        ]
+    )

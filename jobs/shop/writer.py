@@ -33,9 +33,7 @@ class ShopWriter:
         self._orders_topic = orders_topic
         self._bids_topic = bids_topic
         self._mix = mix
-        self._schemas = {
-            topic: parse_schema(json.loads(schema_text(topic))) for topic in (orders_topic, bids_topic)
-        }
+        self._schemas = {topic: parse_schema(json.loads(schema_text(topic))) for topic in (orders_topic, bids_topic)}
         self._producer = Producer(
             {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 20}, logger=log
         )

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CatalogServerTest {
+  private static final String JSON = "application/json";
+
+  @TempDir Path dir;
+
+  private final HttpClient client = HttpClient.newHttpClient();
+  private CatalogServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = CatalogServer.start(config(0));
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @Test
+  void answersConfigWhenReady() throws Exception {
+    assertThat(get("/v1/config").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void listensOnTheOneAddressGiven() {
+    assertThat(server.uri().getHost()).isEqualTo("127.0.0.1");
+    assertThat(server.uri().getPort()).isPositive();
+  }
+
+  @Test
+  void namespaceIsCreatedOnceAndLoaded() throws Exception {
+    assertThat(createNamespace("sales").statusCode()).isEqualTo(200);
+    assertThat(get("/v1/namespaces/sales").body()).contains("\"sales\"");
+    assertThat(createNamespace("sales").statusCode()).isEqualTo(409);
+    assertThat(get("/v1/namespaces/absent").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void tablesSurviveARestart() throws Exception {
+    createNamespace("sales");
+    assertThat(createTable("sales", "orders").statusCode()).isEqualTo(200);
+
+    server.close();
+    server = CatalogServer.start(config(0));
+
+    assertThat(get("/v1/namespaces/sales/tables").body()).contains("\"orders\"");
+  }
+
+  @Test
+  void concurrentRequestsNeverFindTheDatabaseLocked() throws Exception {
+    createNamespace("sales");
+    final List<CompletableFuture<HttpResponse<String>>> requests =
+        IntStream.range(0, 64)
+            .mapToObj(
+                i -> client.sendAsync(tableRequest("sales", "t" + i), BodyHandlers.ofString()))
+            .toList();
+
+    assertThat(requests).extracting(request -> request.get().statusCode()).containsOnly(200);
+  }
+
+  @Test
+  void aBusyPortIsRefused() {
+    assertThatThrownBy(() -> CatalogServer.start(config(server.uri().getPort())))
+        .isInstanceOf(IOException.class)
+        .hasRootCauseInstanceOf(BindException.class);
+  }
+
+  private CatalogConfig config(final int port) {
+    return CatalogConfig.parse(
+        new String[] {"--port", Integer.toString(port)},
+        Map.of(
+            "CATALOG_JDBC_URI", "jdbc:sqlite:" + dir.resolve("catalog.db"),
+            "CATALOG_WAREHOUSE", "memory://warehouse/",
+            "CATALOG_IO_IMPL", "org.apache.iceberg.inmemory.InMemoryFileIO"));
+  }
+
+  private HttpResponse<String> createNamespace(final String name) throws Exception {
+    return post("/v1/namespaces", "{\"namespace\": [\"" + name + "\"], \"properties\": {}}");
+  }
+
+  private HttpResponse<String> createTable(final String namespace, final String table)
+      throws Exception {
+    return client.send(tableRequest(namespace, table), BodyHandlers.ofString());
+  }
+
+  private HttpRequest tableRequest(final String namespace, final String table) {
+    return request(
+        "/v1/namespaces/" + namespace + "/tables",
+        """
+        {"name": "%s", "schema": {"type": "struct", "schema-id": 0, "fields": [
+          {"id": 1, "name": "order_id", "type": "string", "required": false}]}}
+        """
+            .formatted(table));
+  }
+
+  private HttpResponse<String> get(final String path) throws Exception {
+    return client.send(
+        HttpRequest.newBuilder(server.uri().resolve(path)).build(), BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> post(final String path, final String body) throws Exception {
+    return client.send(request(path, body), BodyHandlers.ofString());
+  }
+
+  private HttpRequest request(final String path, final String body) {
+    return HttpRequest.newBuilder(server.uri().resolve(path))
+        .header("Content-Type", JSON)
+        .POST(BodyPublishers.ofString(body))
+        .build();
+  }
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab render`: what a stack would be made of."""
+
+import os
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from infra.artifacts import Artifacts
+from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.project import PROJECT, stack_root
+from infra.settings import Settings, settings_from
+
+if TYPE_CHECKING:
+    from infra.targets.local import Declared
+
+
+@command
+def render(
+    stack: StackOption = DEFAULT_STACK,
+    into: Annotated[Path | None, typer.Option(help="Write scripts and files into this folder.")] = None,
+    port_offset: Annotated[int, typer.Option(help="As the setting portOffset.")] = 0,
+) -> None:
+    """Show what a stack would be made of, without making it: resources, scripts, configuration files."""
+    for resource in rendered(stack, settings_from({"portOffset": str(port_offset)})):
+        needs = f"  after {', '.join(resource.needs)}" if resource.needs else ""
+        out.print(f"[bold]{resource.kind}[/bold] {resource.key}{needs}")
+        properties = resource.inputs.properties()
+        files = {"run": properties.pop("script"), **properties.pop("files")} if "script" in properties else {}
+        for name, text in files.items():
+            if into:
+                target = into / resource.key / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text, encoding="utf-8")
+            else:
+                out.print(f"  --- {name}\n" + "\n".join(f"  {line}" for line in text.splitlines()), markup=False)
+    if into:
+        out.print(f"scripts and files are in {os.path.relpath(into)}")
+
+
+def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
+    """The resources of a stack with these settings."""
+    # Pulumi's SDK comes with the target and takes half a second to import; no other command needs it.
+    from infra.lab import ENDPOINTS, lab
+    from infra.targets.launch_script import Launcher
+    from infra.targets.local import LocalSite, LocalTarget
+
+    artifacts = Artifacts.open()
+    root = stack_root(stack)
+    site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
+    launcher = Launcher(artifacts, str(artifacts.java()), PROJECT, root / "credentials.env")
+    return LocalTarget(site, launcher, settings).render(lab(site, settings))

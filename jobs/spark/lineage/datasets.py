@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which dataset each leaf of a plan is. The JSON of a plan leaves out options and tables: Spark is asked."""
+
+import json
+import logging
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from jobs.spark.java import JavaObject
+
+_KAFKA_RELATION = "KafkaRelation"
+_KAFKA_SOURCE = "kafka"
+_S3_SCHEMES = {"s3", "s3a", "s3n"}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset as OpenLineage names it.
+
+    Attributes:
+        is_topic: a Kafka topic, whose columns are what its messages decode to.
+    """
+
+    namespace: str
+    name: str
+    is_topic: bool = False
+
+
+def of_leaves(plan: JavaObject) -> tuple[tuple[Dataset, ...], ...]:
+    """The datasets of each leaf, in the order of `collectLeaves()`; none for constants and the unknown."""
+    leaves = plan.collectLeaves()
+    return tuple(_of_leaf(leaves.apply(ordinal)) for ordinal in range(leaves.size()))
+
+
+def of_location(location: str) -> Dataset:
+    """The dataset at a table's location: `s3a://bucket/a/b` is `a/b` in `s3://bucket`, a path is in `file`."""
+    parts = urlsplit(location)
+    if parts.scheme in _S3_SCHEMES:
+        return Dataset(f"s3://{parts.netloc}", parts.path.strip("/"))
+    if parts.scheme in {"", "file"}:
+        return Dataset("file", parts.path.rstrip("/"))
+    return Dataset(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
+
+
+def of_topics(options: dict[str, str | None]) -> tuple[Dataset, ...]:
+    """The topics that a Kafka source with these options reads; the first bootstrap server names the cluster."""
+    servers = options["kafka.bootstrap.servers"] or ""
+    if options["subscribe"]:
+        topics = [topic.strip() for topic in options["subscribe"].split(",")]
+    elif options["assign"]:
+        topics = list(json.loads(options["assign"]))
+    else:
+        log.warning("lineage: a Kafka source subscribes to a pattern; its topics are not known before it runs")
+        topics = []
+    return tuple(Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True) for topic in topics)
+
+
+def _of_leaf(leaf: JavaObject) -> tuple[Dataset, ...]:
+    kind = leaf.getClass().getSimpleName()
+    if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == _KAFKA_RELATION:
+        return of_topics(_kafka_relation_options(leaf.relation()))
+    if kind == "StreamingRelationV2" and leaf.sourceName() == _KAFKA_SOURCE:
+        return of_topics({name: leaf.extraOptions().get(name) for name in _KAFKA_OPTIONS})
+    if kind in {"DataSourceV2Relation", "StreamingDataSourceV2Relation"}:
+        return _of_table(leaf.table())
+    if kind in _WITHOUT_DATASET:
+        return ()
+    log.warning("lineage: a source of kind %s has no dataset name that this job knows", kind)
+    return ()
+
+
+_KAFKA_OPTIONS = ("kafka.bootstrap.servers", "subscribe", "assign")
+
+_WITHOUT_DATASET = {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"}
+
+
+def _kafka_relation_options(relation: JavaObject) -> dict[str, str | None]:
+    """The batch source keeps its options in a private field, and nothing else has the servers."""
+    field = relation.getClass().getDeclaredField("sourceOptions")
+    field.setAccessible(True)
+    options = field.get(relation)
+    found = {name: options.get(name) for name in _KAFKA_OPTIONS}
+    return {name: option.get() if option.isDefined() else None for name, option in found.items()}
+
+
+def _of_table(table: JavaObject) -> tuple[Dataset, ...]:
+    """Iceberg's `SparkTable`; other connectors' tables have no location."""
+    if not table.getClass().getName().startswith("org.apache.iceberg."):
+        log.warning("lineage: table %s is not an Iceberg table, its location is not known", table.name())
+        return ()
+    return (of_location(table.table().location()),)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Column lineage of an analysed plan: a pure function of its JSON.
+
+The analysed plan is the right one to read: it has names and identities resolved, it exists for streaming frames
+too, and the optimiser has not yet folded, pruned or fused anything of what the user wrote.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from jobs.spark.lineage.expressions import Decoding, Findings, Scope, spark_type
+from jobs.spark.lineage.model import Column, Edge, Subtype, simplest, union
+from jobs.spark.lineage.tree import ExprId, Node, parse
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A source of the plan, or whatever else has no child: `fields` are the (name, type) pairs it gives."""
+
+    kind: str
+    fields: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class PlanLineage:
+    """What the output of a plan is made of.
+
+    Attributes:
+        columns: edges of each output column, in output order.
+        rows: INDIRECT edges that hold for every output column, since they decide about rows.
+        leaves: in the order of `LogicalPlan.collectLeaves()`, which `Origin.leaf` counts.
+        decodings: columns of leaves that the plan decodes to structs.
+        unknown: class names without a rule. Where there are any, the edges are not complete.
+    """
+
+    columns: Mapping[str, frozenset[Edge]]
+    rows: frozenset[Edge]
+    leaves: tuple[Leaf, ...]
+    decodings: frozenset[Decoding]
+    unknown: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    expr_id: ExprId
+    name: str
+    column: Column
+
+
+_Output = tuple[_Attribute, ...]
+
+
+def derive(plan_json: str) -> PlanLineage:
+    """The lineage of `df._jdf.queryExecution().analyzed().toJSON()`.
+
+    Raises:
+        ValueError: the text is no plan of Spark's.
+    """
+    walk = _Walk()
+    output = walk.visit(parse(plan_json))
+    return PlanLineage(
+        columns={attribute.name: simplest(attribute.column.edges) for attribute in output},
+        rows=simplest(walk.rows),
+        leaves=tuple(walk.leaves),
+        decodings=frozenset(walk.findings.decodings),
+        unknown=frozenset(walk.findings.unknown),
+    )
+
+
+_SAME_OUTPUT = frozenset(
+    {
+        "SubqueryAlias",
+        "View",
+        "WithCTE",
+        "GlobalLimit",
+        "LocalLimit",
+        "Offset",
+        "Tail",
+        "Repartition",
+        "RepartitionByExpression",
+        "RebalancePartitions",
+        "ResolvedHint",
+        "EventTimeWatermark",
+    }
+)
+"""Nodes whose output is that of their last child. `WithCTE` has its definitions before it."""
+
+_SOURCES = frozenset(
+    {
+        "LogicalRelation",
+        "DataSourceV2Relation",
+        "DataSourceV2ScanRelation",
+        "StreamingRelation",
+        "StreamingRelationV2",
+        "StreamingExecutionRelation",
+        "StreamingDataSourceV2Relation",
+        "StreamingDataSourceV2ScanRelation",
+        "HiveTableRelation",
+        "LocalRelation",
+        "LogicalRDD",
+        "Range",
+        "OneRowRelation",
+    }
+)
+
+
+class _Walk:
+    """Visits children before parents; each visit gives the output attributes of a node."""
+
+    def __init__(self) -> None:
+        self.rows: set[Edge] = set()
+        self.leaves: list[Leaf] = []
+        self.findings = Findings()
+        self._common: dict[int, _Output] = {}
+        self._rules: dict[str, Callable[[Node, _Output], _Output]] = {
+            "Project": self._project,
+            "Aggregate": self._aggregate,
+            "Window": self._window,
+            "Generate": self._generate,
+            "Expand": self._expand,
+            "Filter": self._filter,
+            "Sort": self._sort,
+            "Distinct": self._distinct,
+            "Deduplicate": self._deduplicate,
+            "DeduplicateWithinWatermark": self._deduplicate,
+            "CTERelationDef": self._common_definition,
+        }
+
+    def visit(self, node: Node) -> _Output:
+        """The output of a node, in order."""
+        outputs = [self.visit(child) for child in node.children]
+        if not outputs:
+            return self._leaf(node)
+        if node.kind == "Union":
+            return self._union(outputs)
+        if node.kind == "Join":
+            return self._join(node, *outputs)
+        if node.kind in _SAME_OUTPUT:
+            return outputs[-1]
+        rule = self._rules.get(node.kind)
+        return self._unknown(node) if rule is None else rule(node, outputs[0])
+
+    def _leaf(self, node: Node) -> _Output:
+        ordinal = len(self.leaves)
+        attributes = node.expressions("output")
+        self.leaves.append(Leaf(node.kind, tuple((a.name, spark_type(a.fields.get("dataType"))) for a in attributes)))
+        if node.kind == "CTERelationRef":
+            return self._common_reference(node, attributes)
+        if node.kind not in _SOURCES:
+            return self._unknown(node)
+        return tuple(_Attribute(a.expr_id, a.name, Column.of(ordinal, a.name)) for a in attributes)
+
+    def _unknown(self, node: Node) -> _Output:
+        self.findings.unknown.add(node.kind)
+        return tuple(_Attribute(a.expr_id, a.name, Column()) for a in node.expressions("output"))
+
+    def _scope(self, *outputs: _Output) -> Scope:
+        known = {attribute.expr_id: attribute.column for output in outputs for attribute in output}
+        return Scope(known, self.findings)
+
+    def _named(self, scope: Scope, expressions: Iterable[Node]) -> _Output:
+        return tuple(_Attribute(e.expr_id, e.name, scope.column(e)) for e in expressions)
+
+    def _decide(self, scope: Scope, expressions: Iterable[Node], subtype: Subtype) -> None:
+        for expression in expressions:
+            self.rows |= scope.column(expression).deciding(subtype)
+
+    def _project(self, node: Node, child: _Output) -> _Output:
+        return self._named(self._scope(child), node.expressions("projectList"))
+
+    def _aggregate(self, node: Node, child: _Output) -> _Output:
+        scope = self._scope(child)
+        self._decide(scope, node.expressions("groupingExpressions"), Subtype.GROUP_BY)
+        return self._named(scope, node.expressions("aggregateExpressions"))
+
+    def _window(self, node: Node, child: _Output) -> _Output:
+        return child + self._named(self._scope(child), node.expressions("windowExpressions"))
+
+    def _generate(self, node: Node, child: _Output) -> _Output:
+        scope = self._scope(child)
+        source = union(scope.column(e) for e in node.expressions("generator")).through(Subtype.TRANSFORMATION)
+        made = tuple(_Attribute(a.expr_id, a.name, source) for a in node.expressions("generatorOutput"))
+        return child + made
+
+    def _expand(self, node: Node, child: _Output) -> _Output:
+        """Each row becomes one row per projection: an output column is any of the expressions at its place."""
+        scope = self._scope(child)
+        output = node.expressions("output")
+        projections = node.expressions("projections")
+        width = len(output)
+        return tuple(
+            _Attribute(a.expr_id, a.name, union(scope.column(e) for e in projections[place::width]))
+            for place, a in enumerate(output)
+        )
+
+    def _filter(self, node: Node, child: _Output) -> _Output:
+        self._decide(self._scope(child), node.expressions("condition"), Subtype.FILTER)
+        return child
+
+    def _sort(self, node: Node, child: _Output) -> _Output:
+        self._decide(self._scope(child), node.expressions("order"), Subtype.SORT)
+        return child
+
+    def _distinct(self, _node: Node, child: _Output) -> _Output:
+        for attribute in child:
+            self.rows |= attribute.column.deciding(Subtype.GROUP_BY)
+        return child
+
+    def _deduplicate(self, node: Node, child: _Output) -> _Output:
+        """OpenLineage has no subtype for it; one row for each key is what GROUP BY gives."""
+        self._decide(self._scope(child), node.expressions("keys"), Subtype.GROUP_BY)
+        return child
+
+    def _join(self, node: Node, left: _Output, right: _Output) -> _Output:
+        self._decide(self._scope(left, right), node.expressions("condition"), Subtype.JOIN)
+        kind = str(node.fields.get("joinType"))
+        return left if "LeftSemi" in kind or "LeftAnti" in kind else left + right
+
+    def _union(self, outputs: list[_Output]) -> _Output:
+        """Columns meet by position; the attributes are the first child's."""
+        return tuple(
+            _Attribute(same[0].expr_id, same[0].name, union(a.column for a in same))
+            for same in zip(*outputs, strict=True)
+        )
+
+    def _common_definition(self, node: Node, child: _Output) -> _Output:
+        self._common[int(node.fields["id"])] = child
+        return child
+
+    def _common_reference(self, node: Node, attributes: Iterable[Node]) -> _Output:
+        """Every reference to a common table expression has attributes of its own, by position."""
+        definition = self._common.get(int(node.fields["cteId"]))
+        if definition is None:
+            return self._unknown(node)
+        return tuple(_Attribute(a.expr_id, a.name, d.column) for a, d in zip(attributes, definition, strict=True))

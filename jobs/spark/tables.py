@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables that the jobs write, and how they write them."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, catalog_name
+from jobs.spark.lineage import Lineage
+from jobs.spark.transformations.check import PRICE_TYPE
+from jobs.spark.transformations.supplier_totals import TOTAL_TYPE
+
+_PROPERTIES = {
+    "format-version": "2",
+    # Every commit writes the whole metadata file anew: without this they pile up.
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.previous-versions-max": "10",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """An Iceberg table.
+
+    Attributes:
+        name: `catalog.namespace.table`.
+        columns: as in CREATE TABLE.
+        partitioning: as in PARTITIONED BY.
+    """
+
+    name: str
+    columns: str
+    partitioning: str
+
+    def create(self, spark: SparkSession) -> None:
+        """Creates the table and its namespace where they are not there yet."""
+        namespace = self.name.rpartition(".")[0]
+        properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+        spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {self.name} ({self.columns}) USING iceberg "
+            f"PARTITIONED BY ({self.partitioning}) TBLPROPERTIES ({properties})"
+        )
+
+
+class Replace(Enum):
+    """What a write replaces. The value is the command that Spark runs, as lineage names it."""
+
+    ALL_ROWS = "overwrite_by_expression"
+    TOUCHED_PARTITIONS = "overwrite_partitions_dynamic"
+
+
+def orders(name: str = catalog_name(TABLE_ORDERS)) -> Table:
+    """Sound orders, one row each."""
+    return Table(
+        name,
+        f"order_id string, item string, price {PRICE_TYPE}, supplier string, bid_time timestamp",
+        "days(bid_time)",
+    )
+
+
+def orders_rejected(name: str = catalog_name(TABLE_ORDERS_REJECTED)) -> Table:
+    """Orders that are not sound, as they came, with the reason and their place in the topic."""
+    return Table(
+        name,
+        "order_id string, reason string, item string, price string, supplier string, bid_time_ms bigint, "
+        "kafka_partition int, kafka_offset bigint, kafka_timestamp timestamp",
+        "days(kafka_timestamp)",
+    )
+
+
+def supplier_stats(name: str = catalog_name(TABLE_SUPPLIER_STATS)) -> Table:
+    """Totals of each supplier by day and hour."""
+    return Table(
+        name,
+        f"supplier string, bid_date date, bid_hour int, total_price {TOTAL_TYPE}, total_count bigint",
+        "bid_date",
+    )
+
+
+def write(frame: DataFrame, table: Table, replace: Replace, lineage: Lineage) -> None:
+    """Writes a frame over what a table has, in one commit, and says what it is made of.
+
+    Columns meet by name. `TOUCHED_PARTITIONS` leaves partitions alone of which the frame has no row.
+    """
+    lineage.describe(frame, table.name, replace.value)
+    writer = frame.writeTo(table.name)
+    if replace is Replace.ALL_ROWS:
+        writer.overwrite(F.lit(True))
+    else:
+        writer.overwritePartitions()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lineage in a form that reads well in an assertion: `price TRANSFORMATION`."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from jobs.spark.lineage.model import Edge
+from jobs.spark.lineage.plan import PlanLineage, derive
+
+
+def of(frame: DataFrame) -> PlanLineage:
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    return derive(plan.toJSON())
+
+
+def texts(edges: Iterable[Edge]) -> set[str]:
+    """`[leaf.]column[.field] SUBTYPE [masking]`; what was decoded has no column, leaf 0 has no number."""
+    return {_text(edge) for edge in edges}
+
+
+def columns(lineage: PlanLineage) -> dict[str, set[str]]:
+    return {name: texts(edges) for name, edges in lineage.columns.items()}
+
+
+def rows(lineage: PlanLineage) -> set[str]:
+    return texts(lineage.rows)
+
+
+def _text(edge: Edge) -> str:
+    origin = edge.origin
+    path = origin.path if origin.decoded else (origin.column, *origin.path)
+    place = ".".join((*([f"{origin.leaf}"] if origin.leaf else []), *path))
+    return f"{place} {edge.subtype}" + (" masking" if edge.masking else "")

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jobs against real Iceberg tables, lineage services that work or not, and a Kafka that is not there."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from infra.namespaces import JOBS
+from jobs.spark import kafka, orders_etl, runtime, supplier_stats, tables
+from jobs.spark.lineage import NoLineage, SparkLineage
+from tests.unit.spark.records import Record, frame, of
+
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+@pytest.fixture
+def lake(spark: SparkSession) -> Iterator[SparkSession]:
+    made = [tables.orders(), tables.orders_rejected(), tables.supplier_stats()]
+    for table in made:
+        table.create(spark)
+    yield spark
+    for table in made:
+        spark.sql(f"DROP TABLE {table.name} PURGE")
+
+
+def contents(spark: SparkSession, table: tables.Table) -> list[tuple[Any, ...]]:
+    return sorted((tuple(row) for row in spark.table(table.name).collect()), key=repr)
+
+
+def test_a_second_run_changes_nothing(lake: SparkSession) -> None:
+    records = frame(lake, of("a"), of("b", offset=1, price="free"), of("a", offset=2))
+
+    runs = []
+    for _ in range(2):
+        orders_etl.load(lake, records, NoLineage())
+        supplier_stats.load(lake, tables.orders().name, tables.supplier_stats(), NoLineage())
+        runs.append([contents(lake, t()) for t in (tables.orders, tables.orders_rejected, tables.supplier_stats)])
+
+    assert runs[0] == runs[1]
+    assert [len(rows) for rows in runs[0]] == [1, 1, 1]
+
+
+def test_an_order_that_changes_sides_leaves_its_old_table(lake: SparkSession) -> None:
+    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1)), NoLineage())
+    orders_etl.load(lake, frame(lake, of("a", price="free"), of("b", offset=1)), NoLineage())
+
+    assert [row[0] for row in contents(lake, tables.orders())] == ["b"]
+    assert [row[0] for row in contents(lake, tables.orders_rejected())] == ["a"]
+
+
+def test_statistics_of_days_without_orders_stay(lake: SparkSession) -> None:
+    stats = tables.supplier_stats()
+    yesterday = of("a", bid_time=Record().order.bid_time - DAY_MS)
+    orders_etl.load(lake, frame(lake, yesterday), NoLineage())
+    supplier_stats.load(lake, tables.orders().name, stats, NoLineage())
+    orders_etl.load(lake, frame(lake, of("b")), NoLineage())
+    supplier_stats.load(lake, tables.orders().name, stats, NoLineage())
+
+    assert len({row[1] for row in contents(lake, stats)}) == 2
+
+
+class Service:
+    """A lineage service on loopback: `answer` None never answers."""
+
+    def __init__(self, answer: int | None) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._release = threading.Event()
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if answer is None:
+                    service._release.wait()
+                    return
+                service.events.append(json.loads(body))
+                self.send_response(answer)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Tests are quiet."""
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever)
+
+    def __enter__(self) -> "Service":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._release.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def test_each_write_is_described_once(lake: SparkSession) -> None:
+    with Service(201) as service:
+        lineage = SparkLineage(lake, JOBS, service.url)
+        supplier_stats.load(lake, tables.orders().name, tables.supplier_stats(), lineage)
+        lineage.close()
+
+    (event,) = service.events
+    assert event["job"] == event["job"] | {
+        "namespace": JOBS,
+        "name": "tests.overwrite_partitions_dynamic.lake_sales_supplier_stats",
+    }
+    assert [i["name"].rpartition("/")[2] for i in event["inputs"]] == ["orders"]
+    total = event["outputs"][0]["facets"]["columnLineage"]["fields"]["total_price"]["inputFields"]
+    assert [(origin["field"], origin["transformations"][0]["subtype"]) for origin in total] == [
+        ("price", "AGGREGATION")
+    ]
+
+
+@pytest.mark.parametrize("answer", [500, None], ids=["refuses", "hangs"])
+def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(
+    lake: SparkSession, answer: int | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Service(answer) as service:
+        lineage = SparkLineage(lake, JOBS, service.url)
+        orders_etl.load(lake, frame(lake, of("a")), lineage)
+        started = time.monotonic()
+        lineage.close()
+        assert time.monotonic() - started < 2.5
+
+    assert contents(lake, tables.orders())
+    assert service.url in caplog.text
+
+
+def test_frames_that_cannot_be_described_are_still_written(
+    lake: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    lineage = SparkLineage(lake, JOBS, "http://127.0.0.1:9")
+    lineage.describe(lake.range(1), "lake.sales.absent", "append_data")
+    lineage.close()
+
+    assert "lineage of lake.sales.absent could not be derived" in caplog.text
+
+
+def test_a_kafka_that_is_not_there_is_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka, "TIMEOUT_MS", 500)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(runtime.JobError, match=f"topic 'orders' at {address}.*[Tt]imeout"):
+            kafka.whole_topic(spark, address, "orders")
+
+
+def test_a_range_knows_what_is_empty_and_what_is_lost() -> None:
+    empty = kafka.TopicRange("k:1", "orders", {0: 3, 1: 0}, {0: 3, 1: 0})
+    whole = kafka.TopicRange("k:1", "orders", {0: 0, 1: 0}, {0: 3, 1: 0})
+
+    assert (empty.is_empty, empty.lost) == (True, 3)
+    assert (whole.is_empty, whole.lost) == (False, 0)
+
+
+def test_a_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KAFKA_BOOTSTRAP", raising=False)
+
+    with pytest.raises(runtime.SettingError, match="KAFKA_BOOTSTRAP is not set: host:port"):
+        runtime.setting("KAFKA_BOOTSTRAP", "host:port of a broker")
+
+
+def test_the_root_cause_of_a_failed_action_is_found(spark: SparkSession) -> None:
+    failing = spark.sql("SELECT raise_error('the reason') FROM range(1)")
+
+    with pytest.raises(Exception, match="the reason") as caught:
+        failing.collect()
+
+    cause = runtime.root_cause(caught.value)
+    assert "the reason" in cause
+    assert "\n\tat " not in cause

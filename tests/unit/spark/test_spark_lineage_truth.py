@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The derived edges against the truth: change one input column at a time and see which outputs change.
+
+Column edges must be exactly what can be seen. An INDIRECT column edge may show in rows that come or go instead,
+since the same column may also decide about rows. Row edges are judged together: a change that adds, removes or
+exchanges rows needs one, and each of them must be able to cause such a change.
+"""
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.spark.orders_etl import checked_orders
+from jobs.spark.transformations.split import accepted, rejected
+from jobs.spark.transformations.supplier_totals import supplier_totals
+from tests.unit.spark import lineage_dsl
+from tests.unit.spark.records import NOON, Order, Record, frame
+
+Rows = Sequence[Any]
+Outcome = list[dict[str, Any]]
+Case = tuple[Rows, str, Rows]
+"""Rows before, the column that is changed, rows after."""
+
+
+@dataclass
+class Seen:
+    """Which input columns changed an output column of a row that stayed, and which changed the rows."""
+
+    columns: dict[str, set[str]]
+    rows: set[str]
+
+
+def observe(run: Callable[[Rows], Outcome], which: Callable[[Outcome], object], cases: Iterable[Case]) -> Seen:
+    """Runs each case and compares the outcomes.
+
+    Args:
+        run: rows to output rows.
+        which: tells which rows an outcome has, whatever their values.
+        cases: a single row before and after shows columns, more rows show what happens among rows.
+    """
+    cached = functools.cache(run)
+    seen = Seen(defaultdict(set), set())
+    for before, column, after in cases:
+        old, new = cached(tuple(before)), cached(tuple(after))
+        if len(before) > 1 or len(old) != len(new):
+            if which(old) != which(new):
+                seen.rows.add(column)
+        elif old:
+            for name in old[0]:
+                if old[0][name] != new[0][name]:
+                    seen.columns[name].add(column)
+    return seen
+
+
+def agree(output: DataFrame, seen: Seen) -> None:
+    """Asserts that what was derived from the plan is what was seen."""
+    lineage = lineage_dsl.of(output)
+    rows = {text.split()[0] for text in lineage_dsl.rows(lineage)}
+    for name, made in lineage_dsl.columns(lineage).items():
+        origins = {text.split()[0] for text in made}
+        hidden = {t.split()[0] for t in made if t.endswith("CONDITIONAL")} & rows & seen.rows
+        assert seen.columns[name] <= origins, f"{name}: seen, not derived"
+        assert origins - hidden <= seen.columns[name], f"{name}: derived, not seen"
+    assert seen.rows == rows
+
+
+RECORD_CHANGES: dict[str, list[Callable[[Record], Record]]] = {
+    **{
+        name: [lambda r, n=name, v=value: replace(r, order=replace(r.order, **{n: v})) for value in values]
+        for name, values in {
+            "order_id": ["o-2", ""],
+            "item": ["bellows"],
+            "price": ["13.00", "free", "gratis"],
+            "supplier": ["birch", ""],
+            "bid_time": [NOON + 1000, 0, 1],
+        }.items()
+    },
+    "key": [lambda r: replace(r, key=b"k-2")],
+    "partition": [lambda r: replace(r, partition=9)],
+    "offset": [lambda r: replace(r, offset=99)],
+    "timestamp": [lambda r: replace(r, timestamp=r.timestamp + timedelta(hours=1))],
+}
+
+SINGLE_RECORDS = [
+    Record(),
+    Record(Order(price="free")),
+    Record(Order(order_id="", price="free")),
+    Record(Order(supplier="", bid_time=0)),
+    Record(Order(bid_time=0)),
+]
+
+FIRST, SECOND = Record(Order(item="first")), Record(Order(item="second"), offset=1)
+SEVERAL_RECORDS = [
+    (FIRST, SECOND),
+    tuple(replace(copy, order=replace(copy.order, price="free")) for copy in (FIRST, SECOND)),
+    (replace(FIRST, order=replace(FIRST.order, order_id="")), SECOND),
+    tuple(replace(copy, order=replace(copy.order, order_id="")) for copy in (FIRST, SECOND)),
+]
+
+
+def record_cases() -> Iterator[Case]:
+    """The item marks the record where there are several, and is left alone then."""
+    for rows in (*((record,) for record in SINGLE_RECORDS), *SEVERAL_RECORDS):
+        for column, changes in RECORD_CHANGES.items():
+            if len(rows) > 1 and column == "item":
+                continue
+            for change in changes:
+                yield rows, column, (change(rows[0]), *rows[1:])
+
+
+@pytest.mark.parametrize("output", [accepted, rejected])
+def test_orders(spark: SparkSession, output: Callable[[DataFrame], DataFrame]) -> None:
+    def run(records: Rows) -> Outcome:
+        made = output(checked_orders(frame(spark, *records)))
+        return [row.asDict() for row in made.collect()]
+
+    def items(outcome: Outcome) -> list[str]:
+        return sorted(row["item"] for row in outcome)
+
+    agree(output(checked_orders(frame(spark, Record()))), observe(run, items, record_cases()))
+
+
+ORDER_COLUMNS = ("order_id", "item", "price", "supplier", "bid_time")
+ORDER = ("o-1", "anvil", Decimal("12.50"), "alder", datetime(2026, 11, 20, 12, 30, tzinfo=UTC))
+OTHER = ("o-2", "drill", Decimal("1.00"), "birch", datetime(2026, 11, 21, 13, 30, tzinfo=UTC))
+
+
+def order_frame(spark: SparkSession, rows: Rows) -> DataFrame:
+    schema = "order_id string, item string, price decimal(10,2), supplier string, bid_time timestamp"
+    return spark.createDataFrame(list(rows), schema)
+
+
+def order_cases() -> Iterator[tuple[Rows, str, Rows]]:
+    for rows in ((ORDER,), (ORDER, ORDER)):
+        for place, column in enumerate(ORDER_COLUMNS):
+            changed = (*ORDER[:place], OTHER[place], *ORDER[place + 1 :])
+            yield rows, column, (changed, *rows[1:])
+
+
+def test_supplier_totals(spark: SparkSession) -> None:
+    def run(rows: Rows) -> Outcome:
+        return [row.asDict() for row in supplier_totals(order_frame(spark, rows)).collect()]
+
+    agree(supplier_totals(order_frame(spark, [ORDER])), observe(run, len, order_cases()))
+
+
+def test_another_transformation_has_other_edges(spark: SparkSession) -> None:
+    orders = order_frame(spark, [ORDER])
+    before = lineage_dsl.columns(lineage_dsl.of(supplier_totals(orders)))
+    after = lineage_dsl.columns(lineage_dsl.of(supplier_totals(orders.withColumn("supplier", orders.item))))
+
+    assert before["supplier"] == {"supplier IDENTITY"}
+    assert after["supplier"] == {"item IDENTITY"}

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lineage of live frames: what Spark's analyser of this version really makes of them."""
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from tests.unit.spark import lineage_dsl
+from tests.unit.spark.lineage_dsl import columns, rows
+
+AVRO = """{"type": "record", "name": "R", "fields": [
+  {"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]},
+  {"name": "n", "type": {"type": "record", "name": "N", "fields": [{"name": "x", "type": "int"}]}}]}"""
+
+
+@pytest.fixture
+def sales(spark: SparkSession) -> DataFrame:
+    schema = "id string, price decimal(10,2), amount int, supplier string, place struct<city: string, zip: string>"
+    return spark.createDataFrame([], schema)
+
+
+@pytest.fixture
+def suppliers(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], "name string, country string")
+
+
+def test_select_rename_and_constant(sales: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.select("id", F.col("price").alias("p"), F.lit(1).alias("one")))
+
+    assert columns(lineage) == {"id": {"id IDENTITY"}, "p": {"price IDENTITY"}, "one": set()}
+    assert rows(lineage) == set()
+
+
+def test_cast_and_arithmetic_are_transformations(sales: DataFrame) -> None:
+    total = (F.col("price") * F.col("amount")).alias("total")
+    lineage = lineage_dsl.of(sales.select(F.col("amount").cast("string").alias("text"), total))
+
+    assert columns(lineage) == {
+        "text": {"amount TRANSFORMATION"},
+        "total": {"price TRANSFORMATION", "amount TRANSFORMATION"},
+    }
+
+
+def test_filter_decides_about_rows(sales: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.where("amount > 0").select("id"))
+
+    assert columns(lineage) == {"id": {"id IDENTITY"}}
+    assert rows(lineage) == {"amount FILTER"}
+
+
+def test_filter_on_a_derived_column_reaches_back(sales: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.withColumn("dear", F.col("price") > 5).where("dear").select("id"))
+
+    assert rows(lineage) == {"price FILTER"}
+
+
+def test_join_keys_decide_about_rows(sales: DataFrame, suppliers: DataFrame) -> None:
+    joined = sales.join(suppliers, F.col("supplier") == F.col("name"), "left").select("id", "country")
+
+    lineage = lineage_dsl.of(joined)
+
+    assert columns(lineage) == {"id": {"id IDENTITY"}, "country": {"1.country IDENTITY"}}
+    assert rows(lineage) == {"supplier JOIN", "1.name JOIN"}
+
+
+def test_join_using_a_common_name(sales: DataFrame, suppliers: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.join(suppliers.withColumnRenamed("name", "supplier"), "supplier"))
+
+    assert columns(lineage)["supplier"] == {"supplier IDENTITY"}
+    assert rows(lineage) == {"supplier JOIN", "1.name JOIN"}
+
+
+def test_semi_join_gives_the_left_columns_only(sales: DataFrame, suppliers: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.join(suppliers, F.col("supplier") == F.col("name"), "left_semi").select("id"))
+
+    assert columns(lineage) == {"id": {"id IDENTITY"}}
+    assert rows(lineage) == {"supplier JOIN", "1.name JOIN"}
+
+
+def test_self_join_keeps_both_sides_apart(sales: DataFrame) -> None:
+    left, right = sales.alias("l"), sales.alias("r")
+    joined = left.join(right, F.col("l.id") == F.col("r.supplier")).select("l.price", F.col("r.amount").alias("a"))
+
+    lineage = lineage_dsl.of(joined)
+
+    assert columns(lineage) == {"price": {"price IDENTITY"}, "a": {"1.amount IDENTITY"}}
+
+
+def test_aggregates_and_their_keys(sales: DataFrame) -> None:
+    totals = sales.groupBy("supplier").agg(
+        F.sum("price").try_cast("decimal(12,2)").alias("total"),
+        F.count("*").alias("orders"),
+        F.count("id").alias("ids"),
+    )
+
+    lineage = lineage_dsl.of(totals)
+
+    assert columns(lineage) == {
+        "supplier": {"supplier IDENTITY"},
+        "total": {"price AGGREGATION"},
+        "orders": set(),
+        "ids": {"id AGGREGATION masking"},
+    }
+    assert rows(lineage) == {"supplier GROUP_BY"}
+
+
+def test_the_filter_of_an_aggregate_is_its_own(spark: SparkSession, sales: DataFrame) -> None:
+    sales.createOrReplaceTempView("sales")
+    lineage = lineage_dsl.of(spark.sql("SELECT sum(price) FILTER (WHERE amount > 1) AS t FROM sales"))
+
+    assert columns(lineage) == {"t": {"price AGGREGATION", "amount FILTER"}}
+    assert rows(lineage) == set()
+
+
+def test_having_decides_about_rows(spark: SparkSession, sales: DataFrame) -> None:
+    sales.createOrReplaceTempView("sales")
+    query = "SELECT supplier FROM sales GROUP BY supplier HAVING sum(amount) > 10"
+
+    assert rows(lineage_dsl.of(spark.sql(query))) == {"supplier GROUP_BY", "amount FILTER"}
+
+
+def test_rollup_expands_its_keys(sales: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.rollup("supplier", "id").agg(F.sum("amount").alias("n")).select("supplier", "n"))
+
+    assert columns(lineage) == {"supplier": {"supplier IDENTITY"}, "n": {"amount AGGREGATION"}}
+    assert {"supplier GROUP_BY", "id GROUP_BY"} <= rows(lineage)
+
+
+def test_union_is_by_position(sales: DataFrame, suppliers: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.select("id", "supplier").union(suppliers.select("country", F.upper("name"))))
+
+    assert columns(lineage) == {
+        "id": {"id IDENTITY", "1.country IDENTITY"},
+        "supplier": {"supplier IDENTITY", "1.name TRANSFORMATION"},
+    }
+
+
+def test_window_keys_decide_about_their_column_only(sales: DataFrame) -> None:
+    window = Window.partitionBy("supplier").orderBy("amount")
+    ranked = sales.select("id", F.row_number().over(window).alias("r"), F.sum("price").over(window).alias("s"))
+
+    lineage = lineage_dsl.of(ranked)
+
+    assert columns(lineage) == {
+        "id": {"id IDENTITY"},
+        "r": {"supplier WINDOW", "amount WINDOW"},
+        "s": {"price AGGREGATION", "supplier WINDOW", "amount WINDOW"},
+    }
+    assert rows(lineage) == set()
+
+
+def test_first_of_each_key_filters_by_the_keys_of_the_window(sales: DataFrame) -> None:
+    window = Window.partitionBy("id").orderBy("amount")
+    first = sales.withColumn("n", F.row_number().over(window)).where("n = 1").select("id", "price")
+
+    assert rows(lineage_dsl.of(first)) == {"id FILTER", "amount FILTER"}
+
+
+def test_dropped_duplicates_group_by_their_keys(sales: DataFrame) -> None:
+    assert rows(lineage_dsl.of(sales.dropDuplicates(["id"]).select("price"))) == {"id GROUP_BY"}
+    assert rows(lineage_dsl.of(sales.select("id", "amount").distinct())) == {"id GROUP_BY", "amount GROUP_BY"}
+
+
+def test_sort_and_limit(sales: DataFrame) -> None:
+    assert rows(lineage_dsl.of(sales.orderBy("price").limit(3).select("id"))) == {"price SORT"}
+
+
+def test_a_condition_is_indirect_for_its_column(sales: DataFrame) -> None:
+    banded = F.when(F.col("price") > 5, F.upper("supplier")).when(F.col("amount") > 1, F.col("id")).otherwise("none")
+
+    assert columns(lineage_dsl.of(sales.select(banded.alias("band")))) == {
+        "band": {"supplier TRANSFORMATION", "id TRANSFORMATION", "price CONDITIONAL", "amount CONDITIONAL"}
+    }
+
+
+def test_hashes_mask(sales: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.select(F.sha2("id", 256).alias("h"), F.concat("id", F.md5("id")).alias("c")))
+
+    assert columns(lineage) == {"h": {"id TRANSFORMATION masking"}, "c": {"id TRANSFORMATION"}}
+
+
+def test_a_field_of_a_source_is_an_origin_of_its_own(sales: DataFrame) -> None:
+    assert columns(lineage_dsl.of(sales.select("place.city"))) == {"city": {"place.city IDENTITY"}}
+
+
+def test_a_field_of_a_made_struct_is_what_it_was_made_of(sales: DataFrame) -> None:
+    made = sales.select(F.struct("id", F.upper("supplier").alias("s")).alias("both"))
+
+    assert columns(lineage_dsl.of(made.select("both.id", "both.s"))) == {
+        "id": {"id IDENTITY"},
+        "s": {"supplier TRANSFORMATION"},
+    }
+    assert columns(lineage_dsl.of(made)) == {"both": {"id IDENTITY", "supplier TRANSFORMATION"}}
+
+
+def test_fields_of_a_decoded_message_are_origins(spark: SparkSession) -> None:
+    records = spark.createDataFrame([], "key binary, value binary")
+    decoded = records.select(
+        from_avro("value", AVRO).alias("m"), F.from_json(F.col("key").cast("string"), "k int").alias("j")
+    )
+
+    lineage = lineage_dsl.of(
+        decoded.select("m.a", (F.col("m.b") + 1).alias("b1"), "m.n.x", "j.k", F.to_json("m").alias("all"))
+    )
+
+    assert columns(lineage) == {
+        "a": {"a IDENTITY"},
+        "b1": {"b TRANSFORMATION"},
+        "x": {"n.x IDENTITY"},
+        "k": {"k IDENTITY"},
+        "all": {"a TRANSFORMATION", "b TRANSFORMATION", "n TRANSFORMATION"},
+    }
+    assert {d.fields for d in lineage.decodings} == {
+        (("a", "string"), ("b", "long"), ("n", "record")),
+        (("k", "integer"),),
+    }
+
+
+def test_a_framed_message_decodes_like_a_plain_one(spark: SparkSession) -> None:
+    records = spark.createDataFrame([], "value binary")
+    decoded = records.select(from_avro(F.expr("substring(value, 6)"), AVRO).alias("m")).select("m.a")
+
+    assert columns(lineage_dsl.of(decoded)) == {"a": {"a IDENTITY"}}
+
+
+def test_common_table_expressions_and_views(spark: SparkSession, sales: DataFrame) -> None:
+    sales.createOrReplaceTempView("sales")
+    query = """WITH t AS (SELECT *, price * amount AS total FROM sales)
+               SELECT l.id, r.total AS other FROM t l JOIN t r ON l.id = r.supplier"""
+
+    lineage = lineage_dsl.of(spark.sql(query))
+
+    assert {name: {t.split(".")[-1] for t in made} for name, made in columns(lineage).items()} == {
+        "id": {"id IDENTITY"},
+        "other": {"price TRANSFORMATION", "amount TRANSFORMATION"},
+    }
+    assert lineage.unknown == frozenset()
+
+
+def test_generators_higher_order_and_python_functions(sales: DataFrame) -> None:
+    shout = F.udf(lambda text: f"{text}!", "string")
+    made = sales.select(
+        F.explode(F.array("id", "supplier")).alias("e"),
+        F.transform(F.array("amount"), lambda n: n + F.col("price")).alias("t"),
+        shout("id").alias("u"),
+    )
+
+    assert columns(lineage_dsl.of(made)) == {
+        "e": {"id TRANSFORMATION", "supplier TRANSFORMATION"},
+        "t": {"amount TRANSFORMATION", "price TRANSFORMATION"},
+        "u": {"id TRANSFORMATION"},
+    }
+
+
+def test_time_windows(spark: SparkSession) -> None:
+    bids = spark.createDataFrame([], "bid_time timestamp, price int")
+    totals = bids.groupBy(F.window("bid_time", "1 minute")).agg(F.sum("price").alias("t")).select("window.start", "t")
+
+    lineage = lineage_dsl.of(totals)
+
+    assert columns(lineage) == {"start": {"bid_time TRANSFORMATION"}, "t": {"price AGGREGATION"}}
+    assert rows(lineage) == {"bid_time GROUP_BY", "bid_time FILTER"}
+
+
+def test_streaming_frames_have_the_same_lineage(spark: SparkSession) -> None:
+    ticks = spark.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+    counted = ticks.dropDuplicatesWithinWatermark(["value"]).where("value > 3").select(F.col("value").alias("v"))
+
+    lineage = lineage_dsl.of(counted)
+
+    assert columns(lineage) == {"v": {"value IDENTITY"}}
+    assert rows(lineage) == {"value GROUP_BY", "value FILTER"}
+    assert lineage.unknown == frozenset()
+
+
+def opaque(sales: DataFrame) -> Iterator[tuple[DataFrame, str]]:
+    sales.createOrReplaceTempView("sales")
+    script = "SELECT TRANSFORM(id) USING 'cat' AS (x) FROM sales"
+    yield sales.sparkSession.sql(script), "ScriptTransformation"
+    subquery = "SELECT id FROM sales WHERE amount > (SELECT avg(amount) FROM sales)"
+    yield sales.sparkSession.sql(subquery), "ScalarSubquery"
+
+
+def test_what_cannot_be_seen_through_is_reported_not_guessed(sales: DataFrame) -> None:
+    for frame, kind in opaque(sales):
+        assert lineage_dsl.of(frame).unknown == {kind}
