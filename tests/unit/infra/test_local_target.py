@@ -36,9 +36,7 @@ def site():
 
 @pytest.fixture(scope="module")
 def rendered(site):
-    launcher = Launcher(
-        Programs(), "/jdk/bin/java", Path("/project"), Path("/project/.lab/dev/credentials.env")
-    )
+    launcher = Launcher(Programs(), "/jdk/bin/java", Path("/project"), Path("/project/.lab/dev/credentials.env"))
     settings = Settings(port_offset=100)
     return {r.key: r for r in LocalTarget(site, launcher, settings).render(lab(site, settings))}
 

@@ -52,9 +52,7 @@ def test_the_rules_of_the_lineage_service_know_both_addresses_of_the_broker(else
     rules = json.loads(elsewhere.service("lineage").files["rules.json"])
     kafka = next(rule for rule in rules["namespaces"] if rule["canonical"] == KAFKA)
     assert {"kafka:9092", "outside.test:9093"} <= set(kafka["hosts"])
-    assert rules["catalogs"] == [
-        {"name": "lake", "uri": "http://iceberg_catalog:8181", "warehouse": WAREHOUSE}
-    ]
+    assert rules["catalogs"] == [{"name": "lake", "uri": "http://iceberg_catalog:8181", "warehouse": WAREHOUSE}]
 
 
 def test_no_secret_is_in_a_file_an_argument_or_a_variable(elsewhere):
