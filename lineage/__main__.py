@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m lineage`: starts the service; SIGTERM or SIGINT ends it once all accepted events are on disk."""
+
+import gc
+import logging
+import signal
+import socket
+import sys
+from types import FrameType
+from typing import NoReturn
+
+import uvicorn
+
+from lineage.api import create_app
+from lineage.rules import Rules, RulesError, load_rules
+from lineage.settings import Settings, parse_arguments
+from lineage.store import EventLog, StoreUnusable
+
+GRACE_SECONDS = 10
+"""How long open requests may go on after the signal."""
+
+
+def main() -> None:
+    """Run the service. Exit code 2 and one line where it cannot start, 0 after a signal."""
+    settings = parse_arguments(sys.argv[1:])
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        rules = _rules(settings)
+        listener = _listen(settings)
+        log = EventLog(settings.data, settings.max_store_bytes)
+    except (RulesError, StoreUnusable, OSError) as error:
+        print(f"lineage: {error}", file=sys.stderr)
+        sys.exit(2)
+    _serve(settings, rules, listener, log)
+
+
+def _rules(settings: Settings) -> Rules:
+    if settings.rules is None:
+        return Rules()
+    try:
+        return load_rules(settings.rules.read_text(encoding="utf-8"))
+    except (RulesError, UnicodeDecodeError) as error:
+        raise RulesError(f"rules file {settings.rules}: {error}") from error
+    except OSError as error:
+        raise RulesError(f"cannot read rules file {settings.rules}: {error.strerror}") from error
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Take the port before anything else, so that a busy one is said in one line and touches no data."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        where = f"{settings.host}:{settings.port}"
+        raise OSError(f"cannot listen on {where}: {error.strerror}; stop its user or give --port") from error
+    return listener
+
+
+def _serve(settings: Settings, rules: Rules, listener: socket.socket, log: EventLog) -> None:
+    # Records live as long as the process: looking for garbage among them would only stop the world.
+    gc.set_threshold(50_000, 50, 1_000)
+    # uvicorn raises the signal anew after its clean end; without handlers that would look like a crash.
+    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGINT, _exit)
+    host, port = listener.getsockname()[:2]
+    print(f"lineage service on http://{host}:{port}, data in {settings.data}", flush=True)
+    config = uvicorn.Config(
+        create_app(settings, rules, log),
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _exit(_signal: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

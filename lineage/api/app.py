@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ASGI application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from lineage.api import routes_catalog, routes_ingest, routes_lineage
+from lineage.api.errors import install_error_handlers
+from lineage.api.raw_path import RawPath
+from lineage.rules import Rules
+from lineage.service import Service
+from lineage.settings import Settings
+from lineage.store import EventLog
+
+
+def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
+    """The application over an open log, which it closes at its end."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = Service(log, rules, settings.queue_size)
+        app.state.service = service
+        try:
+            yield
+        finally:
+            await service.close()
+
+    # The interactive pages load scripts from elsewhere; the service must work, and be seen to, offline.
+    app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.router.redirect_slashes = False
+    app.state.settings = settings
+    app.add_middleware(RawPath)
+    install_error_handlers(app)
+    for routes in (routes_ingest, routes_catalog, routes_lineage):
+        app.include_router(routes.router)
+    return app

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a request's body within limits, before and after decompression."""
+
+import zlib
+
+from fastapi import Request
+
+from lineage.api.errors import ApiError
+
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The body, unpacked where it came as gzip; at most `limit` bytes either way.
+
+    Raises:
+        ApiError: 413 too large, 415 unknown encoding, 400 broken gzip.
+    """
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "gzip", ""):
+        message = f"content encoding {encoding!r} is not supported; send gzip or none"
+        raise ApiError(415, "unsupported_encoding", message, {"encoding": encoding})
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > limit:
+        raise _too_large(limit)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise _too_large(limit)
+    return _unpack(bytes(body), limit) if encoding == "gzip" else bytes(body)
+
+
+def _unpack(data: bytes, limit: int) -> bytes:
+    unpacker = zlib.decompressobj(_GZIP)
+    try:
+        # One byte more than allowed is enough to see a bomb without letting it unfold.
+        unpacked = unpacker.decompress(data, limit + 1)
+    except zlib.error as error:
+        raise ApiError(400, "malformed_gzip", f"the body is no gzip: {error}") from error
+    if len(unpacked) > limit:
+        raise _too_large(limit)
+    if not unpacker.eof or unpacker.unused_data:
+        raise ApiError(400, "malformed_gzip", "the gzip body is cut short or followed by other data")
+    return unpacked
+
+
+def _too_large(limit: int) -> ApiError:
+    message = f"an event may have {limit} bytes, also unpacked; leave out large facets such as query plans"
+    return ApiError(413, "too_large", message, {"limit": limit})

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors as clients see them: `{"error": {"code", "message", "details"}}`, one code per cause."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from lineage.events import InvalidEvent, MalformedJson
+from lineage.store import QueueFull, StoreError, StoreFull
+
+RETRY_OVERLOADED = "1"
+"""Seconds after which a queue that was full has usually drained: thousands of events commit in one."""
+
+RETRY_STORE = "5"
+
+
+class ApiError(Exception):
+    """A request that is refused. `code` is stable, `message` is for people."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.details = dict(details or {})
+        self.headers = dict(headers or {})
+
+    def response(self) -> JSONResponse:
+        """The error as an HTTP response."""
+        error = {"code": self.code, "message": self.message, "details": self.details}
+        return JSONResponse({"error": error}, self.status, self.headers)
+
+
+def not_found(what: str, name: str) -> ApiError:
+    """404 for a thing that no event spoke of."""
+    return ApiError(404, "not_found", f"no event speaks of {what} {name!r}", {what: name})
+
+
+def ingest_error(error: Exception) -> ApiError:
+    """What a sender is told when his event was not stored."""
+    match error:
+        case MalformedJson():
+            return ApiError(400, "malformed_json", str(error), {"position": error.position})
+        case InvalidEvent():
+            return ApiError(422, "invalid_event", str(error), {"field": error.field})
+        case QueueFull():
+            message = "too many events wait for the disk; send this one again"
+            return ApiError(503, "overloaded", message, headers={"Retry-After": RETRY_OVERLOADED})
+        case StoreFull():
+            return ApiError(507, "storage_full", f"{error}; make room and send the event again")
+        case StoreError():
+            return ApiError(503, "storage_failed", str(error), headers={"Retry-After": RETRY_STORE})
+        case _:
+            raise TypeError(f"{error!r} says nothing about an event") from error
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Give every error, the framework's own included, the one shape."""
+
+    async def api_error(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, ApiError)
+        return error.response()
+
+    async def http_error(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+        return ApiError(error.status_code, code, error.detail, headers=error.headers).response()
+
+    async def parameter_error(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        field = str(first["loc"][-1])
+        return ApiError(400, "invalid_parameter", f"{field}: {first['msg']}", {"field": field}).response()
+
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        # The framework logs the traceback; the client learns no more than that it is not to blame.
+        return ApiError(500, "internal_error", f"unexpected {type(error).__name__}; see the log").response()
+
+    app.add_exception_handler(ApiError, api_error)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, parameter_error)
+    app.add_exception_handler(Exception, unexpected)

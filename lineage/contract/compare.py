@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing a contract with the graph that arrived."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lineage.contract.graph import GraphLineage, JobLineage, read_graph
+from lineage.contract.model import Contract, Dataset, Features, JobRow, OutputRow, Sources
+from lineage.contract.report import Finding, Kind, Report, Subject
+
+
+def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[str] = ()) -> Report:
+    """Compare a contract with a graph export (`GET /api/v1/graph`).
+
+    `features` are the features that are on; rows that require others are left out. Jobs of other namespaces
+    and jobs without datasets are ignored.
+
+    Raises:
+        ValueError: the export is of another version.
+    """
+    on = frozenset(features)
+    graph = read_graph(export, contract.namespace)
+    rows = {row.name: row for row in contract.jobs if row.requires <= on}
+    findings: list[Finding] = []
+    for name, row in rows.items():
+        found = graph.jobs.get(name)
+        if found is None:
+            findings.append(Finding(Kind.MISSING, Subject.JOB, name, name))
+        else:
+            findings += _compare_job(row, found, graph, on)
+    for name in sorted(graph.jobs.keys() - rows.keys()):
+        found = graph.jobs[name]
+        touches = sorted(str(dataset) for dataset in found.inputs | found.outputs)
+        findings.append(Finding(Kind.UNEXPECTED, Subject.JOB, name, f"{name} (touches {', '.join(touches)})"))
+    return Report(contract.namespace, tuple(rows), tuple(findings))
+
+
+def _compare_job(row: JobRow, found: JobLineage, graph: GraphLineage, on: Features) -> Iterator[Finding]:
+    inputs = {item.dataset for item in row.inputs if item.requires <= on}
+    outputs = {item.dataset: item for item in row.outputs if item.requires <= on}
+    yield from _compare_datasets(row.name, Subject.INPUT, inputs, found.inputs)
+    yield from _compare_datasets(row.name, Subject.OUTPUT, set(outputs), found.outputs)
+    for dataset, output in outputs.items():
+        # A missing output has been reported; its columns would only repeat that.
+        if dataset in found.outputs and output.columns is not None:
+            yield from _compare_fields(row.name, output, graph)
+            yield from _compare_columns(row.name, output, found, inputs)
+
+
+def _compare_datasets(job: str, subject: Subject, expected: set[Dataset], found: set[Dataset]) -> Iterator[Finding]:
+    arrow = "<-" if subject is Subject.INPUT else "->"
+    for dataset in sorted(expected - found):
+        yield Finding(Kind.MISSING, subject, job, f"{job} {arrow} {dataset}")
+    for dataset in sorted(found - expected):
+        yield Finding(Kind.UNEXPECTED, subject, job, f"{job} {arrow} {dataset}")
+
+
+def _compare_fields(job: str, output: OutputRow, graph: GraphLineage) -> Iterator[Finding]:
+    """The columns that the contract lists against those of the schema, where a schema arrived."""
+    schema = graph.fields.get(output.dataset)
+    if schema is None or output.columns is None:
+        return
+    for name in sorted(output.columns.keys() - schema):
+        # A nested column is in the schema below its parent, and edges may name it with its path.
+        if name.partition(".")[0] not in schema:
+            yield Finding(Kind.MISSING, Subject.FIELD, job, f"{output.dataset}#{name}")
+    named = {name.partition(".")[0] for name in output.columns}
+    for name in sorted(schema - output.columns.keys() - named):
+        yield Finding(Kind.UNEXPECTED, Subject.FIELD, job, f"{output.dataset}#{name}")
+
+
+def _compare_columns(job: str, output: OutputRow, found: JobLineage, inputs: set[Dataset]) -> Iterator[Finding]:
+    expected: dict[str | None, Sources] = {None: output.dataset_columns}
+    expected.update(output.columns or {})
+    targets = {field for dataset, field in found.columns if dataset == output.dataset}
+    for field in sorted(expected.keys() | targets, key=lambda name: name or ""):
+        wanted = {s: kinds for s, kinds in expected.get(field, {}).items() if s.dataset in inputs}
+        arrived = found.columns.get((output.dataset, field), {})
+        target = str(output.dataset) if field is None else f"{output.dataset}#{field}"
+        yield from _compare_sources(job, target, wanted, arrived)
+
+
+def _compare_sources(job: str, target: str, expected: Sources, found: Sources) -> Iterator[Finding]:
+    for source in sorted(expected.keys() | found.keys()):
+        wanted, arrived = expected.get(source), found.get(source)
+        if wanted == arrived:
+            continue
+        text = f"{target} <- {source}"
+        if arrived is None and wanted is not None:
+            yield Finding(Kind.MISSING, Subject.COLUMN, job, text, expected=_join(wanted))
+        elif wanted is None and arrived is not None:
+            yield Finding(Kind.UNEXPECTED, Subject.COLUMN, job, text, found=_join(arrived))
+        else:
+            yield Finding(Kind.DIFFERENT, Subject.COLUMN, job, text, _join(wanted), _join(arrived))
+
+
+def _join(transformations: Iterable[object] | None) -> str:
+    return ", ".join(sorted(str(transformation) for transformation in transformations or ()))

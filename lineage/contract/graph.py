@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a graph export that a contract speaks of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lineage.contract.model import Dataset, Source, Sources, Transformation
+
+EXPORT_VERSION = 1
+
+
+@dataclass(slots=True)
+class JobLineage:
+    """Lineage of one job. `columns` by output dataset and field; field None: the dataset as a whole."""
+
+    inputs: set[Dataset] = field(default_factory=set)
+    outputs: set[Dataset] = field(default_factory=set)
+    columns: dict[tuple[Dataset, str | None], Sources] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class GraphLineage:
+    """Jobs of one namespace that touch any dataset, and the columns that schemas list (None: no schema)."""
+
+    jobs: dict[str, JobLineage]
+    fields: dict[Dataset, frozenset[str] | None]
+
+
+def read_graph(export: Mapping[str, Any], namespace: str) -> GraphLineage:
+    """Read a graph export.
+
+    Raises:
+        ValueError: the export is of another version.
+    """
+    if export.get("version") != EXPORT_VERSION:
+        raise ValueError(f"graph export has version {export.get('version')!r}, this check reads {EXPORT_VERSION}")
+    jobs: dict[str, JobLineage] = {}
+    for edge in export["edges"]:
+        if edge["job"]["namespace"] == namespace:
+            job = jobs.setdefault(edge["job"]["name"], JobLineage())
+            (job.inputs if edge["direction"] == "input" else job.outputs).add(_dataset(edge["dataset"]))
+    for edge in (*export["columns"], *export["datasetColumns"]):
+        if edge["job"]["namespace"] == namespace:
+            job = jobs.setdefault(edge["job"]["name"], JobLineage())
+            target = (_dataset(edge["output"]), edge["output"].get("field"))
+            sources = job.columns.setdefault(target, {})
+            source = Source(_dataset(edge["input"]), edge["input"]["field"])
+            transformation = Transformation(edge["type"], edge["subtype"], edge["masking"])
+            sources[source] = sources.get(source, frozenset()) | {transformation}
+    fields = {
+        _dataset(dataset): frozenset(column["name"] for column in dataset["fields"]) or None
+        for dataset in export["datasets"]
+    }
+    return GraphLineage(jobs, fields)
+
+
+def _dataset(row: Mapping[str, Any]) -> Dataset:
+    return Dataset(row["namespace"], row["name"])

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a contract."""
+
+import re
+from collections.abc import Iterable
+
+from lineage.contract.model import (
+    Contract,
+    Dataset,
+    Features,
+    InputRow,
+    JobRow,
+    OutputRow,
+    Source,
+    Sources,
+    Transformation,
+)
+from lineage.contract.source_text import Field, parse_yaml
+
+VERSION = "1"
+
+_TYPE_OF = dict.fromkeys(("IDENTITY", "TRANSFORMATION", "AGGREGATION"), "DIRECT") | dict.fromkeys(
+    ("JOIN", "GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"), "INDIRECT"
+)
+_SOURCE = re.compile(
+    r"(?:(?P<dataset>[^#]+)#)?(?P<field>.+?)\s+(?:(?P<type>[A-Z_]+):)?(?P<subtype>[A-Z_]+)(?P<masked>\s+masked)?"
+)
+_NAMESPACE = re.compile(r"(?P<namespace>[a-z][a-z0-9+.-]*://[^/]+)/(?P<name>.+)")
+
+
+def load(text: str) -> Contract:
+    """Read a contract from YAML.
+
+    Raises:
+        ContractError: names line and field of the first mistake.
+    """
+    root = parse_yaml(text).keys({"version", "namespace", "jobs"}, {"aliases"})
+    if root["version"].text() != VERSION:
+        raise root["version"].error(f"{root['version'].text()!r} is unknown; this check reads version {VERSION}")
+    reader = _Reader(_aliases(root.get("aliases")))
+    jobs: dict[str, JobRow] = {}
+    for field in root["jobs"].items():
+        job = reader.job(field)
+        if job.name in jobs:
+            raise field.error(f"job {job.name!r} stands twice")
+        jobs[job.name] = job
+    return Contract(root["namespace"].text(), tuple(jobs.values()))
+
+
+def _aliases(field: Field | None) -> dict[str, str]:
+    aliases: dict[str, str] = {}
+    for name, target in (field.mapping() if field else {}).items():
+        if "/" in name:
+            raise target.error(f"alias {name!r} must not hold a slash")
+        if "://" not in target.text():
+            raise target.error(f"{target.text()!r} must be a namespace or dataset such as s3://bucket/path")
+        aliases[name] = target.text().rstrip("/")
+    return aliases
+
+
+class _Reader:
+    """Reads rows under one set of aliases."""
+
+    def __init__(self, aliases: dict[str, str]) -> None:
+        self._aliases = aliases
+
+    def job(self, field: Field) -> JobRow:
+        entries = field.keys({"job"}, {"requires", "inputs", "outputs"})
+        inputs = tuple(self._input(row) for row in _items(entries.get("inputs")))
+        known = [row.dataset for row in inputs]
+        outputs = tuple(self._output(row, known) for row in _items(entries.get("outputs")))
+        for row in (inputs, outputs):
+            if len({item.dataset for item in row}) < len(row):
+                raise field.error("names a dataset twice")
+        if not inputs and not outputs:
+            raise field.error("names neither inputs nor outputs; jobs without datasets are never checked")
+        return JobRow(entries["job"].text(), _features(entries.get("requires")), inputs, outputs)
+
+    def _input(self, field: Field) -> InputRow:
+        if not field.is_mapping:
+            return InputRow(self._dataset(field, field.text()), frozenset())
+        entries = field.keys({"dataset"}, {"requires"})
+        dataset = self._dataset(entries["dataset"], entries["dataset"].text())
+        return InputRow(dataset, _features(entries.get("requires")))
+
+    def _output(self, field: Field, inputs: list[Dataset]) -> OutputRow:
+        if not field.is_mapping:
+            return OutputRow(self._dataset(field, field.text()), frozenset(), None, {})
+        entries = field.keys({"dataset"}, {"requires", "columns", "dataset_columns"})
+        if "dataset_columns" in entries and "columns" not in entries:
+            raise entries["dataset_columns"].error("needs columns beside it, `columns: {}` if there are none")
+        columns = None
+        if "columns" in entries:
+            rows = entries["columns"].mapping()
+            columns = {name: self._sources(row.items(), inputs) for name, row in rows.items()}
+        return OutputRow(
+            self._dataset(entries["dataset"], entries["dataset"].text()),
+            _features(entries.get("requires")),
+            columns,
+            self._sources(_items(entries.get("dataset_columns")), inputs),
+        )
+
+    def _sources(self, fields: Iterable[Field], inputs: list[Dataset]) -> Sources:
+        sources: Sources = {}
+        for field in fields:
+            match = _SOURCE.fullmatch(field.text().strip())
+            if match is None:
+                raise field.error(f"{field.text()!r} is not [DATASET#]FIELD KIND [masked]")
+            source = Source(self._source_dataset(field, match["dataset"], inputs), match["field"])
+            transformation = _transformation(field, match)
+            sources[source] = sources.get(source, frozenset()) | {transformation}
+        return sources
+
+    def _source_dataset(self, field: Field, text: str | None, inputs: list[Dataset]) -> Dataset:
+        if text is None:
+            if len(inputs) != 1:
+                raise field.error(f"write DATASET#FIELD: the job has {len(inputs)} inputs, not one")
+            return inputs[0]
+        dataset = self._dataset(field, text.strip())
+        if dataset not in inputs:
+            raise field.error(f"{dataset} is no input of this job")
+        return dataset
+
+    def _dataset(self, field: Field, text: str) -> Dataset:
+        full = text
+        if "://" not in text:
+            head, slash, rest = text.partition("/")
+            if head not in self._aliases:
+                raise field.error(f"{head!r} is no alias and {text!r} no scheme://authority/name")
+            full = self._aliases[head] + slash + rest
+        match = _NAMESPACE.fullmatch(full)
+        if match is None:
+            raise field.error(f"{full!r} names no dataset; write scheme://authority/name")
+        return Dataset(match["namespace"], match["name"])
+
+
+def _transformation(field: Field, match: re.Match[str]) -> Transformation:
+    kind = match["type"] or _TYPE_OF.get(match["subtype"])
+    if kind is None:
+        known = ", ".join(sorted(_TYPE_OF))
+        raise field.error(f"{match['subtype']} is none of {known}; write DIRECT: or INDIRECT: before another")
+    return Transformation(kind, match["subtype"], match["masked"] is not None)
+
+
+def _items(field: Field | None) -> Iterable[Field]:
+    return field.items() if field else ()
+
+
+def _features(field: Field | None) -> Features:
+    return frozenset(item.text() for item in _items(field))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A contract as it was read."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Dataset(NamedTuple):
+    """A dataset; as text `namespace/name`, as it is written in a contract."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+class Transformation(NamedTuple):
+    """How a source column goes into its target; None where an emitter leaves type or subtype out."""
+
+    type: str | None
+    subtype: str | None
+    masking: bool = False
+
+    def __str__(self) -> str:
+        kind = "/".join(part for part in (self.type, self.subtype) if part) or "unspecified"
+        return f"{kind} masked" if self.masking else kind
+
+
+class Source(NamedTuple):
+    """A column that goes into a target."""
+
+    dataset: Dataset
+    field: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}#{self.field}"
+
+
+Sources = dict[Source, frozenset[Transformation]]
+"""The sources of one target, each with all transformations that it goes through."""
+
+Features = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """A dataset that a job reads, if the features in `requires` are on."""
+
+    dataset: Dataset
+    requires: Features
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRow:
+    """A dataset that a job writes. `columns` None: its columns are not checked, nor `dataset_columns`."""
+
+    dataset: Dataset
+    requires: Features
+    columns: dict[str, Sources] | None
+    dataset_columns: Sources
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job and all of its lineage."""
+
+    name: str
+    requires: Features
+    inputs: tuple[InputRow, ...]
+    outputs: tuple[OutputRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """All jobs that one namespace may have."""
+
+    namespace: str
+    jobs: tuple[JobRow, ...]

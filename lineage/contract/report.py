@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison found, for people, programs and CI servers."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from xml.etree import ElementTree
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Kind(StrEnum):
+    """How lineage departs from the contract."""
+
+    MISSING = "missing"
+    UNEXPECTED = "unexpected"
+    DIFFERENT = "different"
+
+
+class Subject(StrEnum):
+    """What departs: a job, one of its edges, a column of a schema, an edge between columns."""
+
+    JOB = "job"
+    INPUT = "input"
+    OUTPUT = "output"
+    FIELD = "field"
+    COLUMN = "column"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One departure. `expected` and `found` are transformations, for column edges only."""
+
+    kind: Kind
+    subject: Subject
+    job: str
+    text: str
+    expected: str = ""
+    found: str = ""
+
+    def line(self) -> str:
+        """The finding in one line."""
+        match self.kind:
+            case Kind.DIFFERENT:
+                how = f": expected {self.expected}, found {self.found}"
+            case _:
+                how = f" ({self.expected or self.found})" if self.expected or self.found else ""
+        return f"{self.kind:<10}  {self.subject:<6}  {self.text}{how}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome for one namespace. `jobs` are those that the contract asked for."""
+
+    namespace: str
+    jobs: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the lineage is exactly what the contract says."""
+        return not self.findings
+
+    def render_text(self) -> str:
+        """One line a finding, then a summary."""
+        lines = [finding.line() for finding in self.findings]
+        return "\n".join([*lines, self._summary()]) + "\n"
+
+    def render_json(self) -> str:
+        """`{"ok", "namespace", "jobs", "findings": [{kind, subject, job, text, expected, found}]}`."""
+        findings = [asdict(finding) for finding in self.findings]
+        report = {"ok": self.ok, "namespace": self.namespace, "jobs": self.jobs, "findings": findings}
+        return json.dumps(report, indent=2) + "\n"
+
+    def render_junit(self) -> str:
+        """One test case for each job of the contract and for each unexpected job."""
+        unexpected = sorted({finding.job for finding in self.findings} - set(self.jobs))
+        cases = [*self.jobs, *unexpected]
+        failed = {finding.job for finding in self.findings}
+        suite = ElementTree.Element(
+            "testsuite", name="lineage contract", tests=str(len(cases)), failures=str(len(failed)), errors="0"
+        )
+        for job in cases:
+            case = ElementTree.SubElement(suite, "testcase", classname=_xml(self.namespace), name=_xml(job), time="0")
+            lines = [finding.line() for finding in self.findings if finding.job == job]
+            if lines:
+                failure = ElementTree.SubElement(case, "failure", message=_xml(lines[0]), type="lineage")
+                failure.text = _xml("\n".join(lines))
+        suites = ElementTree.Element("testsuites")
+        suites.append(suite)
+        ElementTree.indent(suites)
+        return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+    def _summary(self) -> str:
+        jobs = f"{len(self.jobs)} job{'' if len(self.jobs) == 1 else 's'} of {self.namespace}"
+        if self.ok:
+            return f"lineage of {jobs}: as the contract says"
+        counts = Counter(finding.kind for finding in self.findings)
+        return f"lineage of {jobs}: " + ", ".join(f"{counts[kind]} {kind}" for kind in Kind if counts[kind])
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An event as the fold sees it."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.shape import Kind
+from lineage.events.strict_json import canonical_json
+from lineage.events.timestamps import parse_time
+
+
+class Order(NamedTuple):
+    """Place in the total order of events: event time in nanoseconds, then content hash."""
+
+    time: int
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A checked event under canonical names. `encoded` is its canonical JSON, `order.hash` its SHA-256.
+
+    `body` is shared with the fold's state and must not be changed.
+    """
+
+    kind: Kind
+    order: Order
+    body: JsonObject
+    encoded: bytes
+    job: JobId | None
+    run: RunId | None
+    dataset: DatasetId | None
+    event_type: str
+    """One of the standard's six; OTHER where a run event names none. Empty for job and dataset events."""
+
+
+def event_from_body(kind: Kind, body: JsonObject, encoded: bytes | None = None) -> Event:
+    """Build the event of a body whose shape has been checked and whose names are canonical.
+
+    `encoded` is the body's canonical JSON where the caller has it, as when reading the log.
+
+    Raises:
+        MalformedJson: see `canonical_json`.
+    """
+    if encoded is None:
+        encoded = canonical_json(body)
+    order = Order(parse_time(body["eventTime"]), hashlib.sha256(encoded).digest())
+    job = run = dataset = None
+    event_type = ""
+    if kind is Kind.DATASET:
+        dataset = DatasetId(body["dataset"]["namespace"], body["dataset"]["name"])
+    else:
+        job = JobId(body["job"]["namespace"], body["job"]["name"])
+    if kind is Kind.RUN and job is not None:
+        run = RunId(body["run"]["runId"].lower(), job)
+        event_type = body.get("eventType") or "OTHER"
+    return Event(kind, order, body, encoded, job, run, dataset, event_type)

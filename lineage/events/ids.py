@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identities of the things that lineage speaks of."""
+
+from typing import Any, NamedTuple
+
+JsonObject = dict[str, Any]
+
+
+class DatasetId(NamedTuple):
+    """A dataset under its canonical name, such as (`s3://warehouse`, `sales/orders`)."""
+
+    namespace: str
+    name: str
+
+
+class JobId(NamedTuple):
+    """A job, such as (`lineage-lab`, `orders_etl`)."""
+
+    namespace: str
+    name: str
+
+
+class RunId(NamedTuple):
+    """One run of one job.
+
+    The job belongs to the identity: an emitter that renames a job in mid-run must not merge two jobs.
+    """
+
+    run: str
+    job: JobId

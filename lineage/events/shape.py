@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of an event: which keys must be there and of what type.
+
+Checks what the standard requires and every facet that the fold reads; other facets may hold anything. Empty
+dataset names pass here, because the rules may still resolve them; `lineage.rules` refuses what stays empty.
+"""
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from lineage.events.errors import InvalidEvent
+from lineage.events.ids import JsonObject
+from lineage.events.timestamps import parse_time
+
+MAX_NAME = 1024
+"""Characters of a namespace, dataset, job or field name: Marquez's limit, and S3's for keys."""
+
+EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class Kind(StrEnum):
+    """What an event speaks of; see "Core spec" of OpenLineage."""
+
+    RUN = "run"
+    JOB = "job"
+    DATASET = "dataset"
+
+
+class Checked(NamedTuple):
+    """A body whose shape is known to be right."""
+
+    kind: Kind
+    body: JsonObject
+
+
+_FacetCheck = Callable[[JsonObject, str], None]
+
+
+def check_shape(body: object) -> Checked:
+    """Check an event's shape and say of which kind it is.
+
+    Raises:
+        InvalidEvent: names the first field that is missing or wrong.
+    """
+    if not isinstance(body, dict):
+        raise InvalidEvent("", f"an event is a JSON object, not {_type_name(body)}")
+    event_time = _text(body, "eventTime", "eventTime")
+    try:
+        parse_time(event_time)
+    except ValueError as error:
+        raise InvalidEvent("eventTime", str(error)) from error
+    _text(body, "producer", "producer")
+    _text(body, "schemaURL", "schemaURL")
+    kind = _kind(body)
+    if kind is Kind.DATASET:
+        _dataset(_object(body, "dataset", "dataset"), "dataset")
+        return Checked(kind, body)
+    if kind is Kind.RUN:
+        _run(body)
+    _job(_object(body, "job", "job"))
+    for direction, extra in (("inputs", "inputFacets"), ("outputs", "outputFacets")):
+        for i, dataset in enumerate(_list(body, direction, direction)):
+            path = f"{direction}[{i}]"
+            _dataset(_require_object(dataset, path), path)
+            _facets(dataset, extra, f"{path}.{extra}", {})
+    return Checked(kind, body)
+
+
+def _kind(body: JsonObject) -> Kind:
+    present = [key for key in ("run", "job", "dataset") if body.get(key) is not None]
+    match present:
+        case ["run", "job"]:
+            return Kind.RUN
+        case ["job"]:
+            return Kind.JOB
+        case ["dataset"]:
+            return Kind.DATASET
+        case ["run"]:
+            raise InvalidEvent("job", "is missing; a run event has run and job")
+        case []:
+            raise InvalidEvent("job", "is missing; an event has run and job, or job, or dataset")
+        case _:
+            raise InvalidEvent("dataset", f"an event cannot have {' and '.join(present)} together")
+
+
+def _run(body: JsonObject) -> None:
+    event_type = body.get("eventType")
+    if event_type is not None and not (isinstance(event_type, str) and event_type in EVENT_TYPES):
+        raise InvalidEvent("eventType", f"{event_type!r:.60} is none of {', '.join(sorted(EVENT_TYPES))}")
+    run = _object(body, "run", "run")
+    _uuid(run, "runId", "run.runId")
+    _facets(run, "facets", "run.facets", {"parent": _parent_facet})
+
+
+def _job(job: JsonObject) -> None:
+    check_name(_text(job, "namespace", "job.namespace"), "job.namespace")
+    check_name(_text(job, "name", "job.name"), "job.name")
+    _facets(job, "facets", "job.facets", {"lineage": _lineage_facet, "jobType": _job_type_facet})
+
+
+def _dataset(dataset: JsonObject, path: str) -> None:
+    _name_pair(dataset, path)
+    _facets(dataset, "facets", f"{path}.facets", _DATASET_FACETS)
+
+
+def _facets(owner: JsonObject, key: str, path: str, checks: dict[str, Callable[[JsonObject, str], None]]) -> None:
+    facets = owner.get(key)
+    if facets is None:
+        return
+    for name, facet in _require_object(facets, path).items():
+        _require_object(facet, f"{path}.{name}")
+        if name in checks and facet.get("_deleted") is not True:
+            checks[name](facet, f"{path}.{name}")
+
+
+def _parent_facet(facet: JsonObject, path: str) -> None:
+    _uuid(_object(facet, "run", f"{path}.run"), "runId", f"{path}.run.runId")
+    job = _object(facet, "job", f"{path}.job")
+    for key in ("namespace", "name"):
+        check_name(_text(job, key, f"{path}.job.{key}"), f"{path}.job.{key}")
+
+
+def _job_type_facet(facet: JsonObject, path: str) -> None:
+    _text(facet, "processingType", f"{path}.processingType")
+    pattern = facet.get("emissionPattern")
+    if pattern is not None:
+        window = _require_object(pattern, f"{path}.emissionPattern").get("windowDuration")
+        if window is not None and (isinstance(window, bool) or not isinstance(window, int | float) or window < 0):
+            raise InvalidEvent(f"{path}.emissionPattern.windowDuration", "must be a number of seconds")
+
+
+def _schema_facet(facet: JsonObject, path: str) -> None:
+    for i, field in enumerate(_list(facet, "fields", f"{path}.fields")):
+        where = f"{path}.fields[{i}]"
+        _text(_require_object(field, where), "name", f"{where}.name")
+        _optional_text(field, "type", f"{where}.type")
+        _schema_facet(field, where)
+
+
+def _symlinks_facet(facet: JsonObject, path: str) -> None:
+    for i, identifier in enumerate(_list(facet, "identifiers", f"{path}.identifiers")):
+        where = f"{path}.identifiers[{i}]"
+        _name_pair(_require_object(identifier, where), where)
+        _optional_text(identifier, "type", f"{where}.type")
+
+
+def _column_lineage_facet(facet: JsonObject, path: str) -> None:
+    for name, field in _object(facet, "fields", f"{path}.fields").items():
+        where = f"{path}.fields.{name}"
+        _column_name(name, path)
+        if _require_object(field, where).get("inputFields") is None:
+            raise InvalidEvent(f"{where}.inputFields", "is missing; write [] where the column has no source")
+        _input_fields(field, "inputFields", where)
+    _input_fields(facet, "dataset", path)
+
+
+def _column_name(name: str, path: str) -> None:
+    if not name:
+        raise InvalidEvent(f"{path}.fields", "has a column without a name")
+
+
+def _input_fields(owner: JsonObject, key: str, path: str) -> None:
+    for i, source in enumerate(_list(owner, key, f"{path}.{key}")):
+        where = f"{path}.{key}[{i}]"
+        _name_pair(_require_object(source, where), where)
+        _text(source, "field", f"{where}.field")
+        _transformations(source, where)
+
+
+def _transformations(source: JsonObject, path: str) -> None:
+    for i, transformation in enumerate(_list(source, "transformations", f"{path}.transformations")):
+        where = f"{path}.transformations[{i}]"
+        _text(_require_object(transformation, where), "type", f"{where}.type")
+        _optional_text(transformation, "subtype", f"{where}.subtype")
+
+
+def _lineage_facet(facet: JsonObject, path: str) -> None:
+    if facet.get("entries") is None:
+        raise InvalidEvent(f"{path}.entries", "is missing")
+    for i, entry in enumerate(_list(facet, "entries", f"{path}.entries")):
+        where = f"{path}.entries[{i}]"
+        if _is_dataset(_require_object(entry, where), where):
+            _name_pair(entry, where)
+            _lineage_targets(entry, where)
+        else:
+            _lineage_inputs(entry, where)
+
+
+def _lineage_targets(owner: JsonObject, path: str) -> None:
+    _lineage_inputs(owner, path)
+    fields = owner.get("fields")
+    if fields is not None:
+        for name, field in _require_object(fields, f"{path}.fields").items():
+            where = f"{path}.fields.{name}"
+            _column_name(name, path)
+            _lineage_inputs(_require_object(field, where), where)
+
+
+def _lineage_inputs(owner: JsonObject, path: str) -> None:
+    for i, source in enumerate(_list(owner, "inputs", f"{path}.inputs")):
+        where = f"{path}.inputs[{i}]"
+        if _is_dataset(_require_object(source, where), where):
+            _name_pair(source, where)
+            _optional_text(source, "field", f"{where}.field")
+        _transformations(source, where)
+
+
+def _is_dataset(entity: JsonObject, path: str) -> bool:
+    entity_type = _text(entity, "type", f"{path}.type")
+    if entity_type not in ("DATASET", "JOB"):
+        raise InvalidEvent(f"{path}.type", f"{entity_type!r:.60} is neither DATASET nor JOB")
+    return entity_type == "DATASET"
+
+
+_DATASET_FACETS: dict[str, _FacetCheck] = {
+    "schema": _schema_facet,
+    "symlinks": _symlinks_facet,
+    "columnLineage": _column_lineage_facet,
+    "lineage": _lineage_targets,
+}
+
+
+def check_name(text: str, path: str) -> None:
+    """Refuse names that are blank, too long, or would break a line, a URL or a terminal."""
+    if not text.strip():
+        raise InvalidEvent(path, "is empty, and no rule says which it should be")
+    if len(text) > MAX_NAME:
+        raise InvalidEvent(path, f"has {len(text)} characters; the limit is {MAX_NAME}")
+    if _CONTROL.search(text):
+        raise InvalidEvent(path, f"{text!r:.60} holds control characters")
+
+
+def _name_pair(owner: JsonObject, path: str) -> None:
+    for key in ("namespace", "name"):
+        if not isinstance(owner.get(key), str):
+            raise InvalidEvent(f"{path}.{key}", _missing(owner.get(key), "a string"))
+
+
+def _text(owner: JsonObject, key: str, path: str) -> str:
+    value = owner.get(key)
+    if not isinstance(value, str):
+        raise InvalidEvent(path, _missing(value, "a string"))
+    if not value:
+        raise InvalidEvent(path, "is empty")
+    return value
+
+
+def _optional_text(owner: JsonObject, key: str, path: str) -> None:
+    value = owner.get(key)
+    if value is not None and not isinstance(value, str):
+        raise InvalidEvent(path, _missing(value, "a string"))
+
+
+def _uuid(owner: JsonObject, key: str, path: str) -> None:
+    value = _text(owner, key, path)
+    if not _UUID.fullmatch(value):
+        raise InvalidEvent(path, f"{value!r:.60} is no UUID")
+
+
+def _object(owner: JsonObject, key: str, path: str) -> JsonObject:
+    return _require_object(owner.get(key), path)
+
+
+def _require_object(value: object, path: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise InvalidEvent(path, _missing(value, "an object"))
+    return value
+
+
+def _list(owner: JsonObject, key: str, path: str) -> list[Any]:
+    value = owner.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InvalidEvent(path, _missing(value, "an array"))
+    return value
+
+
+def _missing(value: object, wanted: str) -> str:
+    return "is missing" if value is None else f"must be {wanted}, not {_type_name(value)}"
+
+
+def _type_name(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    return "an array" if isinstance(value, list) else "an object" if isinstance(value, dict) else "a string"

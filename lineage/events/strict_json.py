@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON that every consumer reads alike.
+
+Python's parser takes NaN, Infinity, lone surrogates and integers of any length. Stored, they would break the
+next reader: SQLite, a browser, a Java service. So they are refused at the door.
+"""
+
+import json
+import math
+import re
+from typing import NoReturn
+
+from lineage.events.errors import MalformedJson
+
+MAX_DEPTH = 100
+"""Levels of nesting that an event may have; recorded Spark and Flink events stay below 15."""
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape that may be half of a pair: the only way for one to get through UTF-8."""
+
+_INT_DIGITS = 19
+_INT_RANGE = range(-(2**63), 2**63)
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise MalformedJson(f"{text} is not JSON; send null or leave the key out")
+
+
+def _read_int(text: str) -> int:
+    if len(text) <= _INT_DIGITS - 1:
+        return int(text)
+    if len(text) > _INT_DIGITS + 1 or (value := int(text)) not in _INT_RANGE:
+        raise MalformedJson(f"integer {text[:24]} does not fit in 64 bits; send it as a string")
+    return value
+
+
+def _read_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise MalformedJson(f"number {text[:24]} is out of range; send it as a string")
+    return value
+
+
+def _depth(value: object) -> int:
+    """Levels of nesting; stops counting one past `MAX_DEPTH`, so that it cannot exhaust the stack."""
+    level: list[object] = [value]
+    depth = 0
+    while level and depth <= MAX_DEPTH:
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(v for v in item.values() if isinstance(v, dict | list))
+            elif isinstance(item, list):
+                below.extend(v for v in item if isinstance(v, dict | list))
+        level = below
+        depth += 1
+    return depth
+
+
+_decoder = json.JSONDecoder(parse_int=_read_int, parse_float=_read_float, parse_constant=_refuse_constant)
+
+
+def parse_json(data: bytes) -> object:
+    """Decode UTF-8 JSON.
+
+    Raises:
+        MalformedJson: not UTF-8, not JSON, or JSON that not every consumer can hold.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedJson(f"byte {error.start} is not UTF-8: {error.reason}", error.start) from error
+    try:
+        value: object = _decoder.decode(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno} (character {error.pos})"
+        raise MalformedJson(f"{error.msg} at {where}", error.pos) from error
+    except RecursionError as error:
+        raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels") from error
+    # Counting brackets is an upper bound of the depth and far cheaper than walking the value.
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels")
+    if _SURROGATE.search(text):
+        canonical_json(value)
+    return value
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def canonical_json(value: object) -> bytes:
+    """The one spelling of a JSON value: sorted keys, no blanks, UTF-8.
+
+    Raises:
+        MalformedJson: a string holds half of a surrogate pair, which UTF-8 cannot express.
+    """
+    try:
+        return _encoder.encode(value).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise MalformedJson("a string holds half of a surrogate pair (\\ud800 to \\udfff)") from error

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The meaning of a set of events: states of runs, and the graph of jobs, datasets and columns.
+
+Everything kept is a minimum, a maximum or a last-in-total-order register. Joining one more event into such a
+value is commutative, associative and idempotent, so the state depends on the *set* of events alone: arrival
+order and duplicates mean nothing, and applying one event at a time gives what folding all at once gives.
+"""
+
+from lineage.fold.export import export_graph
+from lineage.fold.graph import Graph
+from lineage.fold.lineage import Lineage, fold
+from lineage.fold.outcome import Outcome, RunState, is_stale, outcome_of
+from lineage.fold.view import ColumnEdge, JobView, VanishedEdge, view_of
+
+__all__ = [
+    "ColumnEdge",
+    "Graph",
+    "JobView",
+    "Lineage",
+    "Outcome",
+    "RunState",
+    "VanishedEdge",
+    "export_graph",
+    "fold",
+    "is_stale",
+    "outcome_of",
+    "view_of",
+]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph as canonical JSON: what `same graph` means in every test and in the contract check."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.events.strict_json import canonical_json
+from lineage.fold.graph import Graph
+from lineage.fold.lineage import Lineage
+from lineage.fold.outcome import outcome_of
+from lineage.fold.records import DatasetRecord
+from lineage.fold.view import ColumnEdge, JobView
+
+EXPORT_VERSION = 1
+
+
+def export_graph(lineage: Lineage, graph: Graph) -> JsonObject:
+    """Jobs, datasets and all edges, sorted.
+
+    Free of times, run ids and snapshot versions, so that a second run of the same pipeline exports the same.
+
+    `{"version", "jobs": [{"namespace", "name", "type", "state"}],
+    "datasets": [{"namespace", "name", "fields": [{"name", "type"?, "fields"?}], "symlinks"}],
+    "edges": [{"job", "direction": "input" | "output", "dataset"}],
+    "flows": [{"job", "input", "output"}],
+    "columns": [{"job", "output": {"namespace", "name", "field"}, "input": {...}, "type", "subtype",
+    "masking"}],
+    "datasetColumns": [the same, `output` without `field`],
+    "vanished": [{"job", "direction", "dataset", "reason"}]}`
+    """
+    graph.refresh()
+    export: dict[str, list[JsonObject]] = {
+        key: [] for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished")
+    }
+    for job, view in graph.views.items():
+        export["jobs"].append(_job(lineage, job, view))
+        _add_edges(export, job, view)
+    export["datasets"] = [_dataset(record) for record in lineage.datasets.values()]
+    ordered = {key: sorted(rows, key=canonical_json) for key, rows in export.items()}
+    return {"version": EXPORT_VERSION, **ordered}
+
+
+def _job(lineage: Lineage, job: JobId, view: JobView) -> JsonObject:
+    facet = lineage.jobs[job].facets.get("jobType") or {}
+    state = outcome_of(lineage, view.latest_run).state if view.latest_run else None
+    return {**_pair(job), "type": facet.get("processingType"), "state": state}
+
+
+def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobView) -> None:
+    for direction, datasets in (("input", view.inputs), ("output", view.outputs)):
+        for dataset in datasets:
+            export["edges"].append({"job": _pair(job), "direction": direction, "dataset": _pair(dataset)})
+    for flow in view.flows:
+        export["flows"].append({"job": _pair(job), "input": _pair(flow.source), "output": _pair(flow.output)})
+    for edge in view.columns:
+        export["datasetColumns" if edge.field is None else "columns"].append(_column(edge))
+    for gone in view.vanished:
+        row = {"direction": gone.direction, "dataset": _pair(gone.dataset), "reason": gone.reason}
+        export["vanished"].append({"job": _pair(job), **row})
+
+
+def _column(edge: ColumnEdge) -> JsonObject:
+    output = _pair(edge.output) if edge.field is None else {**_pair(edge.output), "field": edge.field}
+    return {
+        "job": _pair(edge.job),
+        "output": output,
+        "input": {**_pair(edge.source), "field": edge.source_field},
+        "type": edge.type,
+        "subtype": edge.subtype,
+        "masking": edge.masking,
+    }
+
+
+def _dataset(record: DatasetRecord) -> JsonObject:
+    identifiers = record.all_facets().get("symlinks", {}).get("identifiers") or ()
+    symlinks = {(i["namespace"], i["name"], i.get("type")) for i in identifiers}
+    return {
+        **_pair(record.id),
+        "fields": _fields(record.fields()),
+        "symlinks": sorted(
+            ({"namespace": ns, "name": name, "type": kind} for ns, name, kind in symlinks), key=canonical_json
+        ),
+    }
+
+
+def _fields(fields: Iterable[JsonObject]) -> list[JsonObject]:
+    """Columns in the schema's own order, which is part of a schema; nested ones below their parents."""
+    return [
+        {"name": field["name"], "type": field.get("type")}
+        | ({"fields": _fields(field["fields"])} if field.get("fields") else {})
+        for field in fields
+    ]
+
+
+def _pair(identity: DatasetId | JobId) -> dict[str, Any]:
+    return {"namespace": identity.namespace, "name": identity.name}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of everything: records of all jobs, runs and datasets, joined event by event."""
+
+from collections.abc import Iterable
+
+from lineage.events.event import Event, Order
+from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.fold.records import DatasetRecord, JobRecord, RunRecord, Span
+
+
+class Lineage:
+    """Joins events into records.
+
+    `touched` collects the jobs whose records changed since its reader last cleared it, so that what is
+    derived from them can be renewed for those alone.
+    """
+
+    def __init__(self) -> None:
+        self.jobs: dict[JobId, JobRecord] = {}
+        self.datasets: dict[DatasetId, DatasetRecord] = {}
+        self.namespaces: dict[str, Span] = {}
+        self.touched: set[JobId] = set()
+        self._jobs_of_run: dict[str, set[JobId]] = {}
+
+    def apply(self, event: Event) -> None:
+        """Join one event; a second time it changes nothing."""
+        if event.dataset is not None:
+            self._join_dataset(event.order, event.body["dataset"], read=False)
+        if event.job is None:
+            return
+        job = self.jobs.get(event.job)
+        if job is None:
+            job = self.jobs[event.job] = JobRecord(event.job, Span(event.order, event.order))
+        inputs = [self._join_dataset(event.order, ds, read=True) for ds in event.body.get("inputs") or ()]
+        outputs = [self._join_dataset(event.order, ds, read=False) for ds in event.body.get("outputs") or ()]
+        job.join(event, inputs, outputs)
+        self._join_namespace(event.order, event.job.namespace)
+        self.touched.add(event.job)
+        if event.run is not None:
+            self._jobs_of_run.setdefault(event.run.run, set()).add(event.job)
+
+    def run(self, run: str, job: JobId | None = None) -> RunRecord | None:
+        """The run with this UUID, of `job` where that job has it; None where nobody spoke of it.
+
+        Should an emitter use one UUID for several jobs, the first by name is meant.
+        """
+        jobs = self._jobs_of_run.get(run.lower())
+        if not jobs:
+            return None
+        return self.jobs[job if job in jobs else min(jobs)].runs[run.lower()]
+
+    def parent(self, run: RunRecord) -> RunRecord | None:
+        """The run that the parent facet names, where events of it are known."""
+        facet = run.facets.get("parent")
+        if facet is None:
+            return None
+        return self.run(facet["run"]["runId"], JobId(facet["job"]["namespace"], facet["job"]["name"]))
+
+    def _join_dataset(self, order: Order, dataset: JsonObject, read: bool) -> JsonObject:
+        identity = DatasetId(dataset["namespace"], dataset["name"])
+        record = self.datasets.get(identity)
+        if record is None:
+            record = self.datasets[identity] = DatasetRecord(identity, Span(order, order))
+        self._join_namespace(order, identity.namespace)
+        return record.join(order, dataset, read)
+
+    def _join_namespace(self, order: Order, namespace: str) -> None:
+        span = self.namespaces.get(namespace)
+        if span is None:
+            self.namespaces[namespace] = Span(order, order)
+        else:
+            span.join(order)
+
+
+def fold(events: Iterable[Event]) -> Lineage:
+    """The state that a set of events means: the definition that every incremental update must agree with."""
+    lineage = Lineage()
+    for _, event in sorted({event.order: event for event in events}.items()):
+        lineage.apply(event)
+    return lineage

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is remembered of runs, jobs and datasets: joinable values only, nothing derived."""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from marshal import dumps
+from typing import NamedTuple
+
+from lineage.events.event import Event, Order
+from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+
+TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
+"""Which terminal event stands where a run has several: Spark sends COMPLETE after FAIL."""
+
+
+class Register(NamedTuple):
+    """A value and the order of the event that said it; the last in total order stands."""
+
+    order: Order
+    value: JsonObject
+
+
+class Facets:
+    """Facets of one thing, each a register of its own: an event changes only those that it names."""
+
+    __slots__ = ("_registers",)
+
+    def __init__(self) -> None:
+        self._registers: dict[str, Register] = {}
+
+    def join(self, order: Order, facets: JsonObject | None) -> None:
+        """Take over every facet that comes later in total order than the one known."""
+        for name, value in (facets or {}).items():
+            known = self._registers.get(name)
+            if known is None or known.order < order:
+                self._registers[name] = Register(order, value)
+
+    def share(self, facets: JsonObject) -> JsonObject:
+        """`facets` with every value that equals a standing one replaced by it.
+
+        Run after run says the same of a dataset; sharing keeps memory to what is new.
+        """
+        return {name: self._shared(name, value) for name, value in facets.items()}
+
+    def _shared(self, name: str, value: JsonObject) -> JsonObject:
+        known = self._registers.get(name)
+        # Equality alone would take true for 1; marshal (version 2 has no references) tells types apart, fast.
+        if known is None or known.value != value or dumps(known.value, 2) != dumps(value, 2):
+            return value
+        return known.value
+
+    def register(self, name: str) -> Register | None:
+        """The register of one facet; None where it was never said or was deleted last."""
+        register = self._registers.get(name)
+        return None if register is None or register.value.get("_deleted") is True else register
+
+    def get(self, name: str) -> JsonObject | None:
+        """The standing value of one facet."""
+        register = self.register(name)
+        return register.value if register else None
+
+    def values(self) -> dict[str, JsonObject]:
+        """All standing facets."""
+        return {name: register.value for name in self._registers if (register := self.register(name))}
+
+
+def latest(name: str, *owners: Facets | None) -> JsonObject | None:
+    """The facet that is last in total order among several owners of it."""
+    found = [register for owner in owners if owner is not None and (register := owner.register(name))]
+    return max(found, key=lambda register: register.order).value if found else None
+
+
+@dataclass(slots=True)
+class Span:
+    """First and last event of something, in total order."""
+
+    first: Order
+    last: Order
+
+    def join(self, order: Order) -> None:
+        """Widen the span to hold one more event."""
+        if order < self.first:
+            self.first = order
+        if order > self.last:
+            self.last = order
+
+
+class Parts(NamedTuple):
+    """What an event says of its job and datasets; values are shared with what is known of them already."""
+
+    job_facets: JsonObject
+    inputs: list[JsonObject]
+    outputs: list[JsonObject]
+
+
+Uses = dict[DatasetId, Facets]
+"""Datasets that a run or job names in one direction, with what it says of each."""
+
+
+def join_uses(uses: Uses, order: Order, datasets: Iterable[JsonObject]) -> None:
+    """Add datasets and their facets; the direction's own facets (inputFacets, outputFacets) join in."""
+    for dataset in datasets:
+        facets = uses.setdefault(DatasetId(dataset["namespace"], dataset["name"]), Facets())
+        facets.join(order, dataset.get("facets"))
+        facets.join(order, dataset.get("inputFacets"))
+        facets.join(order, dataset.get("outputFacets"))
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """One run. `terminal` is its strongest terminal event: rank, order, event type."""
+
+    id: RunId
+    span: Span
+    first_start: Order | None = None
+    last_start: Order | None = None
+    ran: bool = False
+    terminal: tuple[int, Order, str] | None = None
+    facets: Facets = field(default_factory=Facets)
+    job_facets: Facets = field(default_factory=Facets)
+    inputs: Uses = field(default_factory=dict)
+    outputs: Uses = field(default_factory=dict)
+
+    def join(self, event: Event, parts: Parts) -> None:
+        """Take in one more event of this run."""
+        order = event.order
+        self.span.join(order)
+        if event.event_type == "START":
+            self.first_start = min(self.first_start or order, order)
+            self.last_start = max(self.last_start or order, order)
+        self.ran = self.ran or event.event_type in ("START", "RUNNING")
+        rank = TERMINAL_RANK.get(event.event_type)
+        if rank is not None:
+            terminal = (rank, order, event.event_type)
+            self.terminal = max(self.terminal or terminal, terminal)
+        self.facets.join(order, event.body["run"].get("facets"))
+        self.job_facets.join(order, parts.job_facets)
+        join_uses(self.inputs, order, parts.inputs)
+        join_uses(self.outputs, order, parts.outputs)
+
+    @property
+    def place(self) -> tuple[Order, str]:
+        """Place among the runs of its job: by first START, or first event where no START is known."""
+        return (self.first_start or self.span.first, self.id.run)
+
+    @property
+    def has_edges(self) -> bool:
+        """Whether any event of the run named a dataset."""
+        return bool(self.inputs or self.outputs)
+
+
+class Declaration(NamedTuple):
+    """The datasets of the last job event that names any: they hold for all runs of the job."""
+
+    order: Order
+    inputs: frozenset[DatasetId]
+    outputs: frozenset[DatasetId]
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """One job: its runs, and what job events declare of it. `starts` are all START events, sorted."""
+
+    id: JobId
+    span: Span
+    runs: dict[str, RunRecord] = field(default_factory=dict)
+    starts: list[tuple[Order, str]] = field(default_factory=list)
+    facets: Facets = field(default_factory=Facets)
+    declared: Declaration | None = None
+    declared_facets: Facets = field(default_factory=Facets)
+    declared_inputs: Uses = field(default_factory=dict)
+    declared_outputs: Uses = field(default_factory=dict)
+
+    def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
+        """Take in one more event of this job or of one of its runs."""
+        self.span.join(event.order)
+        parts = Parts(self.facets.share(event.body["job"].get("facets") or {}), inputs, outputs)
+        self.facets.join(event.order, parts.job_facets)
+        if event.run is None:
+            self._join_declaration(event.order, parts)
+            return
+        run = self.runs.get(event.run.run)
+        if run is None:
+            run = self.runs[event.run.run] = RunRecord(event.run, Span(event.order, event.order))
+        run.join(event, parts)
+        if event.event_type == "START":
+            start = (event.order, event.run.run)
+            at = bisect_left(self.starts, start)
+            if at == len(self.starts) or self.starts[at] != start:
+                insort(self.starts, start)
+
+    def _join_declaration(self, order: Order, parts: Parts) -> None:
+        self.declared_facets.join(order, parts.job_facets)
+        join_uses(self.declared_inputs, order, parts.inputs)
+        join_uses(self.declared_outputs, order, parts.outputs)
+        names_datasets = bool(parts.inputs or parts.outputs)
+        if names_datasets and (self.declared is None or self.declared.order < order):
+            self.declared = Declaration(order, _ids(parts.inputs), _ids(parts.outputs))
+
+
+def _ids(datasets: Iterable[JsonObject]) -> frozenset[DatasetId]:
+    return frozenset(DatasetId(dataset["namespace"], dataset["name"]) for dataset in datasets)
+
+
+@dataclass(slots=True)
+class DatasetRecord:
+    """One dataset: what all events together say of it.
+
+    A schema said by a writer (or by a dataset event) stands before one said by a reader, who may see a part.
+    """
+
+    id: DatasetId
+    span: Span
+    facets: Facets = field(default_factory=Facets)
+    read_facets: Facets = field(default_factory=Facets)
+
+    def join(self, order: Order, dataset: JsonObject, read: bool) -> JsonObject:
+        """Take in what one event says of this dataset; `read` where it is an input.
+
+        Returns `dataset` with facets shared.
+        """
+        self.span.join(order)
+        facets = self.facets.share(self.read_facets.share(dataset.get("facets") or {}))
+        if read and "schema" in facets:
+            self.read_facets.join(order, {"schema": facets["schema"]})
+            self.facets.join(order, {name: facet for name, facet in facets.items() if name != "schema"})
+        else:
+            self.facets.join(order, facets)
+        return {**dataset, "facets": facets}
+
+    def all_facets(self) -> dict[str, JsonObject]:
+        """All standing facets, the reader's schema included where no writer gave one."""
+        return {**self.read_facets.values(), **self.facets.values()}
+
+    def fields(self) -> list[JsonObject]:
+        """The schema's columns as the facet has them; empty where the schema is unknown."""
+        fields: list[JsonObject] = self.all_facets().get("schema", {}).get("fields") or []
+        return fields

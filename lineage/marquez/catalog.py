@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Namespaces, jobs, runs and datasets as Marquez shows them."""
+
+from collections.abc import Iterable
+from uuid import NAMESPACE_URL, uuid5
+
+from lineage.events import DatasetId, JobId, JsonObject, canonical_json
+from lineage.events.timestamps import format_time
+from lineage.fold import Graph, Lineage, is_stale, outcome_of
+from lineage.fold.graph import Column
+from lineage.fold.records import DatasetRecord, JobRecord, RunRecord, Span, Uses
+from lineage.fold.view import ColumnEdge
+
+LATEST_RUNS = 10
+_OWNER = "anonymous"
+_JOB_TYPES = {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}
+
+
+class Catalog:
+    """Renders what lineage and graph hold; `now` (ns) decides what is stale. The graph must be refreshed."""
+
+    def __init__(self, lineage: Lineage, graph: Graph, now: int) -> None:
+        self._lineage = lineage
+        self._graph = graph
+        self._now = now
+
+    def namespace(self, name: str) -> JsonObject:
+        """One namespace; the caller knows that it exists."""
+        return {
+            "name": name,
+            **_times(self._lineage.namespaces[name]),
+            "ownerName": _OWNER,
+            "description": None,
+            "isHidden": False,
+        }
+
+    def job(self, job: JobId) -> JsonObject:
+        """One job with its facets and latest runs."""
+        record = self._lineage.jobs[job]
+        runs = self.runs_of(record)[:LATEST_RUNS]
+        return {
+            **self.job_summary(job),
+            "latestRuns": [self.run(run) for run in runs],
+            "facets": record.facets.values(),
+            "vanishedEdges": [
+                {
+                    "direction": gone.direction,
+                    "dataset": _pair(gone.dataset),
+                    "since": format_time(gone.since),
+                    "reason": gone.reason,
+                }
+                for gone in self._graph.views[job].vanished
+            ],
+        }
+
+    def job_summary(self, job: JobId) -> JsonObject:
+        """One job as a node of the lineage graph."""
+        record = self._lineage.jobs[job]
+        view = self._graph.views[job]
+        facets = record.facets.values()
+        run = view.latest_run
+        parent = ((run and run.facets.get("parent")) or {}).get("job", {}).get("name")
+        version = [job, sorted(view.inputs), sorted(view.outputs)]
+        return {
+            "id": _pair(job),
+            "type": _JOB_TYPES.get(facets.get("jobType", {}).get("processingType", ""), "BATCH"),
+            "name": job.name,
+            "simpleName": job.name.removeprefix(f"{parent}."),
+            "parentJobName": parent,
+            "parentJobUuid": None,
+            **_times(record.span),
+            "namespace": job.namespace,
+            "inputs": [_pair(dataset) for dataset in sorted(view.inputs)],
+            "outputs": [_pair(dataset) for dataset in sorted(view.outputs)],
+            "tags": _tags(facets),
+            "location": facets.get("sourceCodeLocation", {}).get("url"),
+            "description": facets.get("documentation", {}).get("description"),
+            "latestRun": self.run(run) if run else None,
+            "currentVersion": _version(version),
+        }
+
+    def runs_of(self, job: JobRecord) -> list[RunRecord]:
+        """The runs of a job, latest first."""
+        return sorted(job.runs.values(), key=lambda run: run.place, reverse=True)
+
+    def run(self, run: RunRecord) -> JsonObject:
+        """One run."""
+        outcome = outcome_of(self._lineage, run)
+        started = run.first_start.time if run.first_start else None
+        nominal = run.facets.get("nominalTime") or {}
+        took = None if started is None or outcome.ended is None else (outcome.ended - started) // 10**6
+        return {
+            "id": run.id.run,
+            **_times(run.span),
+            "nominalStartTime": nominal.get("nominalStartTime"),
+            "nominalEndTime": nominal.get("nominalEndTime"),
+            "state": outcome.state,
+            "startedAt": _time(started),
+            "endedAt": _time(outcome.ended),
+            "durationMs": took,
+            "args": {},
+            "jobVersion": {
+                **_pair(run.id.job),
+                "version": _version([run.id.job, sorted(run.inputs), sorted(run.outputs)]),
+            },
+            "inputDatasetVersions": _dataset_versions(run.inputs),
+            "outputDatasetVersions": _dataset_versions(run.outputs),
+            "facets": run.facets.values(),
+            "closedBecause": outcome.closed_because,
+            "stale": is_stale(self._lineage, run, self._now),
+        }
+
+    def dataset(self, dataset: DatasetId) -> JsonObject:
+        """One dataset with facets and column lineage."""
+        record = self._lineage.datasets[dataset]
+        return {
+            **self.dataset_summary(dataset),
+            "columnLineage": self._column_lineage(record),
+            "facets": record.all_facets(),
+            "deleted": False,
+        }
+
+    def dataset_summary(self, dataset: DatasetId) -> JsonObject:
+        """One dataset as a node of the lineage graph."""
+        record = self._lineage.datasets[dataset]
+        facets = record.all_facets()
+        return {
+            "id": _pair(dataset),
+            "type": "STREAM" if dataset.namespace.startswith("kafka://") else "DB_TABLE",
+            "name": dataset.name,
+            "physicalName": dataset.name,
+            **_times(record.span),
+            "namespace": dataset.namespace,
+            "sourceName": dataset.namespace,
+            "fields": _fields(record.fields(), facets),
+            "tags": _tags(facets),
+            "lastModifiedAt": None,
+            "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
+            "description": facets.get("documentation", {}).get("description"),
+            "currentVersion": _version([dataset, facets.get("version"), record.fields()]),
+        }
+
+    def field_type(self, column: Column) -> str | None:
+        """Type of a column, where a schema says it."""
+        record = self._lineage.datasets.get(column.dataset)
+        for field in record.fields() if record else ():
+            if field["name"] == column.field:
+                found: str | None = field.get("type")
+                return found
+        return None
+
+    def _column_lineage(self, record: DatasetRecord) -> list[JsonObject]:
+        found: dict[str, set[ColumnEdge]] = {}
+        for producer in self._graph.producers.get(record.id, ()):
+            for edge in self._graph.views[producer].columns:
+                if edge.output == record.id and edge.field is not None:
+                    found.setdefault(edge.field, set()).add(edge)
+        return [
+            {"name": name, "inputFields": input_fields(edges), **_transformation(_common_kind(edges))}
+            for name, edges in sorted(found.items())
+        ]
+
+
+def input_fields(edges: Iterable[ColumnEdge]) -> list[JsonObject]:
+    """The sources of one column, each once even where several jobs make the same edge."""
+    sources = {(edge.source, edge.source_field, edge.subtype or edge.type or "") for edge in edges}
+    return [
+        {
+            "namespace": dataset.namespace,
+            "dataset": dataset.name,
+            "datasetVersion": None,
+            "field": field,
+            **_transformation(kind),
+        }
+        for dataset, field, kind in sorted(sources)
+    ]
+
+
+def _common_kind(edges: Iterable[ColumnEdge]) -> str:
+    """The kind that all edges of a column share; empty where they differ."""
+    kinds = {edge.subtype or edge.type or "" for edge in edges}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _transformation(kind: str) -> JsonObject:
+    return {"transformationDescription": None, "transformationType": kind or None}
+
+
+def _fields(fields: Iterable[JsonObject], facets: dict[str, JsonObject]) -> list[JsonObject]:
+    tags = facets.get("tags", {}).get("tags")
+    rendered = []
+    for field in fields:
+        row: JsonObject = {
+            "name": field["name"],
+            "type": field.get("type"),
+            "tags": sorted(_tag_names(tags, field["name"])),
+            "description": field.get("description"),
+        }
+        if field.get("fields"):
+            row["fields"] = _fields(field["fields"], {})
+        rendered.append(row)
+    return rendered
+
+
+def _tags(facets: dict[str, JsonObject]) -> list[str]:
+    return sorted(_tag_names(facets.get("tags", {}).get("tags"), None))
+
+
+def _tag_names(tags: object, field: str | None) -> set[str]:
+    if not isinstance(tags, list):
+        return set()
+    mine = (tag for tag in tags if isinstance(tag, dict) and tag.get("field") == field)
+    return {tag["key"] for tag in mine if isinstance(tag.get("key"), str)}
+
+
+def _dataset_versions(uses: Uses) -> list[JsonObject]:
+    versions = []
+    for dataset, facets in sorted(uses.items(), key=lambda use: use[0]):
+        schema = facets.get("schema") or {}
+        version = _version([dataset, facets.get("version"), schema.get("fields") or []])
+        versions.append({"datasetVersionId": {**_pair(dataset), "version": version}, "facets": {}})
+    return versions
+
+
+def _version(content: object) -> str:
+    """Marquez's versions are UUIDs of what they version."""
+    return str(uuid5(NAMESPACE_URL, canonical_json(content).decode()))
+
+
+def _times(span: Span) -> JsonObject:
+    return {"createdAt": format_time(span.first.time), "updatedAt": format_time(span.last.time)}
+
+
+def _time(nanos: int | None) -> str | None:
+    return None if nanos is None else format_time(nanos)
+
+
+def _pair(identity: DatasetId | JobId) -> JsonObject:
+    return {"namespace": identity.namespace, "name": identity.name}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marquez's node ids: `dataset:{namespace}:{name}`, `job:...`, `datasetField:{namespace}:{name}:{field}`."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from lineage.events import DatasetId, JobId
+from lineage.fold import Graph, Lineage
+from lineage.fold.graph import Column
+
+
+class NodeKind(StrEnum):
+    """What a node id stands for."""
+
+    DATASET = "dataset"
+    FIELD = "datasetField"
+    JOB = "job"
+
+
+class NodeRef(NamedTuple):
+    """A node that exists in the graph."""
+
+    kind: NodeKind
+    job: JobId | None = None
+    column: Column | None = None
+    """The dataset, with its field where the node is one."""
+
+
+def node_id(node: DatasetId | JobId | Column) -> str:
+    """The id of a node; a column must have a field."""
+    if isinstance(node, Column):
+        return ":".join((NodeKind.FIELD, *node.dataset, node.field or ""))
+    kind = NodeKind.JOB if isinstance(node, JobId) else NodeKind.DATASET
+    return ":".join((kind, *node))
+
+
+def find_node(lineage: Lineage, graph: Graph, text: str) -> NodeRef | None:
+    """The node that an id means; None where there is none.
+
+    Namespaces and names hold colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
+    split an id for sure. The graph can: of all ways to split it, the one that names something known is meant.
+    """
+    head, _, rest = text.partition(":")
+    for namespace, name in _cuts(rest):
+        if namespace not in lineage.namespaces:
+            continue
+        if head == NodeKind.JOB and (job := JobId(namespace, name)) in lineage.jobs:
+            return NodeRef(NodeKind.JOB, job=job)
+        if head == NodeKind.DATASET and (dataset := DatasetId(namespace, name)) in lineage.datasets:
+            return NodeRef(NodeKind.DATASET, column=Column(dataset, None))
+        if head == NodeKind.FIELD and (column := _find_column(lineage, graph, namespace, name)):
+            return NodeRef(NodeKind.FIELD, column=column)
+    return None
+
+
+def _cuts(text: str) -> Iterator[tuple[str, str]]:
+    """All ways to cut a text in two at a colon."""
+    for i, character in enumerate(text):
+        if character == ":":
+            yield text[:i], text[i + 1 :]
+
+
+def _find_column(lineage: Lineage, graph: Graph, namespace: str, text: str) -> Column | None:
+    for name, field in _cuts(text):
+        column = Column(DatasetId(namespace, name), field)
+        if column.dataset in lineage.datasets and _has_field(lineage, graph, column):
+            return column
+    return None
+
+
+def _has_field(lineage: Lineage, graph: Graph, column: Column) -> bool:
+    if column in graph.columns_into or column in graph.columns_from:
+        return True
+    fields = lineage.datasets[column.dataset].fields()
+    return any(field["name"] == column.field for field in fields)

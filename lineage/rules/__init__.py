@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Canonical names: one physical thing has one name, whoever speaks of it."""
+
+from lineage.rules.canonical import canonical_event
+from lineage.rules.load import RulesError, load_rules
+from lineage.rules.model import Catalog, NamespaceRule, Rules
+
+__all__ = ["Catalog", "NamespaceRule", "Rules", "RulesError", "canonical_event", "load_rules"]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies the rules to every place of an event that names a dataset.
+
+A name changed in `inputs` but not in `columnLineage` would tear the column graph from the table graph, so the
+facets that name datasets (columnLineage, lineage, symlinks) go through the same rules.
+"""
+
+from typing import Any
+
+from lineage.events.ids import DatasetId, JsonObject
+from lineage.events.shape import check_name
+from lineage.rules.model import Rules
+
+_SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
+
+
+def canonical_event(body: JsonObject, rules: Rules) -> JsonObject:
+    """A copy of a checked event under canonical names; what names no dataset is shared with `body`.
+
+    Raises:
+        InvalidEvent: a name is empty, too long or holds control characters after all rules.
+    """
+    event = dict(body)
+    producer = body["producer"]
+    if body.get("dataset") is not None:
+        event["dataset"] = _dataset(body["dataset"], rules, "dataset", producer)
+    for direction in ("inputs", "outputs"):
+        if body.get(direction):
+            event[direction] = [
+                _dataset(dataset, rules, f"{direction}[{i}]", producer) for i, dataset in enumerate(body[direction])
+            ]
+    job = body.get("job")
+    if job and _stands("lineage", facets := job.get("facets") or {}):
+        path = "job.facets.lineage"
+        lineage = _job_lineage(facets["lineage"], rules, path)
+        event["job"] = {**job, "facets": {**facets, "lineage": lineage}}
+    return event
+
+
+def _dataset(dataset: JsonObject, rules: Rules, path: str, producer: str) -> JsonObject:
+    renamed = _renamed(dataset, rules, path)
+    facets = dict(dataset.get("facets") or {})
+    if _stands("symlinks", facets):
+        facets["symlinks"] = _symlinks(facets["symlinks"], rules, f"{path}.facets.symlinks")
+    if _stands("columnLineage", facets):
+        facets["columnLineage"] = _column_lineage(facets["columnLineage"], rules, f"{path}.facets.columnLineage")
+    if _stands("lineage", facets):
+        facets["lineage"] = _targets(facets["lineage"], rules, f"{path}.facets.lineage")
+    if not dataset["namespace"].strip() and (table := rules.table(dataset["name"])):
+        known = facets["symlinks"] if _stands("symlinks", facets) else None
+        facets["symlinks"] = _with_symlink(known, table[1], producer)
+    if facets:
+        renamed["facets"] = facets
+    return renamed
+
+
+def _stands(name: str, facets: JsonObject) -> bool:
+    """Whether a facet is there and is no tombstone (`_deleted`), whose content nobody has checked."""
+    return name in facets and facets[name].get("_deleted") is not True
+
+
+def _renamed(entity: JsonObject, rules: Rules, path: str) -> JsonObject:
+    dataset = rules.dataset(entity["namespace"], entity["name"])
+    return _named(entity, dataset, path)
+
+
+def _named(entity: JsonObject, dataset: DatasetId, path: str) -> JsonObject:
+    check_name(dataset.namespace, f"{path}.namespace")
+    check_name(dataset.name, f"{path}.name")
+    return {**entity, "namespace": dataset.namespace, "name": dataset.name}
+
+
+def _symlinks(facet: JsonObject, rules: Rules, path: str) -> JsonObject:
+    identifiers = [
+        _named(identifier, rules.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]")
+        for i, identifier in enumerate(facet.get("identifiers") or [])
+    ]
+    return {**facet, "identifiers": identifiers}
+
+
+def _with_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> JsonObject:
+    facet = facet or {"_producer": producer, "_schemaURL": _SYMLINKS_SCHEMA}
+    known: list[Any] = facet.get("identifiers") or []
+    if any((i["namespace"], i["name"]) == alias for i in known):
+        return facet
+    return {
+        **facet,
+        "identifiers": [*known, {"namespace": alias.namespace, "name": alias.name, "type": "TABLE"}],
+    }
+
+
+def _column_lineage(facet: JsonObject, rules: Rules, path: str) -> JsonObject:
+    renamed = dict(facet)
+    renamed["fields"] = {
+        name: {
+            **field,
+            "inputFields": _each(field["inputFields"], rules, f"{path}.fields.{name}.inputFields"),
+        }
+        for name, field in (facet.get("fields") or {}).items()
+    }
+    if facet.get("dataset"):
+        renamed["dataset"] = _each(facet["dataset"], rules, f"{path}.dataset")
+    return renamed
+
+
+def _each(entities: list[JsonObject], rules: Rules, path: str) -> list[JsonObject]:
+    return [_renamed(entity, rules, f"{path}[{i}]") for i, entity in enumerate(entities)]
+
+
+def _job_lineage(facet: JsonObject, rules: Rules, path: str) -> JsonObject:
+    entries = []
+    for i, entry in enumerate(facet.get("entries") or []):
+        where = f"{path}.entries[{i}]"
+        target = _targets(entry, rules, where)
+        entries.append(_renamed(target, rules, where) if entry["type"] == "DATASET" else target)
+    return {**facet, "entries": entries}
+
+
+def _targets(owner: JsonObject, rules: Rules, path: str) -> JsonObject:
+    renamed = dict(owner)
+    if owner.get("inputs"):
+        renamed["inputs"] = _lineage_inputs(owner["inputs"], rules, f"{path}.inputs")
+    if owner.get("fields"):
+        renamed["fields"] = {
+            name: {
+                **field,
+                "inputs": _lineage_inputs(field.get("inputs") or [], rules, f"{path}.fields.{name}.inputs"),
+            }
+            for name, field in owner["fields"].items()
+        }
+    return renamed
+
+
+def _lineage_inputs(inputs: list[JsonObject], rules: Rules, path: str) -> list[JsonObject]:
+    return [
+        _renamed(source, rules, f"{path}[{i}]") if source["type"] == "DATASET" else source
+        for i, source in enumerate(inputs)
+    ]

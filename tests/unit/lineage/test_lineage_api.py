@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTTP API, over the real application and a real log."""
+
+import asyncio
+import gzip
+import json
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from lineage_events import (
+    NAMESPACE,
+    RULES,
+    body,
+    dataset,
+    dataset_event,
+    encode,
+    recorded_lines,
+    run_id,
+    schema,
+    source,
+)
+
+from lineage.api import create_app
+from lineage.settings import Settings
+from lineage.store import EventLog
+
+KAFKA = "kafka://kafka:9092"
+
+
+@asynccontextmanager
+async def serving(directory, **changes):
+    settings = Settings("127.0.0.1", 0, directory, None, **changes)
+    app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://lineage") as client:
+            yield client
+
+
+def with_client(tmp_path, scenario, **changes):
+    async def run():
+        async with serving(tmp_path, **changes) as client:
+            return await scenario(client)
+
+    return asyncio.run(run())
+
+
+async def post(client, content, **headers):
+    data = content if isinstance(content, bytes) else encode(content)
+    return await client.post("/api/v1/lineage", content=data, headers=headers)
+
+
+async def get(client, path, status=200, **parameters):
+    response = await client.get(f"/api/v1{path}", params=parameters)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def pipeline():
+    """orders (Kafka) -> etl -> sales/orders -> stats -> sales/stats, with columns."""
+    topic = dataset("orders", KAFKA)
+    value = {**source("orders", "value"), "namespace": KAFKA}
+    orders = dataset(
+        "sales/orders",
+        schema=schema("id", "price"),
+        columnLineage={"fields": {"price": {"inputFields": [value]}}},
+    )
+    stats = dataset(
+        "sales/stats",
+        schema=schema("total"),
+        columnLineage={
+            "fields": {"total": {"inputFields": [source("sales/orders", "price", "AGGREGATION")]}},
+            "dataset": [source("sales/orders", "id", "FILTER", "INDIRECT")],
+        },
+    )
+    events = []
+    for run, (job, inputs, outputs) in enumerate([("etl", [topic], [orders]), ("stats", [orders], [stats])]):
+        for second, state in enumerate(("START", "COMPLETE")):
+            events.append(body(state, 10 * run + second, run=run, job=job, inputs=inputs, outputs=outputs))
+    return events
+
+
+async def send_pipeline(client):
+    for event in pipeline():
+        assert (await post(client, event)).status_code == 201
+
+
+def test_an_accepted_event_is_visible_at_once_and_stored_once(tmp_path):
+    async def scenario(client):
+        for _ in range(3):
+            response = await post(client, body())
+            assert (response.status_code, response.content) == (201, b"")
+        assert (await post(client, body(run=None))).status_code == 201
+        assert (await post(client, dataset_event(0, dataset("t")))).status_code == 201
+        stats = await get(client, "/stats")
+        assert (stats["accepted"], stats["stored"], stats["duplicates"]) == (5, 3, 2)
+        assert (await get(client, "/events/lineage"))["totalCount"] == 1
+        assert (await client.get("/health")).json() == {"status": "UP"}
+
+    with_client(tmp_path, scenario)
+
+
+def test_concurrent_senders_are_all_answered(tmp_path):
+    async def scenario(client):
+        events = [body("RUNNING", i / 10, run=i % 7) for i in range(200)]
+        responses = await asyncio.gather(*(post(client, event) for event in events))
+        assert {response.status_code for response in responses} == {201}
+        assert (await get(client, "/stats"))["stored"] == 200
+
+    with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status", "code", "details"),
+    [
+        (b'{"a": }', {}, 400, "malformed_json", {"position": 6}),
+        (b"[" * 101 + b"]" * 101, {}, 400, "malformed_json", {"position": None}),
+        (rb'{"\ud800": 1}', {}, 400, "malformed_json", {"position": None}),
+        (b"[]", {}, 422, "invalid_event", {"field": ""}),
+        (encode(body(inputs=[dataset("x", "")])), {}, 422, "invalid_event", {"field": "inputs[0].namespace"}),
+        (b" " * 2000, {}, 413, "too_large", {"limit": 1500}),
+        (gzip.compress(b" " * 2000), {"content-encoding": "gzip"}, 413, "too_large", {"limit": 1500}),
+        (gzip.compress(b"{}")[:-4], {"content-encoding": "gzip"}, 400, "malformed_gzip", {}),
+        (gzip.compress(b"{}") + b"x", {"content-encoding": "gzip"}, 400, "malformed_gzip", {}),
+        (b"{}", {"content-encoding": "gzip"}, 400, "malformed_gzip", {}),
+        (b"{}", {"content-encoding": "br"}, 415, "unsupported_encoding", {"encoding": "br"}),
+    ],
+)
+def test_what_is_refused_is_counted_named_and_not_stored(tmp_path, content, headers, status, code, details):
+    async def scenario(client):
+        response = await post(client, content, **headers)
+        error = response.json()["error"]
+        assert (response.status_code, error["code"], error["details"]) == (status, code, details)
+        assert error["message"]
+        stats = await get(client, "/stats")
+        assert (stats["refused"], stats["logged"]) == ({code: 1}, 0)
+
+    with_client(tmp_path, scenario, max_event_bytes=1500)
+
+
+def test_a_body_of_unknown_length_is_cut_off_at_the_limit(tmp_path):
+    async def chunks():
+        for _ in range(100):
+            yield b" " * 100
+
+    async def scenario(client):
+        response = await client.post("/api/v1/lineage", content=chunks())
+        assert response.status_code == 413
+
+    with_client(tmp_path, scenario, max_event_bytes=1500)
+
+
+def test_gzip_is_accepted(tmp_path):
+    async def scenario(client):
+        packed = gzip.compress(encode(body()))
+        assert (await post(client, packed, **{"content-encoding": "gzip"})).status_code == 201
+        assert (await get(client, "/stats"))["stored"] == 1
+
+    with_client(tmp_path, scenario)
+
+
+def test_a_full_store_is_507_and_what_was_stored_stays_readable(tmp_path):
+    async def scenario(client):
+        assert (await post(client, body())).status_code == 201
+        response = await post(client, body("RUNNING", 1, run_facets={"big": {"text": "x" * 200_000}}))
+        assert response.status_code == 507
+        assert response.json()["error"]["code"] == "storage_full"
+        assert (await get(client, f"/jobs/runs/{run_id(1)}"))["state"] == "RUNNING"
+
+    with_client(tmp_path, scenario, max_store_bytes=100_000)
+
+
+def test_a_full_queue_is_503_with_a_time_to_try_again(tmp_path):
+    async def scenario(client):
+        responses = await asyncio.gather(*(post(client, body("RUNNING", i)) for i in range(50)))
+        refused = [response for response in responses if response.status_code == 503]
+        assert refused
+        assert refused[0].json()["error"]["code"] == "overloaded"
+        assert refused[0].headers["retry-after"] == "1"
+        accepted = sum(response.status_code == 201 for response in responses)
+        assert accepted + len(refused) == 50
+        assert (await get(client, "/stats"))["logged"] == accepted
+
+    with_client(tmp_path, scenario, queue_size=1)
+
+
+def test_the_graph_is_rebuilt_from_the_log(tmp_path):
+    async def fill(client):
+        await send_pipeline(client)
+        return (await client.get("/api/v1/graph")).content
+
+    async def read(client):
+        return (await client.get("/api/v1/graph")).content
+
+    assert with_client(tmp_path, fill) == with_client(tmp_path, read)
+
+
+def test_namespaces_jobs_and_runs(tmp_path):
+    async def scenario(client):
+        await send_pipeline(client)
+        namespaces = (await get(client, "/namespaces"))["namespaces"]
+        assert [item["name"] for item in namespaces] == [KAFKA, "s3://warehouse", NAMESPACE]
+        assert (await get(client, "/namespaces", limit=1, offset=1))["namespaces"] == namespaces[1:2]
+        assert await get(client, f"/namespaces/{quote(KAFKA, safe='')}") == namespaces[0]
+        for path in ("/jobs", f"/namespaces/{NAMESPACE}/jobs"):
+            page = await get(client, path)
+            assert (page["totalCount"], [job["name"] for job in page["jobs"]]) == (2, ["etl", "stats"])
+            assert [job["name"] for job in (await get(client, path, limit=1, offset=1))["jobs"]] == ["stats"]
+        job = await get(client, f"/namespaces/{NAMESPACE}/jobs/etl")
+        assert job["inputs"] == [{"namespace": KAFKA, "name": "orders"}]
+        assert job["outputs"] == [{"namespace": "s3://warehouse", "name": "sales/orders"}]
+        assert (job["type"], job["latestRun"]["state"]) == ("BATCH", "COMPLETED")
+        runs = await get(client, f"/namespaces/{NAMESPACE}/jobs/etl/runs")
+        assert runs == {"runs": [job["latestRun"]], "totalCount": 1}
+        run = await get(client, f"/jobs/runs/{run_id(0)}")
+        assert run == job["latestRun"]
+        assert (run["startedAt"], run["endedAt"]) == (
+            "2026-01-01T00:00:00.000000Z",
+            "2026-01-01T00:00:01.000000Z",
+        )
+        assert run["durationMs"] == 1000
+
+    with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("encoding", [lambda text: quote(text, safe=""), lambda text: text])
+def test_names_with_slashes_and_colons_are_found_encoded_or_not(tmp_path, encoding):
+    async def scenario(client):
+        await send_pipeline(client)
+        for namespace, name in ((KAFKA, "orders"), ("s3://warehouse", "sales/orders")):
+            found = await get(client, f"/namespaces/{encoding(namespace)}/datasets/{encoding(name)}")
+            assert found["id"] == {"namespace": namespace, "name": name}
+        page = await get(client, f"/namespaces/{encoding('s3://warehouse')}/datasets")
+        assert [item["name"] for item in page["datasets"]] == ["sales/orders", "sales/stats"]
+
+    with_client(tmp_path, scenario)
+
+
+def test_a_job_may_be_called_like_a_path(tmp_path):
+    async def scenario(client):
+        await post(client, body(job="a/jobs/b/runs"))
+        found = await get(client, f"/namespaces/{NAMESPACE}/jobs/{quote('a/jobs/b/runs', safe='')}")
+        assert found["name"] == "a/jobs/b/runs"
+
+    with_client(tmp_path, scenario)
+
+
+def test_a_dataset_has_fields_and_column_lineage(tmp_path):
+    async def scenario(client):
+        await send_pipeline(client)
+        found = await get(client, "/namespaces/s3://warehouse/datasets/sales/stats")
+        assert [(field["name"], field["type"]) for field in found["fields"]] == [("total", "string")]
+        assert found["columnLineage"] == [
+            {
+                "name": "total",
+                "inputFields": [
+                    {
+                        "namespace": "s3://warehouse",
+                        "dataset": "sales/orders",
+                        "datasetVersion": None,
+                        "field": "price",
+                        "transformationDescription": None,
+                        "transformationType": "AGGREGATION",
+                    }
+                ],
+                "transformationDescription": None,
+                "transformationType": "AGGREGATION",
+            }
+        ]
+
+    with_client(tmp_path, scenario)
+
+
+def test_lineage_around_a_node(tmp_path):
+    topic, orders, stats = f"dataset:{KAFKA}:orders", "dataset:s3://warehouse:sales/orders", "sales/stats"
+    etl, statistics = f"job:{NAMESPACE}:etl", f"job:{NAMESPACE}:stats"
+
+    async def scenario(client):
+        await send_pipeline(client)
+        whole = (await get(client, "/lineage", nodeId=topic))["graph"]
+        assert [node["id"] for node in whole] == sorted(
+            [topic, orders, f"dataset:s3://warehouse:{stats}", etl, statistics]
+        )
+        near = (await get(client, "/lineage", nodeId=topic, depth=0))["graph"]
+        assert [node["id"] for node in near] == sorted([topic, orders, etl])
+        nodes = {node["id"]: node for node in whole}
+        assert nodes[etl]["inEdges"] == [{"origin": topic, "destination": etl}]
+        assert nodes[etl]["outEdges"] == [{"origin": etl, "destination": orders}]
+        assert nodes[orders]["inEdges"] == [{"origin": etl, "destination": orders}]
+        assert nodes[orders]["outEdges"] == [{"origin": orders, "destination": statistics}]
+        assert (nodes[etl]["type"], nodes[orders]["type"]) == ("JOB", "DATASET")
+        assert [node["id"] for node in (await get(client, "/lineage", nodeId=statistics, depth=0))["graph"]] == [
+            orders,
+            f"dataset:s3://warehouse:{stats}",
+            statistics,
+        ]
+
+    with_client(tmp_path, scenario)
+
+
+def test_column_lineage_around_a_node(tmp_path):
+    value = f"datasetField:{KAFKA}:orders:value"
+    price, total = (f"datasetField:s3://warehouse:sales/{name}" for name in ("orders:price", "stats:total"))
+
+    async def scenario(client):
+        await send_pipeline(client)
+
+        async def nodes(**parameters):
+            return [node["id"] for node in (await get(client, "/column-lineage", **parameters))["graph"]]
+
+        assert await nodes(nodeId=total) == [value, price, total]
+        assert await nodes(nodeId=total, depth=1) == [price, total]
+        assert await nodes(nodeId=price) == [value, price]
+        assert await nodes(nodeId=price, withDownstream="true") == [value, price, total]
+        assert await nodes(nodeId="dataset:s3://warehouse:sales/stats") == [value, price, total]
+        assert await nodes(nodeId=f"job:{NAMESPACE}:etl") == [value, price]
+        graph = (await get(client, "/column-lineage", nodeId=total))["graph"]
+        assert graph[-1]["inEdges"] == [{"origin": price, "destination": total}]
+        assert graph[-1]["data"]["inputFields"][0]["field"] == "price"
+
+    with_client(tmp_path, scenario)
+
+
+def test_search_and_events(tmp_path):
+    async def scenario(client):
+        await send_pipeline(client)
+        found = await get(client, "/search", q="STAT")
+        assert found["totalCount"] == 2
+        assert [hit["nodeId"] for hit in found["results"]] == [
+            "dataset:s3://warehouse:sales/stats",
+            f"job:{NAMESPACE}:stats",
+        ]
+        assert (await get(client, "/search", q="stat", filter="JOB"))["totalCount"] == 1
+        events = await get(client, "/events/lineage", limit=2, sortDirection="asc")
+        assert (events["totalCount"], [event["eventType"] for event in events["events"]]) == (
+            4,
+            ["START", "COMPLETE"],
+        )
+        window = {"after": "2026-01-01T00:00:01Z", "before": "2026-01-01T00:00:11Z"}
+        assert (await get(client, "/events/lineage", **window))["totalCount"] == 2
+
+    with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("/api/v1/namespaces/none", 404, "not_found"),
+        ("/api/v1/namespaces/none/jobs", 404, "not_found"),
+        ("/api/v1/namespaces/none/jobs/x", 404, "not_found"),
+        ("/api/v1/namespaces/none/jobs/x/runs", 404, "not_found"),
+        ("/api/v1/namespaces/none/datasets/x", 404, "not_found"),
+        ("/api/v1/namespaces/%ff", 400, "invalid_parameter"),
+        ("/api/v1/jobs/runs/x", 404, "not_found"),
+        ("/api/v1/lineage?nodeId=dataset:a:b", 404, "not_found"),
+        ("/api/v1/lineage?nodeId=" + ":" * 4000, 404, "not_found"),
+        ("/api/v1/lineage", 400, "invalid_parameter"),
+        ("/api/v1/jobs?limit=-1", 400, "invalid_parameter"),
+        ("/api/v1/jobs?limit=x", 400, "invalid_parameter"),
+        ("/api/v1/events/lineage?before=noon", 400, "invalid_parameter"),
+        ("/nowhere", 404, "not_found"),
+    ],
+)
+def test_bad_requests_get_the_one_error_shape(tmp_path, path, status, code):
+    async def scenario(client):
+        response = await client.get(path)
+        assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+
+    with_client(tmp_path, scenario)
+
+
+def test_every_read_answers_after_every_recorded_event(tmp_path):
+    lines = recorded_lines()
+
+    async def scenario(client):
+        for line in lines:
+            assert (await post(client, line)).status_code == 201
+        graph = json.loads((await client.get("/api/v1/graph")).content)
+        for kind in ("jobs", "datasets"):
+            for item in graph[kind]:
+                path = f"/namespaces/{quote(item['namespace'], safe='')}/{kind}/{quote(item['name'], safe='')}"
+                assert (await get(client, path))["id"] == {key: item[key] for key in ("namespace", "name")}
+                node = f"{kind[:-1]}:{item['namespace']}:{item['name']}"
+                assert node in {found["id"] for found in (await get(client, "/lineage", nodeId=node))["graph"]}
+                await get(client, "/column-lineage", nodeId=node, withDownstream=True)
+        assert (await get(client, "/stats"))["unapplied"] == []
+
+    with_client(Path(tmp_path), scenario)

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract: how it is read, and what a comparison finds."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from lineage_events import NAMESPACE, body, dataset, read, schema, source
+
+from lineage.contract import ContractError, compare, load
+from lineage.fold import Graph, export_graph, fold
+
+CONTRACT = f"""
+version: 1
+namespace: {NAMESPACE}
+aliases:
+  lake: s3://warehouse
+  orders: s3://warehouse/sales/orders
+jobs:
+  - job: stats
+    inputs: [orders]
+    outputs:
+      - dataset: lake/sales/stats
+        columns:
+          supplier: supplier IDENTITY
+          total: [s3://warehouse/sales/orders#price AGGREGATION, lake/sales/orders#supplier CONDITIONAL]
+          count: []
+        dataset_columns: [supplier GROUP_BY]
+  - job: copy
+    requires: [flink]
+    inputs: [orders]
+    outputs: [lake/copy]
+"""
+
+
+def orders_column(field, subtype, kind="DIRECT"):
+    return source("sales/orders", field, subtype, kind)
+
+
+def stats_job(**changes):
+    """The job that the contract describes; `changes` are other sources for its columns."""
+    fields = {
+        "supplier": [orders_column("supplier", "IDENTITY")],
+        "total": [
+            orders_column("price", "AGGREGATION"),
+            orders_column("supplier", "CONDITIONAL", "INDIRECT"),
+        ],
+        **changes,
+    }
+    columns = {
+        "fields": {name: {"inputFields": sources} for name, sources in fields.items()},
+        "dataset": [orders_column("supplier", "GROUP_BY", "INDIRECT")],
+    }
+    output = dataset("sales/stats", columnLineage=columns, schema=schema("supplier", "total", "count"))
+    return body(job="stats", inputs=[dataset("sales/orders")], outputs=[output])
+
+
+def copy_job():
+    return body(job="copy", run=2, inputs=[dataset("sales/orders")], outputs=[dataset("copy")])
+
+
+def application():
+    return body(job="app", run=3)
+
+
+def graph(*contents):
+    lineage = fold(read(content) for content in contents)
+    return json.loads(json.dumps(export_graph(lineage, Graph(lineage))))
+
+
+def findings(*contents, contract=CONTRACT, features=()):
+    return [finding.line() for finding in compare(load(contract), graph(*contents), features).findings]
+
+
+def test_lineage_as_the_contract_says_is_ok():
+    report = compare(load(CONTRACT), graph(stats_job(), application()))
+    assert report.ok
+    assert report.render_text() == f"lineage of 1 job of {NAMESPACE}: as the contract says\n"
+    assert compare(load(CONTRACT), graph(stats_job(), copy_job()), ["flink"]).ok
+
+
+def test_rows_of_other_features_are_left_out_and_their_lineage_is_unexpected():
+    assert findings(stats_job()) == []
+    assert findings(stats_job(), features=["flink"]) == ["missing     job     copy"]
+    assert findings(stats_job(), copy_job()) == [
+        "unexpected  job     copy (touches s3://warehouse/copy, s3://warehouse/sales/orders)"
+    ]
+
+
+def test_other_namespaces_are_nobodys_business():
+    elsewhere = copy_job()
+    elsewhere["job"]["namespace"] = "elsewhere"
+    assert findings(stats_job(), elsewhere) == []
+
+
+def test_edges():
+    content = stats_job()
+    content["inputs"] = [dataset("sales/other")]
+    content["outputs"].append(dataset("extra"))
+    del content["outputs"][0]["facets"]["columnLineage"]
+    assert findings(content)[:3] == [
+        "missing     input   stats <- s3://warehouse/sales/orders",
+        "unexpected  input   stats <- s3://warehouse/sales/other",
+        "unexpected  output  stats -> s3://warehouse/extra",
+    ]
+
+
+def test_a_missing_output_is_said_once():
+    content = stats_job()
+    content["outputs"] = []
+    assert findings(content) == ["missing     output  stats -> s3://warehouse/sales/stats"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"supplier": []},
+            "missing     column  {out}#supplier <- {src}#supplier (DIRECT/IDENTITY)",
+        ),
+        (
+            {"count": [orders_column("price", "AGGREGATION")]},
+            "unexpected  column  {out}#count <- {src}#price (DIRECT/AGGREGATION)",
+        ),
+        (
+            {"extra": [orders_column("price", "IDENTITY")]},
+            "unexpected  column  {out}#extra <- {src}#price (DIRECT/IDENTITY)",
+        ),
+        (
+            {"supplier": [orders_column("supplier", "TRANSFORMATION")]},
+            "different   column  {out}#supplier <- {src}#supplier: expected DIRECT/IDENTITY,"
+            " found DIRECT/TRANSFORMATION",
+        ),
+        (
+            {"supplier": [orders_column("supplier", "IDENTITY", "INDIRECT")]},
+            "different   column  {out}#supplier <- {src}#supplier: expected DIRECT/IDENTITY, found INDIRECT/IDENTITY",
+        ),
+    ],
+)
+def test_columns(changes, line):
+    expected = line.format(out="s3://warehouse/sales/stats", src="s3://warehouse/sales/orders")
+    assert findings(stats_job(**changes)) == [expected]
+
+
+def test_whole_dataset_columns():
+    content = stats_job()
+    lineage = content["outputs"][0]["facets"]["columnLineage"]
+    lineage["dataset"] = [orders_column("day", "FILTER", "INDIRECT")]
+    assert findings(content) == [
+        "unexpected  column  s3://warehouse/sales/stats <- s3://warehouse/sales/orders#day (INDIRECT/FILTER)",
+        "missing     column  s3://warehouse/sales/stats <- s3://warehouse/sales/orders#supplier (INDIRECT/GROUP_BY)",
+    ]
+
+
+def test_fields_of_the_schema():
+    content = stats_job()
+    content["outputs"][0]["facets"]["schema"]["fields"] = schema("supplier", "total", "day")["fields"]
+    assert findings(content) == [
+        "missing     field   s3://warehouse/sales/stats#count",
+        "unexpected  field   s3://warehouse/sales/stats#day",
+    ]
+
+
+def test_masking_and_types_may_be_written():
+    contract = CONTRACT.replace("supplier IDENTITY", "supplier DIRECT:HASH masked")
+    masked = orders_column("supplier", "HASH")
+    masked["transformations"][0]["masking"] = True
+    assert findings(stats_job(supplier=[masked]), contract=contract) == []
+    masked["transformations"][0]["masking"] = False
+    assert findings(stats_job(supplier=[masked]), contract=contract) == [
+        "different   column  s3://warehouse/sales/stats#supplier <- s3://warehouse/sales/orders#supplier:"
+        " expected DIRECT/HASH masked, found DIRECT/HASH"
+    ]
+
+
+def test_an_input_of_another_feature_takes_its_columns_along():
+    contract = f"""
+version: 1
+namespace: {NAMESPACE}
+jobs:
+  - job: copy
+    inputs:
+      - s3://warehouse/sales/orders
+      - {{dataset: s3://warehouse/live, requires: [flink]}}
+    outputs:
+      - dataset: s3://warehouse/copy
+        columns:
+          a: [s3://warehouse/sales/orders#a IDENTITY, s3://warehouse/live#a IDENTITY]
+"""
+    lineage = {"fields": {"a": {"inputFields": [orders_column("a", "IDENTITY")]}}}
+    content = body(job="copy", inputs=[dataset("sales/orders")], outputs=[dataset("copy", columnLineage=lineage)])
+    assert findings(content, contract=contract) == []
+    assert findings(content, contract=contract, features=["flink"]) == [
+        "missing     input   copy <- s3://warehouse/live",
+        "missing     column  s3://warehouse/copy#a <- s3://warehouse/live#a (DIRECT/IDENTITY)",
+    ]
+
+
+def test_an_output_without_columns_is_checked_as_a_table_only():
+    contract = CONTRACT[: CONTRACT.index("        columns:")] + "        requires: []\n"
+    assert findings(stats_job(), contract=contract) == []
+
+
+HEAD = "version: 1\nnamespace: n\njobs:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: the contract is empty"),
+        ("a: [", "not YAML"),
+        ("- a", "line 1: must be a mapping"),
+        ("version: 1\nnamespace: n\n", "line 1: key 'jobs' is missing"),
+        ("version: 2\nnamespace: n\njobs: []", "line 1: version: '2' is unknown"),
+        (HEAD + "  - jab: x", r"line 4: jobs\[0\].jab: unknown key; known are inputs, job"),
+        (HEAD + "  - job: x\n    job: y", r"line 5: jobs\[0\].job: stands twice"),
+        (HEAD + "  - job: x", r"line 4: jobs\[0\]: names neither inputs nor outputs"),
+        (HEAD + "  - job: x\n    inputs: [a]", r"line 5: jobs\[0\].inputs\[0\]: 'a' is no alias"),
+        (HEAD + "  - job: x\n    inputs: [s3://a]", r"inputs\[0\]: 's3://a' names no dataset"),
+        (HEAD + "  - job: x\n    inputs: ['']", r"inputs\[0\]: is empty"),
+        (HEAD + "  - job: x\n    inputs: [s3://a/b, s3://a/b]", "names a dataset twice"),
+        (
+            HEAD + "  - {job: x, inputs: [s3://a/b]}\n  - {job: x, inputs: [s3://a/b]}",
+            r"line 5: jobs\[1\]: job 'x' stands twice",
+        ),
+        (
+            HEAD + "  - job: x\n    outputs:\n      - dataset: s3://a/b\n        columns: {c: d IDENTITY}",
+            r"line 7: jobs\[0\].outputs\[0\].columns.c: write DATASET#FIELD: the job has 0 inputs",
+        ),
+        (
+            HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
+            "        columns: {c: s3://a/z#d IDENTITY}",
+            "s3://a/z is no input of this job",
+        ),
+        (
+            HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
+            "        columns: {c: d SHUFFLE}",
+            "line 8: .*SHUFFLE is none of AGGREGATION",
+        ),
+        (
+            HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
+            "        columns: {c: d}",
+            r"'d' is not \[DATASET#\]FIELD KIND",
+        ),
+        (
+            HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
+            "        dataset_columns: [d FILTER]",
+            "needs columns beside it",
+        ),
+        ("version: 1\nnamespace: n\naliases: {a: b}\njobs: []", "line 3: aliases.a: 'b' must be a namespace"),
+    ],
+)
+def test_a_mistake_in_a_contract_is_named_with_its_line(text, message):
+    with pytest.raises(ContractError, match=message):
+        load(text)
+
+
+def test_a_graph_of_another_version_is_refused():
+    with pytest.raises(ValueError, match="graph export has version 7"):
+        compare(load(CONTRACT), {"version": 7})
+
+
+def test_renderings_say_the_same():
+    report = compare(load(CONTRACT), graph(stats_job(supplier=[]), copy_job()))
+    assert not report.ok
+    lines = report.render_text().splitlines()
+    assert lines[-1] == f"lineage of 1 job of {NAMESPACE}: 1 missing, 1 unexpected"
+
+    as_json = json.loads(report.render_json())
+    assert (as_json["ok"], as_json["jobs"]) == (False, ["stats"])
+    assert [(item["kind"], item["subject"], item["job"]) for item in as_json["findings"]] == [
+        ("missing", "column", "stats"),
+        ("unexpected", "job", "copy"),
+    ]
+
+    suite = ElementTree.fromstring(report.render_junit()).find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
+    failures = {case.get("name"): case.findtext("failure") for case in suite.iter("testcase")}
+    assert failures == {"stats": lines[0], "copy": lines[1]}
+
+
+def test_junit_holds_names_that_xml_cannot():
+    odd = orders_column("a\u0001b", "IDENTITY")
+    report = compare(load(CONTRACT), graph(stats_job(supplier=[odd])))
+    assert "a\ufffdb" in report.render_junit()
+    ElementTree.fromstring(report.render_junit())

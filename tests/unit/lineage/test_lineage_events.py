@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading events: what is refused, and with which words."""
+
+import json
+
+import pytest
+from lineage_events import body, dataset, dataset_event, facet, read, recorded_lines, source
+
+from lineage.events import InvalidEvent, MalformedJson, canonical_json, parse_json
+from lineage.events.timestamps import format_time, parse_time
+from lineage.ingest import restore_event
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "position"),
+    [
+        (b'{"a": }', "Expecting value at line 1 column 7", 6),
+        (b'{"a": 1', "Expecting ',' delimiter", 7),
+        (b"", "Expecting value", 0),
+        (b'{"a": NaN}', "NaN is not JSON", None),
+        (b'{"a": -Infinity}', "-Infinity is not JSON", None),
+        (b'{"a": 1e999}', "out of range", None),
+        (b'{"a": 9223372036854775808}', "does not fit in 64 bits", None),
+        (b'{"a": ' + b"9" * 5000 + b"}", "does not fit in 64 bits", None),
+        (rb'{"a": "\ud800"}', "surrogate", None),
+        (rb'{"\udc00": 1}', "surrogate", None),
+        (b'{"a": "\xff"}', "byte 7 is not UTF-8", 7),
+        (b"[" * 101 + b"]" * 101, "deeper than 100", None),
+        (b"[" * 100_000, "deeper than 100", None),
+    ],
+)
+def test_json_that_not_every_reader_takes_alike_is_refused(text, message, position):
+    with pytest.raises(MalformedJson, match=message) as caught:
+        parse_json(text)
+    assert caught.value.position == position
+
+
+def test_the_extremes_that_every_reader_takes_are_kept():
+    text = r'{"a": [9223372036854775807, -9223372036854775808, "\ud83d\ude00", 1.5e300, true, null]}'
+    value = parse_json(text.encode())
+    assert value == {"a": [2**63 - 1, -(2**63), "😀", 1.5e300, True, None]}
+    assert parse_json(canonical_json(value)) == value
+
+
+def _without(key):
+    content = body()
+    del content[key]
+    return content
+
+
+def _with(**changes):
+    return {**body(), **changes}
+
+
+def _output(**changes):
+    return body(outputs=[{**dataset("orders"), **changes}])
+
+
+def _output_facet(**facets):
+    return _output(facets=facets)
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ([], ""),
+        (None, ""),
+        (_without("eventTime"), "eventTime"),
+        (_without("producer"), "producer"),
+        (_without("schemaURL"), "schemaURL"),
+        (_without("job"), "job"),
+        ({k: v for k, v in body().items() if k not in ("job", "run")}, "job"),
+        (_with(dataset=dataset("x")), "dataset"),
+        (_with(eventType="NOPE"), "eventType"),
+        (_with(eventType=1), "eventType"),
+        (_with(eventType=[]), "eventType"),
+        (_with(eventTime="yesterday"), "eventTime"),
+        (_with(eventTime="2026-01-01T00:00:00"), "eventTime"),
+        (_with(eventTime="2026-02-30T00:00:00Z"), "eventTime"),
+        (_with(eventTime="9999-01-01T00:00:00Z"), "eventTime"),
+        (_with(eventTime="1960-01-01T00:00:00Z"), "eventTime"),
+        (_with(run={"runId": "42"}), "run.runId"),
+        (_with(run={}), "run.runId"),
+        (_with(job={"namespace": "", "name": "x"}), "job.namespace"),
+        (_with(job={"namespace": "n", "name": " "}), "job.name"),
+        (_with(job={"namespace": "n", "name": 7}), "job.name"),
+        (_with(job={"namespace": "n", "name": "a\nb"}), "job.name"),
+        (_with(job={"namespace": "n", "name": "x" * 1025}), "job.name"),
+        (_with(inputs={}), "inputs"),
+        (_with(inputs=[None]), "inputs[0]"),
+        (_with(inputs=[{"name": "x"}]), "inputs[0].namespace"),
+        (_with(inputs=[{"namespace": "n", "name": None}]), "inputs[0].name"),
+        (_output(namespace="", name="x"), "outputs[0].namespace"),
+        (_output(namespace="", name="lake."), "outputs[0].namespace"),
+        (_output(name=""), "outputs[0].name"),
+        (_output(name="a\u0000b"), "outputs[0].name"),
+        (_output(facets=[]), "outputs[0].facets"),
+        (_output(outputFacets=1), "outputs[0].outputFacets"),
+        (_output_facet(schema=[]), "outputs[0].facets.schema"),
+        (_output_facet(schema=facet(fields=[{}])), "outputs[0].facets.schema.fields[0].name"),
+        (
+            _output_facet(symlinks=facet(identifiers=[{"namespace": "", "name": "a", "type": "TABLE"}])),
+            "outputs[0].facets.symlinks.identifiers[0].namespace",
+        ),
+        (_output_facet(columnLineage=facet()), "outputs[0].facets.columnLineage.fields"),
+        (
+            _output_facet(columnLineage=facet(fields={"a": {}})),
+            "outputs[0].facets.columnLineage.fields.a.inputFields",
+        ),
+        (
+            _output_facet(columnLineage=facet(fields={}, dataset=[{"namespace": "", "name": "x", "field": "y"}])),
+            "outputs[0].facets.columnLineage.dataset[0].namespace",
+        ),
+        (
+            body(job_facets={"lineage": {"entries": [{"type": "TABLE"}]}}),
+            "job.facets.lineage.entries[0].type",
+        ),
+        (body(job_facets={"lineage": {}}), "job.facets.lineage.entries"),
+        (body(run_facets={"parent": {"run": {"runId": "x"}}}), "run.facets.parent.run.runId"),
+    ],
+)
+def test_a_bad_event_is_refused_with_the_name_of_the_field(content, field):
+    with pytest.raises(InvalidEvent) as caught:
+        read(content)
+    assert caught.value.field == field
+
+
+def test_each_kind_of_event_is_read():
+    assert read(body()).kind == "run"
+    assert read(body(run=None)).kind == "job"
+    assert read(dataset_event(0, dataset("orders"))).dataset == ("s3://warehouse", "orders")
+
+
+def test_a_run_event_without_type_is_an_other_event():
+    assert read(body(event_type=None)).event_type == "OTHER"
+
+
+def test_run_ids_are_compared_without_case():
+    content = body()
+    content["run"]["runId"] = "ABCDEFAB-0000-7000-8000-000000000001"
+    assert read(content).run.run == "abcdefab-0000-7000-8000-000000000001"
+
+
+def test_deleted_facets_need_no_content():
+    tombstone = {**facet(), "_deleted": True}
+    deleted = {"columnLineage": tombstone, "lineage": tombstone, "symlinks": tombstone}
+    assert read(_output(facets=deleted)).body["outputs"][0]["facets"] == deleted
+
+
+def test_the_hash_is_that_of_the_content_not_of_its_spelling():
+    content = body(outputs=[dataset("orders", columnLineage={"fields": {"a": {"inputFields": []}}})])
+    reordered = json.loads(json.dumps(content, sort_keys=True, indent=3))
+    assert read(content).order == read(reordered).order
+    assert read(content).order.hash != read({**content, "eventType": "RUNNING"}).order.hash
+
+
+def test_an_event_survives_the_log_unchanged():
+    first = read(body(inputs=[dataset("orders")], outputs=[dataset("x", columnLineage={"fields": {}})]))
+    assert restore_event(first.kind.value, first.encoded) == first
+
+
+def test_every_recorded_event_is_accepted_and_canonical():
+    for line in recorded_lines():
+        once = read(json.loads(line))
+        assert read(json.loads(once.encoded)).encoded == once.encoded
+
+
+@pytest.mark.parametrize(
+    ("text", "nanos"),
+    [
+        ("1970-01-01T00:00:01Z", 10**9),
+        ("1970-01-01T00:00:00.123456789Z", 123456789),
+        ("1970-01-01T00:00:00.1234567899Z", 123456789),
+        ("1970-01-01T02:00:00+02:00", 0),
+        ("1970-01-01t00:00:00.5z", 5 * 10**8),
+    ],
+)
+def test_times_keep_their_nanoseconds(text, nanos):
+    assert parse_time(text) == nanos
+
+
+def test_times_are_written_with_microseconds():
+    assert format_time(parse_time("2026-11-21T03:40:19.990673348Z")) == "2026-11-21T03:40:19.990673Z"
+
+
+def test_column_sources_must_name_a_field():
+    content = _output_facet(columnLineage=facet(fields={"a": {"inputFields": [{**source("x", "y"), "field": ""}]}}))
+    with pytest.raises(InvalidEvent, match=r"inputFields\[0\].field: is empty"):
+        read(content)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Canonical names, in every place of an event that names a dataset."""
+
+import json
+
+import pytest
+from lineage_events import CATALOG_URI, body, dataset, encode, facet, read
+
+from lineage.rules import RulesError, load_rules
+
+FILE = {
+    "version": 1,
+    "namespaces": [
+        {"canonical": "kafka://kafka:9092", "hosts": ["localhost:19192", "127.0.0.1:19192"]},
+        {"canonical": "s3://warehouse", "patterns": ["^s3[an]?://warehouse/?$"]},
+    ],
+    "catalogs": [{"name": "lake", "uri": "http://localhost:8181/", "warehouse": "s3://warehouse/root"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "canonical"),
+    [
+        ("kafka://kafka:9092", "kafka://kafka:9092"),
+        ("kafka://localhost:19192", "kafka://kafka:9092"),
+        ("kafka://LOCALHOST:19192/", "kafka://kafka:9092"),
+        ("kafka://elsewhere:1,127.0.0.1:19192", "kafka://kafka:9092"),
+        ("kafka://elsewhere:1,kafka://127.0.0.1:19192", "kafka://kafka:9092"),
+        ("kafka://localhost:1919", "kafka://localhost:1919"),
+        ("postgres://localhost:19192", "postgres://localhost:19192"),
+        ("s3a://warehouse", "s3://warehouse"),
+        ("s3://warehouse/", "s3://warehouse"),
+        ("s3://warehouse2", "s3://warehouse2"),
+        ("localhost:19192", "localhost:19192"),
+    ],
+)
+def test_namespaces(spelling, canonical):
+    assert load_rules(json.dumps(FILE)).namespace(spelling) == canonical
+
+
+def test_a_table_under_an_empty_namespace_is_its_default_location():
+    rules = load_rules(json.dumps(FILE))
+    assert rules.dataset("", "lake.sales.orders") == ("s3://warehouse", "root/sales/orders")
+    assert rules.symlink("http://localhost:8181", "sales.orders") == (
+        "s3://warehouse/root",
+        "lake.sales.orders",
+    )
+    assert rules.dataset("", "other.sales.orders") == ("", "other.sales.orders")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "version: 2 is unknown"),
+        ({"colour": 1}, "colour: unknown key"),
+        ({"namespaces": {}}, "namespaces: must be an array"),
+        ({"namespaces": [{"hosts": ["a:1"]}]}, r"namespaces\[0\].canonical: is missing"),
+        ({"namespaces": [{"canonical": "kafka://k:1"}]}, "needs hosts or patterns"),
+        ({"namespaces": [{"canonical": "k", "hosts": ["a:1"]}]}, "has no scheme"),
+        ({"namespaces": [{"canonical": "k://a", "hosts": [1]}]}, "array of strings"),
+        ({"namespaces": [{"canonical": "k://a", "patterns": ["("]}]}, "no regular expression"),
+        ({"namespaces": [{"canonical": "k://a", "host": ["a:1"]}]}, r"namespaces\[0\].host: unknown key"),
+        ({"catalogs": [{"name": "a", "uri": "b"}]}, r"catalogs\[0\].warehouse: is missing"),
+        ({"catalogs": [{"name": "", "uri": "b", "warehouse": "s3://c"}]}, "not empty"),
+        ({"catalogs": ["lake"]}, r"catalogs\[0\]: must be an object"),
+    ],
+)
+def test_a_rules_file_with_a_mistake_is_refused(change, message):
+    with pytest.raises(RulesError, match=message):
+        load_rules(json.dumps({**FILE, **change}))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null"])
+def test_a_rules_file_that_is_no_object_is_refused(text):
+    with pytest.raises(RulesError):
+        load_rules(text)
+
+
+def test_names_change_everywhere_at_once():
+    topic = {"namespace": "kafka://localhost:9092", "name": "orders"}
+    table = {"namespace": "", "name": "lake.sales.orders"}
+    columns = facet(fields={"a": {"inputFields": [{**topic, "field": "a"}]}}, dataset=[{**table, "field": "b"}])
+    lineage = facet(
+        inputs=[{**topic, "type": "DATASET"}],
+        fields={"a": {"inputs": [{**topic, "type": "DATASET", "field": "a"}]}},
+    )
+    symlinks = facet(identifiers=[{"namespace": CATALOG_URI, "name": "sales.orders", "type": "TABLE"}])
+    entry = {**table, "type": "DATASET", **{key: lineage[key] for key in ("inputs", "fields")}}
+    output = {**table, "facets": {"columnLineage": columns, "lineage": lineage, "symlinks": symlinks}}
+    job_lineage = {"entries": [entry, {"type": "JOB", "inputs": [{"type": "JOB"}]}]}
+
+    event = read(body(inputs=[topic], outputs=[output], job_facets={"lineage": job_lineage})).body
+
+    text = json.dumps(event)
+    assert "localhost" not in text
+    assert CATALOG_URI not in text
+    assert '"namespace": ""' not in text
+    assert event["outputs"][0]["name"] == "sales/orders"
+    identifiers = event["outputs"][0]["facets"]["symlinks"]["identifiers"]
+    assert identifiers == [{"namespace": "s3://warehouse", "name": "lake.sales.orders", "type": "TABLE"}]
+
+
+def test_a_table_that_was_renamed_keeps_its_sql_name_as_a_symlink():
+    event = read(body(outputs=[{"namespace": "", "name": "lake.sales.orders"}]))
+    facets = event.body["outputs"][0]["facets"]
+    assert facets["symlinks"]["identifiers"] == [
+        {"namespace": "s3://warehouse", "name": "lake.sales.orders", "type": "TABLE"}
+    ]
+
+
+def test_what_came_in_is_not_changed():
+    content = body(inputs=[dataset("orders", namespace="kafka://localhost:9092")])
+    before = encode(content)
+    read(content)
+    assert encode(content) == before
+
+
+def test_canonical_names_stay_as_they_are():
+    content = body(inputs=[dataset("t", namespace="kafka://broker-1")], outputs=[{"namespace": "", "name": "lake.a.b"}])
+    once = read(content)
+    assert read(once.body).order == once.order

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State is a function of the set of events: order, duplicates and reading in between mean nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lineage_events import RECORDED, body, dataset, dataset_event, facet, read, recorded_lines, schema, source
+
+from lineage.events import canonical_json
+from lineage.fold import Graph, Lineage, export_graph, fold
+
+RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("none-recorded")]
+
+
+def definition(events):
+    """The graph as the definition gives it: fold of the set, once."""
+    lineage = fold(events)
+    return canonical_json(export_graph(lineage, Graph(lineage)))
+
+
+def incremental(events, read_every=1):
+    """The graph as the service makes it: event by event, views renewed in between."""
+    lineage = Lineage()
+    graph = Graph(lineage)
+    for count, event in enumerate(events):
+        lineage.apply(event)
+        if count % read_every == 0:
+            graph.refresh()
+    return canonical_json(export_graph(lineage, graph))
+
+
+@pytest.mark.parametrize("file", RECORDINGS, ids=lambda file: file.stem)
+def test_a_recorded_run_gives_one_graph_in_any_order(file):
+    events = [read(json.loads(line)) for line in recorded_lines(file.name)]
+    expected = definition(events)
+
+    @settings(max_examples=100, deadline=None)
+    @given(arrival=st.permutations(events), again=st.lists(st.sampled_from(events), max_size=20))
+    def check(arrival, again):
+        assert incremental([*arrival, *again], read_every=7) == expected
+
+    check()
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+
+
+@st.composite
+def outputs(draw):
+    facets = {}
+    if draw(st.booleans()):
+        sources = draw(st.lists(st.builds(source, NAMES, NAMES), max_size=2))
+        facets["columnLineage"] = {"fields": {draw(NAMES): {"inputFields": sources}}}
+    if draw(st.booleans()):
+        facets["schema"] = schema(draw(NAMES))
+    output = dataset(draw(NAMES), **facets)
+    if draw(st.integers(0, 5)) == 0:
+        output["facets"]["columnLineage"] = {**facet(), "_deleted": True}
+    return output
+
+
+@st.composite
+def events(draw):
+    second = draw(st.integers(0, 5))
+    if draw(st.integers(0, 9)) == 0:
+        return read(dataset_event(second, draw(outputs())))
+    run = draw(st.sampled_from([None, 1, 2, 3]))
+    entries = [{**dataset("a"), "type": "DATASET", "inputs": [{**dataset("b"), "type": "DATASET"}]}]
+    content = body(
+        draw(st.sampled_from(["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER", None])),
+        second,
+        run=run,
+        job=draw(st.sampled_from(["job", "job2"])),
+        inputs=draw(st.lists(st.builds(dataset, NAMES), max_size=2)),
+        outputs=draw(st.lists(outputs(), max_size=2)),
+        streaming=draw(st.booleans()),
+        parent=draw(st.sampled_from([None, None, (1, "job"), (2, "job2")])) if run else None,
+        job_facets={"lineage": {"entries": entries}} if draw(st.integers(0, 4)) == 0 else None,
+    )
+    return read(content)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_set_of_events_gives_one_graph_in_any_order(data):
+    made = data.draw(st.lists(events(), max_size=8))
+    arrival = data.draw(st.permutations(made * 2))
+    assert incremental(arrival) == definition(made)
+
+
+def test_a_second_equal_run_exports_the_same_graph():
+    def one_run(run, second):
+        datasets = {"inputs": [dataset("a")], "outputs": [dataset("b", version={"datasetVersion": str(run)})]}
+        return [read(body(state, second + i, run=run, **datasets)) for i, state in enumerate(["START", "COMPLETE"])]
+
+    assert definition(one_run(1, 0)) == definition([*one_run(1, 0), *one_run(2, 10)])
+
+
+def test_the_export_names_no_run_and_no_time():
+    exported = definition([read(body(inputs=[dataset("a")], outputs=[dataset("b")]))]).decode()
+    assert "2026" not in exported
+    assert "00000000-" not in exported

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event log and its writer, on real files."""
+
+import sqlite3
+import threading
+
+import pytest
+from lineage_events import event
+
+from lineage.events.timestamps import parse_time
+from lineage.store import (
+    EventLog,
+    EventQuery,
+    EventWriter,
+    QueueFull,
+    StoreError,
+    StoreFull,
+    StoreUnusable,
+)
+
+
+@pytest.fixture
+def log(tmp_path):
+    log = EventLog(tmp_path)
+    yield log
+    log.close()
+
+
+def test_an_event_is_stored_once(log):
+    first, second = event("START", 0), event("COMPLETE", 1)
+    assert log.append([first, second, first]) == [True, True, False]
+    assert log.append([second]) == [False]
+    assert list(log.events()) == [first, second]
+
+
+def test_a_log_can_be_closed_and_opened_again(tmp_path):
+    made = event("START", 0)
+    for _ in range(2):
+        log = EventLog(tmp_path)
+        log.append([made])
+        assert list(log.events()) == [made]
+        log.close()
+
+
+def test_run_events_come_by_time_in_pages(log):
+    made = [event("RUNNING", second) for second in (3, 1, 2)]
+    log.append([*made, event(None, 9, run=None)])
+    by_time = [item.encoded for item in sorted(made, key=lambda item: item.order)]
+    assert log.run_events(EventQuery()) == (by_time[::-1], 3)
+    assert log.run_events(EventQuery(newest_first=False, limit=1, offset=1)) == ([by_time[1]], 3)
+    window = EventQuery(after=parse_time("2026-01-01T00:00:02Z"), before=parse_time("2026-01-01T00:00:03Z"))
+    assert log.run_events(window) == ([by_time[1]], 1)
+
+
+def test_a_full_store_refuses_the_whole_batch_and_goes_on_reading(tmp_path):
+    log = EventLog(tmp_path, max_bytes=100_000)
+    small = event("START", 0)
+    log.append([small])
+    large = event("START", 1, run_facets={"big": {"text": "x" * 200_000}})
+    with pytest.raises(StoreFull, match="no room left"):
+        log.append([event("RUNNING", 2), large])
+    assert list(log.events()) == [small]
+    assert log.append([event("COMPLETE", 3)]) == [True]
+    log.close()
+
+
+def test_a_directory_serves_one_process(log, tmp_path):
+    with pytest.raises(StoreUnusable, match="in use by another lineage service"):
+        EventLog(tmp_path)
+
+
+def test_a_newer_file_is_left_alone(tmp_path):
+    EventLog(tmp_path).close()
+    with sqlite3.connect(tmp_path / "lineage.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreUnusable, match="schema 99, this service knows 1"):
+        EventLog(tmp_path)
+
+
+def test_a_foreign_database_is_left_alone(tmp_path):
+    with sqlite3.connect(tmp_path / "lineage.db") as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    with pytest.raises(StoreUnusable, match="a database of something else"):
+        EventLog(tmp_path)
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path):
+    (tmp_path / "lineage.db").write_bytes(b"not a database" * 1000)
+    with pytest.raises(StoreUnusable, match="cannot open"):
+        EventLog(tmp_path)
+    assert (tmp_path / "lineage.db").read_bytes().startswith(b"not a database")
+
+
+def test_a_directory_that_cannot_be_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnusable, match="cannot write to data directory"):
+        EventLog(tmp_path / "file" / "data")
+
+
+def test_events_that_queue_up_share_a_commit(log):
+    batches = []
+    first_is_written = threading.Event()
+    more_is_queued = threading.Event()
+
+    def on_batch(batch):
+        batches.append(batch)
+        if len(batches) == 1:
+            first_is_written.set()
+            assert more_is_queued.wait(10)
+
+    writer = EventWriter(log, 100, on_batch)
+    writer.submit(event("START", 0), "first")
+    assert first_is_written.wait(10)
+    for second in range(1, 6):
+        writer.submit(event("RUNNING", second), second)
+    writer.submit(event("START", 0), "again")
+    more_is_queued.set()
+    writer.close()
+
+    assert [batch.tags for batch in batches] == [["first"], [1, 2, 3, 4, 5, "again"]]
+    assert batches[1].stored == [True] * 5 + [False]
+    assert writer.waiting == 0
+
+
+def test_a_full_queue_refuses_and_a_closed_one_too(log):
+    blocked = threading.Event()
+    writer = EventWriter(log, 1, lambda batch: blocked.wait(10))
+    writer.submit(event("START", 0), None)
+    with pytest.raises(QueueFull):
+        _submit_all(writer, 3)
+    blocked.set()
+    writer.close()
+    with pytest.raises(QueueFull):
+        _submit_all(writer, 1)
+
+
+def _submit_all(writer, count):
+    for second in range(count):
+        writer.submit(event("RUNNING", second), None)
+
+
+def test_a_failed_commit_answers_every_sender_and_the_writer_lives_on(tmp_path):
+    log = EventLog(tmp_path)
+    batches = []
+    done = threading.Event()
+
+    def on_batch(batch):
+        batches.append(batch)
+        done.set()
+
+    writer = EventWriter(log, 10, on_batch)
+    blocker = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
+    blocker.execute("DROP TABLE events")
+    writer.submit(event("START", 0), "lost")
+    assert done.wait(10)
+    assert isinstance(batches[0].error, StoreError)
+    assert "cannot write to" in str(batches[0].error)
+    done.clear()
+    writer.submit(event("START", 1), "also")
+    assert done.wait(10)
+    writer.close()
+    blocker.close()
+    log.close()

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The current lineage of a job: datasets, flows, columns, what vanished."""
+
+from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read, schema, source
+
+from lineage.events import DatasetId, JobId
+from lineage.fold import fold, view_of
+
+JOB = JobId(NAMESPACE, "job")
+
+
+def table(name):
+    return DatasetId("s3://warehouse", name)
+
+
+def view(*events):
+    return view_of(fold(events).jobs[JOB])
+
+
+def names(datasets):
+    return sorted(item.name for item in datasets)
+
+
+def flows(found):
+    return sorted((flow.source.name, flow.output.name) for flow in found.flows)
+
+
+def columns(found):
+    return sorted(
+        (edge.output.name, edge.field or "*", edge.source.name, edge.source_field, edge.subtype)
+        for edge in found.columns
+    )
+
+
+def lineage(**fields):
+    return {"fields": {name: {"inputFields": sources} for name, sources in fields.items()}}
+
+
+def test_datasets_of_a_run_accumulate_and_a_bare_event_changes_nothing():
+    found = view(
+        event("START", 0, inputs=[dataset("a")]),
+        event("RUNNING", 1, outputs=[dataset("b")]),
+        event("RUNNING", 2),
+        event("ABORT", 3),
+    )
+    assert names(found.inputs) == ["a"]
+    assert names(found.outputs) == ["b"]
+
+
+def test_the_latest_run_with_datasets_counts_and_what_it_lacks_has_vanished():
+    found = view(
+        event("START", 0, inputs=[dataset("a"), dataset("b")], outputs=[dataset("out")]),
+        event("START", 10, run=2, inputs=[dataset("a")], outputs=[dataset("out2")]),
+        event("START", 20, run=3),
+    )
+    assert names(found.inputs) == ["a"]
+    assert names(found.outputs) == ["out2"]
+    gone = [(edge.direction, edge.dataset.name, edge.since, edge.reason) for edge in found.vanished]
+    since = event("START", 10).order.time
+    assert gone == [
+        ("input", "b", since, "a later run does not name it"),
+        ("output", "out", since, "a later run does not name it"),
+    ]
+
+
+def test_an_edge_that_came_back_has_not_vanished():
+    found = view(
+        event("START", 0, inputs=[dataset("a")]),
+        event("START", 10, run=2, inputs=[dataset("b")]),
+        event("START", 20, run=3, inputs=[dataset("a")]),
+    )
+    assert [(edge.dataset.name, edge.since) for edge in found.vanished] == [("b", event("START", 20).order.time)]
+
+
+def test_a_late_event_of_an_old_run_does_not_bring_its_edges_back():
+    found = view(
+        event("START", 0, inputs=[dataset("a")]),
+        event("START", 10, run=2, inputs=[dataset("b")]),
+        event("RUNNING", 20, inputs=[dataset("a")]),
+    )
+    assert names(found.inputs) == ["b"]
+
+
+def test_a_job_event_holds_for_all_runs():
+    declared = event(None, 5, run=None, inputs=[dataset("a")], outputs=[dataset("out")])
+    assert names(view(declared).inputs) == ["a"]
+    for second in (0, 10):
+        found = view(declared, event("START", second, inputs=[dataset("b")], outputs=[dataset("out")]))
+        assert names(found.inputs) == ["a", "b"]
+        assert names(found.outputs) == ["out"]
+
+
+def test_a_bare_job_event_takes_nothing_away_and_a_new_declaration_replaces_the_old():
+    old = event(None, 0, run=None, inputs=[dataset("a")])
+    assert names(view(old, event(None, 1, run=None)).inputs) == ["a"]
+    found = view(old, event(None, 1, run=None, inputs=[dataset("b")]))
+    assert names(found.inputs) == ["b"]
+    assert [edge.dataset.name for edge in found.vanished] == ["a"]
+
+
+def test_columns_that_a_job_event_declares_show_on_the_edges_of_runs():
+    from_plan = dataset("out", columnLineage=lineage(total=[source("in", "price", "AGGREGATION")]))
+    agent = [
+        event(state, 10 + i, inputs=[dataset("in")], outputs=[dataset("out")])
+        for i, state in enumerate(("START", "COMPLETE"))
+    ]
+    for second in (0, 10.5, 20):
+        declared = event(None, second, run=None, outputs=[from_plan])
+        assert columns(view(declared, *agent)) == [("out", "total", "in", "price", "AGGREGATION")]
+
+
+def test_of_two_column_lineages_the_later_stands():
+    mine = dataset("out", columnLineage=lineage(total=[source("in", "price", "AGGREGATION")]))
+    agents = dataset("out", columnLineage=lineage(total=[source("in", "price", "TRANSFORMATION")]))
+    run = event("START", 10, inputs=[dataset("in")], outputs=[agents])
+    before, after = (event(None, second, run=None, outputs=[mine]) for second in (5, 15))
+    assert columns(view(run, before))[0][-1] == "TRANSFORMATION"
+    assert columns(view(run, after))[0][-1] == "AGGREGATION"
+
+
+def test_whole_dataset_dependencies_and_masking_are_kept_apart():
+    masked = source("in", "mail", "TRANSFORMATION")
+    masked["transformations"][0]["masking"] = True
+    two = source("in", "price")
+    two["transformations"].append({"type": "INDIRECT", "subtype": "CONDITIONAL"})
+    found = view(
+        event(
+            outputs=[
+                dataset(
+                    "out",
+                    columnLineage={
+                        **lineage(mail=[masked], price=[two]),
+                        "dataset": [source("in", "day", "FILTER", "INDIRECT")],
+                    },
+                )
+            ],
+            inputs=[dataset("in")],
+        )
+    )
+    assert columns(found) == [
+        ("out", "*", "in", "day", "FILTER"),
+        ("out", "mail", "in", "mail", "TRANSFORMATION"),
+        ("out", "price", "in", "price", "CONDITIONAL"),
+        ("out", "price", "in", "price", "IDENTITY"),
+    ]
+    assert {edge.field: edge.masking for edge in found.columns} == {None: False, "mail": True, "price": False}
+
+
+def test_deprecated_transformation_types_are_understood():
+    bare = {"namespace": "s3://warehouse", "name": "in", "field": "x"}
+    fields = {
+        name: {"inputFields": [bare], "transformationType": kind}
+        for name, kind in (("a", "IDENTITY"), ("b", "MASKED"), ("c", None))
+    }
+    found = view(event(outputs=[dataset("out", columnLineage={"fields": fields})]))
+    assert {edge.field: (edge.type, edge.subtype, edge.masking) for edge in found.columns} == {
+        "a": ("DIRECT", "IDENTITY", False),
+        "b": ("DIRECT", "TRANSFORMATION", True),
+        "c": (None, None, False),
+    }
+
+
+def test_without_facets_every_input_feeds_every_output():
+    found = view(event(inputs=[dataset("a"), dataset("b")], outputs=[dataset("x"), dataset("y")]))
+    assert flows(found) == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+
+
+def _entry(name, *inputs):
+    sources = [{"namespace": "s3://warehouse", "name": item, "type": "DATASET"} for item in inputs]
+    return {"namespace": "s3://warehouse", "name": name, "type": "DATASET", "inputs": sources}
+
+
+def test_the_lineage_facet_of_the_job_says_which_pairs():
+    datasets = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("x"), dataset("y"), dataset("z")]}
+    entries = [_entry("x", "a"), _entry("y", "b"), _entry("z")]
+    found = view(event(job_facets={"lineage": {"entries": entries}}, **datasets))
+    assert flows(found) == [("a", "x"), ("b", "y")]
+
+
+def test_the_lineage_facet_of_a_dataset_supersedes_its_column_lineage():
+    entry = _entry("x", "a")
+    entry["fields"] = {"c": {"inputs": [{**entry["inputs"][0], "field": "c", "transformations": []}]}}
+    output = dataset("x", columnLineage=lineage(c=[source("b", "c")]))
+    output["facets"]["lineage"] = facet(inputs=entry["inputs"], fields=entry["fields"])
+    found = view(event(inputs=[dataset("a"), dataset("b")], outputs=[output]))
+    assert flows(found) == [("a", "x")]
+    assert columns(found) == [("x", "c", "a", "c", None)]
+
+
+def test_column_lineage_says_which_pairs_and_inputs_that_it_leaves_out_feed_all():
+    outputs = [
+        dataset("x", columnLineage=lineage(c=[source("a", "c")])),
+        dataset("y", columnLineage=lineage(c=[source("b", "c")], n=[])),
+    ]
+    inputs = [dataset("a"), dataset("b"), dataset("counted")]
+    found = view(event(inputs=inputs, outputs=outputs))
+    assert flows(found) == [("a", "x"), ("b", "y"), ("counted", "x"), ("counted", "y")]
+
+
+def test_a_deleted_facet_is_gone():
+    output = dataset("out", columnLineage=lineage(c=[source("in", "c")]))
+    deleted = {**dataset("out"), "facets": {"columnLineage": {**facet(), "_deleted": True}}}
+    assert columns(view(event("START", 0, outputs=[output]), event("RUNNING", 1, outputs=[deleted]))) == []
+
+
+def test_a_writers_schema_stands_before_a_readers():
+    state = fold(
+        [
+            event("START", 0, outputs=[dataset("t", schema=schema("a", "b"))]),
+            event("START", 9, run=2, job="reader", inputs=[dataset("t", schema=schema("a"))]),
+            event("START", 9, run=2, job="reader", inputs=[dataset("u", schema=schema("c"))]),
+        ]
+    )
+    assert [field["name"] for field in state.datasets[table("t")].fields()] == ["a", "b"]
+    assert [field["name"] for field in state.datasets[table("u")].fields()] == ["c"]
+
+
+def test_a_dataset_event_describes_a_dataset_without_any_job():
+    state = fold([read(dataset_event(0, dataset("t", schema=schema("a"))))])
+    assert [field["name"] for field in state.datasets[table("t")].fields()] == ["a"]
+    assert not state.jobs
+
+
+def test_equal_facets_of_many_runs_are_kept_once():
+    events = [event("START", i, run=i, outputs=[dataset("t", schema=schema("a"))]) for i in range(3)]
+    runs = fold(events).jobs[JOB].runs.values()
+    assert len({id(run.outputs[table("t")].get("schema")) for run in runs}) == 1
+
+
+def test_sharing_tells_true_from_one():
+    first = event("START", 0, outputs=[dataset("t", custom={"flag": True})])
+    second = event("START", 1, run=2, outputs=[dataset("t", custom={"flag": 1})])
+    runs = fold([first, second]).jobs[JOB].runs
+    flags = [run.outputs[table("t")].get("custom")["flag"] for run in runs.values()]
+    assert [type(flag) for flag in flags] == [bool, int]
