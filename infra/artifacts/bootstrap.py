@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a bare Python to the `lab` command: make the kit's environment where it is missing, then become it."""
+
+import os
+import sys
+from pathlib import Path
+
+from infra.artifacts import venvs
+from infra.artifacts.cache import Cache
+from infra.artifacts.errors import ArtifactError
+from infra.artifacts.process import Runner, ended_by_sigterm
+from infra.artifacts.progress import PlainProgress
+from infra.artifacts.stamp import STAMP_FILE
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def run(arguments: list[str]) -> int:
+    """Replace this process by the `lab` command; returns an exit code only where that is impossible."""
+    try:
+        python = _python()
+    except ArtifactError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Interrupted; run the same command again to go on.", file=sys.stderr)
+        return 130
+    # -P: a folder called `infra` where the user happens to be must not be taken for ours.
+    command = [str(python), "-P", "-m", "infra.cli", *arguments]
+    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY)})
+
+
+def _python() -> Path:
+    cache = Cache.open()
+    if not _is_there(cache):
+        _create(cache)
+    return venvs.KIT.python(cache)
+
+
+def _is_there(cache: Cache) -> bool:
+    stamp = venvs.KIT.folder(cache) / STAMP_FILE
+    return stamp.exists() and venvs.KIT.python(cache).exists()
+
+
+def _create(cache: Cache) -> None:
+    progress = PlainProgress(sys.stderr)
+    with cache.lock(progress.note), ended_by_sigterm():
+        if _is_there(cache):  # made while we waited for the lock
+            return
+        venvs.create(venvs.KIT, cache, Runner(cache.tmp), progress)

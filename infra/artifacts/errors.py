@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one family of errors that set-up raises; each fits one screen."""
+
+from infra.errors import LabError
+
+
+class ArtifactError(LabError):
+    """Something could not be set up.
+
+    `attempt` says what was tried and on what, `cause` what came of it, `remedy` what to do next; `detail` is
+    the end of a tool's output, where there is one.
+    """
+
+    def __init__(self, attempt: str, cause: str, remedy: str, detail: str = "") -> None:
+        super().__init__(attempt, cause, remedy, detail)
+        self.attempt = attempt
+        self.cause = cause
+        self.remedy = remedy
+        self.detail = detail
+
+    def __str__(self) -> str:
+        parts = [f"{self.attempt}: {self.cause}"]
+        if self.detail:
+            parts.append("\n".join(f"  | {line}" for line in self.detail.splitlines()))
+        parts.append(f"What to do: {self.remedy}")
+        return "\n".join(parts)
+
+
+class Cancelled(Exception):
+    """The work was given up because something beside it failed or the user interrupted it."""

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jars: resolved by Maven into the cache's own repository, checked against the lock, linked into `lib/`.
+
+Maven is run as the user has set it up: settings.xml with its mirrors and proxies counts, no repository is
+declared here. What is locked is the result, so it does not matter which of them answered.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from xml.sax.saxutils import escape
+
+from infra.artifacts import lock as locks
+from infra.artifacts import pins
+from infra.artifacts import stamp as stamps
+from infra.artifacts.cache import Cache
+from infra.artifacts.errors import ArtifactError
+from infra.artifacts.lock import Coordinate
+from infra.artifacts.prerequisites import find_jdk, find_maven
+from infra.artifacts.process import Command, Runner
+
+_RELOCK = "python -m infra.artifacts.relock"
+_CLASSPATH_FILE = "classpath.txt"
+_PROJECT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
+_OWN_GROUP = "dev.lineagelab.artifacts"
+_REMEDY = (
+    "check the network, and mirror and proxy in Maven's settings.xml, then run the same command again: what "
+    "has arrived is kept"
+)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The files of one component. `own` is built here, so no lock can know its hash."""
+
+    jars: tuple[Path, ...]
+    own: Path | None = None
+
+
+def render_pom(component: pins.MavenComponent) -> str:
+    """A project that has the component's coordinates as dependencies."""
+    exclusions = component.exclusions if component.transitive else ("*:*",)
+    excluded = "".join(f"<exclusion>{_fields(('groupId', 'artifactId'), text)}</exclusion>" for text in exclusions)
+    dependencies = "\n".join(
+        f"    <dependency>{_fields(('groupId', 'artifactId', 'version'), text)}"
+        f"<exclusions>{excluded}</exclusions></dependency>"
+        for text in component.coordinates
+    )
+    return (
+        f"{_PROJECT}\n  <modelVersion>4.0.0</modelVersion>\n"
+        f"  {_fields(('groupId', 'artifactId', 'version'), f'{_OWN_GROUP}:{component.name}:1')}"
+        f"<packaging>pom</packaging>\n  <dependencies>\n{dependencies}\n  </dependencies>\n</project>\n"
+    )
+
+
+def render_aggregator(names: Iterable[str]) -> str:
+    """A project that has the projects in the folders `names` as modules: one run of Maven for all."""
+    modules = "".join(f"<module>{escape(name)}</module>" for name in names)
+    coordinate = _fields(("groupId", "artifactId", "version"), f"{_OWN_GROUP}:all:1")
+    return (
+        f"{_PROJECT}<modelVersion>4.0.0</modelVersion>{coordinate}<packaging>pom</packaging>"
+        f"<modules>{modules}</modules></project>\n"
+    )
+
+
+@dataclass(frozen=True)
+class Maven:
+    """Maven with the cache's repository."""
+
+    cache: Cache
+    runner: Runner
+
+    def command(self) -> list[str]:
+        """`mvn` and the arguments that every call needs."""
+        return [str(find_maven().executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
+
+    def environment(self) -> dict[str, str]:
+        """Java as found, and its temporary files inside the cache."""
+        options = f"{os.environ.get('MAVEN_OPTS', '')} -Djava.io.tmpdir={self.cache.tmp} -XX:-UsePerfData"
+        return {"JAVA_HOME": str(find_jdk().home), "MAVEN_OPTS": options.strip()}
+
+    def resolve(self, components: list[pins.MavenComponent], on_text: Callable[[str], None]) -> dict[str, Resolved]:
+        """All files of `components`, by name, in one run."""
+        names = [component.name for component in components]
+        with self.cache.staging("maven-resolve") as folder:
+            (folder / "pom.xml").write_text(render_aggregator(names), encoding="utf-8")
+            for component in components:
+                (folder / component.name).mkdir()
+                (folder / component.name / "pom.xml").write_text(render_pom(component), encoding="utf-8")
+            self._run(folder, [], f"Resolving the jars of {', '.join(names)} with Maven", "maven", on_text)
+            return {name: Resolved(_classpath(folder / name)) for name in names}
+
+    def build(
+        self, component: pins.ProjectComponent, reactor: Path, on_text: Callable[[str], None], staged: Path
+    ) -> Resolved:
+        """Build a module in a copy of `reactor`: the checkout stays clean. The jar goes to `staged`."""
+        with self.cache.staging(f"maven-build-{component.name}") as folder:
+            copy = folder / "reactor"
+            shutil.copytree(reactor, copy, ignore=shutil.ignore_patterns("target"))
+            goals = ["-pl", component.name, "-am", "-Dmaven.test.skip=true", "package"]
+            attempt = f"Building {component.name} in {reactor} with Maven"
+            self._run(copy, goals, attempt, f"maven-{component.name}", on_text)
+            built = sorted((copy / component.name / "target").glob(f"{component.name}-*.jar"))
+            if len(built) != 1:
+                cause = f"its target folder holds {len(built)} jars of that name"
+                raise ArtifactError(attempt, cause, f"see {component.name}/pom.xml: one jar is expected")
+            own = Path(shutil.move(built[0], staged / built[0].name))
+            return Resolved(_classpath(copy / component.name), own)
+
+    def assemble(self, name: str, resolved: Resolved, lib: Path) -> None:
+        """Check a component's files against its lock and link them into `lib`.
+
+        A file that is not as locked leaves the repository as well, so that the next run fetches it again.
+        """
+        files = {_coordinate(jar, self.cache.maven): jar for jar in resolved.jars}
+        hashes = {coordinate: stamps.sha256_of(jar) for coordinate, jar in files.items()}
+        differences = locks.compare(read_lock(name), hashes)
+        if differences:
+            for difference in differences:
+                if difference.coordinate in files:
+                    shutil.rmtree(files[difference.coordinate].parent)
+            raise ArtifactError(
+                f"Verifying the jars of {name} against {locks.path_of(name).name}",
+                "; ".join(map(str, differences)) + " (removed)",
+                f"run `bin/lab setup` again; if you trust what comes: `{_RELOCK} {name}`",
+            )
+        lib.mkdir(parents=True)
+        for jar in resolved.jars:
+            _link(jar, lib / jar.name)
+        if resolved.own:
+            shutil.move(resolved.own, lib / resolved.own.name)
+
+    def hashes(self, resolved: Resolved) -> locks.Lock:
+        """What a lock of these files says."""
+        return {_coordinate(jar, self.cache.maven): stamps.sha256_of(jar) for jar in resolved.jars}
+
+    def forget(self, name: str, file_names: Iterable[str]) -> None:
+        """Drop files of a component from the repository: a corrupted one may be the same file as in `lib`."""
+        wanted = set(file_names)
+        for coordinate in read_lock(name):
+            if coordinate.file_name in wanted:
+                shutil.rmtree(self.cache.maven / coordinate.folder, ignore_errors=True)
+
+    def _run(self, folder: Path, goals: list[str], attempt: str, log: str, on_text: Callable[[str], None]) -> None:
+        fetched = 0
+
+        def on_line(line: str) -> None:
+            nonlocal fetched
+            if "Downloaded from" in line:
+                fetched += 1
+                file = line.split(" (")[0].rsplit("/", 1)[-1]
+                on_text(f"{fetched} files fetched, {file}")
+
+        classpath = [f"{pins.MAVEN_DEPENDENCY_PLUGIN}:build-classpath", "-DincludeScope=runtime"]
+        output = f"-Dmdep.outputFile={_CLASSPATH_FILE}"
+        arguments = [*self.command(), "-f", str(folder / "pom.xml"), *goals, *classpath, output]
+        self.runner.run(Command(arguments, attempt, _REMEDY, self.cache.log(log), self.environment(), folder), on_line)
+
+
+def read_lock(name: str) -> locks.Lock:
+    """The lock of a component. Raises ArtifactError."""
+    path = locks.path_of(name)
+    try:
+        return locks.parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        remedy = f"restore the file, or make it anew with `{_RELOCK} {name}`"
+        raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
+
+
+def _classpath(folder: Path) -> tuple[Path, ...]:
+    text = (folder / _CLASSPATH_FILE).read_text(encoding="utf-8").strip()
+    jars = tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
+    names = [jar.name for jar in jars]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ArtifactError(
+            f"Collecting the class path of {folder.name}",
+            f"two jars are called {', '.join(twice)}",
+            "exclude one of them in infra/artifacts/pins.py",
+        )
+    return jars
+
+
+def _coordinate(jar: Path, repository: Path) -> Coordinate:
+    return Coordinate.of_path(PurePosixPath(jar.relative_to(repository)))
+
+
+def _link(jar: Path, destination: Path) -> None:
+    """A hard link where the file system has them: the repository's copy then costs no space."""
+    try:
+        os.link(jar, destination)
+    except OSError:
+        shutil.copyfile(jar, destination)
+
+
+def _fields(names: tuple[str, ...], text: str) -> str:
+    pairs: Mapping[str, str] = dict(zip(names, text.split(":"), strict=True))
+    return "".join(f"<{name}>{escape(value)}</{name}>" for name, value in pairs.items())

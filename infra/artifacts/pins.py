@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every version and hash of what is not Python: Maven coordinates, vendors' downloads, tools' least versions.
+
+The transitive closure of each Maven component is pinned in `locks/`, Python packages in `requirements/`, Go
+modules by the `go.sum` files in `toolchain/`.
+"""
+
+from dataclasses import dataclass
+
+MINIMUM_PYTHON = (3, 11)
+MINIMUM_JDK = (17,)
+MINIMUM_MAVEN = (3, 8)
+MINIMUM_GO = (1, 26, 6)
+"""What the `go` line of `toolchain/engine/go.mod` asks for."""
+
+MINIMUM_PULUMI = (3, 255, 0)
+"""The oldest CLI that was tried with the SDK in `requirements/kit.in`."""
+
+MAVEN_DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+
+_KAFKA = "4.3.1"
+_LOG4J = "2.25.4"
+_ICEBERG = "1.12.0"
+_SCALA = "2.13"
+
+
+@dataclass(frozen=True)
+class MavenComponent:
+    """Jars that come from a registry.
+
+    `coordinates` are `group:artifact:version`. Where `transitive` is false, they are all there is: the
+    dependencies are on the class path of what loads the jars. `exclusions` are `group:artifact`.
+    """
+
+    name: str
+    coordinates: tuple[str, ...]
+    transitive: bool = True
+    exclusions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProjectComponent:
+    """A jar that is built from a module of the Maven reactor `components/`, and its runtime dependencies."""
+
+    name: str
+
+
+KAFKA = MavenComponent(
+    name="kafka",
+    coordinates=(
+        f"org.apache.kafka:kafka_{_SCALA}:{_KAFKA}",
+        f"org.apache.kafka:kafka-server:{_KAFKA}",
+        f"org.apache.kafka:kafka-tools:{_KAFKA}",
+        f"org.apache.logging.log4j:log4j-slf4j-impl:{_LOG4J}",
+        f"org.apache.logging.log4j:log4j-core:{_LOG4J}",
+        f"org.apache.logging.log4j:log4j-1.2-api:{_LOG4J}",
+    ),
+    # The tools drag in all of Connect for one command about connector plugins.
+    exclusions=("org.apache.kafka:connect-runtime",),
+)
+
+SPARK = MavenComponent(
+    name="spark",
+    coordinates=(
+        f"org.apache.iceberg:iceberg-spark-runtime-4.1_{_SCALA}:{_ICEBERG}",
+        f"org.apache.iceberg:iceberg-aws-bundle:{_ICEBERG}",
+        f"io.openlineage:openlineage-spark_{_SCALA}:1.53.0",
+        f"org.apache.spark:spark-sql-kafka-0-10_{_SCALA}:4.1.3",
+        f"org.apache.spark:spark-token-provider-kafka-0-10_{_SCALA}:4.0.0",
+        f"org.apache.spark:spark-avro_{_SCALA}:4.1.1",
+        "org.apache.kafka:kafka-clients:3.9.1",
+        "org.apache.commons:commons-pool2:2.12.1",
+    ),
+    transitive=False,
+)
+
+ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
+
+COMPONENTS: dict[str, MavenComponent | ProjectComponent] = {
+    component.name: component for component in (KAFKA, SPARK, ICEBERG_REST_CATALOG)
+}
+
+
+@dataclass(frozen=True)
+class VendorFile:
+    """One file that a vendor publishes. `urls` are tried in turn; all of them must give the same bytes."""
+
+    version: str
+    urls: tuple[str, ...]
+    sha256: str
+
+
+def _pulumi(version: str, platform: str, sha256: str) -> VendorFile:
+    file = f"pulumi-v{version}-{platform}.tar.gz"
+    return VendorFile(
+        version,
+        (
+            f"https://get.pulumi.com/releases/sdk/{file}",
+            f"https://github.com/pulumi/pulumi/releases/download/v{version}/{file}",
+        ),
+        sha256,
+    )
+
+
+def _minio(platform: str, sha256: str) -> VendorFile:
+    version = "RELEASE.2025-09-07T16-13-09Z"
+    return VendorFile(
+        version,
+        (
+            f"https://github.com/minio/minio/releases/download/{version}/minio.{platform}.{version}",
+            f"https://dl.min.io/server/minio/release/{platform}/archive/minio.{version}",
+        ),
+        sha256,
+    )
+
+
+# Hashes as published by or for the vendors: the newest release whose hash two sources agree on, for macOS the
+# one that Pulumi's own test data lists. A wrong one costs a download; the CLI is then built from source.
+PULUMI_DOWNLOADS: dict[str, VendorFile] = {
+    "linux-x86_64": _pulumi("3.255.0", "linux-x64", "cf559568e2c32f7fae56ea3de8ae5fa48973ba8c5aa9dd2b3dc0c8898fe50dba"),
+    "linux-aarch64": _pulumi(
+        "3.255.0", "linux-arm64", "699fbc6ea848d997e9b3645487f108d27b1b55ec807c7576406131e6e080f0e3"
+    ),
+    "darwin-x86_64": _pulumi(
+        "3.257.0", "darwin-x64", "d5e2155d59cf65fadedd63d8af28e82b286d94a4c2b80cfaaedd76418b840298"
+    ),
+    "darwin-arm64": _pulumi(
+        "3.257.0", "darwin-arm64", "a8bb6c8828bb6c716ed1d08cc3d94ca7a2435ed9c7d208705f422529d39614a0"
+    ),
+}
+
+MINIO_DOWNLOADS: dict[str, VendorFile] = {
+    "linux-x86_64": _minio("linux-amd64", "7c5bd8512c6e966455b1d198209358b2d191c77a83ab377c4073281065fb855f"),
+    "linux-aarch64": _minio("linux-arm64", "5c83cd2cf151717ba0243f73e1c7802ff36e272b67144bdd7f1f7d684fd6f03d"),
+    "darwin-x86_64": _minio("darwin-amd64", "4759080aeef7385aaceaac1131c30aaeb99605921553967dc6d3ef4e16ac64f9"),
+    "darwin-arm64": _minio("darwin-arm64", "7c3b3039b76e55a1b80935848ed83998d5e8d317374f87851f46a019ff5c0aa4"),
+}

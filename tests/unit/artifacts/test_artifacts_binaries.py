@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+import dataclasses
+import hashlib
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from infra.artifacts import pins
+from infra.artifacts.binaries import BINARIES, MINIO, PULUMI, find_on_path, from_vendor, stamp_on_path
+from infra.artifacts.cache import Cache, platform_tag
+from infra.artifacts.golang import GoModule, GoToolchain, environment, required_version
+from infra.artifacts.prerequisites import parse_version
+from infra.artifacts.process import Runner
+
+
+def tool(folder: Path, name: str, says: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Path:
+    folder = tmp_path / "work" / "staged"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def downloadable(binary, url: str, content: bytes):
+    vendor = pins.VendorFile("1.2.3", (url,), hashlib.sha256(content).hexdigest())
+    return dataclasses.replace(binary, downloads={platform_tag(): vendor})
+
+
+def archive(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+def test_a_new_enough_pulumi_with_its_language_host_is_used_where_it_is(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pulumi = tool(tmp_path / "bin", "pulumi", "v99.0.0")
+    tool(tmp_path / "bin", "pulumi-language-python", "x")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    found = find_on_path(PULUMI, cache)
+    assert found == (pulumi, (99, 0, 0))
+    stamp = stamp_on_path(PULUMI, *found)
+    assert stamp.location == str(tmp_path / "bin")
+    assert {record.path for record in stamp.files} == {"pulumi", "pulumi-language-python"}
+
+
+@pytest.mark.parametrize(("version", "host"), [("v3.100.0", True), ("v99.0.0", False), ("nonsense", True)])
+def test_an_old_a_hostless_and_a_broken_pulumi_are_passed_over(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str, host: bool
+) -> None:
+    tool(tmp_path / "bin", "pulumi", version)
+    if host:
+        tool(tmp_path / "bin", "pulumi-language-python", "x")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    assert find_on_path(PULUMI, cache) is None
+
+
+def test_what_this_cache_put_on_path_is_not_taken_for_the_users(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = cache.root / "binaries" / "pulumi-key"
+    tool(folder, "pulumi", "v99.0.0")
+    tool(folder, "pulumi-language-python", "x")
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    assert find_on_path(PULUMI, cache) is None
+
+
+def test_a_single_file_from_the_vendor_becomes_executable(site, runner: Runner, staged: Path) -> None:
+    site.files["minio"] = b"#!/bin/sh\n"
+    binary = downloadable(MINIO, f"{site.url}/minio", site.files["minio"])
+    notes: list[str] = []
+    assert from_vendor(binary, staged, runner, lambda text: None, notes.append) is not None
+    assert os.access(staged / "minio", os.X_OK)
+    assert [path.name for path in staged.iterdir()] == ["minio"]
+    assert notes == []
+
+
+def test_of_an_archive_only_what_is_wanted_is_kept_and_no_path_is_followed(site, runner: Runner, staged: Path) -> None:
+    site.files["p.tgz"] = archive(
+        **{"pulumi/pulumi": b"cli", "../../pulumi-language-python": b"host", "pulumi/pulumi-watch": b"?"}
+    )
+    binary = downloadable(PULUMI, f"{site.url}/p.tgz", site.files["p.tgz"])
+    assert from_vendor(binary, staged, runner, lambda text: None, lambda text: None) is not None
+    assert {p.name: p.read_bytes() for p in staged.iterdir()} == {
+        "pulumi": b"cli",
+        "pulumi-language-python": b"host",
+    }
+    assert [path.name for path in staged.parent.iterdir()] == ["staged"]
+
+
+def test_a_vendor_that_does_not_answer_as_pinned_is_a_note_and_nothing_stays(
+    site, runner: Runner, staged: Path
+) -> None:
+    site.files["minio"] = b"something else"
+    binary = downloadable(MINIO, f"{site.url}/minio", b"the release")
+    notes: list[str] = []
+    assert from_vendor(binary, staged, runner, lambda text: None, notes.append) is None
+    assert list(staged.iterdir()) == []
+    assert len(notes) == 1
+    assert "minio: no release" in notes[0]
+    assert "instead of" in notes[0]
+
+
+@pytest.mark.parametrize("name", sorted(BINARIES))
+def test_pinned_downloads_are_well_formed(name: str) -> None:
+    for platform, vendor in BINARIES[name].downloads.items():
+        assert platform.split("-")[0] in {"linux", "darwin"}
+        assert len(bytes.fromhex(vendor.sha256)) == 32
+        assert all(url.startswith("https://") for url in vendor.urls)
+
+
+def test_the_version_comes_from_the_go_mod_and_is_the_python_sdks() -> None:
+    text = (PULUMI.module.directory / "go.mod").read_text()
+    version = required_version(text, PULUMI.module.version_of)
+    kit = Path(__file__).parents[3] / "requirements" / "kit.txt"
+    assert f"pulumi=={version.removeprefix('v')} " in kit.read_text()
+    with pytest.raises(ValueError, match="requires no"):
+        required_version(text, "example.org/none")
+
+
+def test_go_is_kept_inside_the_cache(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/users/config")
+    settings = environment(cache)
+    inside = ("GOMODCACHE", "GOCACHE", "GOPATH", "XDG_CONFIG_HOME")
+    assert all(Path(settings[name]).is_relative_to(cache.root) for name in inside)
+    assert settings["GOENV"] == "/users/config/go/env"
+
+
+def test_what_the_go_command_is_told(cache: Cache, runner: Runner, tmp_path: Path) -> None:
+    fake = tmp_path / "go"
+    fake.write_text(
+        '#!/bin/sh\necho "go: downloading a v1"\necho b/c\n'
+        f'echo "$PWD $GOFLAGS $@" > {tmp_path}/said\ntouch "$(echo "$@" | sed \'s/.*-o //; s/ .*//\')out"\n'
+    )
+    fake.chmod(0o755)
+    module = GoModule("minio", ("example.org/minio",), tags="t")
+    texts: list[str] = []
+    (tmp_path / "bin").mkdir()
+    toolchain = GoToolchain(cache, runner, fake)
+    toolchain.build(module, tmp_path / "bin", texts.append)
+    assert (tmp_path / "bin" / "out").exists()
+    assert texts == ["1 modules downloaded, a v1", "1 packages compiled, b/c"]
+    said = (tmp_path / "said").read_text()
+    assert said.startswith(str(module.directory))
+    assert "-mod=readonly" in said
+    assert "-tags t" in said
+    toolchain.purge()
+    assert not cache.go.exists()
+
+
+@pytest.mark.parametrize("name", sorted(BINARIES))
+def test_the_least_go_is_enough_for_every_module(name: str) -> None:
+    lines = (BINARIES[name].module.directory / "go.mod").read_text().splitlines()
+    wanted = next(line.removeprefix("go ") for line in lines if line.startswith("go "))
+    assert parse_version(wanted) <= pins.MINIMUM_GO

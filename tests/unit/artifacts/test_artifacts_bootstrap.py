@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `lab` script, run as users run it, on a prepared environment."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.artifacts import venvs
+from infra.artifacts.cache import Cache
+from infra.artifacts.errors import ArtifactError
+from infra.artifacts.process import Runner
+from infra.artifacts.stamp import STAMP_FILE, load
+
+LAB = Path(__file__).parents[3] / "bin" / "lab"
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> venvs.Environment:
+    """An environment without packages, so that it is made from the interpreter alone."""
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "empty.txt").write_text("# nothing\n")
+    monkeypatch.setattr(venvs, "REQUIREMENTS", tmp_path / "requirements")
+    return venvs.Environment("empty")
+
+
+def test_the_script_becomes_the_command_of_the_kits_environment(cache: Cache, tmp_path: Path) -> None:
+    python = venvs.KIT.python(cache)
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$PYTHONPATH|$@"\n')
+    python.chmod(0o755)
+    (python.parents[1] / STAMP_FILE).write_text("{}")
+    done = subprocess.run(
+        [sys.executable, LAB, "up", "--stack", "a b"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "LINEAGE_LAB_CACHE": str(cache.root)},
+    )
+    assert done.stdout == f"{LAB.parents[1]}|-P -m infra.cli up --stack a b\n"
+
+
+def test_a_cache_that_cannot_be_written_is_one_readable_message(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = subprocess.run(
+        [sys.executable, LAB, "up"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LINEAGE_LAB_CACHE": str(tmp_path / "file" / "x")},
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "LINEAGE_LAB_CACHE" in done.stderr
+
+
+def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
+    empty: venvs.Environment, cache: Cache, runner: Runner, progress
+) -> None:
+    leftover = empty.folder(cache) / "lib" / "half"
+    leftover.parent.mkdir(parents=True)
+    leftover.write_text("")
+    venvs.create(empty, cache, runner, progress)
+    assert not leftover.exists()
+    stamp = load(empty.folder(cache))
+    assert stamp is not None
+    assert stamp.key == empty.key
+    assert progress.notes == ["removed what an interrupted set-up left of empty venv"]
+
+    (venvs.site_packages(empty.folder(cache)) / "only_there.py").write_text("")
+    (venvs.REQUIREMENTS / "above.txt").write_text("")
+    above = venvs.Environment("above", sees=(empty,))
+    venvs.create(above, cache, runner, progress)
+    subprocess.run([above.python(cache), "-c", "import only_there"], check=True)
+
+
+def test_a_failed_installation_leaves_no_stamp(
+    empty: venvs.Environment, cache: Cache, runner: Runner, progress
+) -> None:
+    (venvs.REQUIREMENTS / "empty.txt").write_text("pip==0.0.0 --hash=sha256:00\n")
+    with pytest.raises(ArtifactError, match=r"Making the virtual environment empty from empty\.txt"):
+        venvs.create(empty, cache, runner, progress)
+    assert load(empty.folder(cache)) is None
+
+
+def test_the_key_changes_with_the_lock_and_with_what_is_seen(empty: venvs.Environment) -> None:
+    (venvs.REQUIREMENTS / "above.txt").write_text("")
+    above = venvs.Environment("above", sees=(empty,))
+    before = above.key
+    (venvs.REQUIREMENTS / "empty.txt").write_text("# changed\n")
+    assert above.key != before

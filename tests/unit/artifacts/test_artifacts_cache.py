@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from infra.artifacts import stamp as stamps
+from infra.artifacts.cache import Cache, default_root, key_of, key_of_tree, size_of
+from infra.artifacts.errors import ArtifactError
+
+HOLDER = """
+import sys
+from pathlib import Path
+from infra.artifacts.cache import Cache
+with Cache.open(Path(sys.argv[1])).lock(print):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_environment_chooses_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LINEAGE_LAB_CACHE", str(tmp_path / "mine"))
+    assert default_root() == tmp_path / "mine"
+    monkeypatch.delenv("LINEAGE_LAB_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_root() == tmp_path / "lineage-lab"
+
+
+def test_a_cache_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArtifactError) as raised:
+        Cache.open(tmp_path / "file" / "cache")
+    assert str(tmp_path / "file" / "cache") in str(raised.value)
+    assert "LINEAGE_LAB_CACHE" in str(raised.value)
+
+
+def test_keys_tell_apart_where_parts_end() -> None:
+    assert key_of("ab", "c") != key_of("a", "bc")
+    assert key_of("a", b"b") == key_of(b"a", "b")
+
+
+def test_the_key_of_a_tree_counts_names_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x").write_text("1")
+    first = key_of_tree(tmp_path / "a", below=tmp_path)
+    (tmp_path / "a" / "x").rename(tmp_path / "a" / "y")
+    renamed = key_of_tree(tmp_path / "a", below=tmp_path)
+    (tmp_path / "a" / "y").write_text("2")
+    assert len({first, renamed, key_of_tree(tmp_path / "a", below=tmp_path)}) == 3
+
+
+def test_what_an_interrupted_setup_left_is_removed_and_named(cache: Cache) -> None:
+    (cache.tmp / "kafka jars" / "lib").mkdir(parents=True)
+    (cache.tmp / "minio.part").write_bytes(b"half")
+    assert cache.sweep() == ["kafka jars", "minio.part"]
+    assert list(cache.tmp.iterdir()) == []
+
+
+def test_staging_is_gone_after_a_failure(cache: Cache) -> None:
+    def work() -> None:
+        with cache.staging("minio") as folder:
+            (folder / "half").write_bytes(b"")
+            raise RuntimeError("interrupted")
+
+    with pytest.raises(RuntimeError):
+        work()
+    assert list(cache.tmp.iterdir()) == []
+
+
+def test_publishing_replaces_what_was_unfinished(cache: Cache) -> None:
+    final = cache.root / "binaries" / "minio-key"
+    final.mkdir(parents=True)
+    (final / "half").write_bytes(b"")
+    with cache.staging("minio") as staged:
+        (staged / "minio").write_bytes(b"whole")
+        cache.publish(staged, final, stamps.take(staged, "key", "a test"))
+    stamp = stamps.load(final)
+    assert stamp is not None
+    assert [record.path for record in stamp.files] == ["minio"]
+    assert not (final / "half").exists()
+    assert size_of(final) > len(b"whole")
+
+
+def test_a_second_setup_waits_for_the_first_and_says_for_whom(cache: Cache) -> None:
+    first = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(cache.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
+    with first:
+        assert first.stdin is not None
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        said: list[str] = []
+        waits, entered = threading.Event(), threading.Event()
+
+        def announce(text: str) -> None:
+            said.append(text)
+            waits.set()
+
+        def second() -> None:
+            with cache.lock(announce):
+                entered.set()
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert waits.wait(10)
+        assert not entered.is_set()
+        assert str(first.pid) in said[0]
+        first.stdin.close()
+        assert entered.wait(10)
+        thread.join()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from infra.artifacts import lock as locks
+from infra.artifacts import pins
+from infra.artifacts.lock import Coordinate
+
+A, B = "a" * 64, "b" * 64
+LOG4J = Coordinate("org.apache.logging.log4j", "log4j-core", "2.25.4")
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("g:a:1:jar", "g/a/1/a-1.jar"),
+        ("org.apache.iceberg:iceberg-core:1.11.0:tests:jar",
+         "org/apache/iceberg/iceberg-core/1.11.0/iceberg-core-1.11.0-tests.jar"),
+        ("io.x:y:3.0:all:tar.gz", "io/x/y/3.0/y-3.0-all.tar.gz"),
+    ],
+)  # fmt: skip
+def test_a_coordinate_is_its_path(text: str, path: str) -> None:
+    coordinate = Coordinate.parse(text)
+    assert str(coordinate) == text
+    assert coordinate.folder / coordinate.file_name == PurePosixPath(path)
+    assert Coordinate.of_path(PurePosixPath(path)) == coordinate
+
+
+@pytest.mark.parametrize("text", ["", "a:b", "a:b:c", "::1:jar", "a:b:c:d:e:f"])
+def test_what_is_no_coordinate_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not group:artifact:version"):
+        Coordinate.parse(text)
+
+
+@pytest.mark.parametrize("path", ["a.jar", "g/a/1/b-1.jar", "g/a/1/a-2.jar"])
+def test_what_is_no_repository_path_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match="not a path"):
+        Coordinate.of_path(PurePosixPath(path))
+
+
+def test_a_lock_reads_what_it_writes() -> None:
+    lock = {LOG4J: A, Coordinate("a", "b", "1", "tests"): B}
+    assert locks.parse(locks.render(lock)) == lock
+    assert locks.render(lock).splitlines()[1] == f"{B}  a:b:1:tests:jar"
+
+
+@pytest.mark.parametrize("text", [f"{A} g:a:1:jar", "xyz  g:a:1:jar", f"{A}  g:a", f"{A}  g:a:1:jar\n{B}  g:a:1:jar"])
+def test_a_damaged_lock_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"line \d|is not group"):
+        locks.parse(text)
+
+
+def test_every_departure_from_the_lock_is_named() -> None:
+    gone, new, kept = (Coordinate("g", name, "1") for name in ("gone", "new", "kept"))
+    lock = {gone: A, LOG4J: A, kept: A}
+    resolved = {new: A, LOG4J: B, kept: A}
+    assert [str(difference) for difference in locks.compare(lock, resolved)] == [
+        "g:gone:1:jar is locked but was not resolved",
+        "g:new:1:jar was resolved but is not in the lock",
+        f"{LOG4J} has sha256 {B} instead of {A}",
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(pins.COMPONENTS))
+def test_the_committed_locks_can_be_read_and_hold_what_is_asked_for(name: str) -> None:
+    lock = locks.parse(locks.path_of(name).read_text())
+    component = pins.COMPONENTS[name]
+    if isinstance(component, pins.MavenComponent):
+        locked = {":".join((c.group, c.artifact, c.version)) for c in lock}
+        assert set(component.coordinates) <= locked
+        assert component.transitive or len(lock) == len(component.coordinates)
+    assert len({coordinate.file_name for coordinate in lock}) == len(lock)
+
+
+def test_requirement_locks_agree_and_name_no_host() -> None:
+    folder = Path(__file__).parents[3] / "requirements"
+    pinned: dict[str, str] = {}
+    for path in folder.glob("*.txt"):
+        text = path.read_text()
+        assert "://" not in text
+        assert "--index-url" not in text
+        for line in text.splitlines():
+            if "==" in line:
+                name, version = line.split()[0].split("==")
+                assert pinned.setdefault(name, version) == version, f"{name} differs in {path.name}"
+    assert {"pulumi", "pyspark", "pytest"} <= pinned.keys()

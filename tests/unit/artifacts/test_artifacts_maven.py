@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from infra.artifacts import lock as locks
+from infra.artifacts import maven as under_test
+from infra.artifacts import pins
+from infra.artifacts.cache import Cache
+from infra.artifacts.errors import ArtifactError
+from infra.artifacts.lock import Coordinate
+from infra.artifacts.maven import Maven, Resolved, render_aggregator, render_pom
+from infra.artifacts.process import Runner
+from infra.artifacts.stamp import sha256_of
+
+NAMESPACE = {"m": "http://maven.apache.org/POM/4.0.0"}
+ONE, TWO = Coordinate("g", "one", "1"), Coordinate("g", "two", "2", "tests")
+
+
+@pytest.fixture
+def maven(cache: Cache, runner: Runner) -> Maven:
+    return Maven(cache, runner)
+
+
+@pytest.fixture
+def jars(cache: Cache) -> tuple[Path, ...]:
+    """Two jars in the cache's repository."""
+    paths = tuple(cache.maven / c.folder / c.file_name for c in (ONE, TWO))
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(path.name.encode())
+    return paths
+
+
+@pytest.fixture
+def locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jars: tuple[Path, ...]) -> Path:
+    """A lock of the component `test` that fits the jars."""
+    path = tmp_path / "test.lock"
+    path.write_text(locks.render({c: sha256_of(jar) for c, jar in zip((ONE, TWO), jars, strict=True)}))
+    monkeypatch.setattr(under_test.locks, "path_of", lambda name: path)
+    return path
+
+
+def test_a_pom_asks_for_the_pinned_coordinates() -> None:
+    root = ET.fromstring(render_pom(pins.KAFKA))
+    found = [
+        ":".join(d.findtext(f"m:{tag}", "", NAMESPACE) for tag in ("groupId", "artifactId", "version"))
+        for d in root.findall("m:dependencies/m:dependency", NAMESPACE)
+    ]
+    assert tuple(found) == pins.KAFKA.coordinates
+    excluded = root.findtext(".//m:exclusion/m:artifactId", "", NAMESPACE)
+    assert excluded == "connect-runtime"
+
+
+def test_without_transitive_dependencies_all_are_excluded() -> None:
+    root = ET.fromstring(render_pom(pins.SPARK))
+    for dependency in root.findall("m:dependencies/m:dependency", NAMESPACE):
+        assert dependency.findtext("m:exclusions/m:exclusion/m:groupId", "", NAMESPACE) == "*"
+
+
+def test_an_aggregator_names_its_modules() -> None:
+    root = ET.fromstring(render_aggregator(["kafka", "spark"]))
+    assert [m.text for m in root.findall("m:modules/m:module", NAMESPACE)] == ["kafka", "spark"]
+
+
+def test_verified_jars_and_the_own_one_are_put_into_lib(
+    maven: Maven, jars: tuple[Path, ...], locked: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own-0.1.jar"
+    own.write_bytes(b"built here")
+    maven.assemble("test", Resolved(jars, own), tmp_path / "lib")
+    names = sorted(path.name for path in (tmp_path / "lib").iterdir())
+    assert names == ["one-1.jar", "own-0.1.jar", "two-2-tests.jar"]
+
+
+def test_a_corrupted_jar_is_named_and_leaves_the_repository(
+    maven: Maven, jars: tuple[Path, ...], locked: Path, tmp_path: Path
+) -> None:
+    jars[1].write_bytes(b"corrupted")
+    with pytest.raises(ArtifactError) as raised:
+        maven.assemble("test", Resolved(jars), tmp_path / "lib")
+    assert "g:two:2:tests:jar has sha256" in str(raised.value)
+    assert "one-1" not in str(raised.value)
+    assert not jars[1].exists()
+    assert jars[0].exists()
+    assert not (tmp_path / "lib").exists()
+
+
+def test_a_jar_that_nobody_locked_is_named_and_removed(
+    maven: Maven, jars: tuple[Path, ...], locked: Path, tmp_path: Path
+) -> None:
+    locked.write_text(locks.render({ONE: sha256_of(jars[0])}))
+    with pytest.raises(ArtifactError, match="g:two:2:tests:jar was resolved but is not in the lock"):
+        maven.assemble("test", Resolved(jars), tmp_path / "lib")
+    assert not jars[1].exists()
+
+
+def test_a_corrupted_lock_is_named(maven: Maven, locked: Path, tmp_path: Path) -> None:
+    locked.write_text("nonsense\n")
+    with pytest.raises(ArtifactError) as raised:
+        maven.assemble("test", Resolved(()), tmp_path / "lib")
+    assert str(locked) in str(raised.value)
+    assert "line 1" in str(raised.value)
+
+
+def test_forgetting_drops_only_the_named_files(maven: Maven, jars: tuple[Path, ...], locked: Path) -> None:
+    maven.forget("test", ["two-2-tests.jar", "unknown.jar"])
+    assert jars[0].exists()
+    assert not jars[1].exists()

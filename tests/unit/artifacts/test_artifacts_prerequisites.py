@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+import pytest
+
+from infra.artifacts import prerequisites
+from infra.artifacts.errors import ArtifactError
+from infra.artifacts.prerequisites import parse_java_version, parse_version
+
+
+def executable(path: Path, prints: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\n")
+    path.chmod(0o755)
+    return path
+
+
+def jdk(home: Path, version: str, *, compiler: bool = True) -> Path:
+    executable(home / "bin" / "java", f'openjdk version "{version}"')
+    if compiler:
+        executable(home / "bin" / "javac")
+    (home / "release").write_text(f'IMPLEMENTOR="Test"\nJAVA_VERSION="{version}"\n')
+    return home
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("go1.26.8", (1, 26, 8)), ("v3.259.0\n", (3, 259, 0)), ("3.8.7", (3, 8, 7)), ("21", (21,))],
+)
+def test_versions_are_found_in_what_tools_print(text: str, version: tuple[int, ...]) -> None:
+    assert parse_version(text) == version
+
+
+def test_no_version_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no version number"):
+        parse_version("devel")
+
+
+@pytest.mark.parametrize(
+    ("text", "version"), [("17.0.15", (17, 0, 15)), ("1.8.0_372", (8, 0)), ("21", (21,)), ("24-ea", (24,))]
+)
+def test_java_counts_differently_up_to_eight(text: str, version: tuple[int, ...]) -> None:
+    assert parse_java_version(text) == version
+
+
+def test_java_home_wins_over_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "chosen", "21.0.2")))
+    monkeypatch.setenv("PATH", str(jdk(tmp_path / "other", "17.0.1") / "bin"))
+    tool = prerequisites.find_jdk()
+    assert tool.home == tmp_path / "chosen"
+    assert tool.version == (21, 0, 2)
+
+
+def test_a_link_on_path_is_followed_to_the_jdk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = jdk(tmp_path / "lib" / "jvm", "17.0.1")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").symlink_to(home / "bin" / "java")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert prerequisites.find_jdk().home == home
+
+
+def test_without_a_release_file_java_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = jdk(tmp_path / "jvm", "17.0.9")
+    (home / "release").unlink()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert prerequisites.find_jdk().version == (17, 0, 9)
+
+
+def test_an_old_java_is_named_with_the_way_to_a_newer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "old", "11.0.2")))
+    with pytest.raises(ArtifactError) as raised:
+        prerequisites.find_jdk()
+    text = str(raised.value)
+    assert f"JAVA_HOME ({tmp_path / 'old'}) is Java 11.0.2" in text
+    assert "17 or newer" in text
+    assert "apt install" in text
+    assert "dnf install" in text
+    assert "brew install" in text
+
+
+def test_no_java_a_broken_java_home_and_a_bare_runtime_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(ArtifactError, match="no java on PATH and JAVA_HOME is not set"):
+        prerequisites.find_jdk()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
+    with pytest.raises(ArtifactError, match="has no bin/java"):
+        prerequisites.find_jdk()
+    monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "jre", "17.0.1", compiler=False)))
+    with pytest.raises(ArtifactError, match="without the compiler"):
+        prerequisites.find_jdk()
+
+
+def test_maven_is_asked_for_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    executable(tmp_path / "bin" / "mvn", "\x1b[1mApache Maven 3.8.7\x1b[m\nJava version: 17")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    assert prerequisites.find_maven().version == (3, 8, 7)
+    executable(tmp_path / "bin" / "mvn", "Apache Maven 3.6.3")
+    with pytest.raises(ArtifactError, match=r"is 3\.6\.3"):
+        prerequisites.find_maven()
+
+
+def test_missing_go_says_what_for_and_how_to_do_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ArtifactError) as raised:
+        prerequisites.find_go("building pulumi", {}, "put pulumi on PATH")
+    assert "Go (for building pulumi): no go on PATH" in str(raised.value)
+    assert str(raised.value).endswith("Or: put pulumi on PATH")
+
+
+def test_an_old_go_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    executable(tmp_path / "go", "go1.22.2")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(ArtifactError, match=r"is 1\.22\.2"):
+        prerequisites.find_go("building minio", {}, "")

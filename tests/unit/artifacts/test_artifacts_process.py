@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from infra.artifacts.cache import Cache
+from infra.artifacts.errors import ArtifactError, Cancelled
+from infra.artifacts.process import Command, Runner, ended_by_sigterm
+
+
+def command(cache: Cache, script: str, **env: str) -> Command:
+    return Command([sys.executable, "-c", script], "Trying it", "try again", cache.log("test"), env)
+
+
+def test_output_goes_to_the_log_and_line_by_line_to_the_caller(cache: Cache, runner: Runner) -> None:
+    lines: list[str] = []
+    script = "import os, sys; print('one'); print(file=sys.stderr); print(os.environ['EXTRA'], os.environ['TMPDIR'])"
+    runner.run(command(cache, script, EXTRA="two"), lines.append)
+    assert lines == ["one", f"two {cache.tmp}"]
+    assert cache.log("test").read_text() == f"one\n\ntwo {cache.tmp}\n"
+
+
+def test_a_failure_shows_the_end_of_the_output_and_where_the_rest_is(cache: Cache, runner: Runner) -> None:
+    with pytest.raises(ArtifactError) as raised:
+        runner.run(command(cache, "for i in range(50): print('line', i)\nraise SystemExit(3)"))
+    text = str(raised.value)
+    assert text.startswith("Trying it: ")
+    assert "exit code 3" in text
+    assert str(cache.log("test")) in text
+    assert "  | line 49" in text
+    assert "line 30" not in text
+    assert text.endswith("What to do: try again")
+    assert len(text.splitlines()) < 24
+
+
+def test_a_program_that_is_not_there_is_named(cache: Cache, runner: Runner, tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="cannot run /nowhere/mvn"):
+        runner.run(Command(["/nowhere/mvn"], "Trying it", "install it", cache.log("test")))
+
+
+def test_stopping_ends_a_command_with_its_children(cache: Cache, runner: Runner) -> None:
+    script = (
+        "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
+        "print(child.pid, flush=True); child.wait()"
+    )
+    pids: list[int] = []
+    started = threading.Event()
+
+    def on_line(line: str) -> None:
+        pids.append(int(line))
+        started.set()
+
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            runner.run(command(cache, script), on_line)
+        except Cancelled as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(10)
+    runner.stop()
+    thread.join(10)
+    assert len(raised) == 1
+    assert _ends(pids[0])
+    with pytest.raises(Cancelled):
+        runner.run(command(cache, "print('never')"))
+
+
+def test_an_error_in_the_callback_ends_the_command(cache: Cache, runner: Runner) -> None:
+    pids: list[int] = []
+
+    def on_line(line: str) -> None:
+        pids.append(int(line))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(command(cache, "import os; print(os.getpid(), flush=True); input()"), on_line)
+    assert _ends(pids[0])
+
+
+def test_sigterm_ends_like_ctrl_c() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminated() -> None:
+        with ended_by_sigterm():
+            os.kill(os.getpid(), signal.SIGTERM)
+            threading.Event().wait(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        terminated()
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def _ends(pid: int) -> bool:
+    """Whether a process that is nobody's child here is gone within ten seconds."""
+    deadline = time.monotonic() + 10
+    while _alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _alive(pid: int) -> bool:
+    """A zombie that init has not reaped yet is dead."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
