@@ -237,9 +237,7 @@ class Site(Protocol):
     def listen(self, service: str, endpoint: str) -> Address:
         """Where the service itself has to bind."""
 
-    def address(
-        self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside"
-    ) -> Address:
+    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
         """Where others reach it: another service (`inside`) or the user's own client (`outside`)."""
 
     def file(self, service: str, name: str) -> str:

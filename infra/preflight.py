@@ -14,11 +14,7 @@ def busy_ports(ports: Mapping[str, int], host: str = "127.0.0.1") -> list[str]:
 
     `ports` is what wants the port -> the port.
     """
-    return [
-        f"port {port} ({what}) is held by {_holder(port)}"
-        for what, port in ports.items()
-        if not _free(host, port)
-    ]
+    return [f"port {port} ({what}) is held by {_holder(port)}" for what, port in ports.items() if not _free(host, port)]
 
 
 def short_of(root: Path, memory_mib: int, disk_mib: int) -> list[str]:
@@ -51,7 +47,8 @@ def _holder(port: int) -> str:
     except psutil.AccessDenied:  # macOS shows other people's sockets to root only
         connections = []
     for connection in connections:
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+        local = connection.laddr
+        if connection.status == psutil.CONN_LISTEN and local and local.port == port and connection.pid:
             try:
                 process = psutil.Process(connection.pid)
                 return f"{process.name()} (pid {process.pid}: {' '.join(process.cmdline())[:120]})"

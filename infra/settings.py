@@ -83,9 +83,7 @@ def settings_from_pulumi(environment: Mapping[str, str]) -> Settings:
 
 def known_keys() -> dict[str, tuple[object, str]]:
     """Each key with its default and its description."""
-    return {
-        str(field.alias): (field.default, str(field.description)) for field in Settings.model_fields.values()
-    }
+    return {str(field.alias): (field.default, str(field.description)) for field in Settings.model_fields.values()}
 
 
 def _value(text: str) -> object:

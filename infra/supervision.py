@@ -226,9 +226,7 @@ class Supervisor:
         self.remove(program.name)
         folder = self.root / "supervisor" / "programs"
         beside = folder / f"{program.name}.new"
-        beside.write_text(
-            program_config(self.root, program, shutil.which("setpriv") is not None), encoding="utf-8"
-        )
+        beside.write_text(program_config(self.root, program, shutil.which("setpriv") is not None), encoding="utf-8")
         with _programs:  # one half-written file would break the others
             beside.rename(folder / f"{program.name}.conf")
             self._ask(lambda api: api.reloadConfig())
@@ -253,9 +251,7 @@ class Supervisor:
 
     def states(self) -> list[State]:
         """Every program's state, by name."""
-        return sorted(
-            (_state(info) for info in self._ask(lambda api: api.getAllProcessInfo())), key=lambda s: s.name
-        )
+        return sorted((_state(info) for info in self._ask(lambda api: api.getAllProcessInfo())), key=lambda s: s.name)
 
     def state(self, name: str) -> State | None:
         """A program's state; None where supervisord does not know it."""

@@ -102,11 +102,13 @@ def down(
     lab = Stack(stack, Artifacts.open())
     if export:
         _export(lab.endpoints()["lineage"], export)
+    if not lab.exists() and not lab.root.exists():
+        out.print(f"there is no lab in stack {stack}")
+        return
     if lab.exists():
         lab.pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs")
-    elif not lab.root.exists():
-        out.print(f"there is no lab in stack {stack}")
     _remove(lab)
+    out.print(f"nothing is left of stack {stack} but its configuration and the download cache")
 
 
 @command

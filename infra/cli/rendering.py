@@ -10,8 +10,9 @@ import typer
 
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.stack_file import stack_settings
 from infra.project import PROJECT, stack_root
-from infra.settings import Settings, settings_from
+from infra.settings import Settings
 
 if TYPE_CHECKING:
     from infra.targets.local import Declared
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 def render(
     stack: StackOption = DEFAULT_STACK,
     into: Annotated[Path | None, typer.Option(help="Write scripts and files into this folder.")] = None,
-    port_offset: Annotated[int, typer.Option(help="As the setting portOffset.")] = 0,
 ) -> None:
     """Show what a stack would be made of, without making it: resources, scripts, configuration files."""
-    for resource in rendered(stack, settings_from({"portOffset": str(port_offset)})):
+    for resource in rendered(stack, stack_settings(stack)):
         needs = f"  after {', '.join(resource.needs)}" if resource.needs else ""
         out.print(f"[bold]{resource.kind}[/bold] {resource.key}{needs}")
         properties = resource.inputs.properties()
@@ -35,7 +35,7 @@ def render(
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text, encoding="utf-8")
             else:
-                out.print(f"  --- {name}\n" + "\n".join(f"  {line}" for line in text.splitlines()), markup=False)
+                out.print(f"  --- {name}\n{textwrap.indent(text, '  ')}", markup=False)
     if into:
         out.print(f"scripts and files are in {os.path.relpath(into)}")
 

@@ -13,8 +13,9 @@ from infra.artifacts import Artifacts, prerequisites
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress, Progress, clock, human
 from infra.artifacts.progress_rich import RichProgress
-from infra.cli.console import command, out
+from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import pulumi_environment
+from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.project import PROJECT
 from infra.settings import known_keys
@@ -61,6 +62,7 @@ def env() -> None:
 
 @command
 def doctor(
+    stack: StackOption = DEFAULT_STACK,
     settings: Annotated[bool, typer.Option("--settings", help="List every key of the configuration.")] = False,
 ) -> None:
     """Say what this machine has and lacks, or list every setting."""
@@ -74,6 +76,8 @@ def doctor(
     out.print(f"memory  {memory.available // 2**20} of {memory.total // 2**20} MiB available")
     out.print(f"disk    {psutil.disk_usage(str(PROJECT)).free // 2**20} MiB free under {PROJECT}")
     out.print(f"cache   {Artifacts.open().cache.root}")
+    stack_settings(stack)
+    out.print(f"stack   the configuration of {stack} is sound")
     missing = 0
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):
         try:

@@ -60,9 +60,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def _call(self, urn: str) -> Call:
         def say(text: str) -> None:
-            request = engine_pb2.LogRequest(
-                severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True
-            )
+            request = engine_pb2.LogRequest(severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True)
             try:
                 self._engine.Log(request, timeout=2)
             except grpc.RpcError as error:  # a line that is not shown must not fail the resource
@@ -99,8 +97,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             return pb.CheckResponse(inputs=_struct(self._inputs(kind, request.news).properties()))
         except ValidationError as error:
             failures = [
-                pb.CheckFailure(property=".".join(map(str, item["loc"])), reason=item["msg"])
-                for item in error.errors()
+                pb.CheckFailure(property=".".join(map(str, item["loc"])), reason=item["msg"]) for item in error.errors()
             ]
             return pb.CheckResponse(inputs=request.news, failures=failures)
 
@@ -116,9 +113,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             deleteBeforeReplace=bool(replaces),
             hasDetailedDiff=True,
             detailedDiff={
-                key: pb.PropertyDiff(
-                    kind=flavour.UPDATE_REPLACE if key in replaces else flavour.UPDATE, inputDiff=True
-                )
+                key: pb.PropertyDiff(kind=flavour.UPDATE_REPLACE if key in replaces else flavour.UPDATE, inputDiff=True)
                 for key in keys
             },
         )

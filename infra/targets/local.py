@@ -48,9 +48,7 @@ class LocalSite:
         port = next(known.port for known in self.endpoints[service] if known.name == endpoint)
         return Address(LOOPBACK, port + self.port_offset)
 
-    def address(
-        self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside"
-    ) -> Address:
+    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
         return self.listen(service, endpoint)
 
     def file(self, service: str, name: str) -> str:
@@ -182,9 +180,7 @@ class LocalTarget:
                 return Declared("Topic", part.key, topic, (kafka.NAME,))
             case Bucket():
                 store = self.site.address(object_store.NAME, object_store.S3.name, "outside")
-                bucket = BucketInputs(
-                    endpoint=store.url, bucket=part.name, credentials=str(self.launcher.credentials)
-                )
+                bucket = BucketInputs(endpoint=store.url, bucket=part.name, credentials=str(self.launcher.credentials))
                 return Declared("Bucket", part.key, bucket, (object_store.NAME,))
 
     def _process(self, part: Service | Task) -> ProcessInputs:
@@ -207,9 +203,7 @@ class LocalTarget:
         if service.ready is None:
             return None
         address = self.site.address(service.name, service.ready.endpoint, "outside")
-        return ProbeInputs(
-            host=address.host, port=address.port, path=service.ready.path, seconds=service.ready.seconds
-        )
+        return ProbeInputs(host=address.host, port=address.port, path=service.ready.path, seconds=service.ready.seconds)
 
 
 def register(declared: tuple[Declared, ...]) -> None:
@@ -221,7 +215,9 @@ def register(declared: tuple[Declared, ...]) -> None:
         if key not in made:
             wanted = by_key[key]
             options = pulumi.ResourceOptions(depends_on=[make(need) for need in wanted.needs])
-            later = {"fingerprint": made[CREDENTIALS].output("fingerprint")} if wanted.secret else None
+            later: dict[str, pulumi.Input[str]] | None = None
+            if wanted.secret:
+                later = {"fingerprint": made[CREDENTIALS].output("fingerprint")}
             outputs = ("fingerprint",) if key == CREDENTIALS else ()
             made[key] = LabkitResource(wanted.kind, key, wanted.inputs, options, later, outputs)
         return made[key]

@@ -58,9 +58,9 @@ def errors_of(event: dict, folder: Path) -> list[str]:
         verdicts = [
             [
                 f"{where}: {error.message}"
-                for error in Draft202012Validator(
-                    schema, registry=registry, format_checker=checker
-                ).iter_errors({key: facet})
+                for error in Draft202012Validator(schema, registry=registry, format_checker=checker).iter_errors(
+                    {key: facet}
+                )
             ]
             for schema in candidates
         ]

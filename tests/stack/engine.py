@@ -55,8 +55,7 @@ class Engine:
         (folder / "__main__.py").write_text(PROGRAM)
         plugin = PROJECT / "infra" / "provider" / "plugin"
         (folder / "Pulumi.yaml").write_text(
-            f"name: stacktest\nruntime: python\nplugins:\n  providers:\n"
-            f"    - {{name: labkit, path: {plugin}}}\n"
+            f"name: stacktest\nruntime: python\nplugins:\n  providers:\n    - {{name: labkit, path: {plugin}}}\n"
         )
         self.pulumi("stack", "init", "t")
 

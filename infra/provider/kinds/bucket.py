@@ -82,9 +82,7 @@ def _client(inputs: BucketInputs) -> Any:  # noqa: ANN401 - boto3 has no types o
         aws_access_key_id=keys[credentials.S3_ACCESS_KEY],
         aws_secret_access_key=keys[credentials.S3_SECRET_KEY],
         region_name=REGION,
-        config=Config(
-            s3={"addressing_style": "path"}, connect_timeout=5, read_timeout=30, retries={"max_attempts": 3}
-        ),
+        config=Config(s3={"addressing_style": "path"}, connect_timeout=5, read_timeout=30, retries={"max_attempts": 3}),
     )
 
 

@@ -47,6 +47,4 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
 
     def _text(self, inputs: EnvironmentFileInputs) -> str:
         known = credentials.read(Path(inputs.credentials))
-        return credentials.render(
-            inputs.values | {variable: known[name] for variable, name in inputs.secrets.items()}
-        )
+        return credentials.render(inputs.values | {variable: known[name] for variable, name in inputs.secrets.items()})
