@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real program under plain Pulumi, with nothing but `lab env` in the environment."""
+
+import os
+import shlex
+import subprocess
+
+import pytest
+import yaml
+
+from infra.project import PROJECT
+
+pytestmark = pytest.mark.stack
+STACK = "smoke"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """What a user has after `eval "$(bin/lab env)"`, with a state of the test's own."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "PYTHON"))}
+    command = [str(PROJECT / "bin" / "lab"), "env"]
+    shown = subprocess.run(command, env=clean, capture_output=True, text=True, check=True).stdout
+    exported = dict(shlex.split(line)[1].split("=", 1) for line in shown.splitlines())
+    state = tmp_path_factory.mktemp("state")
+    return clean | exported | {"PULUMI_BACKEND_URL": f"file://{state}", "PULUMI_HOME": str(state / "home")}
+
+
+@pytest.fixture(scope="module")
+def preview(environment, tmp_path_factory):
+    """Previews the stack with some configuration and returns (exit status, what was said)."""
+
+    def pulumi(*words):
+        done = subprocess.run(
+            ["pulumi", *words, "--non-interactive"],
+            cwd=PROJECT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    stack_file = PROJECT / f"Pulumi.{STACK}.yaml"
+    before = stack_file.read_text()
+    assert pulumi("stack", "init", STACK)[0] == 0
+    salt = yaml.safe_load(before)["encryptionsalt"]
+
+    def run(**config):
+        path = tmp_path_factory.mktemp("config") / "stack.yaml"
+        keys = {f"lineage-lab:{key}": value for key, value in config.items()}
+        path.write_text(yaml.safe_dump({"encryptionsalt": salt, "config": keys}))
+        return pulumi("preview", "--stack", STACK, "--config-file", str(path))
+
+    yield run
+    assert stack_file.read_text() == before, "Pulumi changed a committed file"
+
+
+def test_a_preview_shows_the_whole_lab_and_makes_nothing(preview):
+    status, text = preview(portOffset="300")
+    assert status == 0, text
+    assert "14 to create" in text
+    assert "http://127.0.0.1:5300" in text
+    assert not (PROJECT / ".lab" / STACK).exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"portOfset": "1"}, "portOfset is not a key of the lab; did you mean portOffset?"),
+        ({"portOffset": "-3"}, "lineage-lab:portOffset = -3"),
+        ({"target": "moon"}, "lineage-lab:target = moon"),
+    ],
+)
+def test_bad_configuration_is_named_on_one_screen(preview, config, said):
+    status, text = preview(**config)
+    assert status != 0
+    assert said in text
+    assert "Traceback" not in text
+    assert len(text.splitlines()) < 25
