@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the project's folders are."""
+"""What the project is called, and where its folders are."""
 
 from pathlib import Path
+
+NAME = "lineage-lab"
+"""As in Pulumi.yaml: the project, and the namespace of its configuration."""
 
 PROJECT = Path(__file__).resolve().parent.parent
 """The checkout."""

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic.alias_generators import to_camel
 
 from infra.errors import SettingsError
-
-PROJECT = "lineage-lab"
+from infra.project import NAME
 
 
 class Settings(BaseModel):
@@ -59,7 +58,7 @@ def settings_from(config: Mapping[str, str]) -> Settings:
     try:
         return Settings.model_validate({key: _value(text) for key, text in config.items()}, by_name=False)
     except ValidationError as error:
-        problems = "\n".join(f"  {PROJECT}:{_explain(item, config)}" for item in error.errors())
+        problems = "\n".join(f"  {NAME}:{_explain(item, config)}" for item in error.errors())
         raise SettingsError(
             f"the stack's configuration cannot be used:\n{problems}\n"
             "Correct Pulumi.<stack>.yaml, or use: pulumi config set KEY VALUE | pulumi config rm KEY"
@@ -75,7 +74,7 @@ def settings_from_pulumi(environment: Mapping[str, str]) -> Settings:
         SettingsError: as `settings_from`.
     """
     everything: dict[str, str] = json.loads(environment.get("PULUMI_CONFIG", "{}"))
-    prefix = f"{PROJECT}:"
+    prefix = f"{NAME}:"
     return settings_from(
         {key.removeprefix(prefix): value for key, value in everything.items() if key.startswith(prefix)}
     )

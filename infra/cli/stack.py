@@ -3,6 +3,7 @@
 
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from infra.artifacts import Artifacts
+from infra.cli.console import out
 from infra.errors import Interrupted, LabError
-from infra.project import PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
 from infra.supervision import Supervisor
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -69,6 +73,7 @@ class Stack:
             LabError: it failed; it has said why.
             Interrupted: the user stopped it.
         """
+        self._unlock()
         process = subprocess.Popen(self._command(words), env=self._environment(), cwd=PROJECT)
         try:
             status = process.wait()
@@ -80,9 +85,17 @@ class Stack:
         if status != 0:
             raise LabError(f"pulumi {words[0]} of stack {self.name} failed; see what it says above")
 
+    def _unlock(self) -> None:
+        """Takes away the locks of updates that were killed: nobody else will."""
+        folder = PULUMI_STATE / ".pulumi" / "locks" / "organization" / NAME / self.name
+        locks = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")]
+        if locks and all(_is_dead(lock) for lock in locks):
+            out.print("an earlier update was killed; taking its lock away")
+            self._quiet("cancel", "--yes")
+
     def exists(self) -> bool:
         """Whether Pulumi knows the stack."""
-        return (PULUMI_STATE / ".pulumi" / "stacks" / PROJECT_NAME / f"{self.name}.json").exists()
+        return (PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{self.name}.json").exists()
 
     def ensure(self) -> None:
         """Makes the stack where Pulumi does not know it yet."""
@@ -133,4 +146,11 @@ class Stack:
         return {**os.environ, **pulumi_environment(self.artifacts)}
 
 
-PROJECT_NAME = "lineage-lab"
+def _is_dead(lock: Mapping[str, Any]) -> bool:
+    """Whether the holder of one of Pulumi's locks is a process of this machine that is gone."""
+    if lock["hostname"] != platform.node():
+        return False
+    try:
+        return not psutil.Process(int(lock["pid"])).name().startswith("pulumi")
+    except psutil.NoSuchProcess:
+        return True

@@ -6,8 +6,7 @@ from typing import Any
 import yaml
 
 from infra.errors import SettingsError
-from infra.project import PROJECT
-from infra.settings import PROJECT as NAMESPACE
+from infra.project import NAME, PROJECT
 from infra.settings import Settings, settings_from
 
 
@@ -23,7 +22,7 @@ def stack_settings(stack: str) -> Settings:
     except (OSError, yaml.YAMLError) as error:
         raise SettingsError(f"{path.name} cannot be read: {error}") from error
     config = document.get("config") if isinstance(document, dict) else None
-    prefix = f"{NAMESPACE}:"
+    prefix = f"{NAME}:"
     return settings_from(
         {key.removeprefix(prefix): str(value) for key, value in (config or {}).items() if key.startswith(prefix)}
     )

@@ -166,6 +166,17 @@ def test_a_busy_port_is_named_with_its_holder_before_anything_starts(make_engine
     assert engine.resources() == set()
 
 
+def test_too_little_memory_is_told_with_the_figures_and_can_be_overridden(engine):
+    engine.wanted["supervisor"]["memory_mib"] = 10**8
+    engine.process("p", "exec sleep 1000\n")
+    refused = engine.up()
+    assert "memory: the chosen services need 100000000 MiB" in refused.text
+    assert "pulumi config set preflight warn" in refused.text
+    assert engine.resources() == set()
+    engine.wanted["supervisor"]["preflight"] = "warn"
+    assert engine.up().status == 0
+
+
 def test_two_stacks_run_side_by_side(make_engine, free_port):
     one, two = make_engine("one"), make_engine("two")
     one.process("p", "exec sleep 1000\n")
