@@ -15,6 +15,7 @@ from infra.errors import LabError
 S3_ACCESS_KEY = "S3_ACCESS_KEY"
 S3_SECRET_KEY = "S3_SECRET_KEY"
 NAMES = (S3_ACCESS_KEY, S3_SECRET_KEY)
+NAMES_OF_S3 = frozenset({S3_ACCESS_KEY, S3_SECRET_KEY})
 
 
 def render(values: dict[str, str]) -> str:
@@ -23,9 +24,16 @@ def render(values: dict[str, str]) -> str:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Names and values of the file's text; lines that assign nothing are passed over."""
-    words = (word for line in text.splitlines() for word in shlex.split(line, comments=True))
+    """Names and values of the file's text; what is no whole assignment is passed over."""
+    words = (word for line in text.splitlines() for word in _words(line))
     return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line, comments=True)
+    except ValueError:  # a quote that never ends: somebody's edit, or half a line
+        return []
 
 
 def read(path: Path) -> dict[str, str]:

@@ -31,10 +31,14 @@ class Java:
 
 @dataclass(frozen=True)
 class Python:
-    """A module run with `python -m`, in one of the kit's virtual environments."""
+    """A module run with `python -m`, in one of the kit's virtual environments.
+
+    `uses` names packages of the project beside the module's own: a service restarts when any of them changes.
+    """
 
     module: str
     args: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     environment: Literal["kit", "spark"] = "kit"
 
 
@@ -233,6 +237,10 @@ class Lab:
 
 class Site(Protocol):
     """A service's view of the place it will run in, handed to it by the target."""
+
+    @property
+    def identity(self) -> str:
+        """What tells this lab from every other that could be met at the same addresses."""
 
     def listen(self, service: str, endpoint: str) -> Address:
         """Where the service itself has to bind."""

@@ -54,4 +54,4 @@ def _holder(port: int) -> str:
                 return f"{process.name()} (pid {process.pid}: {' '.join(process.cmdline())[:120]})"
             except psutil.NoSuchProcess:
                 break
-    return "a process of another user"
+    return "a process that this user cannot see"

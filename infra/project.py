@@ -12,8 +12,8 @@ PROJECT = Path(__file__).resolve().parent.parent
 STATE = PROJECT / ".lab"
 """Everything that a lab writes on this machine, the download cache apart."""
 
-PULUMI_STATE = STATE / "pulumi"
-"""Pulumi's own state and home."""
+PULUMI_STATE = STATE / ".pulumi"
+"""Pulumi's own state and home. No stack's name begins with a dot."""
 
 
 def stack_root(stack: str) -> Path:

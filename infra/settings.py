@@ -61,7 +61,7 @@ def settings_from(config: Mapping[str, str]) -> Settings:
         problems = "\n".join(f"  {NAME}:{_explain(item, config)}" for item in error.errors())
         raise SettingsError(
             f"the stack's configuration cannot be used:\n{problems}\n"
-            "Correct Pulumi.<stack>.yaml, or use: pulumi config set KEY VALUE | pulumi config rm KEY"
+            "Correct Pulumi.<stack>.yaml; `bin/lab doctor --settings` lists every key"
         ) from error
 
 
@@ -86,12 +86,12 @@ def known_keys() -> dict[str, tuple[object, str]]:
 
 
 def _value(text: str) -> object:
-    """Pulumi keeps every value as text; numbers and truth values are meant as such."""
+    """Pulumi keeps every value as text; a number is meant as one. There are no settings that are true or false."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:
         return text
-    return value if isinstance(value, bool | int | float) else text
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else text
 
 
 def _explain(item: Mapping[str, object], config: Mapping[str, str]) -> str:

@@ -13,12 +13,12 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
-import tempfile
 import threading
 import xmlrpc.client
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ LONGEST_SOCKET_PATH = 100
 
 ROOT_VARIABLE = "LINEAGE_LAB_STACK_ROOT"
 """Environment variable that all processes of a stack carry: its folder."""
+
+INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ")
 
 _programs = threading.Lock()
 
@@ -75,12 +77,33 @@ class State:
 
 
 def socket_path(root: Path) -> Path:
-    """The control socket of a stack: in its folder, or in a short private one where that path is too long."""
+    """The control socket of a stack: in its folder, or in a short private one where that path is too long.
+
+    The short one does not hang on TMPDIR: whoever comes later, from another shell, must find it too.
+    """
     beside = root / "supervisor" / "control.sock"
     if len(os.fsencode(beside)) <= LONGEST_SOCKET_PATH:
         return beside
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / f"lineage-lab-{os.getuid()}-{digest}" / "control.sock"
+    return Path("/tmp") / f"lineage-lab-{os.getuid()}-{digest}" / "control.sock"
+
+
+def _private_folder(folder: Path) -> None:
+    """Makes a folder that only this user can enter; refuses one that somebody else put there."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ServiceError(f"{folder} is not a private folder of this user: remove it, and try again")
+
+
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """What the lab's processes may take over from the user's environment.
+
+    Anything else could change what they do: another cloud's session token beside the lab's keys, a proxy
+    before loopback, a Spark of the user's own.
+    """
+    kept = {name: environment[name] for name in INHERITED if name in environment}
+    return kept | {"NO_PROXY": "127.0.0.1,localhost"}
 
 
 def daemon_config(root: Path) -> str:
@@ -88,21 +111,21 @@ def daemon_config(root: Path) -> str:
     folder = root / "supervisor"
     user = "user=root\n" if os.getuid() == 0 else ""  # without it a warning at each start
     return f"""[unix_http_server]
-file={_escaped(socket_path(root))}
+file={socket_path(root)}
 chmod=0600
 
 [supervisord]
-logfile={_escaped(folder / "supervisord.log")}
+logfile={folder / "supervisord.log"}
 logfile_maxbytes=5MB
 logfile_backups=1
-pidfile={_escaped(folder / "supervisord.pid")}
-childlogdir={_escaped(folder)}
+pidfile={folder / "supervisord.pid"}
+childlogdir={folder}
 {user}
 [rpcinterface:supervisor]
 supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
 
 [include]
-files={_escaped(folder / "programs")}/*.conf
+files={folder / "programs"}/*.conf
 """
 
 
@@ -113,8 +136,8 @@ def program_config(root: Path, program: Program, death_signal: bool) -> str:
     wrapper = "setpriv --pdeathsig TERM -- " if death_signal else ""
     stays = "true" if program.stays else "false"
     return f"""[program:{program.name}]
-command={wrapper}/bin/sh "{_escaped(folder / "run")}"
-directory={_escaped(folder)}
+command={wrapper}/bin/sh "{folder / "run"}"
+directory={folder}
 autostart={stays}
 autorestart={stays}
 startsecs={1 if program.stays else 0}
@@ -123,15 +146,10 @@ stopwaitsecs={program.stop_seconds}
 stopasgroup=true
 killasgroup=true
 redirect_stderr=true
-stdout_logfile={_escaped(folder / "log")}
+stdout_logfile={folder / "log"}
 stdout_logfile_maxbytes=10MB
 stdout_logfile_backups=2
 """
-
-
-def _escaped(path: Path) -> str:
-    """supervisord expands %(...)s in its configuration."""
-    return str(path).replace("%", "%%")
 
 
 def log_tail(log: Path, lines: int = 25) -> str:
@@ -171,8 +189,9 @@ class Supervisor:
         """
         folder = self.root / "supervisor"
         shutil.rmtree(folder, ignore_errors=True)
-        (folder / "programs").mkdir(parents=True, mode=0o700)
-        socket_path(self.root).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / "programs").mkdir()
+        _private_folder(socket_path(self.root).parent)
         config = folder / "supervisord.conf"
         config.write_text(daemon_config(self.root), encoding="utf-8")
         output = folder / "output"
@@ -184,7 +203,7 @@ class Supervisor:
                 stderr=log,
                 start_new_session=True,
                 cwd=folder,
-                env={**os.environ, ROOT_VARIABLE: str(self.root)},
+                env=inherited(os.environ) | {ROOT_VARIABLE: str(self.root)},
             )
         for _ in _tenths(10):
             if self.pid() is not None:

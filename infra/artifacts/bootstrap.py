@@ -18,7 +18,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def run(arguments: list[str]) -> int:
     """Replace this process by the `lab` command; returns an exit code only where that is impossible."""
     try:
-        python = _python()
+        cache = Cache.open()
+        if not _is_there(cache):
+            _create(cache)
     except ArtifactError as error:
         print(error, file=sys.stderr)
         return 1
@@ -26,15 +28,17 @@ def run(arguments: list[str]) -> int:
         print("Interrupted; run the same command again to go on.", file=sys.stderr)
         return 130
     # -P: a folder called `infra` where the user happens to be must not be taken for ours.
+    python = venvs.KIT.python(cache)
     command = [str(python), "-P", "-m", "infra.cli", *arguments]
-    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY), **bytecode(cache)})
 
 
-def _python() -> Path:
-    cache = Cache.open()
-    if not _is_there(cache):
-        _create(cache)
-    return venvs.KIT.python(cache)
+def bytecode(cache: Cache) -> dict[str, str]:
+    """Lets Python keep compiled modules, but in the cache, not in the checkout.
+
+    A PYTHONDONTWRITEBYTECODE of the user's would make it compile everything at each start.
+    """
+    return {"PYTHONPYCACHEPREFIX": str(cache.root / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def _is_there(cache: Cache) -> bool:

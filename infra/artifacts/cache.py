@@ -25,6 +25,7 @@ from pathlib import Path
 
 from infra.artifacts import stamp as stamps
 from infra.artifacts.errors import ArtifactError
+from infra.paths import refuse_odd_path
 
 CACHE_VARIABLE = "LINEAGE_LAB_CACHE"
 _KEY_LENGTH = 12
@@ -68,6 +69,7 @@ class Cache:
     def open(cls, root: Path | None = None) -> "Cache":
         """Make sure that the directory is there and can be written to. Raises ArtifactError."""
         path = root or default_root()
+        refuse_odd_path("The download cache", path)
         attempt = f"Opening the download cache {path}"
         try:
             for folder in (path, path / "tmp", path / "logs"):

@@ -9,6 +9,8 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+from infra.artifacts.process import is_disk_full
+
 _CONNECT_SECONDS = 2.0
 """Short: where vendors' sites cannot be reached at all, the build from source should start at once."""
 
@@ -42,7 +44,9 @@ def fetch(
         if actual != sha256:
             raise DownloadFailed(url, f"has sha256 {actual} instead of {sha256}: removed")
         partial.rename(destination)
-    except (http.client.HTTPException, urllib.error.URLError, TimeoutError, ConnectionError) as error:
+    except (http.client.HTTPException, OSError) as error:
+        if isinstance(error, OSError) and is_disk_full(error):
+            raise
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise DownloadFailed(url, f"cannot be had: {reason or type(error).__name__}") from error
     finally:

@@ -17,6 +17,7 @@ from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.setup import NAMES, bring_in
 from infra.cli.stack import Stack
+from infra.cli.stack_file import stack_settings
 from infra.cli.tasks import run_task
 from infra.cli.verification import report_on
 from infra.errors import LabError
@@ -24,6 +25,7 @@ from infra.namespaces import JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, TOPIC_ORDERS
 
 PIPELINE = (JOB_ORDERS_ETL, JOB_SUPPLIER_STATS)
 FIRST_ROWS = 100
+FIRST_ROWS_SECONDS = 20
 ROWS_SECONDS = 120
 
 
@@ -51,7 +53,7 @@ def _first_run(lab: Stack, endpoints: Mapping[str, str]) -> None:
     if report_on(endpoints["lineage"]).ok:
         out.print("the lineage matches its contract already; run the jobs again with: lab run JOB")
         return
-    rows = _await_rows(endpoints["kafka"])
+    rows = _await_rows(endpoints["kafka"], enough_rows(stack_settings(lab.name).shop_rate))
     out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; running the jobs")
     for job in PIPELINE:
         out.print(f"  {job}", end=" ")
@@ -62,26 +64,32 @@ def _first_run(lab: Stack, endpoints: Mapping[str, str]) -> None:
         raise LabError("the lineage that arrived is not what jobs/lineage_contract.yaml asks for")
 
 
-def _await_rows(bootstrap: str) -> int:
+def enough_rows(rate: float) -> int:
+    """How many rows the first run waits for: some seconds' worth, so that a slow shop is waited for too."""
+    return max(1, min(FIRST_ROWS, int(rate * FIRST_ROWS_SECONDS)))
+
+
+def _await_rows(bootstrap: str, enough: int) -> int:
     """Waits until the shop has written its first rows, and returns how many there are."""
     deadline = time.monotonic() + ROWS_SECONDS
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up"})
     try:
-        partitions = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
+        topic = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS]
+        partitions = topic.partitions
         while time.monotonic() < deadline:
             ends = [
                 consumer.get_watermark_offsets(TopicPartition(TOPIC_ORDERS, number), timeout=10)
                 for number in partitions
             ]
             rows = sum(high - low for low, high in ends)
-            if rows >= FIRST_ROWS:
+            if rows >= enough:
                 return rows
             consumer.poll(0.2)
     except KafkaException as error:
         raise LabError(f"counting the rows of topic {TOPIC_ORDERS} at {bootstrap} failed: {error}") from error
     finally:
         consumer.close()
-    raise LabError(f"the shop wrote fewer than {FIRST_ROWS} rows in {ROWS_SECONDS} s; see: lab logs shop")
+    raise LabError(f"the shop wrote fewer than {enough} rows in {ROWS_SECONDS} s; see: lab logs shop")
 
 
 def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 
 import subprocess
 import time
+from collections.abc import Mapping
 from typing import Annotated
 
 import psutil
@@ -50,7 +51,9 @@ def _known(supervisor: Supervisor, name: str) -> State:
 def status(stack: StackOption = DEFAULT_STACK) -> None:
     """Show what runs, since when, where, and what it takes."""
     lab = Stack(stack, Artifacts.open())
-    endpoints = lab.endpoints()
+    if lab.supervisor.pid() is None:
+        raise LabError(f"there is no lab in stack {stack} that runs; start it: make up (or bin/lab up)")
+    endpoints = lab.outputs().get("endpoints", {})
     table = Table(box=None, pad_edge=False)
     for heading in ("service", "state", "pid", "since", "MiB", "where"):
         table.add_column(heading, justify="right" if heading in {"pid", "since", "MiB"} else "left")
@@ -88,9 +91,7 @@ def _since(state: State) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def _where(service: str, endpoints: dict[str, str] | object) -> str:
-    if not isinstance(endpoints, dict):
-        return ""
+def _where(service: str, endpoints: Mapping[str, str]) -> str:
     return " ".join(
         endpoints[endpoint.published_as]
         for endpoint in ENDPOINTS.get(service, ())

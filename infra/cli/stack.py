@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One stack as the command sees it: Pulumi run with the kit's own tools and state, and its outputs."""
 
+import glob
 import json
 import os
 import platform
@@ -16,6 +17,7 @@ from typing import Any
 import psutil
 
 from infra.artifacts import Artifacts
+from infra.artifacts.bootstrap import bytecode
 from infra.cli.console import out
 from infra.errors import Interrupted, LabError
 from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
@@ -27,17 +29,18 @@ STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
     """What plain `pulumi` needs in its environment to work in this project.
 
-    The passphrase is empty because no secret is in the state: credentials live in files of their own.
+    The passphrase is empty because no secret is in the state: credentials live in files of their own. A
+    `PULUMI_CONFIG_PASSPHRASE` that is exported for other projects would only stop the lab.
     """
     folders = [str(artifacts.binary_dir("pulumi")), str(artifacts.python("kit").parent)]
     return {
         "PATH": os.pathsep.join([*folders, os.environ.get("PATH", "")]),
         "PULUMI_HOME": str(PULUMI_STATE / "home"),
         "PULUMI_BACKEND_URL": f"file://{PULUMI_STATE}",
-        "PULUMI_CONFIG_PASSPHRASE": os.environ.get("PULUMI_CONFIG_PASSPHRASE", ""),
+        "PULUMI_CONFIG_PASSPHRASE": os.environ.get("LINEAGE_LAB_PASSPHRASE", ""),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        "PYTHONDONTWRITEBYTECODE": "1",
+        **bytecode(artifacts.cache),
     }
 
 
@@ -104,31 +107,42 @@ class Stack:
             self._quiet("stack", "init", self.name)
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs.
+        """The stack's outputs; none where there is no such stack, or it has never come up."""
+        found: dict[str, Any] = json.loads(self._quiet("stack", "output", "--json")) if self.exists() else {}
+        return found
+
+    def endpoints(self) -> Mapping[str, str]:
+        """Where everything is: URL or `host:port` by name.
 
         Raises:
             LabError: there is no such stack, or it has never come up.
         """
-        if self.exists():
-            found: dict[str, Any] = json.loads(self._quiet("stack", "output", "--json"))
-            if "endpoints" in found:
-                return found
+        endpoints: dict[str, str] | None = self.outputs().get("endpoints")
+        if endpoints:
+            return endpoints
         raise LabError(f"there is no lab in stack {self.name}; start it: make up (or bin/lab up)")
 
-    def endpoints(self) -> Mapping[str, str]:
-        """Where everything is: URL or `host:port` by name."""
-        endpoints: dict[str, str] = self.outputs()["endpoints"]
-        return endpoints
-
     def forget(self, force: bool = False) -> None:
-        """Removes the stack from Pulumi's state, and the state itself where no stack is left."""
-        if self.exists():
-            words = ["stack", "rm", self.name, "--yes", "--preserve-config", *(["--force"] if force else [])]
-            self._quiet(*words)
+        """Removes the stack from Pulumi's state, and the state itself where no stack is left.
+
+        With `force`, the state may be as broken as it likes.
+        """
+        if force:
+            self._erase()
+        elif self.exists():
+            self._quiet("stack", "rm", self.name, "--yes", "--preserve-config")
         if not list((PULUMI_STATE / ".pulumi" / "stacks").glob("*/*.json")):
             shutil.rmtree(PULUMI_STATE, ignore_errors=True)
         if STATE.exists() and not any(STATE.iterdir()):
             STATE.rmdir()
+
+    def _erase(self) -> None:
+        """Removes Pulumi's files about the stack; Pulumi itself would have to read them first."""
+        state = PULUMI_STATE / ".pulumi"
+        for path in (state / "stacks" / NAME).glob(f"{glob.escape(self.name)}.json*"):
+            path.unlink()
+        for folder in ("history", "backups", "locks/organization"):
+            shutil.rmtree(state / folder / NAME / self.name, ignore_errors=True)
 
     def _quiet(self, *words: str) -> str:
         result = subprocess.run(
@@ -139,8 +153,8 @@ class Stack:
         return result.stdout
 
     def _command(self, words: tuple[str, ...]) -> list[str]:
-        named = self.name in words
-        return ["pulumi", *words, *([] if named else ["--stack", self.name]), "--non-interactive"]
+        names_it_itself = words[:2] in {("stack", "init"), ("stack", "rm")}
+        return ["pulumi", *words, *([] if names_it_itself else ["--stack", self.name]), "--non-interactive"]
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, **pulumi_environment(self.artifacts)}

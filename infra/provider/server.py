@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
@@ -25,6 +26,11 @@ from infra.provider.kinds import KINDS
 
 VERSION = "0.1.0"
 Context: TypeAlias = grpc.ServicerContext
+T = TypeVar("T")
+
+
+class StateError(LabError):
+    """What the state says of a resource cannot be understood."""
 
 
 def _struct(properties: dict[str, Any]) -> struct_pb2.Struct:
@@ -58,6 +64,18 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
     def _inputs(self, kind: Kind[Any], properties: struct_pb2.Struct) -> Inputs:
         return kind.inputs.model_validate(MessageToDict(properties), by_name=False)
 
+    def _inputs_of_state(self, kind: Kind[Any], properties: struct_pb2.Struct) -> Inputs:
+        """Inputs that were written by an earlier version of the kit, perhaps: what fits is taken."""
+        known = {field.alias for field in kind.inputs.model_fields.values()}
+        found = {key: value for key, value in MessageToDict(properties).items() if key in known}
+        try:
+            return kind.inputs.model_validate(found, by_name=False)
+        except ValidationError as error:
+            lacking = ", ".join(".".join(map(str, item["loc"])) for item in error.errors())
+            raise StateError(
+                f"the state of this {kind.name} is one of another version of the lab (see {lacking})"
+            ) from error
+
     def _call(self, urn: str) -> Call:
         def say(text: str) -> None:
             request = engine_pb2.LogRequest(severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True)
@@ -68,12 +86,18 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         return Call(self._stopped, say)
 
-    def _fail(self, error: LabError, context: Context) -> NoReturn:
-        self._abort(grpc.StatusCode.UNKNOWN, str(error), context)
-
     def _abort(self, code: grpc.StatusCode, text: str, context: Context) -> NoReturn:
         context.abort(code, text)
         raise AssertionError("abort always raises")
+
+    def _attempt(self, what: Callable[[], T], context: Context) -> T:
+        """Does something for the engine; what goes wrong reaches the user as one text."""
+        try:
+            return what()
+        except LabError as error:
+            self._abort(grpc.StatusCode.UNKNOWN, str(error), context)
+        except OSError as error:
+            self._abort(grpc.StatusCode.UNKNOWN, f"the system refused: {error}", context)
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: Context) -> plugin_pb2.PluginInfo:
         return plugin_pb2.PluginInfo(version=VERSION)
@@ -123,18 +147,18 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         inputs = self._inputs(kind, request.properties)
         if request.preview:
             return pb.CreateResponse(properties=request.properties)
-        try:
-            outputs = kind.create(inputs, self._call(request.urn))
-        except LabError as error:
-            self._fail(error, context)
+        outputs = self._attempt(lambda: kind.create(inputs, self._call(request.urn)), context)
         return pb.CreateResponse(id=_name(request.urn), properties=_struct(inputs.properties() | outputs))
 
     def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
+        """A resource whose state cannot be understood counts as gone: its create takes over what is there."""
         kind = self._kind(request.urn, context)
         try:
-            found = kind.read(self._inputs(kind, request.inputs), self._call(request.urn))
-        except LabError as error:
-            self._fail(error, context)
+            inputs = self._inputs_of_state(kind, request.inputs)
+        except StateError as error:
+            print(f"labkit: {_name(request.urn)}: {error}", file=sys.stderr)
+            return pb.ReadResponse()
+        found = self._attempt(lambda: kind.read(inputs, self._call(request.urn)), context)
         if found is None:
             return pb.ReadResponse()
         properties = found.inputs.properties()
@@ -147,18 +171,22 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             return pb.UpdateResponse(properties=request.news)
         new = self._inputs(kind, request.news)
-        try:
-            outputs = kind.update(self._inputs(kind, request.old_inputs), new, self._call(request.urn))
-        except LabError as error:
-            self._fail(error, context)
-        return pb.UpdateResponse(properties=_struct(new.properties() | outputs))
+
+        def update() -> dict[str, Any]:
+            return kind.update(self._inputs_of_state(kind, request.old_inputs), new, self._call(request.urn))
+
+        return pb.UpdateResponse(properties=_struct(new.properties() | self._attempt(update, context)))
 
     def Delete(self, request: pb.DeleteRequest, context: Context) -> empty_pb2.Empty:
+        """A resource whose state cannot be understood is forgotten: nothing could ever delete it."""
         kind = self._kind(request.urn, context)
+
         try:
-            kind.delete(self._inputs(kind, request.old_inputs), self._call(request.urn))
-        except LabError as error:
-            self._fail(error, context)
+            inputs = self._inputs_of_state(kind, request.old_inputs)
+        except StateError as error:  # the supervisor, deleted last, takes along whatever is left
+            print(f"labkit: {_name(request.urn)}: {error}", file=sys.stderr)
+            return empty_pb2.Empty()
+        self._attempt(lambda: kind.delete(inputs, self._call(request.urn)), context)
         return empty_pb2.Empty()
 
     def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:
@@ -177,6 +205,7 @@ def main() -> None:
     """Serves on a free loopback port, which it prints, until the engine ends."""
     if len(sys.argv) < 2:
         raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
+    os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # everything that the kinds talk to is here
     server = grpc.server(ThreadPoolExecutor(64))
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(LabkitProvider(KINDS, sys.argv[1]), server)
     port = server.add_insecure_port("127.0.0.1:0")

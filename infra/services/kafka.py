@@ -17,11 +17,17 @@ CONFIG = "broker.properties"
 LOGGING = "log4j2.properties"
 DATA = "data"
 
-CLUSTER_ID = base64.urlsafe_b64encode(hashlib.sha256(b"lineage-lab").digest()[:16]).decode().rstrip("=")
-"""Kafka wants 16 bytes in this spelling. It is the same in every lab: a cluster is known by its address."""
-
 LEAN_JVM = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xss512k")
 """The collector that costs least on a small heap. C2 stays on: with C1 alone a loaded broker pays thrice."""
+
+
+def cluster_id(site: Site) -> str:
+    """The id of this lab's cluster: 16 bytes in the spelling that Kafka wants.
+
+    Each lab has its own, so that a broker which merely answers at the right port is not taken for it.
+    """
+    digest = hashlib.sha256(f"kafka of {site.identity}".encode()).digest()
+    return base64.b64encode(digest[:16], altchars=b"ab").decode().rstrip("=")
 
 
 def kafka(site: Site, settings: Settings) -> Service:
@@ -37,7 +43,7 @@ def kafka(site: Site, settings: Settings) -> Service:
                     "kafka",
                     "kafka.tools.StorageTool",
                     heap_mib=64,
-                    args=("format", "--standalone", "-t", CLUSTER_ID, "-c", config),
+                    args=("format", "--standalone", "-t", cluster_id(site), "-c", config),
                     options=(*options, "-XX:TieredStopAtLevel=1"),
                 ),
                 unless=f"{site.volume(NAME, DATA)}/meta.properties",

@@ -22,6 +22,7 @@ def shop(site: Site, settings: Settings) -> Service:
                 *("--duplicate-rate", f"{settings.shop_duplicate_rate:g}"),
                 *("--late-rate", f"{settings.shop_late_rate:g}"),
             ),
+            uses=("jobs.schemas", "infra.namespaces"),
         ),
         needs=tuple(f"topic/{topic}" for topic in TOPICS),
         memory_mib=96,

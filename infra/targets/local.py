@@ -2,7 +2,7 @@
 """The local target: every service a plain process on loopback, under one supervisord per stack."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,7 @@ import pulumi
 
 from infra import credentials
 from infra.model import Address, Bucket, Endpoint, Lab, Part, Python, Service, Task, Topic
+from infra.paths import refuse_odd_path
 from infra.provider.kind import Inputs
 from infra.provider.kinds.bucket import BucketInputs
 from infra.provider.kinds.credentials import CredentialsInputs
@@ -43,6 +44,13 @@ class LocalSite:
     port_offset: int
     endpoints: Mapping[str, tuple[Endpoint, ...]]
     programs: Programs
+
+    def __post_init__(self) -> None:
+        refuse_odd_path("The checkout", self.root)
+
+    @property
+    def identity(self) -> str:
+        return f"{self.root} on this machine"
 
     def listen(self, service: str, endpoint: str) -> Address:
         port = next(known.port for known in self.endpoints[service] if known.name == endpoint)
@@ -94,12 +102,14 @@ SECRET_ENVIRONMENT = {
 }
 
 
-def source_revision(project: Path, module: str) -> str:
-    """A hash of the sources of a module's package: a process restarts when they change."""
-    folder = project.joinpath(*module.split("."))
+def source_revision(project: Path, modules: Iterable[str]) -> str:
+    """A hash of the sources of packages and modules: a process restarts when they change."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for module in modules:
+        place = project.joinpath(*module.split("."))
+        files = [path for path in sorted(place.rglob("*")) if path.suffix in {".py", ".avsc"}]
+        for path in files or [place.with_suffix(".py")]:
+            digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -173,6 +183,7 @@ class LocalTarget:
             case Topic():
                 topic = TopicInputs(
                     bootstrap=str(self.site.address(kafka.NAME, kafka.BROKER.name, "outside")),
+                    cluster=kafka.cluster_id(self.site),
                     topic=part.name,
                     partitions=part.partitions,
                     config=dict(part.config),
@@ -185,7 +196,8 @@ class LocalTarget:
 
     def _process(self, part: Service | Task) -> ProcessInputs:
         service = part if isinstance(part, Service) else None
-        module = part.run.module if isinstance(part.run, Python) and service else None
+        code = (part.run.module, *part.run.uses) if isinstance(part.run, Python) and service else ()
+        endpoints = service.endpoints if service else ()
         return ProcessInputs(
             root=str(self.site.root),
             program=part.name,
@@ -196,7 +208,11 @@ class LocalTarget:
             probe=self._probe(service) if service else None,
             stop_seconds=part.stop_seconds,
             fingerprint=KNOWN_LATER,
-            revision=source_revision(self.launcher.project, module) if module else "",
+            revision=source_revision(self.launcher.project, code) if code else "",
+            ports={
+                f"{part.name} {endpoint.name}": self.site.listen(part.name, endpoint.name).port
+                for endpoint in endpoints
+            },
         )
 
     def _probe(self, service: Service) -> ProbeInputs | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the shop's orders and bids to Kafka, at a rate, and takes up where the last run left off."""
+"""Writes the shop's orders and bids to Kafka, at a rate, and takes up where the last run was cut short."""
 
 import io
 import json
@@ -12,7 +12,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from fastavro import parse_schema, schemaless_writer
 
 from jobs.schemas import schema_text
-from jobs.shop.orders import Mix, messages
+from jobs.shop.orders import Mix, messages, order
+from jobs.shop.resume import IN_FLIGHT, WINDOW, Resume, resume
 
 NUMBER_HEADER = "order-number"
 PATIENCE_SECONDS = 30
@@ -35,7 +36,13 @@ class ShopWriter:
         self._mix = mix
         self._schemas = {topic: parse_schema(json.loads(schema_text(topic))) for topic in (orders_topic, bids_topic)}
         self._producer = Producer(
-            {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 20}, logger=log
+            {
+                "bootstrap.servers": bootstrap,
+                "enable.idempotence": True,
+                "linger.ms": 20,
+                "queue.buffering.max.messages": IN_FLIGHT,
+            },
+            logger=log,
         )
         self._failure: DeliveryError | None = None
 
@@ -43,10 +50,9 @@ class ShopWriter:
         """Writes `rate` orders a second until `stop` is set or `count` orders are out (0: no end).
 
         Raises:
-            DeliveryError: Kafka refused a message for good; what was acknowledged before is not repeated
-                by the next run.
+            DeliveryError: Kafka refused a message for good; the next run writes what is missing, and no more.
         """
-        first = self._next_number()
+        first = self._take_up().first
         log.info("writing orders from number %d on, %s a second", first, rate)
         started = time.monotonic()
         for number, placed in messages(self._mix, first, _clock_ms()):
@@ -61,6 +67,20 @@ class ShopWriter:
             self._write(self._orders_topic, placed.order_id, placed.record(), number)
             self._write(self._bids_topic, placed.order_id, placed.bid_record(), number)
         self._finish()
+
+    def _take_up(self) -> Resume:
+        """Writes what an earlier run owes, and says where to go on."""
+        found = resume(self._recent_numbers(self._orders_topic), self._recent_numbers(self._bids_topic))
+        now = next(_clock_ms())
+        for number in found.orders:
+            placed = order(self._mix, number, now)
+            self._write(self._orders_topic, placed.order_id, placed.record(), number)
+        for number in found.bids:
+            placed = order(self._mix, number, now)
+            self._write(self._bids_topic, placed.order_id, placed.bid_record(), number)
+        if found.orders or found.bids:
+            log.info("an earlier run owed %d orders and %d bids", len(found.orders), len(found.bids))
+        return found
 
     def _write(self, topic: str, key: str, record: dict[str, str | int], number: int) -> None:
         buffer = io.BytesIO()
@@ -95,55 +115,60 @@ class ShopWriter:
                 "of stopping; the next run writes them"
             )
 
-    def _next_number(self) -> int:
-        """One more than the highest order number that the orders topic holds."""
+    def _recent_numbers(self, topic: str) -> frozenset[int]:
+        """The order numbers on the last messages of each partition."""
         consumer = Consumer(
-            {
-                "bootstrap.servers": self._bootstrap,
-                "group.id": "shop-resume",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-            },
+            {"bootstrap.servers": self._bootstrap, "group.id": "shop-resume", "enable.auto.commit": False},
             logger=log,
         )
         try:
-            return max((_last_number(consumer, place) for place in self._ends(consumer)), default=-1) + 1
+            partitions = consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
+            return frozenset(number for partition in partitions for number in _numbers(consumer, topic, partition))
         except KafkaException as error:
             raise DeliveryError(
-                f"reading the last orders of topic {self._orders_topic} at {self._bootstrap} failed: {error}"
+                f"reading the last messages of topic {topic} at {self._bootstrap} failed: {error}"
             ) from error
         finally:
             consumer.close()
 
-    def _ends(self, consumer: Consumer) -> list[TopicPartition]:
-        """The last message's place in each partition that has one."""
-        metadata = consumer.list_topics(self._orders_topic, timeout=PATIENCE_SECONDS)
-        ends = []
-        for partition in metadata.topics[self._orders_topic].partitions:
-            place = TopicPartition(self._orders_topic, partition)
-            low, high = consumer.get_watermark_offsets(place, timeout=PATIENCE_SECONDS)
-            if high > low:
-                ends.append(TopicPartition(self._orders_topic, partition, high - 1))
-        return ends
+
+def _numbers(consumer: Consumer, topic: str, partition: int) -> frozenset[int]:
+    """The numbers in a partition's last messages; of all of them, where the last are somebody else's."""
+    low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=PATIENCE_SECONDS)
+    recent = frozenset(_read(consumer, TopicPartition(topic, partition, max(low, high - WINDOW)), high))
+    if recent or high - low <= WINDOW:
+        return recent
+    return frozenset(_read(consumer, TopicPartition(topic, partition, low), high))
 
 
-def _last_number(consumer: Consumer, place: TopicPartition) -> int:
-    consumer.assign([place])
+def _read(consumer: Consumer, start: TopicPartition, end: int) -> Iterator[int]:
+    """The order numbers from `start` up to the offset `end`."""
+    at = start.offset
+    if at >= end:
+        return
+    consumer.assign([start])
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        message = consumer.poll(1)
-        if message is None or message.error():
-            continue
-        return _number(message)
-    raise DeliveryError(
-        f"the last message of {place.topic}[{place.partition}] could not be read within {PATIENCE_SECONDS} s"
-    )
+    while at < end:
+        for message in consumer.consume(1000, timeout=1):
+            if message.error():
+                raise KafkaException(message.error())
+            offset = message.offset()
+            at = offset + 1 if offset is not None else at
+            number = _number(message)
+            if number is not None:
+                yield number
+            deadline = time.monotonic() + PATIENCE_SECONDS
+        if at < end and time.monotonic() > deadline:
+            raise DeliveryError(
+                f"{start.topic}[{start.partition}] could not be read from offset {at} to {end}: "
+                f"nothing came for {PATIENCE_SECONDS} s"
+            )
 
 
-def _number(message: Message) -> int:
-    """The order number that the shop put on its message; -1 on a message of somebody else's."""
+def _number(message: Message) -> int | None:
+    """The order number that the shop put on its message; None on a message of somebody else's."""
     value = dict(message.headers() or []).get(NUMBER_HEADER)
-    return int(value) if value is not None and value.isdigit() else -1
+    return int(value) if value is not None and value.isdigit() else None
 
 
 def _clock_ms() -> Iterator[int]:

@@ -72,6 +72,7 @@ def clean_environment(**more: str) -> dict[str, str]:
 def one_round(figures: Figures) -> None:
     """A lab from nothing to nothing, on a warm cache."""
     environment = clean_environment()
+    subprocess.run(lab("reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
     figures.timed("up to verified graph, warm", lab("up"), environment)
     figures.timed("pulumi up, unchanged", PULUMI_UP, environment)
     figures.timed("pulumi up --refresh, unchanged", (*PULUMI_UP, "--refresh"), environment)
@@ -93,6 +94,7 @@ def cold_round(figures: Figures) -> None:
         size = sum(path.lstat().st_size for path in cache.rglob("*"))
         figures.mib.setdefault("(cache on disk)", []).append(size / 2**20)
     finally:
+        subprocess.run(lab("reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
         shutil.rmtree(cache)
 
 
@@ -123,8 +125,11 @@ def main() -> None:
     parser.add_argument("--no-cold", action="store_true", help="leave out the lab on an empty cache")
     given = parser.parse_args()
     figures = Figures()
-    for _ in range(given.rounds):
-        one_round(figures)
+    try:
+        for _ in range(given.rounds):
+            one_round(figures)
+    finally:
+        subprocess.run(lab("reset"), cwd=PROJECT, env=clean_environment(), check=True, stdout=subprocess.DEVNULL)
     if not given.no_cold:
         cold_round(figures)
     console = Console(width=120)

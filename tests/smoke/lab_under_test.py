@@ -15,7 +15,7 @@ from pathlib import Path
 import fastavro
 import httpx
 import pyarrow
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 from pyiceberg.catalog import load_catalog
 
 from infra import credentials
@@ -68,10 +68,19 @@ class LabUnderTest:
     def orders(self) -> Iterator[dict]:
         """Every record of topic `orders`, decoded, duplicates included."""
         schema = fastavro.parse_schema(json.loads(schema_text("orders")))
+        for message in self.messages("orders"):
+            yield fastavro.schemaless_reader(io.BytesIO(message.value()), schema, None)
+
+    def numbers(self, topic: str) -> set[int]:
+        """The shop's own numbers of the orders in a topic."""
+        return {int(dict(message.headers())["order-number"]) for message in self.messages(topic)}
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        """Every message of a topic."""
         consumer = Consumer({"bootstrap.servers": self.environment["LAB_KAFKA"], "group.id": "smoke"})
         try:
-            for number in consumer.list_topics("orders", timeout=10).topics["orders"].partitions:
-                place = TopicPartition("orders", number, 0)
+            for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
+                place = TopicPartition(topic, number, 0)
                 _, end = consumer.get_watermark_offsets(place, timeout=10)
                 consumer.assign([place])
                 read = 0
@@ -80,7 +89,7 @@ class LabUnderTest:
                     assert message is not None, f"partition {number} ended at {read} of {end}"
                     assert message.error() is None
                     read = message.offset() + 1
-                    yield fastavro.schemaless_reader(io.BytesIO(message.value()), schema, None)
+                    yield message
         finally:
             consumer.close()
 

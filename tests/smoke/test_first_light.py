@@ -18,7 +18,7 @@ import psutil
 import pytest
 from confluent_kafka import KafkaException
 
-from infra.project import PROJECT
+from infra.project import PROJECT, PULUMI_STATE
 from infra.supervision import ROOT_VARIABLE
 from lineage.contract import compare, load
 from tests.smoke.specification import errors_of
@@ -60,7 +60,8 @@ def test_lab_env_points_any_client_at_the_lab(lab):
 
 def test_credentials_are_in_no_state_and_no_argument_list(lab):
     secret = lab.environment["AWS_SECRET_ACCESS_KEY"]
-    state = (PROJECT / ".lab" / "pulumi").rglob("*.json")
+    state = list(PULUMI_STATE.rglob("*.json"))
+    assert state
     assert all(secret not in path.read_text() for path in state)
     own = [p for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)]
     assert len(own) >= 5
@@ -238,6 +239,20 @@ def test_a_killed_broker_is_healed_and_the_shop_goes_on_where_it_was(lab):
     until(lab, lambda: lab.supervisor.state("kafka").pid not in {0, broker})
     count = len(ids_when_it_answers(lab))
     until(lab, lambda: len(ids_when_it_answers(lab)) > count)
+
+
+def test_a_shop_that_is_killed_neither_loses_nor_skips_an_order(lab):
+    for _ in range(3):
+        pid = lab.supervisor.state("shop").pid
+        assert pid > 0
+        psutil.Process(pid).kill()
+        until(lab, lambda killed=pid: lab.supervisor.state("shop").pid not in {0, killed})
+        grown = max(lab.numbers("orders")) + 20
+        until(lab, lambda wanted=grown: max(lab.numbers("orders")) >= wanted)
+    assert lab.lab("stop", "shop").status == 0
+    orders = lab.numbers("orders")
+    assert orders == set(range(len(orders)))
+    assert lab.numbers("bids") == orders
 
 
 def until(lab, true, seconds=60):

@@ -86,7 +86,11 @@ class Engine:
 
     def pulumi(self, *words: str) -> Result:
         with self.start(*words) as process:
-            text, _ = process.communicate(timeout=120)
+            try:
+                text, _ = process.communicate(timeout=120)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
         return Result(process.returncode, text)
 
     def start(self, *words: str) -> "subprocess.Popen[str]":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes as resources: what `pulumi up` does to them, and what it does when they die."""
 
+import json
 import signal
 import socket
 import threading
@@ -19,6 +20,14 @@ def answers(port):
         return httpx.get(f"http://127.0.0.1:{port}/", timeout=2).is_success
     except httpx.HTTPError:
         return False
+
+
+def pid_of(engine, program):
+    """The process id of a program that runs; 0 would mean this very process group to `kill`."""
+    state = Supervisor(engine.root).state(program)
+    assert state is not None
+    assert state.pid > 0
+    return state.pid
 
 
 def until(true, seconds=20):
@@ -40,9 +49,11 @@ def test_up_means_ready_a_second_up_changes_nothing_and_destroy_leaves_nothing(e
     engine.web("web", free_port)
     assert engine.up().status == 0
     assert answers(free_port)
+    pid = pid_of(engine, "web")
     second = engine.up()
-    assert "3 unchanged" in second.text or "2 unchanged" in second.text
-    pid = Supervisor(engine.root).state("web").pid
+    assert "3 unchanged" in second.text
+    assert not any(word in second.text for word in ("created", "updated", "replaced", "deleted"))
+    assert pid_of(engine, "web") == pid
     assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
     assert not psutil.pid_exists(pid)
     assert not answers(free_port)
@@ -53,10 +64,12 @@ def test_up_means_ready_a_second_up_changes_nothing_and_destroy_leaves_nothing(e
 def test_a_killed_process_is_healed_by_the_supervisor(engine, free_port):
     engine.web("web", free_port)
     engine.up()
-    pid = Supervisor(engine.root).state("web").pid
+    pid = pid_of(engine, "web")
     psutil.Process(pid).kill()
     assert until(lambda: Supervisor(engine.root).state("web").pid not in {0, pid} and answers(free_port))
-    assert "unchanged" in engine.up("--refresh").text
+    healed = pid_of(engine, "web")
+    assert "3 unchanged" in engine.up("--refresh").text
+    assert pid_of(engine, "web") == healed
 
 
 def test_a_killed_supervisor_takes_its_processes_along_and_refresh_brings_all_back(engine, free_port):
@@ -171,10 +184,39 @@ def test_too_little_memory_is_told_with_the_figures_and_can_be_overridden(engine
     engine.process("p", "exec sleep 1000\n")
     refused = engine.up()
     assert "memory: the chosen services need 100000000 MiB" in refused.text
-    assert "pulumi config set preflight warn" in refused.text
+    assert "lineage-lab:preflight: warn in Pulumi.stack.yaml" in refused.text
     assert engine.resources() == set()
     engine.wanted["supervisor"]["preflight"] = "warn"
     assert engine.up().status == 0
+
+
+def test_a_port_that_somebody_took_meanwhile_is_not_taken_for_the_service(engine, free_port):
+    engine.web("web", free_port)
+    engine.wanted["processes"][0]["ports"] = {"web api": free_port}
+    engine.up()
+    Supervisor(engine.root).stop("web")
+    with socket.socket() as thief:
+        thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        thief.bind(("127.0.0.1", free_port))
+        thief.listen()
+        failed = engine.up("--refresh")
+    assert f"web cannot start: port {free_port} (web api) is held by " in failed.text
+    assert engine.up("--refresh").status == 0
+
+
+def test_a_state_of_another_version_of_the_kit_can_still_be_taken_down(engine, free_port):
+    engine.web("web", free_port)
+    engine.up()
+    deployment = json.loads(engine.pulumi("stack", "export").text)
+    (web,) = (r for r in deployment["deployment"]["resources"] if r["urn"].endswith("::web"))
+    for properties in (web["inputs"], web["outputs"]):
+        properties["patience"] = 1
+        del properties["revision"]
+    state = engine.folder / "other.json"
+    state.write_text(json.dumps(deployment))
+    assert engine.pulumi("stack", "import", "--file", str(state)).status == 0
+    assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
+    assert owned_by(engine) == []
 
 
 def test_two_stacks_run_side_by_side(make_engine, free_port):

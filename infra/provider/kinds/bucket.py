@@ -14,6 +14,10 @@ from infra.provider.kind import Call, Found, Inputs, Kind
 
 REGION = "us-east-1"
 
+GONE = frozenset({"404", "NoSuchBucket"})
+FOREIGN = frozenset({"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
+"""The store does not know our keys: it is another lab's, or was made with other keys. Its buckets are not ours."""
+
 
 class BucketInputs(Inputs):
     """`endpoint` is the URL of the store, `credentials` the file that holds the keys."""
@@ -34,19 +38,21 @@ class BucketKind(Kind[BucketInputs]):
         try:
             _client(inputs).create_bucket(Bucket=inputs.bucket)
         except ClientError as error:
-            if error.response["Error"]["Code"] not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
+            if _code(error) not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
                 raise _failure(inputs, "create", error) from error
         except BotoCoreError as error:
             raise _failure(inputs, "create", error) from error
         return {}
 
     def read(self, inputs: BucketInputs, call: Call) -> Found[BucketInputs] | None:
+        if not _has_keys(inputs):
+            return None
         try:
             _client(inputs).head_bucket(Bucket=inputs.bucket)
         except EndpointConnectionError:
             return None  # the store itself is gone: it is made anew, its buckets after it
         except ClientError as error:
-            if error.response["Error"]["Code"] in {"404", "NoSuchBucket"}:
+            if _code(error) in GONE | FOREIGN:
                 return None
             raise _failure(inputs, "read", error) from error
         except BotoCoreError as error:
@@ -57,24 +63,38 @@ class BucketKind(Kind[BucketInputs]):
         return {}
 
     def delete(self, inputs: BucketInputs, call: Call) -> None:
-        client = _client(inputs)
+        if not _has_keys(inputs):
+            return
         try:
-            pages = client.get_paginator("list_objects_v2").paginate(Bucket=inputs.bucket)
-            for page in pages:
-                keys = [{"Key": item["Key"]} for item in page.get("Contents", [])]
-                if keys:
-                    client.delete_objects(Bucket=inputs.bucket, Delete={"Objects": keys, "Quiet": True})
-            client.delete_bucket(Bucket=inputs.bucket)
+            _empty_and_delete(_client(inputs), inputs.bucket)
         except EndpointConnectionError:
             return  # the store is gone, and with it the bucket
         except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchBucket":
+            if _code(error) not in GONE | FOREIGN:
                 raise _failure(inputs, "delete", error) from error
         except BotoCoreError as error:
             raise _failure(inputs, "delete", error) from error
 
 
-def _client(inputs: BucketInputs) -> Any:  # noqa: ANN401 - boto3 has no types of its own
+def _empty_and_delete(client: Any, bucket: str) -> None:  # noqa: ANN401 - boto3 has no types of its own
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+        keys = [{"Key": item["Key"]} for item in page.get("Contents", [])]
+        if keys:
+            client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+    client.delete_bucket(Bucket=bucket)
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response["Error"]["Code"])
+
+
+def _has_keys(inputs: BucketInputs) -> bool:
+    """Whether the keys are there; without them nothing can be asked, and the store is about to be made anew."""
+    path = Path(inputs.credentials)
+    return path.exists() and credentials.read(path).keys() >= credentials.NAMES_OF_S3
+
+
+def _client(inputs: BucketInputs) -> Any:  # noqa: ANN401 - as above
     keys = credentials.read(Path(inputs.credentials))
     return boto3.client(
         "s3",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from infra import credentials
+from infra.errors import LabError
 from infra.provider.kind import Call, Found, Inputs, Kind
 
 
@@ -34,7 +35,12 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
 
     def read(self, inputs: EnvironmentFileInputs, call: Call) -> Found[EnvironmentFileInputs] | None:
         path = Path(inputs.path)
-        if not path.exists() or path.read_text(encoding="utf-8") != self._text(inputs):
+        known = credentials.parse(path.read_text(encoding="utf-8")) if path.exists() else {}
+        try:
+            wanted = credentials.parse(self._text(inputs))
+        except LabError:
+            return None  # the credentials are gone: both files are made anew
+        if known != wanted:
             return None
         path.chmod(0o600)
         return Found(inputs)
@@ -47,4 +53,7 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
 
     def _text(self, inputs: EnvironmentFileInputs) -> str:
         known = credentials.read(Path(inputs.credentials))
+        missing = set(inputs.secrets.values()) - known.keys()
+        if missing:
+            raise LabError(f"{inputs.credentials} lacks {', '.join(sorted(missing))}; `up --refresh` completes it")
         return credentials.render(inputs.values | {variable: known[name] for variable, name in inputs.secrets.items()})

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from pydantic import Field
 
-from infra.errors import LabError, ServiceError
+from infra.errors import LabError, PreflightError, ServiceError
+from infra.preflight import busy_ports
 from infra.provider.kind import Call, Found, Inputs, Kind
 from infra.supervision import Program, State, Supervisor, log_tail
 
@@ -40,6 +42,7 @@ class ProcessInputs(Inputs):
         stays: a service (started now, kept running) rather than a task (started by `lab run`).
         probe: how to tell that it is ready; None: it is once it has run for a second.
         stop_seconds: time between SIGTERM and SIGKILL.
+        ports: what it binds, by what for: refused where somebody else has one already.
         fingerprint: of the credentials: it restarts when they change.
         revision: of the code and jars it runs: it restarts when they change.
     """
@@ -53,6 +56,7 @@ class ProcessInputs(Inputs):
     stop_seconds: int
     fingerprint: str
     revision: str
+    ports: dict[str, int] = Field(default_factory=dict)
     probe: ProbeInputs | None = None
 
 
@@ -66,6 +70,10 @@ class ProcessKind(Kind[ProcessInputs]):
     def create(self, inputs: ProcessInputs, call: Call) -> dict[str, Any]:
         supervisor = Supervisor(Path(inputs.root))
         log = supervisor.log_of(inputs.program)
+        supervisor.remove(inputs.program)
+        if busy := busy_ports(inputs.ports):
+            # Its probe would be answered by the other one, and the lab would be built on that.
+            raise PreflightError(f"{inputs.program} cannot start: " + "; ".join(busy))
         self._lay_out(inputs)
         log.unlink(missing_ok=True)
         try:

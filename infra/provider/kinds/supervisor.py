@@ -41,9 +41,11 @@ class SupervisorKind(Kind[SupervisorInputs]):
         busy = busy_ports(inputs.ports)
         short = short_of(Path(inputs.root), inputs.memory_mib, inputs.disk_mib)
         if busy or (short and inputs.preflight == "strict"):
+            name = Path(inputs.root).name
+            set_it = f"lineage-lab:%s in Pulumi.{name}.yaml"
             remedies = [
-                *(["end the holder, or move the lab: pulumi config set portOffset 10000"] if busy else []),
-                *(["to start all the same: pulumi config set preflight warn"] if short else []),
+                *([f"end the holder, or move the lab: {set_it % 'portOffset: 10000'}"] if busy else []),
+                *([f"to start all the same: {set_it % 'preflight: warn'}"] if short else []),
             ]
             raise PreflightError(
                 "this machine cannot carry the lab as it is configured:\n"

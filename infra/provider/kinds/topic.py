@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
+    ClusterMetadata,
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -27,9 +28,13 @@ T = TypeVar("T")
 
 
 class TopicInputs(Inputs):
-    """`config` holds the topic-level settings that are not the broker's defaults."""
+    """`config` holds the topic-level settings that are not the broker's defaults.
+
+    `cluster` is the id of the cluster that is meant: whatever else answers at `bootstrap` is not touched.
+    """
 
     bootstrap: str
+    cluster: str
     topic: str
     partitions: int
     config: dict[str, str]
@@ -40,10 +45,16 @@ class TopicKind(Kind[TopicInputs]):
 
     name = "Topic"
     inputs = TopicInputs
-    replace_on = frozenset({"bootstrap", "topic"})
+    replace_on = frozenset({"bootstrap", "cluster", "topic"})
 
     def create(self, inputs: TopicInputs, call: Call) -> dict[str, Any]:
         admin = _admin(inputs)
+        found = _cluster(inputs, admin)
+        if found != inputs.cluster:
+            raise LabError(
+                f"the broker at {inputs.bootstrap} is not this lab's: its cluster is {found}, not {inputs.cluster}. "
+                "Another lab or program has the port: end it, or set another portOffset"
+            )
         new = NewTopic(inputs.topic, inputs.partitions, 1, config=inputs.config)
         created = _of(inputs, "create", lambda: admin.create_topics([new])[inputs.topic], _exists)
         if not created:
@@ -59,11 +70,9 @@ class TopicKind(Kind[TopicInputs]):
         if not _answers(inputs.bootstrap):
             return None  # the broker itself is gone: it and its topics are made anew
         admin = _admin(inputs)
-        try:
-            topics = admin.list_topics(timeout=PATIENCE_SECONDS).topics
-        except KafkaException as error:
-            raise _failure(inputs, "read", error) from error
-        if inputs.topic not in topics:
+        metadata = _metadata(inputs, admin)
+        topics = metadata.topics
+        if metadata.cluster_id != inputs.cluster or inputs.topic not in topics:
             return None
         resource = ConfigResource(ResourceType.TOPIC, inputs.topic)
         entries = _of(inputs, "read", lambda: admin.describe_configs([resource])[resource])
@@ -103,6 +112,8 @@ class TopicKind(Kind[TopicInputs]):
         if not _answers(inputs.bootstrap):
             return  # the broker is gone, and with it the topic
         admin = _admin(inputs)
+        if _cluster(inputs, admin) != inputs.cluster:
+            return  # somebody else's broker, and somebody else's topic
         _of(inputs, "delete", lambda: admin.delete_topics([inputs.topic])[inputs.topic], _unknown)
 
 
@@ -120,6 +131,17 @@ def _answers(bootstrap: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _metadata(inputs: TopicInputs, admin: AdminClient) -> ClusterMetadata:
+    try:
+        return admin.list_topics(timeout=PATIENCE_SECONDS)
+    except KafkaException as error:
+        raise _failure(inputs, "read", error) from error
+
+
+def _cluster(inputs: TopicInputs, admin: AdminClient) -> str:
+    return str(_metadata(inputs, admin).cluster_id)
 
 
 def _exists(error: KafkaError) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.errors import LabError
 from infra.lab import ENDPOINTS, lab
 from infra.project import PROJECT
 from infra.settings import Settings
@@ -36,7 +37,7 @@ def site():
 
 @pytest.fixture(scope="module")
 def rendered(site):
-    launcher = Launcher(Programs(), "/jdk/bin/java", Path("/project"), Path("/project/.lab/dev/credentials.env"))
+    launcher = Launcher(Programs(), "/jdk/bin/java", PROJECT, Path("/project/.lab/dev/credentials.env"))
     settings = Settings(port_offset=100)
     return {r.key: r for r in LocalTarget(site, launcher, settings).render(lab(site, settings))}
 
@@ -48,7 +49,7 @@ def text_of(resource):
     shown = [f"kind: {resource.kind}", f"needs: {', '.join(resource.needs)}"]
     shown += [f"{name}: {value}" for name, value in sorted(properties.items()) if name != "revision"]
     shown += [f"--- {name}\n{text}" for name, text in files.items() if text]
-    return "\n".join(shown).rstrip() + "\n"
+    return "\n".join(shown).rstrip().replace(str(PROJECT), "/project") + "\n"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,15 @@ def test_a_changed_source_changes_the_revision(tmp_path):
     package = tmp_path / "a" / "b"
     package.mkdir(parents=True)
     (package / "x.py").write_text("1")
-    first = source_revision(tmp_path, "a.b")
+    first = source_revision(tmp_path, ["a.b"])
     (package / "x.py").write_text("2")
-    assert source_revision(tmp_path, "a.b") != first
-    assert source_revision(PROJECT, "lineage") == source_revision(PROJECT, "lineage")
+    assert source_revision(tmp_path, ["a.b"]) != first
+    schema = package / "x.avsc"
+    schema.write_text("{}")
+    assert source_revision(tmp_path, ["a.b"]) != first
+    assert source_revision(PROJECT, ["lineage"]) != source_revision(PROJECT, ["lineage", "infra.namespaces"])
+
+
+def test_a_checkout_in_an_odd_place_is_refused_with_the_reason():
+    with pytest.raises(LabError, match=r"'/my labs/50%/\.lab/dev'.*a space, '%'"):
+        LocalSite(Path("/my labs/50%/.lab/dev"), 0, ENDPOINTS, Programs())

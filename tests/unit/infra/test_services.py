@@ -15,6 +15,8 @@ from infra.settings import Settings
 class ElsewhereSite:
     """A target where inside and outside differ, as under Docker."""
 
+    identity = "elsewhere"
+
     def listen(self, service, endpoint):
         port = next(known.port for known in ENDPOINTS[service] if known.name == endpoint)
         return Address("0.0.0.0", port)

@@ -34,6 +34,7 @@ def test_a_python_spelling_is_no_key():
         ("portOffset", "-1"),
         ("portOffset", "80000"),
         ("portOffset", "many"),
+        ("portOffset", "true"),
         ("target", "moon"),
         ("shopErrorRate", "2"),
         ("sparkMaster", "mesos://x"),

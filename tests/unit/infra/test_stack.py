@@ -18,7 +18,10 @@ def test_a_name_that_cannot_be_a_stacks_is_refused(name):
         Stack(name, None)
 
 
-def lock(pid, hostname=platform.node()):
+HERE = platform.node()
+
+
+def lock(pid, hostname=HERE):
     return {"pid": pid, "username": "me", "hostname": hostname, "timestamp": "2026-01-01T00:00:00Z"}
 
 

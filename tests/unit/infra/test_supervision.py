@@ -8,6 +8,7 @@ from infra.supervision import (
     LONGEST_SOCKET_PATH,
     Program,
     daemon_config,
+    inherited,
     log_tail,
     program_config,
     socket_path,
@@ -43,9 +44,16 @@ def test_a_program_dies_with_its_supervisor_where_the_system_can_do_that():
     assert with_signal == f"setpriv --pdeathsig TERM -- {without}"
 
 
-def test_a_percent_sign_in_the_path_is_not_expanded():
-    command = parsed(program_config(Path("/50%off"), Program("p", True), False))["program:p"]["command"]
-    assert command == '/bin/sh "/50%%off/services/p/run"'
+def test_the_socket_is_found_again_whatever_the_shell_calls_its_temporary_folder(monkeypatch):
+    long = Path("/home/me") / ("deep/" * 30) / ".lab/dev"
+    first = socket_path(long)
+    monkeypatch.setenv("TMPDIR", "/elsewhere")
+    assert socket_path(long) == first
+
+
+def test_only_what_is_harmless_is_taken_over_from_the_users_environment():
+    user = {"PATH": "/bin", "HOME": "/h", "AWS_SESSION_TOKEN": "t", "SPARK_HOME": "/s", "http_proxy": "p"}
+    assert inherited(user) == {"PATH": "/bin", "HOME": "/h", "NO_PROXY": "127.0.0.1,localhost"}
 
 
 def test_the_tail_of_a_log_is_its_last_lines(tmp_path):
