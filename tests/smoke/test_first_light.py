@@ -273,12 +273,13 @@ def ids_when_it_answers(lab):
 
 def test_a_second_up_repairs_what_is_stopped_and_changes_nothing_else(lab):
     lab.lab("stop", "object_store")
+    lab.lab("stop", "shop")
     pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
     ended = lab.lab("up", "--no-pipeline")
     assert ended.status == 0, ended.text
     after = {state.name: state.pid for state in lab.supervisor.states() if state.running}
     assert after.items() >= pids.items()
-    assert after.keys() - pids.keys() == {"object_store"}
+    assert after.keys() - pids.keys() == {"object_store", "shop"}
     again = lab.lab("up", "--no-pipeline")
     assert "unchanged" in again.text
     assert "created" not in again.text
