@@ -2,7 +2,6 @@
 """Which dataset each leaf of a plan is. The JSON of a plan leaves out options and tables: Spark is asked."""
 
 import json
-import logging
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -10,9 +9,9 @@ from jobs.spark.java import JavaObject
 
 _KAFKA_RELATION = "KafkaRelation"
 _KAFKA_SOURCE = "kafka"
+_ICEBERG_TABLE = "org.apache.iceberg.spark.source.SparkTable"
+_ICEBERG_METADATA = "org.apache.iceberg.BaseMetadataTable"
 _S3_SCHEMES = {"s3", "s3a", "s3n"}
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,21 @@ class Dataset:
     is_topic: bool = False
 
 
-def of_leaves(plan: JavaObject) -> tuple[tuple[Dataset, ...], ...]:
-    """The datasets of each leaf, in the order of `collectLeaves()`; none for constants and the unknown."""
+@dataclass(frozen=True)
+class Source:
+    """What a leaf of a plan reads.
+
+    Attributes:
+        datasets: none for constants.
+        unnamed: what else it reads, for people; empty where `datasets` are all.
+    """
+
+    datasets: tuple[Dataset, ...] = ()
+    unnamed: str = ""
+
+
+def of_leaves(plan: JavaObject) -> tuple[Source, ...]:
+    """The source of each leaf, in the order of `collectLeaves()`."""
     leaves = plan.collectLeaves()
     return tuple(_of_leaf(leaves.apply(ordinal)) for ordinal in range(leaves.size()))
 
@@ -44,20 +56,22 @@ def of_location(location: str) -> Dataset:
     return Dataset(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
 
 
-def of_topics(options: dict[str, str | None]) -> tuple[Dataset, ...]:
-    """The topics that a Kafka source with these options reads; the first bootstrap server names the cluster."""
+def of_topics(options: dict[str, str | None]) -> Source:
+    """The topics that a Kafka source with these options reads; the first bootstrap server names the cluster.
+
+    The topics of a pattern are not known before it runs.
+    """
     servers = options["kafka.bootstrap.servers"] or ""
     if options["subscribe"]:
         topics = [topic.strip() for topic in options["subscribe"].split(",")]
     elif options["assign"]:
         topics = list(json.loads(options["assign"]))
     else:
-        log.warning("lineage: a Kafka source subscribes to a pattern; its topics are not known before it runs")
-        topics = []
-    return tuple(Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True) for topic in topics)
+        return Source(unnamed=f"a pattern of topics at {servers}")
+    return Source(tuple(Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True) for topic in topics))
 
 
-def _of_leaf(leaf: JavaObject) -> tuple[Dataset, ...]:
+def _of_leaf(leaf: JavaObject) -> Source:
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == _KAFKA_RELATION:
         return of_topics(_kafka_relation_options(leaf.relation()))
@@ -66,9 +80,8 @@ def _of_leaf(leaf: JavaObject) -> tuple[Dataset, ...]:
     if kind in {"DataSourceV2Relation", "StreamingDataSourceV2Relation"}:
         return _of_table(leaf.table())
     if kind in _WITHOUT_DATASET:
-        return ()
-    log.warning("lineage: a source of kind %s has no dataset name that this job knows", kind)
-    return ()
+        return Source()
+    return Source(unnamed=f"a source of kind {kind}")
 
 
 _KAFKA_OPTIONS = ("kafka.bootstrap.servers", "subscribe", "assign")
@@ -85,9 +98,18 @@ def _kafka_relation_options(relation: JavaObject) -> dict[str, str | None]:
     return {name: option.get() if option.isDefined() else None for name, option in found.items()}
 
 
-def _of_table(table: JavaObject) -> tuple[Dataset, ...]:
-    """Iceberg's `SparkTable`; other connectors' tables have no location."""
-    if not table.getClass().getName().startswith("org.apache.iceberg."):
-        log.warning("lineage: table %s is not an Iceberg table, its location is not known", table.name())
-        return ()
-    return (of_location(table.table().location()),)
+def _of_table(table: JavaObject) -> Source:
+    """Iceberg's `SparkTable`; other connectors' tables have no location.
+
+    A metadata table (`orders.snapshots`) has the location of its table, whose columns it does not have.
+    """
+    if table.getClass().getName() != _ICEBERG_TABLE or _is_metadata(table.table()):
+        return Source(unnamed=f"table {table.name()}, which is not an Iceberg table of data")
+    return Source((of_location(table.table().location()),))
+
+
+def _is_metadata(table: JavaObject) -> bool:
+    java_class = table.getClass()
+    while java_class is not None and java_class.getName() != _ICEBERG_METADATA:
+        java_class = java_class.getSuperclass()
+    return java_class is not None

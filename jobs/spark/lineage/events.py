@@ -14,7 +14,7 @@ from openlineage.client.facet_v2 import (
     schema_dataset,
 )
 
-from jobs.spark.lineage.datasets import Dataset
+from jobs.spark.lineage.datasets import Dataset, Source
 from jobs.spark.lineage.model import Edge, Origin
 from jobs.spark.lineage.plan import PlanLineage
 
@@ -55,7 +55,7 @@ def describe(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: S
     Args:
         lineage: of the frame that is written.
         sources: the datasets of each leaf of its plan.
-        sink: where the frame goes; columns meet by name.
+        sink: where the frame goes; columns meet by name, in whatever case, and are named as the sink names them.
         complete: False leaves the column lineage out: a part of it would read as all of it.
     """
     inputs = [
@@ -64,7 +64,7 @@ def describe(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: S
     ]
     facets: dict[str, DatasetFacet] = {"schema": _schema(sink.fields)}
     if complete:
-        facets["columnLineage"] = _column_lineage(lineage, sources)
+        facets["columnLineage"] = _column_lineage(lineage, sources, sink)
     return Datasets(inputs, [OutputDataset(sink.dataset.namespace, sink.dataset.name, facets=facets)])
 
 
@@ -97,6 +97,8 @@ def _input_fields(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]]) ->
     """Name and type of every field of every input; a dataset that is read twice is one input."""
     inputs: dict[Dataset, dict[str, str]] = {}
     for ordinal, (leaf, datasets) in enumerate(zip(lineage.leaves, sources, strict=True)):
+        if not leaf.is_read:
+            continue
         for dataset in datasets:
             fields = inputs.setdefault(dataset, {})
             for decoding in sorted(lineage.decodings, key=lambda d: d.fields):
@@ -113,16 +115,29 @@ def _schema(fields: dict[str, str] | Fields) -> schema_dataset.SchemaDatasetFace
     )
 
 
+def gaps(lineage: PlanLineage, sources: Sequence[Source]) -> list[str]:
+    """What keeps the column lineage from being complete: nodes without a rule, and sources without a name."""
+    read = (source for leaf, source in zip(lineage.leaves, sources, strict=True) if leaf.is_read)
+    return sorted(lineage.unknown | {source.unnamed for source in read if source.unnamed})
+
+
 def _column_lineage(
-    lineage: PlanLineage, sources: Sequence[Sequence[Dataset]]
+    lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: Sink
 ) -> column_lineage_dataset.ColumnLineageDatasetFacet:
     return column_lineage_dataset.ColumnLineageDatasetFacet(
         fields={
-            column: column_lineage_dataset.Fields(inputFields=_input_columns(edges, sources))
+            _spelled(column, sink): column_lineage_dataset.Fields(inputFields=_input_columns(edges, sources))
             for column, edges in lineage.columns.items()
         },
         dataset=_input_columns(lineage.rows, sources),
     )
+
+
+def _spelled(column: str, sink: Sink) -> str:
+    """The sink's spelling of a column: where case counts there may be several, and the exact one is meant."""
+    names = [name for name, _ in sink.fields]
+    same = [name for name in names if name.casefold() == column.casefold()]
+    return same[0] if len(same) == 1 else column
 
 
 def _input_columns(

@@ -8,11 +8,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from jobs.spark.lineage.model import Column, Edge, Origin, Subtype, union
+from jobs.spark.lineage.datatypes import Shape, avro_shape, avro_type, spark_shape, spark_type
+from jobs.spark.lineage.model import Column, Origin, Subtype, union
 from jobs.spark.lineage.tree import ExprId, Node
 
 _MASKING = {"Md5", "Sha1", "Sha2", "Crc32", "XxHash64", "Murmur3Hash", "HiveHash", "Mask"}
 _PASS_THROUGH = {"Alias", "KnownNotNull", "KnownNullable", "KnownNonNullable", "TempResolvedColumn"}
+_ENCODED = {Subtype.IDENTITY, Subtype.TRANSFORMATION}
+"""How bytes that are decoded may come from their source: a frame's header is cut off, a text is cast."""
+
 _SUBQUERIES = {"ScalarSubquery", "Exists", "ListQuery", "InSubquery", "LateralSubquery", "FunctionTableSubquery"}
 
 
@@ -76,22 +80,74 @@ def _lambda_variable(_scope: Scope, _expression: Node) -> Column:
 
 
 def _struct_field(scope: Scope, expression: Node) -> Column:
-    return scope.column(expression.children[0]).get(expression.name)
+    """`.*` leaves the name out: then the type of the attribute that it is taken of has it."""
+    (struct,) = expression.children
+    name = expression.fields.get("name")
+    if name is None:
+        shape = spark_shape(struct.fields.get("dataType")) or ()
+        name = dict(enumerate(field for field, _ in shape)).get(expression.fields["ordinal"])
+    return _field(scope, expression, name)
+
+
+def _field_of_each(scope: Scope, expression: Node) -> Column:
+    """One field of every struct of an array."""
+    return _field(scope, expression, expression.fields["field"]["name"])
+
+
+def _field(scope: Scope, expression: Node, name: str | None) -> Column:
+    """Unknown where the fields are not told apart: the edges of the whole are not those of one field."""
+    (parent,) = expression.children
+    whole = scope.column(parent)
+    found = None
+    if name is not None and not _has_lambda_variable(parent):
+        found = whole.field(expression.fields["ordinal"], name)
+    if found is not None:
+        return found
+    scope.findings.unknown.add(
+        f"field {name or expression.fields['ordinal']} of {parent.fields.get('name', parent.kind)}"
+    )
+    return whole.through(Subtype.TRANSFORMATION)
+
+
+def _has_lambda_variable(expression: Node) -> bool:
+    return expression.kind == "NamedLambdaVariable" or any(map(_has_lambda_variable, expression.children))
 
 
 def _named_struct(scope: Scope, expression: Node) -> Column:
     names, values = expression.children[::2], expression.children[1::2]
     return Column.struct(
-        {str(n.fields.get("value", n.kind)): scope.column(v) for n, v in zip(names, values, strict=True)}
+        (str(n.fields.get("value", n.kind)), scope.column(v)) for n, v in zip(names, values, strict=True)
     )
 
 
+def _updated_struct(scope: Scope, expression: Node) -> Column:
+    """`withField` and `dropFields`. Whether names meet in another case is a setting: then it is unknown."""
+    struct, *changes = expression.children
+    fields = scope.column(struct).fields
+    if fields is None:
+        return union(scope.column(child) for child in expression.children).through(Subtype.TRANSFORMATION)
+    updated = list(fields)
+    for change in changes:
+        places = [i for i, (name, _) in enumerate(updated) if name.casefold() == change.name.casefold()]
+        if len(places) > 1 or any(updated[place][0] != change.name for place in places):
+            scope.findings.unknown.add(f"{change.kind} {change.name}")
+        made = [(change.name, scope.column(value)) for value in change.children]
+        place = places[0] if places else len(updated)
+        updated[place : place + 1] = made
+    return Column.struct(updated)
+
+
+def _choice(scope: Scope, expression: Node) -> Column:
+    """One of the arguments, or an array of them: a field of the result is that field of one of them."""
+    return union(scope.column(child) for child in expression.children).each(Subtype.TRANSFORMATION)
+
+
 def _conditional(scope: Scope, conditions: list[Node], values: list[Node]) -> Column:
-    result = union(scope.column(value) for value in values).through(Subtype.TRANSFORMATION)
+    result = union(scope.column(value) for value in values).each(Subtype.TRANSFORMATION)
     decisive = union(scope.column(condition) for condition in conditions)
     if scope.in_time_window:
         return union([result, decisive.through(Subtype.TRANSFORMATION)])
-    return Column(result.edges | decisive.deciding(Subtype.CONDITIONAL))
+    return result.decided_by(decisive.deciding(Subtype.CONDITIONAL))
 
 
 def _if(scope: Scope, expression: Node) -> Column:
@@ -108,16 +164,16 @@ def _case_when(scope: Scope, expression: Node) -> Column:
 
 def _aggregate(scope: Scope, expression: Node) -> Column:
     function, *filters = expression.children
-    value = scope.column(function).through(Subtype.AGGREGATION, masking=function.kind == "Count")
+    value = scope.column(function).each(Subtype.AGGREGATION, masking=function.kind == "Count")
     decisive = union(scope.column(condition) for condition in filters)
-    return Column(value.edges | decisive.deciding(Subtype.FILTER))
+    return value.decided_by(decisive.deciding(Subtype.FILTER))
 
 
 def _window(scope: Scope, expression: Node) -> Column:
     """The keys of a window decide about this one column: the rows stay what they are."""
     function, specification = expression.children
-    value = scope.column(function).through(Subtype.TRANSFORMATION)
-    return Column(value.edges | scope.column(specification).deciding(Subtype.WINDOW))
+    value = scope.column(function).each(Subtype.TRANSFORMATION)
+    return value.decided_by(scope.column(specification).deciding(Subtype.WINDOW))
 
 
 def _time_conversion(scope: Scope, expression: Node) -> Column:
@@ -134,56 +190,53 @@ def _from_avro(scope: Scope, expression: Node) -> Column:
         schema = json.loads(text) if isinstance(text, str) else {}
     except json.JSONDecodeError:
         schema = {}
-    fields = schema.get("fields", []) if isinstance(schema, dict) else []
-    return _decoded(scope, expression, tuple((f["name"], avro_type(f["type"])) for f in fields))
+    if not isinstance(schema, dict) or schema.get("type") != "record":
+        return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
+    types = tuple((f["name"], avro_type(f["type"])) for f in schema["fields"])
+    return _decoded(scope, expression, types, avro_shape(schema))
 
 
 def _from_text(scope: Scope, expression: Node) -> Column:
     """`from_json` and `from_csv`: the schema is Spark's own JSON of a struct."""
     schema = expression.fields.get("schema")
-    fields = schema.get("fields", []) if isinstance(schema, dict) else []
-    return _decoded(scope, expression, tuple((f["name"], spark_type(f["type"])) for f in fields))
+    if not isinstance(schema, dict) or schema.get("type") != "struct":
+        return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
+    types = tuple((f["name"], spark_type(f["type"])) for f in schema["fields"])
+    return _decoded(scope, expression, types, spark_shape(schema))
 
 
-def _decoded(scope: Scope, expression: Node, fields: tuple[tuple[str, str], ...]) -> Column:
+def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...], shape: Shape) -> Column:
     """Decoding changes the form, not the value: a field of the result is a column of the source.
 
-    Where the bytes come from more than one place, or the fields are not known, it is a plain function.
+    Where the bytes come from more than one place, or from within a column, each field is a function of all.
     """
-    origins = {edge.origin for edge in scope.column(expression.children[0]).edges}
-    if len(origins) != 1 or not fields:
-        return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
-    (source,) = origins
-    if source.path:
-        return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
-    scope.findings.decodings.add(Decoding(source.leaf, source.column, fields))
-    return Column.struct({name: _decoded_field(source, name) for name, _ in fields})
+    encoded = scope.column(expression.children[0])
+    sources = {edge.origin for edge in encoded.edges if edge.subtype in _ENCODED and not edge.masking}
+    if len(sources) != 1 or len(encoded.edges) != 1 or next(iter(sources)).path:
+        return _of_shape(encoded.through(Subtype.TRANSFORMATION), shape)
+    (source,) = sources
+    scope.findings.decodings.add(Decoding(source.leaf, source.column, types))
+    return Column.struct(
+        (name, Column.of(Origin(source.leaf, source.column, (name,), decoded=True), inner))
+        for name, inner in shape or ()
+    )
 
 
-def _decoded_field(source: Origin, name: str) -> Column:
-    origin = Origin(source.leaf, source.column, (name,), decoded=True)
-    return Column(frozenset({Edge(origin, Subtype.IDENTITY)}))
-
-
-def avro_type(schema: object) -> str:
-    """The type of an Avro field as one word: its logical type, else its type; of a nullable one the other."""
-    if isinstance(schema, list):
-        return "|".join(avro_type(member) for member in schema if member != "null")
-    if isinstance(schema, dict):
-        return str(schema.get("logicalType") or avro_type(schema.get("type")))
-    return str(schema)
-
-
-def spark_type(data_type: object) -> str:
-    """The type of a Spark field as one word."""
-    return str(data_type.get("type")) if isinstance(data_type, dict) else str(data_type)
+def _of_shape(value: Column, shape: Shape) -> Column:
+    """A struct of which every field is made of the same."""
+    if shape is None:
+        return value
+    return Column(value.edges, tuple((name, _of_shape(value, inner)) for name, inner in shape))
 
 
 _RULES: dict[str, Callable[[Scope, Node], Column]] = {
     "AttributeReference": _attribute,
     "NamedLambdaVariable": _lambda_variable,
     "GetStructField": _struct_field,
+    "GetArrayStructFields": _field_of_each,
     "CreateNamedStruct": _named_struct,
+    "UpdateFields": _updated_struct,
+    **dict.fromkeys(("Coalesce", "CreateArray", "First", "Last", "Lag", "Lead"), _choice),
     "If": _if,
     "CaseWhen": _case_when,
     "AggregateExpression": _aggregate,

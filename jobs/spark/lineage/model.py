@@ -5,9 +5,11 @@ Subtypes are OpenLineage's. DIRECT ones say that values flow, INDIRECT ones that
 or rows without flowing into them.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from jobs.spark.lineage.datatypes import Shape
 
 
 class Subtype(StrEnum):
@@ -74,44 +76,88 @@ class Column:
 
     Attributes:
         edges: of the column as a whole.
-        fields: of a struct whose fields come from different places; None where they are not told apart.
+        fields: (name, column) of each field of a struct, or of the structs in an array, in order. None where
+            they are not told apart: then nothing can be said of a single one.
     """
 
     edges: frozenset[Edge] = frozenset()
-    fields: Mapping[str, "Column"] | None = field(default=None, hash=False)
+    fields: tuple[tuple[str, "Column"], ...] | None = None
 
     @staticmethod
-    def of(leaf: int, name: str) -> "Column":
-        """A source's own column."""
-        return Column(frozenset({Edge(Origin(leaf, name), Subtype.IDENTITY)}))
+    def of(origin: Origin, shape: Shape = None) -> "Column":
+        """A source's own column. Each field of a struct is an origin of its own."""
+        whole = frozenset({Edge(origin, Subtype.IDENTITY)})
+        if shape is None:
+            return Column(whole)
+        below = ((name, replace(origin, path=(*origin.path, name)), inner) for name, inner in shape)
+        return Column(whole, tuple((name, Column.of(field, inner)) for name, field, inner in below))
 
     @staticmethod
-    def struct(fields: Mapping[str, "Column"]) -> "Column":
-        return Column(union(fields.values()).edges, fields)
+    def struct(fields: Iterable[tuple[str, "Column"]]) -> "Column":
+        given = tuple(fields)
+        return Column(union(column for _, column in given).edges, given)
 
-    def get(self, name: str) -> "Column":
-        """A field of this struct. The field of a source's own struct column is an origin of its own."""
-        if self.fields is not None and name in self.fields:
-            return self.fields[name]
-        return Column(frozenset(_descend(edge, name) for edge in self.edges))
+    @property
+    def is_constant(self) -> bool:
+        """Made of no source: so is each field, known or not."""
+        return not self.edges
+
+    @property
+    def is_source(self) -> bool:
+        """A source's own column, or field, as it is."""
+        return len(self.edges) == 1 and all(edge.subtype is Subtype.IDENTITY for edge in self.edges)
+
+    def field(self, ordinal: int, name: str) -> "Column | None":
+        """A field by its place; None where it is not known.
+
+        The name must be that of the field, but for its case, which is the user's in Spark's plans. Another name
+        at that place says that the fields are not those that Spark has.
+        """
+        if self.is_constant:
+            return Column()
+        if self.fields is None or not 0 <= ordinal < len(self.fields):
+            return None
+        known, column = self.fields[ordinal]
+        return column if known.casefold() == name.casefold() else None
 
     def through(self, subtype: Subtype, masking: bool = False) -> "Column":
         """The result of an expression over this column: one value, no fields."""
         return Column(frozenset(edge.through(subtype, masking) for edge in self.edges))
 
+    def each(self, subtype: Subtype, masking: bool = False) -> "Column":
+        """The result of an expression that chooses among values and leaves each field in its place."""
+        return self._every(lambda edges: frozenset(edge.through(subtype, masking) for edge in edges))
+
+    def decided_by(self, edges: frozenset[Edge]) -> "Column":
+        """This column with INDIRECT edges, which hold for each of its fields too."""
+        return self._every(lambda own: own | edges)
+
     def deciding(self, subtype: Subtype) -> frozenset[Edge]:
         """The INDIRECT edges of something that this column decides about."""
         return frozenset(Edge(edge.origin, subtype) for edge in self.edges)
 
+    def _every(self, change: Callable[[frozenset[Edge]], frozenset[Edge]]) -> "Column":
+        if self.fields is None:
+            return Column(change(self.edges))
+        return Column(change(self.edges), tuple((name, column._every(change)) for name, column in self.fields))
+
 
 def union(columns: Iterable[Column]) -> Column:
-    """All that any of the columns is made of; fields are kept where all columns have the same ones."""
+    """All that any of the columns is made of; fields are kept where all columns have the same ones.
+
+    A constant, as the NULL beside a struct, adds nothing to any field.
+    """
     given = list(columns)
     edges = frozenset(edge for column in given for edge in column.edges)
-    structs = [column.fields for column in given if column.fields is not None]
-    if not structs or len(structs) != len(given) or any(s.keys() != structs[0].keys() for s in structs):
+    structs = [column.fields for column in given if column.fields is not None or not column.is_constant]
+    known = [fields for fields in structs if fields is not None]
+    if not known or len(known) != len(structs) or len({_names(fields) for fields in known}) > 1:
         return Column(edges)
-    return Column(edges, {name: union(struct[name] for struct in structs) for name in structs[0]})
+    return Column(edges, tuple((same[0][0], union(column for _, column in same)) for same in zip(*known, strict=True)))
+
+
+def _names(fields: tuple[tuple[str, Column], ...]) -> tuple[str, ...]:
+    return tuple(name.casefold() for name, _ in fields)
 
 
 def simplest(edges: Iterable[Edge]) -> frozenset[Edge]:
@@ -127,9 +173,3 @@ def simplest(edges: Iterable[Edge]) -> frozenset[Edge]:
             edge = replace(edge.through(known.subtype), masking=edge.masking and known.masking)
         direct[edge.origin] = edge
     return frozenset(direct.values()) | indirect
-
-
-def _descend(edge: Edge, name: str) -> Edge:
-    if edge.subtype is not Subtype.IDENTITY:
-        return edge.through(Subtype.TRANSFORMATION)
-    return replace(edge, origin=replace(edge.origin, path=(*edge.origin.path, name)))

@@ -8,17 +8,24 @@ too, and the optimiser has not yet folded, pruned or fused anything of what the 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from jobs.spark.lineage.expressions import Decoding, Findings, Scope, spark_type
-from jobs.spark.lineage.model import Column, Edge, Subtype, simplest, union
+from jobs.spark.lineage.datatypes import spark_shape, spark_type
+from jobs.spark.lineage.expressions import Decoding, Findings, Scope
+from jobs.spark.lineage.model import Column, Edge, Origin, Subtype, simplest, union
 from jobs.spark.lineage.tree import ExprId, Node, parse
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A source of the plan, or whatever else has no child: `fields` are the (name, type) pairs it gives."""
+    """A source of the plan, or whatever else has no child.
+
+    Attributes:
+        fields: the (name, type) pairs it gives.
+        is_read: whether the result needs it: the sources of an unused common table expression are not read.
+    """
 
     kind: str
-    fields: tuple[tuple[str, str], ...]
+    fields: tuple[tuple[str, str], ...] = ()
+    is_read: bool = True
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,8 @@ class PlanLineage:
         rows: INDIRECT edges that hold for every output column, since they decide about rows.
         leaves: in the order of `LogicalPlan.collectLeaves()`, which `Origin.leaf` counts.
         decodings: columns of leaves that the plan decodes to structs.
-        unknown: class names without a rule. Where there are any, the edges are not complete.
+        unknown: class names without a rule, and what else could not be followed. Where there is any, the edges
+            are not complete.
     """
 
     columns: Mapping[str, frozenset[Edge]]
@@ -71,7 +79,6 @@ _SAME_OUTPUT = frozenset(
     {
         "SubqueryAlias",
         "View",
-        "WithCTE",
         "GlobalLimit",
         "LocalLimit",
         "Offset",
@@ -83,7 +90,7 @@ _SAME_OUTPUT = frozenset(
         "EventTimeWatermark",
     }
 )
-"""Nodes whose output is that of their last child. `WithCTE` has its definitions before it."""
+"""Nodes whose output is that of their child."""
 
 _SOURCES = frozenset(
     {
@@ -128,6 +135,8 @@ class _Walk:
 
     def visit(self, node: Node) -> _Output:
         """The output of a node, in order."""
+        if node.kind == "WithCTE":
+            return self._with_common(node)
         outputs = [self.visit(child) for child in node.children]
         if not outputs:
             return self._leaf(node)
@@ -136,7 +145,7 @@ class _Walk:
         if node.kind == "Join":
             return self._join(node, *outputs)
         if node.kind in _SAME_OUTPUT:
-            return outputs[-1]
+            return outputs[0]
         rule = self._rules.get(node.kind)
         return self._unknown(node) if rule is None else rule(node, outputs[0])
 
@@ -148,7 +157,10 @@ class _Walk:
             return self._common_reference(node, attributes)
         if node.kind not in _SOURCES:
             return self._unknown(node)
-        return tuple(_Attribute(a.expr_id, a.name, Column.of(ordinal, a.name)) for a in attributes)
+        return tuple(
+            _Attribute(a.expr_id, a.name, Column.of(Origin(ordinal, a.name), spark_shape(a.fields.get("dataType"))))
+            for a in attributes
+        )
 
     def _unknown(self, node: Node) -> _Output:
         self.findings.unknown.add(node.kind)
@@ -177,17 +189,39 @@ class _Walk:
         return child + self._named(self._scope(child), node.expressions("windowExpressions"))
 
     def _generate(self, node: Node, child: _Output) -> _Output:
-        scope = self._scope(child)
-        source = union(scope.column(e) for e in node.expressions("generator")).through(Subtype.TRANSFORMATION)
-        made = tuple(_Attribute(a.expr_id, a.name, source) for a in node.expressions("generatorOutput"))
-        return child + made
+        (generator,) = node.expressions("generator")
+        attributes = node.expressions("generatorOutput")
+        made = self._generated(self._scope(child), generator, len(attributes))
+        return child + tuple(_Attribute(a.expr_id, a.name, c) for a, c in zip(attributes, made, strict=True))
+
+    def _generated(self, scope: Scope, generator: Node, width: int) -> list[Column]:
+        """What the output columns of a generator are made of.
+
+        Several columns come from different arguments, or different parts of one: which is known for structs whose
+        fields are told apart, and for an array or a map that is a source's own column.
+        """
+        source = union(scope.column(argument) for argument in generator.children).each(Subtype.TRANSFORMATION)
+        if generator.kind == "Inline" and source.fields is not None and len(source.fields) == width:
+            return [column for _, column in source.fields]
+        if generator.kind == "Explode" and width == 1:
+            return [source]
+        plain = source.through(Subtype.TRANSFORMATION)
+        whole = generator.kind in {"Explode", "PosExplode"} and scope.column(generator.children[0]).is_source
+        if generator.kind == "Inline" or not (width == 1 or whole):
+            self.findings.unknown.add(generator.kind)
+        return [plain] * width
 
     def _expand(self, node: Node, child: _Output) -> _Output:
-        """Each row becomes one row per projection: an output column is any of the expressions at its place."""
+        """Each row becomes one row per projection: an output column is any of the expressions at its place.
+
+        Of some, as of `unpivot`'s, Spark writes no projections.
+        """
         scope = self._scope(child)
         output = node.expressions("output")
         projections = node.expressions("projections")
         width = len(output)
+        if not projections or len(projections) % width:
+            return self._unknown(node)
         return tuple(
             _Attribute(a.expr_id, a.name, union(scope.column(e) for e in projections[place::width]))
             for place, a in enumerate(output)
@@ -223,6 +257,20 @@ class _Walk:
             for same in zip(*outputs, strict=True)
         )
 
+    def _with_common(self, node: Node) -> _Output:
+        """Definitions come before the plan. Those that it does not reach decide about nothing, and are not read."""
+        *definitions, plan = node.children
+        reached = _references(plan)
+        for definition in reversed(definitions):
+            if int(definition.fields["id"]) in reached:
+                reached |= _references(definition)
+        for definition in definitions:
+            if int(definition.fields["id"]) in reached:
+                self.visit(definition)
+            else:
+                self.leaves.extend(Leaf(kind, is_read=False) for kind in _leaf_kinds(definition))
+        return self.visit(plan)
+
     def _common_definition(self, node: Node, child: _Output) -> _Output:
         self._common[int(node.fields["id"])] = child
         return child
@@ -233,3 +281,23 @@ class _Walk:
         if definition is None:
             return self._unknown(node)
         return tuple(_Attribute(a.expr_id, a.name, d.column) for a, d in zip(attributes, definition, strict=True))
+
+
+def _references(node: Node) -> set[int]:
+    """The common table expressions that a plan refers to, from within subqueries too."""
+    return _cte_ids(node.fields).union(*map(_references, node.children))
+
+
+def _cte_ids(value: object) -> set[int]:
+    if isinstance(value, list):
+        return set().union(*map(_cte_ids, value))
+    if not isinstance(value, dict):
+        return set()
+    own = {int(value["cteId"])} if "cteId" in value else set()
+    return own.union(*map(_cte_ids, value.values()))
+
+
+def _leaf_kinds(node: Node) -> list[str]:
+    if not node.children:
+        return [node.kind]
+    return [kind for child in node.children for kind in _leaf_kinds(child)]

@@ -71,17 +71,22 @@ class SparkLineage:
         """The event that `describe` sends."""
         plan = _analysed(frame)
         lineage = derive(plan.toJSON())
-        if lineage.unknown:
-            log.warning("lineage of %s: no rule for %s, columns are left out", table, sorted(lineage.unknown))
-        described = events.describe(lineage, datasets.of_leaves(plan), self._sink(table), complete=not lineage.unknown)
+        sources = datasets.of_leaves(plan)
+        gaps = events.gaps(lineage, sources)
+        if gaps:
+            log.warning("lineage of %s: nothing is known of %s, columns are left out", table, ", ".join(gaps))
+        named = [source.datasets for source in sources]
+        described = events.describe(lineage, named, self._sink(table), complete=not gaps)
         name = events.job_name(self._application, command, table)
         processing = "STREAMING" if frame.isStreaming else "BATCH"
         return events.job_event(self._namespace, name, processing, described)
 
     def _sink(self, table: str) -> events.Sink:
         frame = self._spark.table(table)
-        ((dataset,),) = datasets.of_leaves(_analysed(frame))
-        return events.Sink(dataset, [(f.name, f.dataType.simpleString()) for f in frame.schema.fields])
+        (source,) = datasets.of_leaves(_analysed(frame))
+        if not source.datasets:
+            raise ValueError(f"cannot name the dataset that is written: it is {source.unnamed}")
+        return events.Sink(source.datasets[0], [(f.name, f.dataType.simpleString()) for f in frame.schema.fields])
 
     def _describe(self, frame: DataFrame, table: str, command: str) -> None:
         # The one place where the job goes on whatever happened: its data matter more than their lineage.

@@ -36,7 +36,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """The name of an attribute, an alias or a struct field."""
+        """The name of an attribute, of an alias or of a change to a struct."""
         return str(self.fields["name"])
 
     @property

@@ -18,8 +18,9 @@ def first_per_order(decoded: DataFrame) -> DataFrame:
         The columns of `decoded` and `identity` (string, nullable).
     """
     identity = F.coalesce(_text("order.order_id"), _text("key"))
-    place = F.concat_ws("/", "partition", "offset")
-    same_order = Window.partitionBy(F.coalesce("identity", place)).orderBy("partition", "offset")
+    # Beside the identity, not in its stead: an order_id may look like a place.
+    place = F.when(F.col("identity").isNull(), F.concat_ws("/", "partition", "offset"))
+    same_order = Window.partitionBy("identity", place).orderBy("partition", "offset")
     return (
         decoded.withColumn("identity", identity)
         .withColumn("copy", F.row_number().over(same_order))

@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 
 from infra.namespaces import JOBS
 from jobs.spark import kafka, orders_etl, runtime, supplier_stats, tables
-from jobs.spark.lineage import NoLineage, SparkLineage
+from jobs.spark.lineage import NoLineage, SparkLineage, report
+from jobs.spark.lineage.plan import PlanLineage
 from tests.unit.spark.records import Record, frame, of
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -137,13 +138,20 @@ def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(
 
 
 def test_frames_that_cannot_be_described_are_still_written(
-    lake: SparkSession, caplog: pytest.LogCaptureFixture
+    lake: SparkSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def broken(_: str) -> PlanLineage:
+        raise ValueError("no such plan")
+
+    monkeypatch.setattr(report, "derive", broken)
     lineage = SparkLineage(lake, JOBS, "http://127.0.0.1:9")
-    lineage.describe(lake.range(1), "lake.sales.absent", "append_data")
+    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1, price="free")), lineage)
     lineage.close()
 
-    assert "lineage of lake.sales.absent could not be derived" in caplog.text
+    for table in (tables.orders(), tables.orders_rejected()):
+        assert len(contents(lake, table)) == 1
+        assert f"lineage of {table.name} could not be derived" in caplog.text
+    assert "no such plan" in caplog.text
 
 
 def test_a_kafka_that_is_not_there_is_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

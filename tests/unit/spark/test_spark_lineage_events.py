@@ -118,14 +118,17 @@ def test_locations_are_datasets(location: str, namespace: str, name: str) -> Non
 def test_topics_are_named_after_the_first_server() -> None:
     options = {"kafka.bootstrap.servers": "a:1,b:2", "subscribe": "orders, bids", "assign": None}
 
-    assert datasets.of_topics(options) == (
+    assert datasets.of_topics(options).datasets == (
         Dataset("kafka://a:1", "orders", is_topic=True),
         Dataset("kafka://a:1", "bids", is_topic=True),
     )
 
 
 def test_a_pattern_names_no_topic() -> None:
-    assert datasets.of_topics({"kafka.bootstrap.servers": "a:1", "subscribe": None, "assign": None}) == ()
+    assert (
+        datasets.of_topics({"kafka.bootstrap.servers": "a:1", "subscribe": None, "assign": None}).unnamed
+        == "a pattern of topics at a:1"
+    )
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '[{"class": "a.B"}]', '"plan"'])

@@ -74,6 +74,12 @@ def test_records_without_any_id_are_all_kept(spark: SparkSession) -> None:
     assert rejected(checked_orders(frame(spark, *nameless))).count() == 3
 
 
+def test_an_order_id_that_looks_like_a_place_is_an_order_of_its_own(spark: SparkSession) -> None:
+    nameless = Record(key=None, value=b"", offset=5)
+
+    assert split(spark, nameless, of("0/5", offset=6)) == (["0/5"], {None: checks.UNREADABLE})
+
+
 def test_an_empty_supplier_is_rejected(spark: SparkSession) -> None:
     assert split(spark, of("a", supplier="")) == ([], {"a": checks.NO_SUPPLIER})
 

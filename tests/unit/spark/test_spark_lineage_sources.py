@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Column lineage is all or nothing: a source that has no dataset name leaves it out."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from openlineage.client.event_v2 import JobEvent
+from pyspark.sql import DataFrame, SparkSession
+
+from infra.namespaces import JOBS
+from jobs.spark.lineage import SparkLineage
+
+SOURCE, TARGET = "lake.sources.src", "lake.sources.target"
+
+
+@pytest.fixture
+def lineage(spark: SparkSession) -> Iterator[SparkLineage]:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.sources")
+    for table in (SOURCE, TARGET):
+        spark.sql(f"CREATE TABLE {table} (id string, country string) USING iceberg")
+    yield SparkLineage(spark, JOBS, "http://127.0.0.1:9")
+    for table in (SOURCE, TARGET):
+        spark.sql(f"DROP TABLE {table} PURGE")
+
+
+def event(lineage: SparkLineage, frame: DataFrame) -> tuple[list[str], set[str]]:
+    """The names of the inputs, and the facets of the output."""
+    made: JobEvent = lineage.event(frame, TARGET, "append_data")
+    (output,) = made.outputs or []
+    return [dataset.name.rpartition("/")[2] for dataset in made.inputs or []], set(output.facets or {})
+
+
+def parquet(spark: SparkSession, folder: Path) -> DataFrame:
+    spark.sql("SELECT 'a' AS id, 'de' AS country").write.parquet(str(folder / "files"))
+    return spark.read.parquet(str(folder / "files"))
+
+
+def checkpoint(spark: SparkSession, _: Path) -> DataFrame:
+    return spark.table(SOURCE).localCheckpoint()
+
+
+def snapshots(spark: SparkSession, _: Path) -> DataFrame:
+    return spark.sql(f"SELECT CAST(snapshot_id AS string) AS id, operation AS country FROM {SOURCE}.snapshots")
+
+
+def pattern(spark: SparkSession, _: Path) -> DataFrame:
+    kafka = spark.readStream.format("kafka").option("kafka.bootstrap.servers", "k:1").option("subscribePattern", "o.*")
+    return kafka.load().selectExpr("CAST(key AS string) AS id", "topic AS country")
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        (parquet, "a source of kind LogicalRelation"),
+        (checkpoint, "a source of kind LogicalRDD"),
+        (snapshots, "table lake.sources.src.snapshots, which is not an Iceberg table of data"),
+        (pattern, "a pattern of topics at k:1"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_source_without_a_name_leaves_the_columns_out(
+    spark: SparkSession,
+    lineage: SparkLineage,
+    source: Callable[[SparkSession, Path], DataFrame],
+    named: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    joined = spark.table(SOURCE).select("id").join(source(spark, tmp_path), "id", "left")
+
+    assert event(lineage, joined) == (["src"], {"schema"})
+    assert named in caplog.text
+
+
+def test_constants_and_unused_sources_leave_nothing_out(spark: SparkSession, lineage: SparkLineage) -> None:
+    spark.range(1).localCheckpoint().createOrReplaceTempView("checkpoint")
+    frame = spark.sql(
+        f"WITH unused AS (SELECT * FROM checkpoint) SELECT s.id, 'de' AS country FROM {SOURCE} s CROSS JOIN range(1)"
+    )
+
+    inputs, facets = event(lineage, frame)
+
+    assert facets == {"schema", "columnLineage"}
+    assert inputs == ["src"]
+
+
+def test_columns_are_spelled_as_the_table_spells_them(spark: SparkSession, lineage: SparkLineage) -> None:
+    made = lineage.event(spark.table(SOURCE).select("ID", "Country"), TARGET, "append_data")
+
+    (output,) = made.outputs or []
+    assert set((output.facets or {})["columnLineage"].fields) == {"id", "country"}  # type: ignore[attr-defined]
+
+
+def test_what_has_no_name_cannot_be_a_target(spark: SparkSession, lineage: SparkLineage) -> None:
+    with pytest.raises(ValueError, match="cannot name the dataset that is written"):
+        lineage.event(spark.table(SOURCE), f"{SOURCE}.snapshots", "append_data")

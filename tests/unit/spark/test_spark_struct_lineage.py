@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lineage through structs, generators and common table expressions: exact, or reported as unknown."""
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from jobs.spark.lineage.plan import PlanLineage
+from tests.unit.spark import lineage_dsl
+from tests.unit.spark.lineage_dsl import columns, rows
+
+AVRO = """{"type": "record", "name": "R", "fields": [
+  {"name": "a", "type": "string"},
+  {"name": "n", "type": ["null", {"type": "record", "name": "N", "fields": [{"name": "x", "type": "int"}]}]}]}"""
+
+
+@pytest.fixture
+def sales(spark: SparkSession) -> DataFrame:
+    schema = "id string, price int, amount int, place struct<city: string, zip: string>, tags map<string, int>"
+    frame = spark.createDataFrame([], schema)
+    frame.createOrReplaceTempView("sales")
+    return frame
+
+
+def sql(spark: SparkSession, query: str) -> PlanLineage:
+    return lineage_dsl.of(spark.sql(query))
+
+
+@pytest.mark.usefixtures("sales")
+@pytest.mark.parametrize(
+    ("expression", "edges"),
+    [
+        ("place.CITY", {"place.city IDENTITY"}),
+        ("struct(price, amount).PRICE", {"price IDENTITY"}),
+        ("coalesce(place, null).city", {"place.city TRANSFORMATION"}),
+        ("if(id = 'x', place, null).city", {"place.city TRANSFORMATION", "id CONDITIONAL"}),
+        ("array(struct(price p, amount q)).P", {"price TRANSFORMATION"}),
+        ("first(struct(price p, amount q)).p", {"price AGGREGATION"}),
+        ("last(place).zip", {"place.zip AGGREGATION"}),
+        ("first(place) FILTER (WHERE id = 'x').zip", {"place.zip AGGREGATION", "id FILTER"}),
+        ("(lag(place) OVER (ORDER BY id)).city", {"place.city TRANSFORMATION", "id WINDOW"}),
+        ("from_json(concat(id, place.city), 'a int, b int').a", {"id TRANSFORMATION", "place.city TRANSFORMATION"}),
+        ("from_json(if(id = 'x', '{}', null), 'a int').a", {"id CONDITIONAL"}),
+        ("from_json(max(id), 'a int').a", {"id AGGREGATION"}),
+    ],
+)
+def test_a_field_has_the_edges_of_this_field_only(spark: SparkSession, expression: str, edges: set[str]) -> None:
+    lineage = sql(spark, f"SELECT {expression} AS v FROM sales")
+
+    assert columns(lineage) == {"v": edges}
+    assert lineage.unknown == frozenset()
+    assert lineage.decodings == frozenset()
+
+
+@pytest.mark.usefixtures("sales")
+@pytest.mark.parametrize(
+    ("expression", "unknown"),
+    [
+        ("max(struct(price p, amount q)).p", "field p of AggregateExpression"),
+        ("transform(array(struct(price p, amount q)), s -> s.p)", "field p of s"),
+        ("array(struct(price p, amount q))[0].p", "field p of GetArrayItem"),
+        ("map('k', struct(price p, amount q))['k'].p", "field p of GetMapValue"),
+        ("cast(struct(price p, amount q) as struct<r: bigint, s: bigint>).r", "field r of Cast"),
+    ],
+)
+def test_a_field_of_a_struct_that_is_not_followed_is_unknown(
+    spark: SparkSession, expression: str, unknown: str
+) -> None:
+    assert sql(spark, f"SELECT {expression} AS v FROM sales").unknown == {unknown}
+
+
+def test_fields_of_a_decoded_message_in_any_case(spark: SparkSession) -> None:
+    decoded = spark.createDataFrame([], "value binary").select(from_avro("value", AVRO).alias("m"))
+
+    lineage = lineage_dsl.of(decoded.select("m.A", F.col("M.N.X").alias("x")))
+
+    assert columns(lineage) == {"A": {"a IDENTITY"}, "x": {"n.x IDENTITY"}}
+    assert lineage.unknown == frozenset()
+
+
+def test_all_fields_of_a_struct(spark: SparkSession, sales: DataFrame) -> None:
+    message = spark.createDataFrame([], "value binary").select(from_avro("value", AVRO).alias("m"))
+    made = sales.select(F.struct("id", F.upper("id").alias("u")).alias("s"), "place")
+
+    assert columns(lineage_dsl.of(message.select("m.*"))) == {"a": {"a IDENTITY"}, "n": {"n IDENTITY"}}
+    assert columns(lineage_dsl.of(made.select("s.*", "place.*"))) == {
+        "id": {"id IDENTITY"},
+        "u": {"id TRANSFORMATION"},
+        "city": {"place.city IDENTITY"},
+        "zip": {"place.zip IDENTITY"},
+    }
+
+
+def test_changed_structs(sales: DataFrame) -> None:
+    place = F.col("place")
+    changed = sales.select(
+        place.withField("city", F.lit("x")).alias("constant"),
+        place.withField("price", F.col("price")).alias("more"),
+        place.dropFields("zip").alias("less"),
+    )
+
+    assert columns(lineage_dsl.of(changed)) == {
+        "constant": {"place.zip IDENTITY"},
+        "more": {"place.city IDENTITY", "place.zip IDENTITY", "price IDENTITY"},
+        "less": {"place.city IDENTITY"},
+    }
+    assert columns(lineage_dsl.of(changed.select("constant.city", "more.price", "less.*"))) == {
+        "city": {"place.city IDENTITY"},
+        "price": {"price IDENTITY"},
+    }
+    other_case = lineage_dsl.of(sales.select(place.withField("CITY", F.lit("x")).alias("p")))
+    assert other_case.unknown == {"WithField CITY"}
+
+
+def test_structs_meet_in_a_union(sales: DataFrame) -> None:
+    made = sales.select(F.struct(F.col("id").alias("city"), F.lit("-").alias("zip")).alias("place"))
+
+    assert columns(lineage_dsl.of(sales.select("place").union(made).select("place.city"))) == {
+        "city": {"place.city IDENTITY", "1.id IDENTITY"}
+    }
+
+
+@pytest.mark.usefixtures("sales")
+@pytest.mark.parametrize(
+    ("generator", "edges"),
+    [
+        ("inline(array(struct(price p, amount q)))", {"p": {"price TRANSFORMATION"}, "q": {"amount TRANSFORMATION"}}),
+        ("explode(tags)", {"key": {"tags TRANSFORMATION"}, "value": {"tags TRANSFORMATION"}}),
+        ("stack(2, price, amount)", {"col0": {"price TRANSFORMATION", "amount TRANSFORMATION"}}),
+    ],
+)
+def test_generators(spark: SparkSession, generator: str, edges: dict[str, set[str]]) -> None:
+    lineage = sql(spark, f"SELECT {generator} FROM sales")
+
+    assert columns(lineage) == edges
+    assert lineage.unknown == frozenset()
+
+
+@pytest.mark.usefixtures("sales")
+@pytest.mark.parametrize(
+    ("generator", "unknown"),
+    [
+        ("stack(2, 'p', price, 'a', amount)", "Stack"),
+        ("explode(map(id, price))", "Explode"),
+        ("posexplode(array(price, amount))", "PosExplode"),
+        ("json_tuple(id, 'a', 'b')", "JsonTuple"),
+        ("inline(if(price > 1, arrays_zip(array(price), array(amount)), null))", "Inline"),
+    ],
+)
+def test_several_outputs_of_a_generator_are_not_mixed(spark: SparkSession, generator: str, unknown: str) -> None:
+    assert sql(spark, f"SELECT {generator} FROM sales").unknown == {unknown}
+
+
+def test_a_field_of_an_exploded_struct(sales: DataFrame) -> None:
+    structs = F.array(F.struct("price", "id"), F.struct(F.lit(1).alias("price"), "id"))
+    exploded = sales.select(F.explode(structs).alias("e"))
+
+    assert columns(lineage_dsl.of(exploded.select("e.price"))) == {"price": {"price TRANSFORMATION"}}
+
+
+def test_unpivot_is_unknown(sales: DataFrame) -> None:
+    assert lineage_dsl.of(sales.unpivot("id", ["price", "amount"], "name", "value")).unknown == {"Expand"}
+
+
+@pytest.fixture
+def other(spark: SparkSession) -> None:
+    spark.createDataFrame([], "id string, country string").createOrReplaceTempView("other")
+
+
+@pytest.mark.usefixtures("sales", "other")
+def test_an_unused_definition_is_neither_read_nor_decides(spark: SparkSession) -> None:
+    lineage = sql(
+        spark,
+        """WITH unused AS (SELECT * FROM other WHERE country = 'de'),
+                unused_too AS (SELECT * FROM unused),
+                used AS (SELECT id, price FROM sales WHERE amount > 1),
+                outer AS (SELECT id FROM used)
+           SELECT id FROM outer""",
+    )
+
+    read = [leaf.kind for leaf in lineage.leaves if leaf.is_read]
+    assert read == ["LogicalRDD", "CTERelationRef", "CTERelationRef"]
+    (ordinal,) = (i for i, leaf in enumerate(lineage.leaves) if leaf.is_read and leaf.kind == "LogicalRDD")
+    assert columns(lineage) == {"id": {f"{ordinal}.id IDENTITY"}}
+    assert rows(lineage) == {f"{ordinal}.amount FILTER"}
+    assert lineage.unknown == frozenset()
+
+
+@pytest.mark.usefixtures("sales", "other")
+def test_a_definition_that_a_subquery_uses_is_read(spark: SparkSession) -> None:
+    lineage = sql(spark, "WITH c AS (SELECT id FROM other) SELECT id FROM sales WHERE id IN (SELECT id FROM c)")
+
+    assert all(leaf.is_read for leaf in lineage.leaves)
+    assert lineage.unknown
