@@ -32,7 +32,7 @@ class Service:
         self.accepted = 0
         self.duplicates = 0
         self.stored = 0
-        self.unapplied: deque[dict[str, str]] = deque(maxlen=_UNAPPLIED_KEPT)
+        self._unapplied: deque[dict[str, str]] = deque(maxlen=_UNAPPLIED_KEPT)
         self._rules = rules
         self._loop = asyncio.get_running_loop()
         self.logged = 0
@@ -56,6 +56,12 @@ class Service:
         done: asyncio.Future[bool] = self._loop.create_future()
         self._writer.submit(event, done)
         return await done
+
+    def defects(self) -> list[dict[str, str]]:
+        """Events (`hash`) that could not be applied, jobs (`job`) whose view could not be derived; `error` each."""
+        failed = sorted(self.graph.failed.items())
+        jobs = [{"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed]
+        return [*self._unapplied, *jobs]
 
     async def close(self) -> None:
         """Write what is queued, answer its senders, close the log."""
@@ -93,4 +99,4 @@ class Service:
             self.lineage.apply(event)
         except Exception as error:
             logger.exception("event %s is stored but cannot be applied", event.order.hash.hex())
-            self.unapplied.append({"hash": event.order.hash.hex(), "error": repr(error)})
+            self._unapplied.append({"hash": event.order.hash.hex(), "error": repr(error)})

@@ -156,8 +156,8 @@ def _events(client: httpx.Client, page: int = 500) -> Iterator[dict[str, Any]]:
         answer = client.get(
             "/api/v1/events/lineage", params={"limit": page, "offset": offset, "sortDirection": "asc"}
         ).raise_for_status()
-        events = answer.json()["events"]
-        yield from events
-        if len(events) < page:
+        events = answer.json()["events"]  # the service may cut a page short; only an empty one is the end
+        if not events:
             return
-        offset += page
+        yield from events
+        offset += len(events)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What routes ask for."""
+"""What routes ask for.
+
+Every dependency is `async def`: FastAPI would run a plain function in a thread, and the graph belongs to the
+event loop alone.
+"""
 
 import time
 from typing import Annotated
@@ -16,7 +20,7 @@ MAX_PAGE = 10_000
 MAX_DEPTH = 1_000
 
 
-def service_of(request: Request) -> Service:
+async def service_of(request: Request) -> Service:
     """The one service of this process."""
     service: Service = request.app.state.service
     return service
@@ -28,7 +32,7 @@ Offset = Annotated[int, Query(ge=0, le=2**31)]
 Depth = Annotated[int, Query(ge=0, le=MAX_DEPTH)]
 
 
-def catalog_of(service: ServiceDep) -> Catalog:
+async def catalog_of(service: ServiceDep) -> Catalog:
     """A catalog over the graph as it is now."""
     service.graph.refresh()
     return Catalog(service.lineage, service.graph, time.time_ns())
@@ -37,7 +41,7 @@ def catalog_of(service: ServiceDep) -> Catalog:
 CatalogDep = Annotated[Catalog, Depends(catalog_of)]
 
 
-def known_namespace(service: ServiceDep, namespace: str) -> str:
+async def known_namespace(service: ServiceDep, namespace: str) -> str:
     """The decoded namespace of the path; 404 where no event spoke of it."""
     name = decode(namespace)
     if name not in service.lineage.namespaces:
@@ -48,7 +52,7 @@ def known_namespace(service: ServiceDep, namespace: str) -> str:
 NamespaceDep = Annotated[str, Depends(known_namespace)]
 
 
-def known_job(service: ServiceDep, namespace: str, job: str) -> JobId:
+async def known_job(service: ServiceDep, namespace: str, job: str) -> JobId:
     """The job of the path; 404 where no event spoke of it."""
     identity = JobId(decode(namespace), decode(job))
     if identity not in service.lineage.jobs:
@@ -59,7 +63,7 @@ def known_job(service: ServiceDep, namespace: str, job: str) -> JobId:
 JobDep = Annotated[JobId, Depends(known_job)]
 
 
-def known_dataset(service: ServiceDep, namespace: str, dataset: str) -> DatasetId:
+async def known_dataset(service: ServiceDep, namespace: str, dataset: str) -> DatasetId:
     """The dataset of the path; 404 where no event spoke of it."""
     identity = DatasetId(decode(namespace), decode(dataset))
     if identity not in service.lineage.datasets:
@@ -70,7 +74,7 @@ def known_dataset(service: ServiceDep, namespace: str, dataset: str) -> DatasetI
 DatasetDep = Annotated[DatasetId, Depends(known_dataset)]
 
 
-def known_node(service: ServiceDep, node: Annotated[str, Query(alias="nodeId")]) -> NodeRef:
+async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="nodeId")]) -> NodeRef:
     """The node of `nodeId`; 404 where no event spoke of it."""
     service.graph.refresh()
     found = find_node(service.lineage, service.graph, node)

@@ -45,10 +45,10 @@ async def runs(
     service: ServiceDep, catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0
 ) -> JsonObject:
     """The runs of a job, latest first."""
-    found = catalog.runs_of(service.lineage.jobs[job])
+    record = service.lineage.jobs[job]
     return {
-        "runs": [catalog.run(record) for record in found[offset : offset + limit]],
-        "totalCount": len(found),
+        "runs": [catalog.run(found) for found in catalog.runs_of(record, offset, limit)],
+        "totalCount": len(record.runs),
     }
 
 

@@ -19,7 +19,7 @@ async def post_event(request: Request) -> Response:
     201 once it is on disk, also for one that was there before. 400 malformed, 413 too large, 415 unknown
     encoding, 422 a field is missing or wrong, 503 overloaded (Retry-After), 507 no room.
     """
-    service = service_of(request)
+    service = await service_of(request)
     try:
         data = await read_body(request, request.app.state.settings.max_event_bytes)
         await service.ingest(data)
@@ -45,7 +45,10 @@ async def health() -> JsonObject:
 
 @router.get("/api/v1/stats")
 async def stats(service: ServiceDep) -> JsonObject:
-    """Counts since the start (`logged`: events in the log). Refused events are counted by error code."""
+    """Counts since the start (`logged`: events in the log). Refused events are counted by error code.
+
+    `unapplied` lists what a defect kept out of the graph: events, and jobs whose lineage is not up to date.
+    """
     return {
         "accepted": service.accepted,
         "stored": service.stored,
@@ -53,7 +56,7 @@ async def stats(service: ServiceDep) -> JsonObject:
         "refused": dict(sorted(service.refused.items())),
         "waiting": service.waiting,
         "logged": service.logged,
-        "unapplied": list(service.unapplied),
+        "unapplied": service.defects(),
     }
 
 

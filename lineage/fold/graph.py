@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The graph over all jobs, kept current as events arrive."""
 
+import logging
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
 from lineage.fold.lineage import Lineage
-from lineage.fold.view import ColumnEdge, JobView, view_of
+from lineage.fold.view import EMPTY_VIEW, ColumnEdge, JobView, view_of
+
+logger = logging.getLogger(__name__)
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -23,11 +26,15 @@ class Graph:
     """Adjacency of jobs, datasets and columns.
 
     Call `refresh` before reading: it derives anew the views of those jobs that events have touched since.
+    `failed` are the jobs whose view could not be derived when last tried, and why.
+
+    One thread owns the graph and its lineage: neither may be read or changed from another.
     """
 
     def __init__(self, lineage: Lineage) -> None:
         self._lineage = lineage
         self.views: dict[JobId, JobView] = {}
+        self.failed: dict[JobId, str] = {}
         self.consumers: dict[DatasetId, set[JobId]] = {}
         self.producers: dict[DatasetId, set[JobId]] = {}
         self.columns_into: dict[Column, set[ColumnEdge]] = {}
@@ -35,19 +42,33 @@ class Graph:
         lineage.touched.update(lineage.jobs)
 
     def refresh(self) -> None:
-        """Bring every view up to date with the records."""
-        for job in self._lineage.touched:
-            before = self.views.get(job)
-            after = view_of(self._lineage.jobs[job])
-            self.views[job] = after
-            if before is not None:
-                self._discard(job, before)
-            self._add(job, after)
-        self._lineage.touched.clear()
+        """Bring every view up to date with the records.
+
+        A job whose view cannot be derived keeps the view it had: a defect that one job brings to light must not
+        take the others with it.
+        """
+        touched, self._lineage.touched = self._lineage.touched, set()
+        for job in touched:
+            try:
+                after = view_of(self._lineage.jobs[job])
+            except Exception as error:
+                logger.exception("the lineage of job %s/%s cannot be derived", job.namespace, job.name)
+                self.failed[job] = repr(error)
+                self.views.setdefault(job, EMPTY_VIEW)
+                continue
+            self.failed.pop(job, None)
+            self._replace(job, after)
 
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
         """Jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
+
+    def _replace(self, job: JobId, after: JobView) -> None:
+        before = self.views.get(job)
+        if before is not None:
+            self._discard(job, before)
+        self.views[job] = after
+        self._add(job, after)
 
     def _add(self, job: JobId, view: JobView) -> None:
         for dataset in view.inputs:

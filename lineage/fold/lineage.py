@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.fold.mentions import mentioned
 from lineage.fold.records import DatasetRecord, JobRecord, RunRecord, Span
 
 
@@ -26,6 +27,8 @@ class Lineage:
         """Join one event; a second time it changes nothing."""
         if event.dataset is not None:
             self._join_dataset(event.order, event.body["dataset"], read=False)
+        for dataset in mentioned(event.body):
+            self._join_dataset(event.order, {"namespace": dataset.namespace, "name": dataset.name}, read=True)
         if event.job is None:
             return
         job = self.jobs.get(event.job)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.fold.history import Direction, Edge, History, Place
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
 """Which terminal event stands where a run has several: Spark sends COMPLETE after FAIL."""
@@ -99,12 +100,14 @@ Uses = dict[DatasetId, Facets]
 
 
 def join_uses(uses: Uses, order: Order, datasets: Iterable[JsonObject]) -> None:
-    """Add datasets and their facets; the direction's own facets (inputFacets, outputFacets) join in."""
+    """Add datasets and their facets.
+
+    The direction's own facets (inputFacets, outputFacets) describe a transfer, not a dataset: under a name that
+    both have, they must not stand in for the dataset's. Nothing is derived from them; the log keeps them.
+    """
     for dataset in datasets:
         facets = uses.setdefault(DatasetId(dataset["namespace"], dataset["name"]), Facets())
         facets.join(order, dataset.get("facets"))
-        facets.join(order, dataset.get("inputFacets"))
-        facets.join(order, dataset.get("outputFacets"))
 
 
 @dataclass(slots=True)
@@ -140,27 +143,33 @@ class RunRecord:
         join_uses(self.outputs, order, parts.outputs)
 
     @property
-    def place(self) -> tuple[Order, str]:
+    def place(self) -> Place:
         """Place among the runs of its job: by first START, or first event where no START is known."""
-        return (self.first_start or self.span.first, self.id.run)
+        return Place(self.first_start or self.span.first, self.id.run)
 
-    @property
-    def has_edges(self) -> bool:
-        """Whether any event of the run named a dataset."""
-        return bool(self.inputs or self.outputs)
+    def uses(self, direction: Direction) -> Uses:
+        """The datasets of one direction."""
+        return self.inputs if direction is Direction.INPUT else self.outputs
 
 
 class Declaration(NamedTuple):
-    """The datasets of the last job event that names any: they hold for all runs of the job."""
+    """The last job event that names any datasets, with what that event alone says of them."""
 
     order: Order
-    inputs: frozenset[DatasetId]
-    outputs: frozenset[DatasetId]
+    inputs: Uses
+    outputs: Uses
+
+    def uses(self, direction: Direction) -> Uses:
+        """The datasets of one direction."""
+        return self.inputs if direction is Direction.INPUT else self.outputs
 
 
 @dataclass(slots=True)
 class JobRecord:
-    """One job: its runs, and what job events declare of it. `starts` are all START events, sorted."""
+    """One job: its runs and their order, and what job events declare of it.
+
+    `starts` are all START events, sorted; `ever_declared` are the edges of all job events.
+    """
 
     id: JobId
     span: Span
@@ -169,8 +178,8 @@ class JobRecord:
     facets: Facets = field(default_factory=Facets)
     declared: Declaration | None = None
     declared_facets: Facets = field(default_factory=Facets)
-    declared_inputs: Uses = field(default_factory=dict)
-    declared_outputs: Uses = field(default_factory=dict)
+    ever_declared: set[Edge] = field(default_factory=set)
+    history: History = field(default_factory=History)
 
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
         """Take in one more event of this job or of one of its runs."""
@@ -183,7 +192,10 @@ class JobRecord:
         run = self.runs.get(event.run.run)
         if run is None:
             run = self.runs[event.run.run] = RunRecord(event.run, Span(event.order, event.order))
+            self.history.add(run.place, ())
+        before = run.place
         run.join(event, parts)
+        self._keep_order(run, before, _edges(parts))
         if event.event_type == "START":
             start = (event.order, event.run.run)
             at = bisect_left(self.starts, start)
@@ -192,15 +204,27 @@ class JobRecord:
 
     def _join_declaration(self, order: Order, parts: Parts) -> None:
         self.declared_facets.join(order, parts.job_facets)
-        join_uses(self.declared_inputs, order, parts.inputs)
-        join_uses(self.declared_outputs, order, parts.outputs)
-        names_datasets = bool(parts.inputs or parts.outputs)
-        if names_datasets and (self.declared is None or self.declared.order < order):
-            self.declared = Declaration(order, _ids(parts.inputs), _ids(parts.outputs))
+        edges = _edges(parts)
+        self.ever_declared.update(edges)
+        if edges and (self.declared is None or self.declared.order < order):
+            self.declared = Declaration(order, {}, {})
+            join_uses(self.declared.inputs, order, parts.inputs)
+            join_uses(self.declared.outputs, order, parts.outputs)
+
+    def _keep_order(self, run: RunRecord, before: Place, named: set[Edge]) -> None:
+        """Note the edges of one more event; all of the run's where the event has moved its beginning."""
+        if run.place != before:
+            named = {(direction, dataset) for direction in Direction for dataset in run.uses(direction)}
+            self.history.discard(before, named)
+        self.history.add(run.place, named)
 
 
-def _ids(datasets: Iterable[JsonObject]) -> frozenset[DatasetId]:
-    return frozenset(DatasetId(dataset["namespace"], dataset["name"]) for dataset in datasets)
+def _edges(parts: Parts) -> set[Edge]:
+    return {
+        (direction, DatasetId(dataset["namespace"], dataset["name"]))
+        for direction, datasets in ((Direction.INPUT, parts.inputs), (Direction.OUTPUT, parts.outputs))
+        for dataset in datasets
+    }
 
 
 @dataclass(slots=True)

@@ -2,11 +2,12 @@
 """A job's current lineage, derived from its record: datasets, flows between them, columns, vanished edges."""
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
-from lineage.fold.records import Facets, JobRecord, RunRecord, latest
+from lineage.fold.history import Direction, Edge
+from lineage.fold.mentions import lineage_sources
+from lineage.fold.records import Facets, JobRecord, Register, RunRecord
 
 
 class ColumnEdge(NamedTuple):
@@ -35,7 +36,7 @@ class Flow(NamedTuple):
 class VanishedEdge(NamedTuple):
     """An edge that the job once had. `since` is the time (ns) of what last showed it without the edge."""
 
-    direction: str
+    direction: Direction
     dataset: DatasetId
     since: int
     reason: str
@@ -52,26 +53,36 @@ class JobView(NamedTuple):
     latest_run: RunRecord | None
 
 
+EMPTY_VIEW = JobView(frozenset(), frozenset(), frozenset(), frozenset(), (), None)
+"""A job of which nothing is known."""
+
+
 def view_of(job: JobRecord) -> JobView:
-    """The current lineage of a job: that of its latest run with any datasets, and what job events declare."""
-    runs = sorted(job.runs.values(), key=lambda run: run.place)
-    with_edges = [run for run in runs if run.has_edges]
-    run = with_edges[-1] if with_edges else None
-    inputs = frozenset(run.inputs if run else ()) | (job.declared.inputs if job.declared else frozenset())
-    outputs = frozenset(run.outputs if run else ()) | (job.declared.outputs if job.declared else frozenset())
-    columns: set[ColumnEdge] = set()
-    stated: dict[DatasetId, _Stated] = {}
-    for output in outputs:
-        stated[output] = _lineage_of(job, run, output)
-        columns.update(stated[output].columns)
+    """The current lineage of a job: that of its latest run with any datasets, and what job events declare.
+
+    A declaration holds beside a run that was under way when it was made. A run that began later is the better
+    witness: in each direction in which it names any dataset, what it does not name has vanished; where it names
+    none, the declaration stands. Facets of a declaration outlive it, but for sources that have vanished.
+    """
+    latest, last = job.history.runs.last(), job.history.with_edges.last()
+    run = job.runs[last.run] if last else None
+    inputs, outputs = _current(job, run, Direction.INPUT), _current(job, run, Direction.OUTPUT)
+    stated = {output: _lineage_of(job, run, inputs, output) for output in outputs}
     return JobView(
         inputs,
         outputs,
         frozenset(_flows(inputs, stated)),
-        frozenset(columns),
-        tuple(_vanished(job, with_edges, inputs, outputs)),
-        runs[-1] if runs else None,
+        frozenset(edge for said in stated.values() for edge in said.columns),
+        tuple(_vanished(job, {Direction.INPUT: inputs, Direction.OUTPUT: outputs})),
+        job.runs[latest.run] if latest else None,
     )
+
+
+def _current(job: JobRecord, run: RunRecord | None, direction: Direction) -> frozenset[DatasetId]:
+    named = frozenset(run.uses(direction) if run else ())
+    if job.declared is None or (named and run is not None and run.place.order > job.declared.order):
+        return named
+    return named | frozenset(job.declared.uses(direction))
 
 
 class _Stated(NamedTuple):
@@ -81,49 +92,93 @@ class _Stated(NamedTuple):
     complete: bool
     columns: list[ColumnEdge]
 
+    def only(self, inputs: frozenset[DatasetId]) -> "_Stated":
+        """What is left where the job reads no more than `inputs`, of which some may be news to the facet."""
+        sources = (self.sources or frozenset()) & inputs
+        return _Stated(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
 
-def _lineage_of(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _Stated:
+
+class _Said(NamedTuple):
+    """A facet that stands; `outdated` where a declaration said it before a run named its inputs anew."""
+
+    facet: JsonObject
+    outdated: bool
+
+
+def _lineage_of(job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId) -> _Stated:
     """The lineage facet, which is complete for its target, supersedes columnLineage."""
-    owners = (run.outputs.get(output) if run else None, job.declared_outputs.get(output))
-    facet = _lineage_entry(job, run, output) or latest("lineage", *owners)
-    if facet is not None:
-        return _from_lineage(job.id, output, facet)
-    facet = latest("columnLineage", *owners)
-    columns = list(_from_column_lineage(job.id, output, facet)) if facet else []
-    sources = frozenset(edge.source for edge in columns)
-    return _Stated(sources or None, False, columns)
+    by_run = run.outputs.get(output) if run else None
+    declared = job.declared.outputs.get(output) if job.declared else None
+    said = _entries_for(job, run, output) or _latest("lineage", run, by_run, declared)
+    if said is not None:
+        stated = _from_lineage(job.id, output, said.facet)
+    elif said := _latest("columnLineage", run, by_run, declared):
+        stated = _from_column_lineage(job.id, output, said.facet)
+    else:
+        return _Stated(None, False, [])
+    return stated.only(inputs) if said.outdated else stated
 
 
-def _lineage_entry(job: JobRecord, run: RunRecord | None, output: DatasetId) -> JsonObject | None:
-    owners: tuple[Facets | None, ...] = (run.job_facets if run else None, job.declared_facets)
-    for entry in (latest("lineage", *owners) or {}).get("entries") or ():
-        if entry["type"] == "DATASET" and (entry["namespace"], entry["name"]) == output:
-            found: JsonObject = entry
-            return found
-    return None
+def _latest(name: str, run: RunRecord | None, by_run: Facets | None, declared: Facets | None) -> _Said | None:
+    """The facet that is last in total order of what the run says and what is declared."""
+    from_run = by_run.register(name) if by_run else None
+    return _later(run, from_run, declared.register(name) if declared else None)
+
+
+def _later(run: RunRecord | None, from_run: Register | None, declared: Register | None) -> _Said | None:
+    if from_run is not None and (declared is None or declared.order < from_run.order):
+        return _Said(from_run.value, outdated=False)
+    if declared is None:
+        return None
+    outdated = run is not None and bool(run.inputs) and run.place.order > declared.order
+    return _Said(declared.value, outdated)
+
+
+def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _Said | None:
+    """All entries of the job's lineage facet for one target as one."""
+    declared = job.declared_facets.register("lineage")
+    if declared is not None and job.declared is not None and declared.order < job.declared.order:
+        declared = None
+    said = _later(run, run.job_facets.register("lineage") if run else None, declared)
+    entries = [
+        entry
+        for entry in (said.facet.get("entries") if said else None) or ()
+        if entry["type"] == "DATASET" and (entry["namespace"], entry["name"]) == output
+    ]
+    return _Said(_merged(entries), said.outdated) if said and entries else None
+
+
+def _merged(entries: Iterable[JsonObject]) -> JsonObject:
+    inputs: list[JsonObject] = []
+    fields: dict[str, JsonObject] = {}
+    for entry in entries:
+        inputs += entry.get("inputs") or ()
+        for name, field in (entry.get("fields") or {}).items():
+            known = fields.setdefault(name, {"inputs": []})
+            known["inputs"] += field.get("inputs") or ()
+    return {"inputs": inputs, "fields": fields}
 
 
 def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _Stated:
-    sources: set[DatasetId] = set()
+    sources = frozenset(DatasetId(source["namespace"], source["name"]) for source in lineage_sources(facet))
     columns: list[ColumnEdge] = []
     targets: list[tuple[str | None, Iterable[JsonObject]]] = [(None, facet.get("inputs") or ())]
     targets += [(name, field.get("inputs") or ()) for name, field in (facet.get("fields") or {}).items()]
     for field_name, inputs in targets:
         for source in inputs:
-            if source["type"] != "DATASET":
-                continue
-            sources.add(DatasetId(source["namespace"], source["name"]))
-            if source.get("field"):
+            if source["type"] == "DATASET" and source.get("field"):
                 columns += _edges(job, output, field_name, source, None)
-    return _Stated(frozenset(sources), True, columns)
+    return _Stated(sources, True, columns)
 
 
-def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> Iterator[ColumnEdge]:
+def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _Stated:
+    columns: list[ColumnEdge] = []
     for name, field in (facet.get("fields") or {}).items():
         for source in field["inputFields"]:
-            yield from _edges(job, output, name, source, field.get("transformationType"))
+            columns += _edges(job, output, name, source, field.get("transformationType"))
     for source in facet.get("dataset") or ():
-        yield from _edges(job, output, None, source, None)
+        columns += _edges(job, output, None, source, None)
+    return _Stated(frozenset(edge.source for edge in columns) or None, False, columns)
 
 
 def _edges(
@@ -175,18 +230,22 @@ def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _Stated]) -> It
         yield from (Flow(source, output) for source in sources)
 
 
-def _vanished(
-    job: JobRecord, runs: list[RunRecord], inputs: frozenset[DatasetId], outputs: frozenset[DatasetId]
-) -> list[VanishedEdge]:
-    gone: dict[tuple[str, DatasetId], VanishedEdge] = {}
-    for direction, current in (("input", inputs), ("output", outputs)):
-        if job.declared is not None:
-            uses = job.declared_inputs if direction == "input" else job.declared_outputs
-            for dataset in uses.keys() - current:
-                since, reason = job.declared.order.time, "a later declaration of the job does not name it"
-                gone[direction, dataset] = VanishedEdge(direction, dataset, since, reason)
-        for run, following in pairwise(runs):
-            for dataset in (run.inputs if direction == "input" else run.outputs).keys() - current:
-                since, reason = following.place[0].time, "a later run does not name it"
-                gone[direction, dataset] = VanishedEdge(direction, dataset, since, reason)
-    return sorted(gone.values())
+def _vanished(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:
+    gone = (edge for edge in job.ever_declared | job.history.by_edge.keys() if edge[1] not in current[edge[0]])
+    return sorted(VanishedEdge(*edge, *_since(job, edge)) for edge in gone)
+
+
+def _since(job: JobRecord, edge: Edge) -> tuple[int, str]:
+    """When and why an edge vanished that no longer stands: the last of all that took it out."""
+    direction, dataset = edge
+    found: list[tuple[int, str]] = []
+    places = job.history.by_edge.get(edge)
+    last = places.last() if places else None
+    if last and (following := job.history.with_edges.after(*last)):
+        found.append((following.order.time, "a later run does not name it"))
+    if edge in job.ever_declared and job.declared is not None:
+        if dataset not in job.declared.uses(direction):
+            found.append((job.declared.order.time, "a later declaration of the job does not name it"))
+        elif later := job.history.by_direction[direction].after(job.declared.order):
+            found.append((later.order.time, "a later run does not name it"))
+    return max(found)

@@ -37,7 +37,7 @@ class Catalog:
     def job(self, job: JobId) -> JsonObject:
         """One job with its facets and latest runs."""
         record = self._lineage.jobs[job]
-        runs = self.runs_of(record)[:LATEST_RUNS]
+        runs = self.runs_of(record, 0, LATEST_RUNS)
         return {
             **self.job_summary(job),
             "latestRuns": [self.run(run) for run in runs],
@@ -79,9 +79,9 @@ class Catalog:
             "currentVersion": _version(version),
         }
 
-    def runs_of(self, job: JobRecord) -> list[RunRecord]:
-        """The runs of a job, latest first."""
-        return sorted(job.runs.values(), key=lambda run: run.place, reverse=True)
+    def runs_of(self, job: JobRecord, offset: int, limit: int) -> list[RunRecord]:
+        """One page of the runs of a job, latest first."""
+        return [job.runs[place.run] for place in job.history.runs.latest_first(offset, limit)]
 
     def run(self, run: RunRecord) -> JsonObject:
         """One run."""

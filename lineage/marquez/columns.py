@@ -12,7 +12,8 @@ def column_lineage(catalog: Catalog, graph: Graph, start: NodeRef, depth: int, d
     """Columns within `depth` steps upstream of the start, and downstream too where asked.
 
     Marquez's shape knows columns only: what a column does to a dataset as a whole (filter, join key) is in
-    the graph export.
+    the graph export. Nor does Marquez turn an edge with the data: every edge of a node has that node as its
+    origin, so that the destination of an `inEdge` is a source of the column. Its clients count on that.
     """
     columns = _start_columns(graph, start)
     found = set(columns)
@@ -81,6 +82,6 @@ def _node(catalog: Catalog, graph: Graph, column: Column, found: set[Column]) ->
             "transformationType": None,
             "inputFields": input_fields(edges),
         },
-        "inEdges": [{"origin": node_id(source), "destination": node_id(column)} for source in sources],
+        "inEdges": [{"origin": node_id(column), "destination": node_id(source)} for source in sources],
         "outEdges": [{"origin": node_id(column), "destination": node_id(target)} for target in targets],
     }

@@ -46,7 +46,7 @@ def _dataset(dataset: JsonObject, rules: Rules, path: str, producer: str) -> Jso
         facets["columnLineage"] = _column_lineage(facets["columnLineage"], rules, f"{path}.facets.columnLineage")
     if _stands("lineage", facets):
         facets["lineage"] = _targets(facets["lineage"], rules, f"{path}.facets.lineage")
-    if not dataset["namespace"].strip() and (table := rules.table(dataset["name"])):
+    if table := rules.table(dataset["namespace"], dataset["name"]):
         known = facets["symlinks"] if _stands("symlinks", facets) else None
         facets["symlinks"] = _with_symlink(known, table[1], producer)
     if facets:

@@ -70,27 +70,32 @@ class Rules:
                 return rule.canonical
         return spelling
 
-    def table(self, name: str) -> tuple[DatasetId, DatasetId] | None:
-        """Dataset and symlink of an SQL name (`lake.sales.orders`); None where no catalog has it."""
-        head, _, path = name.partition(".")
+    def table(self, namespace: str, name: str) -> tuple[DatasetId, DatasetId] | None:
+        """Dataset and symlink of a table; None where no catalog has it.
+
+        A table is named in SQL (`lake.sales.orders` under a blank namespace) or by its catalog's URI
+        (`sales.orders` under that).
+        """
         for catalog in self.catalogs:
-            if catalog.name == head and path and all(path.split(".")):
+            if not namespace.strip():
+                head, _, path = name.partition(".")
+                known = catalog.name == head
+            else:
+                path = name
+                known = namespace.rstrip("/") == catalog.uri.rstrip("/")
+            if known and all(path.split(".")):
                 return catalog.table(path)
         return None
 
     def dataset(self, namespace: str, name: str) -> DatasetId:
         """The canonical identity of a dataset; may still be empty where no rule applies."""
-        if not namespace.strip():
-            known = self.table(name)
-            return known[0] if known else DatasetId(namespace, name)
-        return DatasetId(self.namespace(namespace), name)
+        known = self.table(namespace, name)
+        return known[0] if known else self._elsewhere(namespace, name)
 
     def symlink(self, namespace: str, name: str) -> DatasetId:
         """The canonical alias of a dataset."""
-        if not namespace.strip():
-            known = self.table(name)
-            return known[1] if known else DatasetId(namespace, name)
-        for catalog in self.catalogs:
-            if namespace.rstrip("/") == catalog.uri.rstrip("/"):
-                return catalog.symlink(name)
-        return DatasetId(self.namespace(namespace), name)
+        known = self.table(namespace, name)
+        return known[1] if known else self._elsewhere(namespace, name)
+
+    def _elsewhere(self, namespace: str, name: str) -> DatasetId:
+        return DatasetId(self.namespace(namespace) if namespace.strip() else namespace, name)

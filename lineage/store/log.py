@@ -8,7 +8,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -34,6 +34,9 @@ CREATE INDEX events_by_time ON events (kind, event_time, hash);
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
+MAX_PAGE_BYTES = 16 * 2**20
+"""Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
+
 _INSERT = (
     "INSERT INTO events (hash, kind, event_time, received_at, body) VALUES (?, ?, ?, ?, ?)"
     " ON CONFLICT (hash) DO NOTHING"
@@ -113,7 +116,11 @@ class EventLog:
                 yield restore_event(kind, body)
 
     def run_events(self, query: EventQuery) -> tuple[list[bytes], int]:
-        """Canonical JSON of one page of run events, and how many the whole query has."""
+        """Canonical JSON of one page of run events, and how many the whole query has.
+
+        A page ends before its limit where one more event would take it over `MAX_PAGE_BYTES`; it always holds
+        one, so that a reader who continues behind the last event he got reaches the end.
+        """
         where = "kind = ? AND event_time >= ? AND event_time < ?"
         after = 0 if query.after is None else query.after
         before = 2**63 - 1 if query.before is None else query.before
@@ -121,9 +128,9 @@ class EventLog:
         order = "DESC" if query.newest_first else "ASC"
         page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
         with self._reading:
-            rows = self._reader.execute(page, (*bounds, query.limit, query.offset)).fetchall()
+            bodies = _up_to(MAX_PAGE_BYTES, self._reader.execute(page, (*bounds, query.limit, query.offset)))
             total = self._reader.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
-        return [row[0] for row in rows], total
+        return bodies, total
 
     def close(self) -> None:
         """Close the file. The last connection to close folds the WAL into it."""
@@ -131,6 +138,17 @@ class EventLog:
             self._reader.close()
         self._writer.close()
         os.close(self._lock_file)
+
+
+def _up_to(limit: int, rows: Iterable[tuple[bytes]]) -> list[bytes]:
+    bodies: list[bytes] = []
+    size = 0
+    for (body,) in rows:
+        size += len(body)
+        if bodies and size > limit:
+            break
+        bodies.append(body)
+    return bodies
 
 
 def _lock(directory: Path) -> int:

@@ -4,6 +4,7 @@
 import asyncio
 import gzip
 import json
+import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -24,6 +25,8 @@ from lineage_events import (
 )
 
 from lineage.api import create_app
+from lineage.fold import Graph
+from lineage.fold import graph as graph_module
 from lineage.settings import Settings
 from lineage.store import EventLog
 
@@ -54,7 +57,7 @@ async def post(client, content, **headers):
 
 
 async def get(client, path, status=200, **parameters):
-    response = await client.get(f"/api/v1{path}", params=parameters)
+    response = await client.get(f"/api/v1{path}", params=parameters or None)
     assert response.status_code == status, response.text
     return response.json()
 
@@ -198,6 +201,143 @@ def test_the_graph_is_rebuilt_from_the_log(tmp_path):
     assert with_client(tmp_path, fill) == with_client(tmp_path, read)
 
 
+READS = (
+    "/graph",
+    "/jobs",
+    "/namespaces",
+    f"/namespaces/{NAMESPACE}/jobs/job",
+    "/lineage?nodeId=dataset:s3://warehouse:out",
+    "/column-lineage?nodeId=dataset:s3://warehouse:out",
+)
+
+
+def test_facets_of_a_direction_cannot_stand_in_for_those_of_the_dataset(tmp_path):
+    content = body(outputs=[dataset("out", columnLineage={"fields": {"a": {"inputFields": [source("in", "a")]}}})])
+    content["outputs"][0]["outputFacets"] = {"columnLineage": {"fields": {"a": {}}}, "lineage": {"inputs": [1]}}
+
+    async def fill(client):
+        assert (await post(client, content)).status_code == 201
+        return await read(client)
+
+    async def read(client):
+        return [await get(client, path) for path in READS]
+
+    before = with_client(tmp_path, fill)
+    assert with_client(tmp_path, read) == before
+    assert before[0]["columns"][0]["input"]["name"] == "in"
+
+
+def test_a_job_whose_lineage_cannot_be_derived_keeps_what_it_had(tmp_path, monkeypatch):
+    def failing(job):
+        if job.id.name == "stats":
+            raise RuntimeError("defect")
+        return view_of(job)
+
+    view_of = graph_module.view_of
+
+    async def scenario(client):
+        await send_pipeline(client)
+        before = await get(client, "/graph")
+        monkeypatch.setattr(graph_module, "view_of", failing)
+        await post(client, body("START", 30, run=8, job="stats", outputs=[dataset("new")]))
+        await post(client, body("START", 30, run=9, job="fine", outputs=[dataset("new")]))
+        broken = await get(client, "/graph")
+        assert [edge for edge in broken["edges"] if edge["job"]["name"] != "fine"] == before["edges"]
+        assert len(broken["edges"]) == len(before["edges"]) + 1
+        for path in ("/jobs", f"/namespaces/{NAMESPACE}/jobs/stats"):
+            await get(client, path)
+        assert (await get(client, "/stats"))["unapplied"] == [
+            {"job": f"{NAMESPACE}/stats", "error": "RuntimeError('defect')"}
+        ]
+        monkeypatch.undo()
+        await post(client, body("RUNNING", 31, run=8, job="stats"))
+        names = {edge["dataset"]["name"] for edge in (await get(client, "/graph"))["edges"]}
+        assert "new" in names
+        assert (await get(client, "/stats"))["unapplied"] == []
+
+    with_client(tmp_path, scenario)
+
+
+def test_a_new_job_whose_lineage_cannot_be_derived_is_shown_without(tmp_path, monkeypatch):
+    def failing(job):
+        raise RuntimeError("defect")
+
+    monkeypatch.setattr(graph_module, "view_of", failing)
+
+    async def scenario(client):
+        await post(client, body(outputs=[dataset("out")]))
+        assert [await get(client, path) for path in READS]
+
+    with_client(tmp_path, scenario)
+
+
+def test_readers_and_writers_meet_in_one_thread(tmp_path, monkeypatch):
+    threads = set()
+    refresh = Graph.refresh
+
+    def watched(self):
+        threads.add(threading.get_ident())
+        refresh(self)
+
+    monkeypatch.setattr(Graph, "refresh", watched)
+
+    async def write(client, writer):
+        for number in range(40):
+            output = dataset(f"t{number % 5}", columnLineage={"fields": {"a": {"inputFields": [source("in", "a")]}}})
+            content = body("START", number, run=100 * writer + number, job=f"job{writer}", outputs=[output])
+            assert (await post(client, content)).status_code == 201
+
+    async def read(client, done):
+        while not done.is_set():
+            for path in ("/graph", "/jobs", "/lineage?nodeId=dataset:s3://warehouse:t0"):
+                response = await client.get(f"/api/v1{path}")
+                assert response.status_code in (200, 404), response.text
+                # The transport has no wire to wait for; without this the writers would never have their turn.
+                await asyncio.sleep(0)
+
+    async def scenario(client):
+        done = asyncio.Event()
+        readers = [asyncio.create_task(read(client, done)) for _ in range(3)]
+        await asyncio.gather(*(write(client, writer) for writer in range(4)))
+        done.set()
+        await asyncio.gather(*readers)
+        assert threads == {threading.get_ident()}
+        outputs = {(edge["job"]["name"], edge["dataset"]["name"]) for edge in (await get(client, "/graph"))["edges"]}
+        assert outputs == {(f"job{writer}", "t4") for writer in range(4)}
+
+    with_client(tmp_path, scenario)
+
+
+def test_a_dataset_that_only_facets_name_is_found(tmp_path):
+    lineage = {"fields": {"a": {"inputFields": [source("seen", "x")]}}}
+    entry = {**dataset("target"), "type": "DATASET", "inputs": [{**dataset("fed"), "type": "DATASET"}]}
+
+    async def scenario(client):
+        await post(client, body(outputs=[dataset("out", columnLineage=lineage)]))
+        await post(client, body(job="other", job_facets={"lineage": {"entries": [entry]}}))
+        graph = await get(client, "/graph")
+        named = {item["name"] for item in graph["datasets"]}
+        assert named == {"out", "seen", "target", "fed"}
+        for name in named:
+            await get(client, "/lineage", nodeId=f"dataset:s3://warehouse:{name}")
+            await get(client, f"/namespaces/s3://warehouse/datasets/{name}")
+        await get(client, "/column-lineage", nodeId="datasetField:s3://warehouse:seen:x")
+
+    with_client(tmp_path, scenario)
+
+
+def test_runs_come_in_pages_latest_first(tmp_path):
+    async def scenario(client):
+        for second, run in ((0, 1), (20, 3), (10, 2)):
+            await post(client, body("START", second, run=run))
+        for limit, offset, expected in ((100, 0, [3, 2, 1]), (1, 1, [2]), (2, 2, [1]), (2, 3, []), (0, 0, [])):
+            page = await get(client, f"/namespaces/{NAMESPACE}/jobs/job/runs", limit=limit, offset=offset)
+            assert [found["id"] for found in page["runs"]] == [run_id(number) for number in expected]
+            assert page["totalCount"] == 3
+
+    with_client(tmp_path, scenario)
+
+
 def test_namespaces_jobs_and_runs(tmp_path):
     async def scenario(client):
         await send_pipeline(client)
@@ -318,7 +458,8 @@ def test_column_lineage_around_a_node(tmp_path):
         assert await nodes(nodeId="dataset:s3://warehouse:sales/stats") == [value, price, total]
         assert await nodes(nodeId=f"job:{NAMESPACE}:etl") == [value, price]
         graph = (await get(client, "/column-lineage", nodeId=total))["graph"]
-        assert graph[-1]["inEdges"] == [{"origin": price, "destination": total}]
+        assert graph[-1]["inEdges"] == [{"origin": total, "destination": price}]
+        assert graph[-2]["outEdges"] == [{"origin": price, "destination": total}]
         assert graph[-1]["data"]["inputFields"][0]["field"] == "price"
 
     with_client(tmp_path, scenario)

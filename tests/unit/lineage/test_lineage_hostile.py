@@ -46,8 +46,9 @@ def whole():
         lifecycleStateChange={"lifecycleStateChange": "CREATE"},
         version={"datasetVersion": "1"},
     )
+    output["outputFacets"] = {name: output["facets"][name] for name in ("columnLineage", "lineage", "schema")}
     return body(
-        inputs=[dataset("a", "")],
+        inputs=[{**dataset("a", ""), "inputFacets": {"schema": schema("c"), "version": {"datasetVersion": "1"}}}],
         outputs=[output],
         streaming=True,
         parent=(2, "parent"),

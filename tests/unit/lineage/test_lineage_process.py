@@ -89,8 +89,10 @@ def test_after_a_kill_every_acknowledged_event_is_there_once(tmp_path):
         workers = [threading.Thread(target=load, args=(url, worker, acknowledged)) for worker in range(4)]
         for worker in workers:
             worker.start()
+        deadline = time.monotonic() + START_SECONDS
         while len(acknowledged) < 200:
             assert process.poll() is None
+            assert time.monotonic() < deadline, f"{len(acknowledged)} events in {START_SECONDS} s"
             time.sleep(0.01)
         process.kill()
         for worker in workers:

@@ -48,6 +48,17 @@ def test_a_table_under_an_empty_namespace_is_its_default_location():
     assert rules.dataset("", "other.sales.orders") == ("", "other.sales.orders")
 
 
+def test_a_table_under_its_catalogs_uri_is_the_one_at_its_default_location():
+    rules = load_rules(json.dumps(FILE))
+    by_uri, by_name = rules.table("http://localhost:8181", "sales.orders"), rules.table("", "lake.sales.orders")
+    assert by_uri == by_name == (("s3://warehouse", "root/sales/orders"), ("s3://warehouse/root", "lake.sales.orders"))
+    assert rules.dataset("http://localhost:8181/", "sales.orders") == by_name[0]
+    assert rules.dataset("http://localhost:8182", "sales.orders") == ("http://localhost:8182", "sales.orders")
+    named = [{"namespace": CATALOG_URI, "name": "a.b"}, {"namespace": "", "name": "lake.a.b"}]
+    first, second = read(body(outputs=named)).body["outputs"]
+    assert first == second
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

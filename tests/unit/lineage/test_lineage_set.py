@@ -11,6 +11,7 @@ from lineage_events import RECORDED, body, dataset, dataset_event, facet, read, 
 
 from lineage.events import canonical_json
 from lineage.fold import Graph, Lineage, export_graph, fold
+from lineage.fold.history import Direction
 
 RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("none-recorded")]
 
@@ -89,6 +90,30 @@ def test_any_set_of_events_gives_one_graph_in_any_order(data):
     made = data.draw(st.lists(events(), max_size=8))
     arrival = data.draw(st.permutations(made * 2))
     assert incremental(arrival) == definition(made)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(events(), max_size=12))
+def test_the_history_kept_is_the_history_that_sorting_gives(arrival):
+    lineage = Lineage()
+    for event in arrival:
+        lineage.apply(event)
+    for job in lineage.jobs.values():
+        named = {
+            run.place: {(direction, name) for direction in Direction for name in run.uses(direction)}
+            for run in job.runs.values()
+        }
+        assert_holds(job.history.runs, named)
+        assert_holds(job.history.with_edges, [place for place, edges in named.items() if edges])
+        for direction, places in job.history.by_direction.items():
+            assert_holds(places, [place for place, edges in named.items() if direction in dict(edges)])
+        assert set().union(*named.values()) == set(job.history.by_edge)
+        for edge, places in job.history.by_edge.items():
+            assert_holds(places, [place for place, edges in named.items() if edge in edges])
+
+
+def assert_holds(places, expected):
+    assert places.latest_first(0, len(expected) + 1) == sorted(expected, reverse=True)
 
 
 def test_a_second_equal_run_exports_the_same_graph():

@@ -17,6 +17,7 @@ from lineage.store import (
     StoreFull,
     StoreUnusable,
 )
+from lineage.store import log as log_module
 
 
 @pytest.fixture
@@ -50,6 +51,22 @@ def test_run_events_come_by_time_in_pages(log):
     assert log.run_events(EventQuery(newest_first=False, limit=1, offset=1)) == ([by_time[1]], 3)
     window = EventQuery(after=parse_time("2026-01-01T00:00:02Z"), before=parse_time("2026-01-01T00:00:03Z"))
     assert log.run_events(window) == ([by_time[1]], 1)
+
+
+def test_a_page_is_bounded_by_its_bytes_too(log, monkeypatch):
+    made = [event("RUNNING", second, run_facets={"big": {"text": "x" * 1000}}) for second in range(5)]
+    log.append(made)
+    monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 2 * len(made[0].encoded) + 1)
+    read = []
+    pages = []
+    while len(read) < 5:
+        page, total = log.run_events(EventQuery(newest_first=False, offset=len(read)))
+        assert total == 5
+        pages.append(len(page))
+        read += page
+    assert (pages, read) == ([2, 2, 1], [item.encoded for item in made])
+    monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 1)
+    assert log.run_events(EventQuery())[0] == [made[-1].encoded]
 
 
 def test_a_full_store_refuses_the_whole_batch_and_goes_on_reading(tmp_path):

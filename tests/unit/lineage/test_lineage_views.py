@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The current lineage of a job: datasets, flows, columns, what vanished."""
 
-from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read, schema, source
+from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read, run_id, schema, source
 
 from lineage.events import DatasetId, JobId
-from lineage.fold import fold, view_of
+from lineage.fold import Graph, fold, view_of
+from lineage.fold.records import RunRecord
+from lineage.marquez import Catalog
 
 JOB = JobId(NAMESPACE, "job")
 
@@ -84,10 +86,86 @@ def test_a_late_event_of_an_old_run_does_not_bring_its_edges_back():
 def test_a_job_event_holds_for_all_runs():
     declared = event(None, 5, run=None, inputs=[dataset("a")], outputs=[dataset("out")])
     assert names(view(declared).inputs) == ["a"]
-    for second in (0, 10):
-        found = view(declared, event("START", second, inputs=[dataset("b")], outputs=[dataset("out")]))
-        assert names(found.inputs) == ["a", "b"]
-        assert names(found.outputs) == ["out"]
+    found = view(declared, event("START", 10, outputs=[dataset("out")]))
+    assert (names(found.inputs), names(found.outputs), found.vanished) == (["a"], ["out"], ())
+
+
+def test_a_job_event_holds_beside_the_run_under_way_until_a_later_run_says_otherwise():
+    declared = event(None, 5, run=None, inputs=[dataset("a")], outputs=[dataset("out")])
+    first = event("START", 0, inputs=[dataset("b")], outputs=[dataset("out")])
+    second = event("START", 10, run=2, inputs=[dataset("b")], outputs=[dataset("out")])
+    third = event("START", 20, run=3, inputs=[dataset("b")], outputs=[dataset("out")])
+    assert names(view(declared, first).inputs) == ["a", "b"]
+    for events in ([declared, second], [declared, first, second], [third, second, declared, first]):
+        found = view(*events)
+        assert (names(found.inputs), names(found.outputs)) == (["b"], ["out"])
+        gone = [(edge.direction, edge.dataset.name, edge.since, edge.reason) for edge in found.vanished]
+        assert gone == [("input", "a", second.order.time, "a later run does not name it")]
+
+
+def test_what_an_older_declaration_said_of_columns_goes_with_it():
+    first = dataset("out", columnLineage=lineage(c=[source("a", "x")]))
+    entries = {"entries": [_entry("out", "a")]}
+    old = event(None, 0, run=None, inputs=[dataset("a")], outputs=[first], job_facets={"lineage": entries})
+    new = event(None, 1, run=None, inputs=[dataset("b")], outputs=[dataset("out")])
+    found = view(old, new)
+    assert (names(found.inputs), flows(found), columns(found)) == (["b"], [("b", "out")], [])
+    assert [edge.dataset.name for edge in found.vanished] == ["a"]
+
+
+def test_declared_columns_stay_for_later_runs_but_for_sources_that_vanished():
+    sources = [source("a", "x"), source("b", "x")]
+    described = dataset("out", columnLineage=lineage(c=sources), schema=schema("c"))
+    declared = event(None, 0, run=None, inputs=[dataset("a"), dataset("b")], outputs=[described])
+    same = event("START", 5, inputs=[dataset("a"), dataset("b")], outputs=[dataset("out")])
+    fewer = event("START", 10, run=2, inputs=[dataset("b"), dataset("new")], outputs=[dataset("out")])
+    assert columns(view(declared, same)) == columns(view(declared))
+    found = view(declared, same, fewer)
+    assert columns(found) == [("out", "c", "b", "x", "IDENTITY")]
+    assert flows(found) == [("b", "out"), ("new", "out")]
+
+
+def test_a_declared_lineage_facet_does_not_keep_vanished_sources():
+    entries = {"entries": [_entry("out", "a", "b")]}
+    datasets = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("out")]}
+    declared = event(None, 0, run=None, job_facets={"lineage": entries}, **datasets)
+    found = view(declared, event("START", 10, inputs=[dataset("b")], outputs=[dataset("out")]))
+    assert flows(found) == [("b", "out")]
+
+
+def test_entries_of_one_target_are_one():
+    entries = [_entry("x", "a"), _entry("y", "b"), _entry("x", "b")]
+    for entry, name in zip(entries, ("a", None, "b"), strict=True):
+        if name:
+            column = {**entry["inputs"][0], "field": name}
+            entry["fields"] = {"c": {"inputs": [column]}, name: {"inputs": [column]}}
+    datasets = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("x"), dataset("y")]}
+    found = view(event(job_facets={"lineage": {"entries": entries}}, **datasets))
+    assert flows(found) == [("a", "x"), ("b", "x"), ("b", "y")]
+    assert [edge[:4] for edge in columns(found)] == [
+        ("x", "a", "a", "a"),
+        ("x", "b", "b", "b"),
+        ("x", "c", "a", "a"),
+        ("x", "c", "b", "b"),
+    ]
+
+
+def test_reading_a_job_does_not_go_through_its_whole_history(monkeypatch):
+    made = [event("START", i, run=i, inputs=[dataset("a" if i else "old")]) for i in range(200)]
+    state = fold(made)
+    graph = Graph(state)
+    looked_at = []
+    place = RunRecord.place.fget
+
+    def counted(run):
+        looked_at.append(run)
+        return place(run)
+
+    monkeypatch.setattr(RunRecord, "place", property(counted))
+    graph.refresh()
+    assert Catalog(state, graph, 0).job(JOB)["latestRuns"][0]["id"] == run_id(199)
+    assert [edge.dataset.name for edge in graph.views[JOB].vanished] == ["old"]
+    assert len(looked_at) < 10
 
 
 def test_a_bare_job_event_takes_nothing_away_and_a_new_declaration_replaces_the_old():

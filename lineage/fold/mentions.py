@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets that an event names in facets alone: they are in the graph, so they must be findable too."""
+
+from collections.abc import Iterable, Iterator
+
+from lineage.events.ids import DatasetId, JsonObject
+
+
+def mentioned(body: JsonObject) -> set[DatasetId]:
+    """Datasets that lineage facets of an event name as sources or targets."""
+    found: set[DatasetId] = set()
+    for dataset in (*(body.get("inputs") or ()), *(body.get("outputs") or ()), body.get("dataset") or {}):
+        facets = dataset.get("facets") or {}
+        if facet := _standing(facets, "columnLineage"):
+            found.update(_ids(_column_sources(facet)))
+        if facet := _standing(facets, "lineage"):
+            found.update(_ids(lineage_sources(facet)))
+    job_facets = (body.get("job") or {}).get("facets") or {}
+    for entry in (_standing(job_facets, "lineage") or {}).get("entries") or ():
+        found.update(_ids([entry] if entry["type"] == "DATASET" else []))
+        found.update(_ids(lineage_sources(entry)))
+    return found
+
+
+def lineage_sources(target: JsonObject) -> Iterator[JsonObject]:
+    """The source datasets of one target of a lineage facet, those of its fields included."""
+    for owner in (target, *(target.get("fields") or {}).values()):
+        yield from (source for source in owner.get("inputs") or () if source["type"] == "DATASET")
+
+
+def _column_sources(facet: JsonObject) -> Iterator[JsonObject]:
+    for field in (facet.get("fields") or {}).values():
+        yield from field["inputFields"]
+    yield from facet.get("dataset") or ()
+
+
+def _standing(facets: JsonObject, name: str) -> JsonObject | None:
+    facet: JsonObject | None = facets.get(name)
+    return None if facet is None or facet.get("_deleted") is True else facet
+
+
+def _ids(entities: Iterable[JsonObject]) -> Iterator[DatasetId]:
+    return (DatasetId(entity["namespace"], entity["name"]) for entity in entities)
