@@ -79,7 +79,7 @@ def test_requirement_locks_agree_and_name_no_host() -> None:
     for path in folder.glob("*.txt"):
         text = path.read_text()
         assert "://" not in text
-        assert "--index-url" not in text
+        assert "index-url" not in text
         for line in text.splitlines():
             if "==" in line:
                 name, version = line.split()[0].split("==")
