@@ -18,7 +18,10 @@ import psutil
 import pytest
 from confluent_kafka import KafkaException
 
+from infra.errors import LabError
 from infra.project import PROJECT, PULUMI_STATE
+from infra.provider.kind import Call
+from infra.provider.kinds.topic import TopicInputs, TopicKind
 from infra.supervision import ROOT_VARIABLE
 from lineage.contract import compare, load
 from tests.smoke.specification import errors_of
@@ -78,6 +81,18 @@ def test_everything_listens_on_loopback_alone(lab):
     assert len(listening) >= 6
     hosts = {ip_address(c.laddr.ip.removeprefix("::ffff:")) for c in listening}
     assert all(host.is_loopback for host in hosts), hosts
+
+
+def test_the_topics_of_another_lab_that_has_our_port_are_left_alone(lab):
+    ours = TopicInputs(
+        bootstrap=lab.environment["LAB_KAFKA"], cluster="another", topic="orders", partitions=3, config={}
+    )
+    kind, call = TopicKind(), Call()
+    assert kind.read(ours, call) is None
+    kind.delete(ours, call)
+    with pytest.raises(LabError, match="is not this lab's: its cluster is"):
+        kind.create(ours, call)
+    assert next(lab.messages("orders"))
 
 
 def test_each_order_of_the_shop_is_in_exactly_one_table_once(lab):
