@@ -12,6 +12,9 @@ from pathlib import Path
 
 from infra.errors import LabError
 
+S3_REGION = "us-east-1"
+"""What S3 clients insist on being told; MinIO does not care."""
+
 S3_ACCESS_KEY = "S3_ACCESS_KEY"
 S3_SECRET_KEY = "S3_SECRET_KEY"
 NAMES = (S3_ACCESS_KEY, S3_SECRET_KEY)

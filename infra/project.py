@@ -16,6 +16,11 @@ PULUMI_STATE = STATE / ".pulumi"
 """Pulumi's own state and home. No stack's name begins with a dot."""
 
 
+ENVIRONMENT_FILE = "lab.env"
+CREDENTIALS_FILE = "credentials.env"
+"""In the folder of a stack: where everything is, and the keys to it."""
+
+
 def stack_root(stack: str) -> Path:
     """The folder of one stack."""
     return STATE / stack

@@ -241,8 +241,7 @@ class Supervisor:
         return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(self.root)
 
     def add(self, program: Program) -> None:
-        """Hands a program over, in place of one of the same name; a service is started by that."""
-        self.remove(program.name)
+        """Hands over a program whose name is free; a service is started by that."""
         folder = self.root / "supervisor" / "programs"
         beside = folder / f"{program.name}.new"
         beside.write_text(program_config(self.root, program, shutil.which("setpriv") is not None), encoding="utf-8")
@@ -276,6 +275,18 @@ class Supervisor:
         """A program's state; None where supervisord does not know it."""
         info = self._ask(lambda api: api.getProcessInfo(name), Faults.BAD_NAME)
         return None if info is None else _state(info)
+
+    def known(self, name: str) -> State:
+        """The state of a program that is meant to be there.
+
+        Raises:
+            ServiceError: it is not; the text has the names of those that are.
+        """
+        state = self.state(name)
+        if state is None:
+            names = ", ".join(known.name for known in self.states())
+            raise ServiceError(f"the lab has no service or task {name}; it has {names}")
+        return state
 
     def _ask(self, question: Callable[[Any], Any], harmless: int | None = None) -> Any:  # noqa: ANN401
         """Asks over a connection of its own, as the transport is not made for several threads.

@@ -12,22 +12,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from infra.artifacts import Artifacts
 from infra.errors import LabError
-from infra.lab import ENDPOINTS, lab
-from infra.project import PROJECT, stack_root
+from infra.lab import lab
 from infra.settings import settings_from_pulumi
-from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget, deploy
+from infra.targets.local import deploy, local_target
 
 
 def main() -> None:
     """Makes the lab of the stack; what a user can mend is said without a traceback."""
     try:
         settings = settings_from_pulumi(os.environ)
-        root = stack_root(pulumi.get_stack())
-        artifacts = Artifacts.open()
-        site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
-        launcher = Launcher(artifacts, str(artifacts.java()), PROJECT, root / "credentials.env")
-        deploy(lab(site, settings), LocalTarget(site, launcher, settings))
+        target = local_target(pulumi.get_stack(), settings, Artifacts.open())
+        deploy(lab(target.site, settings), target)
     except LabError as error:
         raise pulumi.RunError(str(error)) from error
 

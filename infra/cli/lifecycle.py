@@ -22,6 +22,7 @@ from infra.cli.tasks import run_task
 from infra.cli.verification import report_on
 from infra.errors import LabError
 from infra.namespaces import JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, TOPIC_ORDERS
+from infra.project import ENVIRONMENT_FILE
 
 PIPELINE = (JOB_ORDERS_ETL, JOB_SUPPLIER_STATS)
 FIRST_ROWS = 100
@@ -74,8 +75,7 @@ def _await_rows(bootstrap: str, enough: int) -> int:
     deadline = time.monotonic() + ROWS_SECONDS
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up"})
     try:
-        topic = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS]
-        partitions = topic.partitions
+        partitions = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
         while time.monotonic() < deadline:
             ends = [
                 consumer.get_watermark_offsets(TopicPartition(TOPIC_ORDERS, number), timeout=10)
@@ -96,7 +96,7 @@ def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:
     out.print("\n[bold]where everything is[/bold]")
     for name, address in sorted(endpoints.items()):
         out.print(f"  {name:16} {address}")
-    out.print(f"  {'credentials':16} {os.path.relpath(lab.root / 'lab.env')} (shell variables)")
+    out.print(f"  {'credentials':16} {os.path.relpath(lab.root / ENVIRONMENT_FILE)} (shell variables)")
 
 
 @command

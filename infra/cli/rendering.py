@@ -11,7 +11,6 @@ import typer
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack_file import stack_settings
-from infra.project import PROJECT, stack_root
 from infra.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,12 +42,8 @@ def render(
 def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
     """The resources of a stack with these settings."""
     # Pulumi's SDK comes with the target and takes half a second to import; no other command needs it.
-    from infra.lab import ENDPOINTS, lab
-    from infra.targets.launch_script import Launcher
-    from infra.targets.local import LocalSite, LocalTarget
+    from infra.lab import lab
+    from infra.targets.local import local_target
 
-    artifacts = Artifacts.open()
-    root = stack_root(stack)
-    site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
-    launcher = Launcher(artifacts, str(artifacts.java()), PROJECT, root / "credentials.env")
-    return LocalTarget(site, launcher, settings).render(lab(site, settings))
+    target = local_target(stack, settings, Artifacts.open())
+    return target.render(lab(target.site, settings))

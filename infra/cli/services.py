@@ -39,12 +39,11 @@ def _bytes(process: psutil.Process) -> int:
     return int(getattr(info, "pss", info.rss))
 
 
-def _known(supervisor: Supervisor, name: str) -> State:
-    state = supervisor.state(name)
-    if state is None:
-        known = ", ".join(state.name for state in supervisor.states())
-        raise LabError(f"the lab has no service or task {name}; it has {known}")
-    return state
+def _supervisor_of(service: str, stack: str) -> Supervisor:
+    """The supervisor of a stack, which must know the service."""
+    supervisor = Stack(stack, Artifacts.open()).supervisor
+    supervisor.known(service)
+    return supervisor
 
 
 @command
@@ -107,8 +106,7 @@ def logs(
     lines: Annotated[int, typer.Option("--lines", "-n", help="How many to begin with.", min=1)] = 50,
 ) -> None:
     """Show the log of a service or task."""
-    supervisor = Stack(stack, Artifacts.open()).supervisor
-    _known(supervisor, service)
+    supervisor = _supervisor_of(service, stack)
     log = supervisor.log_of(service)
     if follow:
         log.touch()  # a task that never ran has none yet
@@ -128,16 +126,12 @@ def run(job: Annotated[str, typer.Argument(metavar="JOB")], stack: StackOption =
 @command
 def start(service: ServiceArgument, stack: StackOption = DEFAULT_STACK) -> None:
     """Start a service that was stopped."""
-    supervisor = Stack(stack, Artifacts.open()).supervisor
-    _known(supervisor, service)
-    supervisor.run(service)
+    _supervisor_of(service, stack).run(service)
     out.print(f"{service} is starting")
 
 
 @command
 def stop(service: ServiceArgument, stack: StackOption = DEFAULT_STACK) -> None:
     """Stop a service and leave it stopped (until `lab start`, or the next `lab up`)."""
-    supervisor = Stack(stack, Artifacts.open()).supervisor
-    _known(supervisor, service)
-    supervisor.stop(service)
+    _supervisor_of(service, stack).stop(service)
     out.print(f"{service} is stopped")

@@ -21,12 +21,9 @@ def run_task(supervisor: Supervisor, name: str, show: Callable[[str], None] | No
         LabError: there is no such task, or it is running already.
         ServiceError: it failed; the text has its exit status and the end of its log.
     """
-    state = supervisor.state(name)
-    if state is None:
-        known = ", ".join(known.name for known in supervisor.states())
-        raise LabError(f"the lab has no task {name}; it knows {known}")
-    if state.running:
-        raise LabError(f"{name} is running already (pid {state.pid})")
+    before = supervisor.known(name)
+    if before.running:
+        raise LabError(f"{name} is running already (pid {before.pid})")
     log = supervisor.log_of(name)
     reader = _Follower(log)
     started = time.monotonic()

@@ -4,9 +4,8 @@
 import os
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,14 +35,10 @@ def steps(artifacts: Artifacts, python_tests: Sequence[str]) -> list[Step]:
     return [
         Step("lint", [python, "-m", "ruff", "check", "."]),
         Step("format", [python, "-m", "ruff", "format", "--check", "."]),
-        Step("types", [python, "-m", "mypy", "--no-error-summary", "--cache-dir", str(_scratch("mypy"))]),
+        Step("types", [python, "-m", "mypy", "--no-error-summary"]),
         Step("java", [*maven, "-f", "components/pom.xml", "verify"], maven_environment),
         Step("python", [python, "-m", "pytest", *python_tests], environment),
     ]
-
-
-def _scratch(name: str) -> Path:
-    return PROJECT / f".{name}_cache"
 
 
 @command
@@ -57,7 +52,7 @@ def check(
     bring_in(artifacts, TEST_NAMES)
     wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/smoke"])
     for step in wanted[-1:] if paths else wanted:
-        _run(step, out.print)
+        _run(step)
 
 
 @command
@@ -69,15 +64,15 @@ def bench(
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
     words = [str(artifacts.python("test")), "-m", "tests.bench.lifecycle", "--rounds", str(rounds)]
-    _run(Step("bench", words if cold else [*words, "--no-cold"], pulumi_environment(artifacts)), out.print)
+    _run(Step("bench", words if cold else [*words, "--no-cold"], pulumi_environment(artifacts)))
 
 
-def _run(step: Step, say: Callable[[str], None]) -> None:
-    say(f"[bold]{step.name}[/bold]")
+def _run(step: Step) -> None:
+    out.print(f"[bold]{step.name}[/bold]")
     started = time.monotonic()
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), **step.environment}
     result = subprocess.run(step.words, cwd=PROJECT, env=environment, check=False)
     if result.returncode != 0:
         raise LabError(f"{step.name} failed (exit status {result.returncode}), see above")
     if step.name != "python":  # its own summary has the seconds, and is to be the last line
-        say(f"  {time.monotonic() - started:.1f} s")
+        out.print(f"  {time.monotonic() - started:.1f} s")

@@ -12,8 +12,6 @@ REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog")
 ENDPOINTS = (REST,)
 
 DATA = "data"
-REGION = "us-east-1"
-"""What S3 clients insist on being told; MinIO does not care."""
 
 
 def iceberg_catalog(site: Site, settings: Settings) -> Service:
@@ -36,7 +34,7 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
             "CATALOG_JDBC_URI": f"jdbc:sqlite:{site.volume(NAME, DATA)}/catalog.db",
             "CATALOG_WAREHOUSE": WAREHOUSE,
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
-            "AWS_REGION": REGION,
+            "AWS_REGION": credentials.S3_REGION,
         },
         secrets={
             "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,

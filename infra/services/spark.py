@@ -43,7 +43,7 @@ def _job(name: str, needs: tuple[str, ...], site: Site, settings: Settings) -> T
             "SPARK_LOCAL_DIRS": site.scratch(name),
             "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
             "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
-            "AWS_REGION": iceberg_catalog.REGION,
+            "AWS_REGION": credentials.S3_REGION,
         },
         secrets={
             "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
@@ -74,7 +74,7 @@ def _settings(name: str, site: Site, settings: Settings) -> dict[str, str | int 
         f"{catalog}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{catalog}.s3.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
         f"{catalog}.s3.path-style-access": True,
-        f"{catalog}.client.region": iceberg_catalog.REGION,
+        f"{catalog}.client.region": credentials.S3_REGION,
         **spark_lineage(site.address(lineage.NAME, lineage.API.name).url),
     }
 

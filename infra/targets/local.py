@@ -10,8 +10,11 @@ from typing import Literal
 import pulumi
 
 from infra import credentials
+from infra.artifacts import Artifacts
+from infra.lab import ENDPOINTS
 from infra.model import Address, Bucket, Endpoint, Lab, Part, Python, Service, Task, Topic
 from infra.paths import refuse_odd_path
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.kind import Inputs
 from infra.provider.kinds.bucket import BucketInputs
 from infra.provider.kinds.credentials import CredentialsInputs
@@ -30,7 +33,6 @@ DISK_MIB = 2048
 
 SUPERVISOR = "supervisor"
 CREDENTIALS = "credentials"
-ENVIRONMENT_FILE = "lab.env"
 
 KNOWN_LATER = ""
 """Stands for an input that is another resource's output, until the engine fills it in."""
@@ -91,7 +93,7 @@ def environment(endpoints: Mapping[str, str]) -> dict[str, str]:
     return {
         **{f"LAB_{name.upper()}": value for name, value in endpoints.items()},
         "AWS_ENDPOINT_URL_S3": endpoints["s3"],
-        "AWS_REGION": "us-east-1",
+        "AWS_REGION": credentials.S3_REGION,
         "OPENLINEAGE_URL": endpoints["lineage"],
     }
 
@@ -220,6 +222,17 @@ class LocalTarget:
             return None
         address = self.site.address(service.name, service.ready.endpoint, "outside")
         return ProbeInputs(host=address.host, port=address.port, path=service.ready.path, seconds=service.ready.seconds)
+
+
+def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalTarget:
+    """The target of a stack of this checkout.
+
+    Raises:
+        LabError: there is no JDK, or the checkout lies in a place that the lab cannot work in.
+    """
+    root = stack_root(stack)
+    site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
+    return LocalTarget(site, Launcher(artifacts, str(artifacts.java()), PROJECT, root / CREDENTIALS_FILE), settings)
 
 
 def register(declared: tuple[Declared, ...]) -> None:

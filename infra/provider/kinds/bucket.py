@@ -12,8 +12,6 @@ from infra import credentials
 from infra.errors import LabError
 from infra.provider.kind import Call, Found, Inputs, Kind
 
-REGION = "us-east-1"
-
 GONE = frozenset({"404", "NoSuchBucket"})
 FOREIGN = frozenset({"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
 """The store does not know our keys: it is another lab's, or was made with other keys. Its buckets are not ours."""
@@ -101,7 +99,7 @@ def _client(inputs: BucketInputs) -> Any:  # noqa: ANN401 - as above
         endpoint_url=inputs.endpoint,
         aws_access_key_id=keys[credentials.S3_ACCESS_KEY],
         aws_secret_access_key=keys[credentials.S3_SECRET_KEY],
-        region_name=REGION,
+        region_name=credentials.S3_REGION,
         config=Config(s3={"addressing_style": "path"}, connect_timeout=5, read_timeout=30, retries={"max_attempts": 3}),
     )
 
