@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a lab is made of: frozen descriptions that say nothing of where they will run.
 
-A `Service` runs on, a `Task` runs to its end whenever it is asked to, topics and buckets are parts of the
-pipeline that live inside a service. A target (`infra.targets`) turns them into processes, containers or pods.
-Parts name each other by their `key`: `kafka`, `topic/orders`, `bucket/warehouse`.
+A `Service` runs on, a `Task` runs to its end whenever it is asked to; topics, buckets and databases live inside a
+service. A target (`infra.targets`) turns them into processes, containers or pods. Parts name each other by their
+`key`: `kafka`, `topic/orders`, `bucket/warehouse`.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,7 @@ class Java:
         main: fully qualified name of the main class.
         heap_mib: the largest heap, in MiB.
         options: further JVM options, system properties among them.
+        jar: path of a jar of the user's own, which is the class path in the component's place; empty for none.
     """
 
     component: str
@@ -27,6 +28,7 @@ class Java:
     heap_mib: int
     args: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    jar: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,18 @@ class Python:
 
 @dataclass(frozen=True)
 class Binary:
-    """A native program that the kit brings along."""
+    """A native program that the kit brings along.
+
+    Attributes:
+        name: of the program.
+        component: the component that it is one of several programs of; empty where it stands alone.
+        unprivileged: it refuses to be root; a target whose user is root starts it as somebody else.
+    """
 
     name: str
     args: tuple[str, ...] = ()
+    component: str = ""
+    unprivileged: bool = False
 
 
 Run = Java | Python | Binary
@@ -55,10 +65,21 @@ Run = Java | Python | Binary
 
 @dataclass(frozen=True)
 class Prepare:
-    """A step that runs to its end before a service starts, unless the file `unless` is there already."""
+    """A step that runs to its end before a service starts.
+
+    Attributes:
+        run: what is run.
+        unless: path of a file or folder; where it is there already, the step is left out. Empty: at every start.
+        staged: what the step makes, where it cannot make `unless` whole or not at all: removed before the step,
+            renamed to `unless` after it, so that a step that was killed is begun anew.
+        stdin: text for its standard input, in which `$NAME` stands for one of the service's variables: so a
+            secret reaches it without being an argument.
+    """
 
     run: Run
-    unless: str
+    unless: str = ""
+    staged: str = ""
+    stdin: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +147,7 @@ class Service:
         secrets: environment variables whose value is a credential, by the credential's name.
         memory_mib: what it takes when it is busy; for the preflight and for limits.
         stop_seconds: how long it may take to stop before it is killed.
+        stop_signal: what asks it to stop.
     """
 
     name: str
@@ -140,6 +162,7 @@ class Service:
     secrets: Mapping[str, str] = field(default_factory=dict)
     memory_mib: int = 256
     stop_seconds: int = 30
+    stop_signal: Literal["TERM", "INT"] = "TERM"
 
     @property
     def key(self) -> str:
@@ -192,7 +215,19 @@ class Bucket:
         return f"bucket/{self.name}"
 
 
-Part = Service | Task | Topic | Bucket
+@dataclass(frozen=True)
+class Database:
+    """A database of the Postgres server."""
+
+    name: str
+
+    @property
+    def key(self) -> str:
+        """How other parts name it in `needs`."""
+        return f"database/{self.name}"
+
+
+Part = Service | Task | Topic | Bucket | Database
 
 
 @dataclass(frozen=True)
@@ -207,6 +242,7 @@ class Lab:
     tasks: tuple[Task, ...]
     topics: tuple[Topic, ...]
     buckets: tuple[Bucket, ...]
+    databases: tuple[Database, ...] = ()
 
     def __post_init__(self) -> None:
         keys = [part.key for part in self.parts]
@@ -221,7 +257,7 @@ class Lab:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Every part, services first."""
-        return (*self.services, *self.tasks, *self.topics, *self.buckets)
+        return (*self.services, *self.tasks, *self.topics, *self.buckets, *self.databases)
 
     def service(self, name: str) -> Service:
         """The service of that name.
@@ -259,3 +295,6 @@ class Site(Protocol):
 
     def class_path(self, component: str) -> str:
         """The class path that holds every jar of a component."""
+
+    def has(self, component: str) -> bool:
+        """Whether a component that not everybody can be given is there."""

@@ -9,6 +9,11 @@ from infra.errors import LabError
 ODD = re.compile(r"[^\w./+@,=~-]")
 
 
+def user_path(project: Path, text: str) -> Path:
+    """A path as a user writes it in the configuration: absolute, below `~`, or from the project's folder."""
+    return project / Path(text).expanduser()
+
+
 def refuse_odd_path(what: str, path: Path) -> None:
     """Refuses a path that supervisord, Spark or Pulumi would misread: each splits or expands some other letter.
 

@@ -7,13 +7,21 @@ Every key is written `lineage-lab:KEY` in `Pulumi.<stack>.yaml`, or set with `pu
 import json
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.alias_generators import to_camel
 
 from infra.errors import SettingsError
 from infra.project import NAME
+
+
+def _truth(value: object) -> object:
+    """Pulumi's text for a truth value; pydantic alone would take `1`, `on` and `yes` too."""
+    known = {"true": True, "false": False, True: True, False: False}
+    if isinstance(value, str | bool) and value in known:
+        return known[value]
+    raise ValueError("must be true or false")
 
 
 class Settings(BaseModel):
@@ -40,6 +48,12 @@ class Settings(BaseModel):
     catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
     spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
     spark_master: str = Field("local[2]", description="master URL of the Spark drivers")
+    marquez: Annotated[bool, BeforeValidator(_truth)] = Field(
+        False, description="true: a Marquez beside the lineage service, fed by it, with a Postgres of its own"
+    )
+    marquez_jar: str = Field(
+        "", description="path of Marquez' API jar (with its dependencies); empty: it is looked for with Maven"
+    )
 
     @field_validator("spark_master")
     @classmethod
@@ -86,7 +100,7 @@ def known_keys() -> dict[str, tuple[object, str]]:
 
 
 def _value(text: str) -> object:
-    """Pulumi keeps every value as text; a number is meant as one. There are no settings that are true or false."""
+    """Pulumi keeps every value as text; a number is meant as one. Truth values stay text (`_truth`)."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

@@ -47,12 +47,14 @@ class Program:
         name: unique in the stack.
         stays: True for a service (started at once, restarted when it ends), False for a task (started on
             request, runs to its end).
-        stop_seconds: time between SIGTERM and SIGKILL.
+        stop_seconds: time between `stop_signal` and SIGKILL.
+        stop_signal: what asks it to stop, as supervisord names signals.
     """
 
     name: str
     stays: bool
     stop_seconds: int = 30
+    stop_signal: str = "TERM"
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def program_config(root: Path, program: Program, death_signal: bool) -> str:
     """One program's section. With `death_signal`, the kernel ends the program if supervisord is killed:
     else its successor could not start it again, as its ports would be taken."""
     folder = root / "services" / program.name
-    wrapper = "setpriv --pdeathsig TERM -- " if death_signal else ""
+    wrapper = f"setpriv --pdeathsig {program.stop_signal} -- " if death_signal else ""
     stays = "true" if program.stays else "false"
     return f"""[program:{program.name}]
 command={wrapper}/bin/sh "{folder / "run"}"
@@ -142,6 +144,7 @@ autostart={stays}
 autorestart={stays}
 startsecs={1 if program.stays else 0}
 startretries={100 if program.stays else 0}
+stopsignal={program.stop_signal}
 stopwaitsecs={program.stop_seconds}
 stopasgroup=true
 killasgroup=true

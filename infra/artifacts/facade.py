@@ -14,7 +14,7 @@ from pathlib import Path
 from infra.artifacts import pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES
-from infra.artifacts.cache import Cache, key_of, key_of_tree
+from infra.artifacts.cache import Cache, key_of, key_of_tree, platform_tag
 from infra.artifacts.errors import ArtifactError, Cancelled
 from infra.artifacts.lock import path_of
 from infra.artifacts.maven import Maven, render_pom
@@ -83,10 +83,14 @@ class Artifacts:
         return problems
 
     def component(self, name: str) -> Path:
-        """The folder of a component; its jars are in `lib/`. Raises ArtifactError if it is not set up."""
+        """The folder of a component: jars in `lib/` or programs in `bin/`. Raises ArtifactError if not set up."""
         if name not in COMPONENTS:
             raise KeyError(name)
         return self._whole(self._component_item(name))
+
+    def has(self, name: str) -> bool:
+        """Whether a component is set up; for one that not every registry has."""
+        return (self._component_item(name).folder / stamps.STAMP_FILE).exists()
 
     def binary_dir(self, name: str) -> Path:
         """The folder to put on PATH for a binary and what belongs to it. Raises ArtifactError."""
@@ -127,12 +131,16 @@ class Artifacts:
     def _component_item(self, name: str) -> Item:
         component = pins.COMPONENTS[name]
         lock = path_of(name).read_bytes() if path_of(name).exists() else b""
+        label = f"{name} jars"
         if isinstance(component, pins.MavenComponent):
             key = key_of(render_pom(component), lock)
+        elif isinstance(component, pins.ArchiveComponent):
+            label = name
+            key = key_of(component.coordinates.get(platform_tag(), ""), platform_tag(), lock)
         else:
             sources = [REACTOR / "pom.xml", REACTOR / name / "pom.xml", REACTOR / name / "src" / "main"]
             key = key_of(key_of_tree(*sources, below=REACTOR), lock)
-        return Item("components", name, f"{name} jars", key, self.cache.root / "components" / f"{name}-{key}")
+        return Item("components", name, label, key, self.cache.root / "components" / f"{name}-{key}")
 
     def _binary_item(self, name: str) -> Item:
         binary = BINARIES[name]
@@ -177,7 +185,7 @@ class Artifacts:
             [components, EnvironmentSteps(self.cache, runner, progress)],
         ]
         if any(item.kind == "components" for item in missing):
-            components.check_prerequisites()
+            components.check_prerequisites(missing)
 
         def run_lane(lane: list[Steps]) -> list[Result]:
             try:
@@ -208,7 +216,7 @@ class Artifacts:
         """Forget an artifact, and the repository's copies of its corrupted files."""
         if item.kind == "components":
             runner = Runner(self.cache.tmp)
-            Maven(self.cache, runner).forget(item.name, {problem.path.name for problem in problems})
+            Maven(self.cache, runner).forget({problem.path.name for problem in problems})
         (item.folder / stamps.STAMP_FILE).unlink(missing_ok=True)
         if item.folder.exists() and item.folder != Path(sys.prefix):
             shutil.rmtree(item.folder)

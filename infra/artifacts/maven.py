@@ -5,6 +5,7 @@ Maven is run as the user has set it up: settings.xml with its mirrors and proxie
 declared here. What is locked is the result, so it does not matter which of them answered.
 """
 
+import glob
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
@@ -110,13 +111,22 @@ class Maven:
             return Resolved(_classpath(copy / component.name), own)
 
     def assemble(self, name: str, resolved: Resolved, lib: Path) -> None:
-        """Check a component's files against its lock and link them into `lib`.
+        """Check a component's files against its lock and link them into `lib`."""
+        self.check(name, resolved)
+        lib.mkdir(parents=True)
+        for jar in resolved.jars:
+            _link(jar, lib / jar.name)
+        if resolved.own:
+            shutil.move(resolved.own, lib / resolved.own.name)
+
+    def check(self, name: str, resolved: Resolved) -> None:
+        """Compare a component's files with its lock. Raises ArtifactError.
 
         A file that is not as locked leaves the repository as well, so that the next run fetches it again.
         """
         files = {_coordinate(jar, self.cache.maven): jar for jar in resolved.jars}
         hashes = {coordinate: stamps.sha256_of(jar) for coordinate, jar in files.items()}
-        differences = locks.compare(read_lock(name), hashes)
+        differences = locks.compare(_expected(name, hashes), hashes)
         if differences:
             for difference in differences:
                 if difference.coordinate in files:
@@ -126,22 +136,16 @@ class Maven:
                 "; ".join(map(str, differences)) + " (removed)",
                 f"run `bin/lab setup` again; if you trust what comes: `{_RELOCK} {name}`",
             )
-        lib.mkdir(parents=True)
-        for jar in resolved.jars:
-            _link(jar, lib / jar.name)
-        if resolved.own:
-            shutil.move(resolved.own, lib / resolved.own.name)
 
     def hashes(self, resolved: Resolved) -> locks.Lock:
         """What a lock of these files says."""
         return {_coordinate(jar, self.cache.maven): stamps.sha256_of(jar) for jar in resolved.jars}
 
-    def forget(self, name: str, file_names: Iterable[str]) -> None:
-        """Drop files of a component from the repository: a corrupted one may be the same file as in `lib`."""
-        wanted = set(file_names)
-        for coordinate in read_lock(name):
-            if coordinate.file_name in wanted:
-                shutil.rmtree(self.cache.maven / coordinate.folder, ignore_errors=True)
+    def forget(self, file_names: Iterable[str]) -> None:
+        """Drop files of these names from the repository: a corrupted one may be the same file as in `lib`."""
+        for name in file_names:
+            for path in [path for path in self.cache.maven.rglob(glob.escape(name)) if path.is_file()]:
+                shutil.rmtree(path.parent)
 
     def _run(self, folder: Path, goals: list[str], attempt: str, log: str, on_text: Callable[[str], None]) -> None:
         fetched = 0
@@ -167,6 +171,22 @@ def read_lock(name: str) -> locks.Lock:
     except (OSError, ValueError) as error:
         remedy = f"restore the file, or make it anew with `{_RELOCK} {name}`"
         raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
+
+
+def is_locked(name: str) -> bool:
+    """Whether a component has a lock; one that is optional and has none is taken as it comes."""
+    component = pins.COMPONENTS.get(name)
+    return not (isinstance(component, pins.MavenComponent) and component.optional) or locks.path_of(name).exists()
+
+
+def _expected(name: str, hashes: locks.Lock) -> locks.Lock:
+    """What the lock says of the files that a component has on this platform."""
+    if not is_locked(name):
+        return hashes
+    lock = read_lock(name)
+    if not isinstance(pins.COMPONENTS.get(name), pins.ArchiveComponent):
+        return lock
+    return {coordinate: lock[coordinate] for coordinate in hashes if coordinate in lock}
 
 
 def _classpath(folder: Path) -> tuple[Path, ...]:

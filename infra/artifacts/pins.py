@@ -5,6 +5,7 @@ The transitive closure of each Maven component is pinned in `locks/`, Python pac
 modules by the `go.sum` files in `toolchain/`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 MINIMUM_PYTHON = (3, 11)
@@ -29,13 +30,16 @@ class MavenComponent:
     """Jars that come from a registry.
 
     `coordinates` are `group:artifact:version`. Where `transitive` is false, they are all there is: the
-    dependencies are on the class path of what loads the jars. `exclusions` are `group:artifact`.
+    dependencies are on the class path of what loads the jars. `exclusions` are `group:artifact`. `optional` is
+    what not every registry has: the lab goes on without it, and where nobody could lock it, what arrives is
+    taken as it is.
     """
 
     name: str
     coordinates: tuple[str, ...]
     transitive: bool = True
     exclusions: tuple[str, ...] = ()
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,14 @@ class ProjectComponent:
     """A jar that is built from a module of the Maven reactor `components/`, and its runtime dependencies."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class ArchiveComponent:
+    """Native programs from a registry. `coordinates` is platform (`cache.platform_tag`) -> the jar of its archive."""
+
+    name: str
+    coordinates: Mapping[str, str]
 
 
 KAFKA = MavenComponent(
@@ -76,8 +88,23 @@ SPARK = MavenComponent(
 
 ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
 
-COMPONENTS: dict[str, MavenComponent | ProjectComponent] = {
-    component.name: component for component in (KAFKA, SPARK, ICEBERG_REST_CATALOG)
+MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)
+
+_POSTGRES = "15.18.0"
+
+# Of the builds for arm64 (Linux and macOS) no hash could be had.
+POSTGRES = ArchiveComponent(
+    name="postgres",
+    coordinates={
+        platform: f"io.zonky.test.postgres:embedded-postgres-binaries-{name}:{_POSTGRES}"
+        for platform, name in (("linux-x86_64", "linux-amd64"), ("darwin-x86_64", "darwin-amd64"))
+    },
+)
+
+Component = MavenComponent | ProjectComponent | ArchiveComponent
+
+COMPONENTS: dict[str, Component] = {
+    component.name: component for component in (KAFKA, SPARK, ICEBERG_REST_CATALOG, MARQUEZ, POSTGRES)
 }
 
 

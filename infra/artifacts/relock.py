@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the lock files anew, after a version was changed.
 
-    python -m infra.artifacts.relock kafka spark iceberg-rest-catalog      # infra/artifacts/locks
-    python -m infra.artifacts.relock python                                # requirements/*.txt; needs uv
+    python -m infra.artifacts.relock kafka spark iceberg-rest-catalog postgres      # infra/artifacts/locks
+    python -m infra.artifacts.relock python                                         # requirements/*.txt; needs uv
 
 What is locked is what the registries answer now: read the difference before you commit it.
 """
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from infra.artifacts import pins
+from infra.artifacts import archives, pins
 from infra.artifacts.cache import Cache
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.facade import COMPONENTS, REACTOR
@@ -71,6 +71,8 @@ def _resolve(name: str, maven: Maven, staged: Path, progress: Progress) -> Resol
     component = pins.COMPONENTS[name]
     if isinstance(component, pins.ProjectComponent):
         return maven.build(component, REACTOR, lambda text: progress.update(name, text), staged)
+    if isinstance(component, pins.ArchiveComponent):
+        component = archives.all_jars(component)
     return maven.resolve([component], lambda text: progress.update(name, text))[name]
 
 

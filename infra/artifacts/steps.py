@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from infra.artifacts import pins, prerequisites, venvs
+from infra.artifacts import archives, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES, Binary, find_on_path, from_vendor, stamp_on_path
-from infra.artifacts.cache import Cache
+from infra.artifacts.cache import Cache, platform_tag
 from infra.artifacts.golang import GoToolchain, environment
-from infra.artifacts.maven import Maven, Resolved
+from infra.artifacts.maven import Maven, Resolved, is_locked
 from infra.artifacts.process import Runner
 from infra.artifacts.progress import Progress
 
@@ -53,15 +53,16 @@ class ComponentSteps:
     progress: Progress
     reactor: Path
 
-    def check_prerequisites(self) -> None:
+    def check_prerequisites(self, missing: list[Item]) -> None:
         """Say what is missing before anything takes time. Raises ArtifactError."""
+        _from_registry(missing)
         prerequisites.find_jdk()
         prerequisites.find_maven()
 
     def make(self, missing: list[Item]) -> list[Result]:
         items = {item.name: item for item in missing if item.kind == "components"}
         maven = Maven(self.cache, self.runner)
-        registry = [c for name in items if isinstance(c := pins.COMPONENTS[name], pins.MavenComponent)]
+        registry = _from_registry(missing)
         results = []
         started = time.monotonic()
         if registry:
@@ -70,7 +71,11 @@ class ComponentSteps:
             resolved = maven.resolve(registry, lambda text: self.progress.update(first, text))
             for component in registry:
                 item = items[component.name]
-                results.append(self._assemble(maven, item, resolved[component.name], started, "Maven"))
+                if isinstance(pins.COMPONENTS[item.name], pins.ArchiveComponent):
+                    results.append(self._unpack(maven, item, resolved[item.name], started))
+                else:
+                    source = "Maven" if is_locked(item.name) else "Maven, of which no hash is pinned"
+                    results.append(self._assemble(maven, item, resolved[item.name], started, source))
         for item in items.values():
             project = pins.COMPONENTS[item.name]
             if isinstance(project, pins.ProjectComponent):
@@ -92,6 +97,27 @@ class ComponentSteps:
             stamp = stamps.take(staged, item.key, f"{count} jars from {source}")
             self.cache.publish(staged, item.folder, stamp)
         return _finish(self.progress, item, stamp, started)
+
+    def _unpack(self, maven: Maven, item: Item, resolved: Resolved, started: float) -> Result:
+        maven.check(item.name, resolved)
+        with self.cache.staging(f"{item.name} programs") as staged:
+            for jar in resolved.jars:
+                archives.unpack(jar, staged)
+            stamp = stamps.take(staged, item.key, f"{', '.join(jar.stem for jar in resolved.jars)} from Maven")
+            self.cache.publish(staged, item.folder, stamp)
+        return _finish(self.progress, item, stamp, started)
+
+
+def _from_registry(missing: list[Item]) -> list[pins.MavenComponent]:
+    """The components that Maven resolves. Raises ArtifactError where one is not to be had for this platform."""
+    found = []
+    for item in (item for item in missing if item.kind == "components"):
+        component = pins.COMPONENTS[item.name]
+        if isinstance(component, pins.ArchiveComponent):
+            found.append(archives.jar_for(component, platform_tag()))
+        elif isinstance(component, pins.MavenComponent):
+            found.append(component)
+    return found
 
 
 @dataclass(frozen=True)

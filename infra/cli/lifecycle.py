@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
-from infra.cli.setup import NAMES, bring_in
+from infra.cli.setup import bring_in_lab
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.cli.tasks import run_task
@@ -38,8 +38,8 @@ def up(
     """Stand the lab up, let the pipeline run on real rows, check the lineage, say where everything is."""
     began = time.monotonic()
     artifacts = Artifacts.open()
-    bring_in(artifacts, NAMES)
     lab = Stack(stack, artifacts)
+    bring_in_lab(artifacts, stack_settings(stack))
     lab.ensure()
     lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
     endpoints = lab.endpoints()

@@ -9,21 +9,25 @@ import psutil
 import typer
 from rich.table import Table
 
-from infra.artifacts import Artifacts, prerequisites
+from infra.artifacts import Artifacts, pins, prerequisites
+from infra.artifacts.cache import platform_tag
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress, Progress, clock, human
 from infra.artifacts.progress_rich import RichProgress
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import pulumi_environment
-from infra.cli.stack_file import stack_settings
+from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
-from infra.settings import known_keys
+from infra.services import marquez, postgres
+from infra.settings import Settings, known_keys
+from infra.user_jar import check_user_jars
 
 NAMES = frozenset({"pulumi", "minio", "kafka", "iceberg-rest-catalog", "spark"})
-"""The artifacts that the lab runs on."""
+"""The artifacts that every lab runs on."""
 
-TEST_NAMES = NAMES | {"test"}
+TEST_NAMES = NAMES | {"test"} | ({postgres.COMPONENT} if platform_tag() in pins.POSTGRES.coordinates else frozenset())
+"""What the tests need too; those of Postgres skip where there is none."""
 
 
 def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
@@ -34,12 +38,37 @@ def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
         out.print(f"set up in {clock(report.seconds)}; {human(report.size)} are in {artifacts.cache.root}")
 
 
+def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str] = NAMES) -> None:
+    """Sets up what a lab with these settings runs on. Without a Marquez to be had, the lab goes on without.
+
+    Raises:
+        LabError: something else is not to be had, or a jar that the settings name is not there.
+    """
+    check_user_jars(settings)
+    bring_in(artifacts, names)
+    if settings.marquez and (settings.marquez_jar or _marquez_arrives(artifacts)):
+        bring_in(artifacts, frozenset({postgres.COMPONENT}))
+
+
+def _marquez_arrives(artifacts: Artifacts) -> bool:
+    """Sets up Marquez' jars, or says in one line that they are not to be had."""
+    try:
+        bring_in(artifacts, frozenset({marquez.COMPONENT}))
+    except ArtifactError as error:
+        coordinate = pins.MARQUEZ.coordinates[0]
+        line = f"Marquez is left out: {coordinate} cannot be had, {error.cause}; {marquez.REMEDY}"
+        out.print(line, style="yellow", markup=False)
+        return False
+    return True
+
+
 @command
 def setup(
+    stack: StackOption = DEFAULT_STACK,
     tests: Annotated[bool, typer.Option("--tests", help="What the tests need too.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Hash everything that is there again.")] = False,
 ) -> None:
-    """Bring in everything that the lab runs on: downloads, builds, virtual environments."""
+    """Bring in everything that a lab runs on: downloads, builds, virtual environments."""
     artifacts = Artifacts.open()
     if verify:
         problems = artifacts.verify()
@@ -49,7 +78,7 @@ def setup(
             raise LabError("what is corrupted was removed; bring it again with: bin/lab setup")
         out.print("everything in the cache is what it should be")
         return
-    bring_in(artifacts, TEST_NAMES if tests else NAMES)
+    bring_in_lab(artifacts, stack_settings(stack), TEST_NAMES if tests else NAMES)
     out.print("everything is there")
 
 
@@ -69,14 +98,14 @@ def doctor(
     if settings:
         table = Table("key", "default", "meaning", box=None, pad_edge=False)
         for key, (default, meaning) in known_keys().items():
-            table.add_row(f"lineage-lab:{key}", str(default), meaning)
+            table.add_row(f"lineage-lab:{key}", text_of(default), meaning)
         out.print(table)
         return
     memory = psutil.virtual_memory()
     out.print(f"memory  {memory.available // 2**20} of {memory.total // 2**20} MiB available")
     out.print(f"disk    {psutil.disk_usage(str(PROJECT)).free // 2**20} MiB free under {PROJECT}")
     out.print(f"cache   {Artifacts.open().cache.root}")
-    stack_settings(stack)
+    check_user_jars(stack_settings(stack))
     out.print(f"stack   the configuration of {stack} is sound")
     missing = 0
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):

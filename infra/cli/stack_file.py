@@ -24,5 +24,12 @@ def stack_settings(stack: str) -> Settings:
     config = document.get("config") if isinstance(document, dict) else None
     prefix = f"{NAME}:"
     return settings_from(
-        {key.removeprefix(prefix): str(value) for key, value in (config or {}).items() if key.startswith(prefix)}
+        {key.removeprefix(prefix): text_of(value) for key, value in (config or {}).items() if key.startswith(prefix)}
     )
+
+
+def text_of(value: object) -> str:
+    """A value as Pulumi hands it to the program."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -206,6 +206,8 @@ def main() -> None:
     if len(sys.argv) < 2:
         raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
     os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # everything that the kinds talk to is here
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]  # the user's own Postgres: libpq would take its options for the lab's
     server = grpc.server(ThreadPoolExecutor(64))
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(LabkitProvider(KINDS, sys.argv[1]), server)
     port = server.add_insecure_port("127.0.0.1:0")

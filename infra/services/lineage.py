@@ -5,7 +5,7 @@ import json
 
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.namespaces import service_rules
-from infra.services import iceberg_catalog, kafka
+from infra.services import iceberg_catalog, kafka, marquez
 from infra.settings import Settings
 
 NAME = "lineage"
@@ -26,6 +26,7 @@ def lineage(site: Site, settings: Settings) -> Service:
             (
                 *("--host", listen.host, "--port", str(listen.port)),
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
+                *_forwarding(site, settings),
             ),
         ),
         endpoints=ENDPOINTS,
@@ -34,6 +35,13 @@ def lineage(site: Site, settings: Settings) -> Service:
         volumes=(DATA,),
         memory_mib=256,
     )
+
+
+def _forwarding(site: Site, settings: Settings) -> tuple[str, ...]:
+    """Where Marquez is there, it gets every event. It starts later than this service, which tries again until then."""
+    if not marquez.included(site, settings):
+        return ()
+    return "--forward-to", site.address(marquez.NAME, marquez.API.name).url
 
 
 def _rules(site: Site) -> dict[str, object]:

@@ -7,20 +7,44 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from infra.errors import LabError
 from infra.model import Binary, Java, Prepare, Python, Run, Service, Task
+from infra.paths import user_path
+
+NOBODY = 65534
+"""Uid and gid of the user `nobody`."""
 
 
 class Programs(Protocol):
     """Where the programs of this machine are; `infra.artifacts.Artifacts` is one."""
 
     def component(self, name: str) -> Path:
-        """The folder whose `lib/` holds the jars of a component."""
+        """The folder whose `lib/` holds the jars of a component, or whose `bin/` its native programs."""
 
     def python(self, environment: str) -> Path:
         """The Python of one of the kit's virtual environments."""
 
     def binary(self, name: str) -> Path:
         """A native program."""
+
+    def has(self, name: str) -> bool:
+        """Whether a component is there."""
+
+
+def unprivileged(platform: str, user: int) -> tuple[str, ...]:
+    """What is put before a program that refuses to be root, so that `user` (a uid) can run it on `platform`.
+
+    Root becomes `nobody` in a user namespace: the program's files stay root's, and a checkout below `/root` can
+    be reached, which a second user of the system could not. It has to be a user that is in passwd: initdb looks.
+
+    Raises:
+        LabError: root on a system without user namespaces.
+    """
+    if user != 0:
+        return ()
+    if not platform.startswith("linux"):
+        raise LabError("Postgres refuses to run as root, and this system has no user namespaces: use another user")
+    return ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
 
 
 @dataclass(frozen=True)
@@ -32,12 +56,16 @@ class Launcher:
         java: the `java` that runs the JVMs.
         project: the project's folder; Python modules are found from there.
         credentials: the file that scripts read credentials from, when they run.
+        platform: Python's name of the operating system (`sys.platform`).
+        user: the uid that everything runs as.
     """
 
     programs: Programs
     java: str
     project: Path
     credentials: Path
+    platform: str = "linux"
+    user: int = 1000
 
     def script(self, part: Service | Task, scratch: Path) -> str:
         """The script that becomes the service or the task. Holds no secret: it reads them when it runs."""
@@ -77,7 +105,16 @@ class Launcher:
         ]
 
     def _prepare(self, step: Prepare, scratch: Path) -> str:
-        return f"[ -e {shlex.quote(step.unless)} ] || {self._command(step.run, scratch)}"
+        command = self._command(step.run, scratch)
+        if step.stdin:
+            command += f" <<END\n{step.stdin}\nEND"
+        if not step.unless:
+            return command
+        made = shlex.quote(step.unless)
+        if not step.staged:
+            return f"[ -e {made} ] || {command}"
+        staged = shlex.quote(step.staged)
+        return f"[ -e {made} ] || {{\nrm -rf {staged}\n{command}\nmv {staged} {made}\n}}"
 
     def _command(self, run: Run, scratch: Path) -> str:
         return " \\\n  ".join(shlex.quote(word) for word in self._words(run, scratch))
@@ -91,11 +128,22 @@ class Launcher:
                     *run.options,
                     f"-Djava.io.tmpdir={scratch}",
                     "-cp",
-                    f"{self.programs.component(run.component) / 'lib'}/*",
+                    self._class_path(run),
                     run.main,
                     *run.args,
                 ]
             case Python():
                 return [str(self.programs.python(run.environment)), "-m", run.module, *run.args]
             case Binary():
-                return [str(self.programs.binary(run.name)), *run.args]
+                prefix = unprivileged(self.platform, self.user) if run.unprivileged else ()
+                return [*prefix, str(self._program(run)), *run.args]
+
+    def _class_path(self, run: Java) -> str:
+        if run.jar:
+            return str(user_path(self.project, run.jar))
+        return f"{self.programs.component(run.component) / 'lib'}/*"
+
+    def _program(self, run: Binary) -> Path:
+        if run.component:
+            return self.programs.component(run.component) / "bin" / run.name
+        return self.programs.binary(run.name)

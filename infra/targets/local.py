@@ -1,31 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The local target: every service a plain process on loopback, under one supervisord per stack."""
 
-import hashlib
-from collections.abc import Iterable, Mapping
+import os
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pulumi
 
-from infra import credentials
 from infra.artifacts import Artifacts
-from infra.lab import ENDPOINTS
-from infra.model import Address, Bucket, Endpoint, Lab, Part, Python, Service, Task, Topic
+from infra.lab import ENDPOINTS, left_out
+from infra.model import Address, Bucket, Database, Endpoint, Lab, Part, Service, Task, Topic
 from infra.paths import refuse_odd_path
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.kind import Inputs
 from infra.provider.kinds.bucket import BucketInputs
 from infra.provider.kinds.credentials import CredentialsInputs
+from infra.provider.kinds.database import DatabaseInputs
 from infra.provider.kinds.environment_file import EnvironmentFileInputs
 from infra.provider.kinds.process import ProbeInputs, ProcessInputs
 from infra.provider.kinds.supervisor import SupervisorInputs
 from infra.provider.kinds.topic import TopicInputs
 from infra.provider.resource import LabkitResource
-from infra.services import kafka, object_store
+from infra.services import kafka, object_store, postgres
 from infra.settings import Settings
+from infra.targets.client_environment import environment, secret_environment
 from infra.targets.launch_script import Launcher, Programs
+from infra.targets.revision import revision
+from infra.user_jar import check_user_jars
 
 LOOPBACK = "127.0.0.1"
 DISK_MIB = 2048
@@ -73,6 +77,9 @@ class LocalSite:
     def class_path(self, component: str) -> str:
         return f"{self.programs.component(component) / 'lib'}/*"
 
+    def has(self, component: str) -> bool:
+        return self.programs.has(component)
+
     def _folder(self, service: str) -> Path:
         return self.root / "services" / service
 
@@ -86,33 +93,6 @@ def outputs(lab: Lab, site: LocalSite) -> dict[str, str]:
         if endpoint.published_as
         for address in [site.address(service.name, endpoint.name, "outside")]
     }
-
-
-def environment(endpoints: Mapping[str, str]) -> dict[str, str]:
-    """The variables of `lab.env` that are no secret: each endpoint, and what common clients look for."""
-    return {
-        **{f"LAB_{name.upper()}": value for name, value in endpoints.items()},
-        "AWS_ENDPOINT_URL_S3": endpoints["s3"],
-        "AWS_REGION": credentials.S3_REGION,
-        "OPENLINEAGE_URL": endpoints["lineage"],
-    }
-
-
-SECRET_ENVIRONMENT = {
-    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
-    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
-}
-
-
-def source_revision(project: Path, modules: Iterable[str]) -> str:
-    """A hash of the sources of packages and modules: a process restarts when they change."""
-    digest = hashlib.sha256()
-    for module in modules:
-        place = project.joinpath(*module.split("."))
-        files = [path for path in sorted(place.rglob("*")) if path.suffix in {".py", ".avsc"}]
-        for path in files or [place.with_suffix(".py")]:
-            digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -168,10 +148,11 @@ class LocalTarget:
         return Declared("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
 
     def _environment_file(self, lab: Lab) -> Declared:
+        endpoints = outputs(lab, self.site)
         inputs = EnvironmentFileInputs(
             path=str(self.site.root / ENVIRONMENT_FILE),
-            values=environment(outputs(lab, self.site)),
-            secrets=SECRET_ENVIRONMENT,
+            values=environment(endpoints),
+            secrets=secret_environment(endpoints),
             credentials=str(self.launcher.credentials),
             fingerprint=KNOWN_LATER,
         )
@@ -195,10 +176,20 @@ class LocalTarget:
                 store = self.site.address(object_store.NAME, object_store.S3.name, "outside")
                 bucket = BucketInputs(endpoint=store.url, bucket=part.name, credentials=str(self.launcher.credentials))
                 return Declared("Bucket", part.key, bucket, (object_store.NAME,))
+            case Database():
+                server = self.site.address(postgres.NAME, postgres.SQL.name, "outside")
+                database = DatabaseInputs(
+                    host=server.host,
+                    port=server.port,
+                    user=postgres.USER,
+                    maintenance=postgres.MAINTENANCE,
+                    database=part.name,
+                    credentials=str(self.launcher.credentials),
+                )
+                return Declared("Database", part.key, database, (postgres.NAME,))
 
     def _process(self, part: Service | Task) -> ProcessInputs:
         service = part if isinstance(part, Service) else None
-        code = (part.run.module, *part.run.uses) if isinstance(part.run, Python) and service else ()
         endpoints = service.endpoints if service else ()
         return ProcessInputs(
             root=str(self.site.root),
@@ -209,8 +200,9 @@ class LocalTarget:
             stays=service is not None,
             probe=self._probe(service) if service else None,
             stop_seconds=part.stop_seconds,
+            stop_signal=service.stop_signal if service else "TERM",
             fingerprint=KNOWN_LATER,
-            revision=source_revision(self.launcher.project, code) if code else "",
+            revision=revision(self.launcher.project, service.run) if service else "",
             ports={
                 f"{part.name} {endpoint.name}": self.site.listen(part.name, endpoint.name).port
                 for endpoint in endpoints
@@ -228,11 +220,15 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
     """The target of a stack of this checkout.
 
     Raises:
-        LabError: there is no JDK, or the checkout lies in a place that the lab cannot work in.
+        LabError: there is no JDK, the checkout lies in a place that the lab cannot work in, or a jar that the
+            settings name is not there.
     """
+    check_user_jars(settings)
     root = stack_root(stack)
     site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
-    return LocalTarget(site, Launcher(artifacts, str(artifacts.java()), PROJECT, root / CREDENTIALS_FILE), settings)
+    java = str(artifacts.java())
+    launcher = Launcher(artifacts, java, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
+    return LocalTarget(site, launcher, settings)
 
 
 def register(declared: tuple[Declared, ...]) -> None:
@@ -260,3 +256,5 @@ def deploy(lab: Lab, target: LocalTarget) -> None:
     register(target.render(lab))
     pulumi.export("endpoints", outputs(lab, target.site))
     pulumi.export("environment_file", str(target.site.root / ENVIRONMENT_FILE))
+    if missing := left_out(target.site, target.settings):
+        pulumi.export("left_out", missing)

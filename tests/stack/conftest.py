@@ -5,8 +5,10 @@ import socket
 
 import pytest
 
+from infra.lab import ENDPOINTS
+from infra.preflight import busy_ports
 from infra.supervision import Supervisor
-from tests.stack.engine import Engine
+from tests.stack.engine import PROGRAM, Engine
 
 
 @pytest.fixture
@@ -16,13 +18,23 @@ def free_port():
         return probe.getsockname()[1]
 
 
+@pytest.fixture(scope="session")
+def free_offset():
+    """A port offset at which nothing listens on any port of a lab, below the ports that clients are given."""
+    ports = {f"{service} {e.name}": e.port for service, endpoints in ENDPOINTS.items() for e in endpoints}
+    for offset in range(12000, 22000, 100):
+        if not busy_ports({name: port + offset for name, port in ports.items()}):
+            return offset
+    raise AssertionError("every port is taken")
+
+
 @pytest.fixture
 def make_engine(tmp_path):
     """Makes engines; whatever a test leaves running is ended."""
     made = []
 
-    def make(name="one", ports=None):
-        engine = Engine(tmp_path / name, ports)
+    def make(name="one", ports=None, program=PROGRAM):
+        engine = Engine(tmp_path / name, ports, program)
         made.append(engine)
         return engine
 

@@ -38,7 +38,7 @@ class Result:
 class Engine:
     """One project with one stack in a folder of its own."""
 
-    def __init__(self, folder: Path, ports: dict[str, int] | None = None) -> None:
+    def __init__(self, folder: Path, ports: dict[str, int] | None = None, program: str = PROGRAM) -> None:
         self.folder = folder
         self.root = folder / "stack"
         self.wanted = {
@@ -52,7 +52,7 @@ class Engine:
             "processes": [],
         }
         (folder / "state").mkdir(parents=True)
-        (folder / "__main__.py").write_text(PROGRAM)
+        (folder / "__main__.py").write_text(program)
         plugin = PROJECT / "infra" / "provider" / "plugin"
         (folder / "Pulumi.yaml").write_text(
             f"name: stacktest\nruntime: python\nplugins:\n  providers:\n    - {{name: labkit, path: {plugin}}}\n"

@@ -6,6 +6,7 @@ from typing import Any
 from infra.provider.kind import Kind
 from infra.provider.kinds.bucket import BucketKind
 from infra.provider.kinds.credentials import CredentialsKind
+from infra.provider.kinds.database import DatabaseKind
 from infra.provider.kinds.environment_file import EnvironmentFileKind
 from infra.provider.kinds.process import ProcessKind
 from infra.provider.kinds.supervisor import SupervisorKind
@@ -16,6 +17,7 @@ KINDS: dict[str, Kind[Any]] = {
     for kind in (
         BucketKind(),
         CredentialsKind(),
+        DatabaseKind(),
         EnvironmentFileKind(),
         ProcessKind(),
         SupervisorKind(),

@@ -4,7 +4,7 @@
 import shutil
 import socket
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from pydantic import Field
@@ -41,7 +41,8 @@ class ProcessInputs(Inputs):
         volumes: folders that outlive the program.
         stays: a service (started now, kept running) rather than a task (started by `lab run`).
         probe: how to tell that it is ready; None: it is once it has run for a second.
-        stop_seconds: time between SIGTERM and SIGKILL.
+        stop_seconds: time between `stop_signal` and SIGKILL.
+        stop_signal: what asks it to stop.
         ports: what it binds, by what for: refused where somebody else has one already.
         fingerprint: of the credentials: it restarts when they change.
         revision: of the code and jars it runs: it restarts when they change.
@@ -57,6 +58,7 @@ class ProcessInputs(Inputs):
     fingerprint: str
     revision: str
     ports: dict[str, int] = Field(default_factory=dict)
+    stop_signal: Literal["TERM", "INT"] = "TERM"
     probe: ProbeInputs | None = None
 
 
@@ -77,7 +79,7 @@ class ProcessKind(Kind[ProcessInputs]):
         self._lay_out(inputs)
         log.unlink(missing_ok=True)
         try:
-            supervisor.add(Program(inputs.program, inputs.stays, inputs.stop_seconds))
+            supervisor.add(Program(inputs.program, inputs.stays, inputs.stop_seconds, inputs.stop_signal))
             if inputs.stays:
                 call.say(f"waiting until it is ready; its log is {log}")
                 self._await_ready(inputs, supervisor, call)

@@ -104,7 +104,28 @@ def test_a_corrupted_lock_is_named(maven: Maven, locked: Path, tmp_path: Path) -
     assert "line 1" in str(raised.value)
 
 
+def test_what_nobody_could_lock_is_taken_as_it_comes_until_there_is_a_lock(
+    maven: Maven, jars: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lock = tmp_path / "marquez.lock"
+    monkeypatch.setattr(under_test.locks, "path_of", lambda name: lock)
+    assert pins.MARQUEZ.optional
+    maven.assemble("marquez", Resolved(jars), tmp_path / "lib")
+    assert len(list((tmp_path / "lib").iterdir())) == 2
+    lock.write_text(locks.render({ONE: "0" * 64}))
+    with pytest.raises(ArtifactError, match="g:one:1:jar has sha256"):
+        maven.assemble("marquez", Resolved(jars), tmp_path / "other")
+
+
+def test_what_is_not_optional_needs_its_lock(
+    maven: Maven, jars: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(under_test.locks, "path_of", lambda name: tmp_path / "gone.lock")
+    with pytest.raises(ArtifactError, match="Reading the lock"):
+        maven.assemble("kafka", Resolved(jars), tmp_path / "lib")
+
+
 def test_forgetting_drops_only_the_named_files(maven: Maven, jars: tuple[Path, ...], locked: Path) -> None:
-    maven.forget("test", ["two-2-tests.jar", "unknown.jar"])
+    maven.forget(["two-2-tests.jar", "unknown.jar", "one"])  # the last is the name of a folder
     assert jars[0].exists()
     assert not jars[1].exists()

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch scripts do what they say when a shell runs them."""
 
+import dataclasses
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from infra.errors import LabError
 from infra.model import Binary, Java, Prepare, Python, Service, Task
-from infra.targets.launch_script import Launcher
+from infra.targets.launch_script import NOBODY, Launcher, unprivileged
 
 
 class Programs:
@@ -20,6 +23,9 @@ class Programs:
 
     def binary(self, name):
         return Path("/bin") / name
+
+    def has(self, name):
+        return True
 
 
 @pytest.fixture
@@ -53,6 +59,69 @@ def test_a_preparation_runs_once(launcher, tmp_path):
     script = launcher.script(service, tmp_path)
     assert shown(script) == "prepared\nstarted\n"
     assert shown(script) == "started\n"
+
+
+def test_a_preparation_without_a_mark_runs_at_every_start(launcher, tmp_path):
+    script = launcher.script(Service("s", Binary("echo", ("started",)), prepare=(Prepare(Binary("pwd")),)), tmp_path)
+    assert shown(script) == shown(script) == f"{Path.cwd()}\nstarted\n"
+
+
+def test_what_a_preparation_stages_is_there_whole_or_not_at_all(launcher, tmp_path):
+    staged, made = tmp_path / "made.new", tmp_path / "made"
+    staged.mkdir()
+    (staged / "half").touch()
+
+    def script(code):
+        make = f"mkdir {staged} && touch {staged}/whole && exit {code}"
+        step = Prepare(Binary("sh", ("-c", make)), unless=str(made), staged=str(staged))
+        return launcher.script(Service("s", Binary("ls", (str(made),)), prepare=(step,)), tmp_path)
+
+    failed = subprocess.run(["sh", "-c", script(4)], capture_output=True, text=True, check=False)
+    assert (failed.returncode, made.exists()) == (4, False)
+    assert shown(script(0)) == shown(script(5)) == "whole\n"
+    assert not staged.exists()
+
+
+def test_a_preparation_reads_a_secret_that_is_no_argument(launcher, tmp_path):
+    step = Prepare(Binary("cat"), stdin="the key is $KEY, a 'quoted' one")
+    service = Service("s", Binary("true"), prepare=(step,), secrets={"KEY": "S3_SECRET_KEY"})
+    script = launcher.script(service, tmp_path)
+    assert "se cret" not in script
+    assert shown(script) == "the key is se cret, a 'quoted' one\n"
+
+
+def test_a_program_of_a_component_is_found_in_its_bin(launcher, tmp_path):
+    script = launcher.script(Service("s", Binary("initdb", component="postgres")), tmp_path)
+    assert script.endswith("exec /cache/components/postgres/bin/initdb\n")
+
+
+def test_what_refuses_to_be_root_is_somebody_else_only_where_it_would_be_root(launcher, tmp_path):
+    service = Service("s", Binary("id", ("-u",), unprivileged=True))
+    assert "unshare" not in launcher.script(service, tmp_path)
+    root = dataclasses.replace(launcher, user=0, platform="linux")
+    assert f"--map-user={NOBODY}" in root.script(service, tmp_path)
+    assert unprivileged("darwin", 501) == ()
+    with pytest.raises(LabError, match="no user namespaces"):
+        unprivileged("darwin", 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root has to become somebody else")
+def test_root_becomes_nobody_and_its_files_stay_its_own(launcher, tmp_path):
+    made = tmp_path / "made"
+    run = Binary("sh", ("-c", f"id -u; touch {made}"), unprivileged=True)
+    script = dataclasses.replace(launcher, user=0).script(Service("s", run), tmp_path)
+    assert shown(script) == f"{NOBODY}\n"
+    assert made.stat().st_uid == 0
+
+
+def test_a_jar_of_the_users_own_is_the_class_path(launcher, tmp_path):
+    def class_path(jar):
+        script = launcher.script(Service("s", Java("marquez", "a.Main", 9, jar=jar)), tmp_path)
+        return script.split("-cp \\\n  ")[1].split(" ")[0]
+
+    assert class_path("/opt/m.jar") == "/opt/m.jar"
+    assert class_path("m.jar") == str(tmp_path / "m.jar")
+    assert class_path("~/m.jar") == str(Path.home() / "m.jar")
 
 
 def test_a_failed_preparation_starts_nothing(launcher, tmp_path):

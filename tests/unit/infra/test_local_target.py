@@ -11,12 +11,16 @@ import pytest
 
 from infra.errors import LabError
 from infra.lab import ENDPOINTS, lab
+from infra.model import Java
 from infra.project import PROJECT
 from infra.settings import Settings
+from infra.targets.client_environment import environment, secret_environment
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget, environment, outputs, source_revision
+from infra.targets.local import LocalSite, LocalTarget, outputs
+from infra.targets.revision import revision, source_revision
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "local"
+SNAPSHOTS_WITH_MARQUEZ = SNAPSHOTS.with_name("local-marquez")
 
 
 class Programs:
@@ -29,17 +33,28 @@ class Programs:
     def binary(self, name):
         return Path("/cache/binaries") / name
 
+    def has(self, name):
+        return True
+
 
 @pytest.fixture(scope="module")
 def site():
     return LocalSite(Path("/project/.lab/dev"), 100, ENDPOINTS, Programs())
 
 
+def resources(site, settings):
+    launcher = Launcher(Programs(), "/jdk/bin/java", PROJECT, Path("/project/.lab/dev/credentials.env"))
+    return {r.key: r for r in LocalTarget(site, launcher, settings).render(lab(site, settings))}
+
+
 @pytest.fixture(scope="module")
 def rendered(site):
-    launcher = Launcher(Programs(), "/jdk/bin/java", PROJECT, Path("/project/.lab/dev/credentials.env"))
-    settings = Settings(port_offset=100)
-    return {r.key: r for r in LocalTarget(site, launcher, settings).render(lab(site, settings))}
+    return resources(site, Settings(port_offset=100))
+
+
+@pytest.fixture(scope="module")
+def rendered_with_marquez(site):
+    return resources(site, Settings(port_offset=100, marquez=True))
 
 
 def text_of(resource):
@@ -60,8 +75,17 @@ def text_of(resource):
     ],
 )
 def test_it_renders_what_it_rendered_before(rendered, key):
-    path = SNAPSHOTS / f"{key.replace('/', '-')}.txt"
-    text = text_of(rendered[key])
+    compare(rendered[key], SNAPSHOTS)
+
+
+@pytest.mark.parametrize("key", ["supervisor", "postgres", "database/marquez", "marquez", "lineage", "lab.env"])
+def test_with_marquez_it_renders_what_it_rendered_before(rendered_with_marquez, key):
+    compare(rendered_with_marquez[key], SNAPSHOTS_WITH_MARQUEZ)
+
+
+def compare(resource, folder):
+    path = folder / f"{resource.key.replace('/', '-')}.txt"
+    text = text_of(resource)
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -73,12 +97,19 @@ def test_there_is_a_snapshot_of_everything_and_of_nothing_else(rendered):
     assert {path.name for path in SNAPSHOTS.iterdir()} == expected
 
 
-def test_every_need_is_something_that_is_made(rendered):
-    assert {need for resource in rendered.values() for need in resource.needs} <= rendered.keys()
+def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_marquez):
+    changed = {key for key, resource in rendered_with_marquez.items() if rendered.get(key) != resource}
+    assert {f"{key.replace('/', '-')}.txt" for key in changed} == {p.name for p in SNAPSHOTS_WITH_MARQUEZ.iterdir()}
+    assert rendered.keys() < rendered_with_marquez.keys()
 
 
-def test_the_port_offset_moves_every_port(site, rendered):
-    ports = rendered["supervisor"].inputs.ports
+def test_every_need_is_something_that_is_made(rendered, rendered_with_marquez):
+    for made in (rendered, rendered_with_marquez):
+        assert {need for resource in made.values() for need in resource.needs} <= made.keys()
+
+
+def test_the_port_offset_moves_every_port(site, rendered_with_marquez):
+    ports = rendered_with_marquez["supervisor"].inputs.ports
     assert ports["kafka broker"] == 9192
     assert len(set(ports.values())) == len(ports)
     assert outputs(lab(site, Settings()), site)["lineage"] == "http://127.0.0.1:5100"
@@ -89,6 +120,23 @@ def test_lab_env_has_every_endpoint(site):
     values = environment(endpoints)
     assert values["LAB_KAFKA"] == "127.0.0.1:9192"
     assert {f"LAB_{name.upper()}" for name in endpoints} <= values.keys()
+    assert not any(name.startswith("PG") for name in values.keys() | secret_environment(endpoints).keys())
+
+
+def test_lab_env_points_postgres_clients_at_the_labs_own(site):
+    endpoints = outputs(lab(site, Settings(marquez=True)), site)
+    values = environment(endpoints)
+    assert (values["PGHOST"], values["PGPORT"], values["PGUSER"]) == ("127.0.0.1", "5532", "postgres")
+    assert secret_environment(endpoints)["PGPASSWORD"] == "POSTGRES_PASSWORD"
+
+
+def test_a_changed_jar_of_the_users_restarts_what_runs_it(tmp_path):
+    jar = tmp_path / "marquez.jar"
+    jar.write_bytes(b"one")
+    run = Java("marquez", "a.Main", 1, jar=str(jar))
+    first = revision(PROJECT, run)
+    jar.write_bytes(b"two")
+    assert len({first, revision(PROJECT, run), revision(PROJECT, Java("kafka", "a.Main", 1))}) == 3
 
 
 def test_a_changed_source_changes_the_revision(tmp_path):

@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.model import Binary, Bucket, Lab, Service, Task, Topic
+from infra.model import Binary, Bucket, Database, Lab, Service, Task, Topic
 
 
 def test_parts_are_found_by_their_key():
@@ -12,8 +12,9 @@ def test_parts_are_found_by_their_key():
         tasks=(Task("job", Binary("j"), needs=("kafka", "topic/t", "bucket/b")),),
         topics=(Topic("t"),),
         buckets=(Bucket("b"),),
+        databases=(Database("d"),),
     )
-    assert [part.key for part in lab.parts] == ["kafka", "job", "topic/t", "bucket/b"]
+    assert [part.key for part in lab.parts] == ["kafka", "job", "topic/t", "bucket/b", "database/d"]
     assert lab.service("kafka").name == "kafka"
     with pytest.raises(KeyError):
         lab.service("job")

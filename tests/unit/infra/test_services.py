@@ -4,8 +4,9 @@
 import json
 
 import pytest
+import yaml
 
-from infra.lab import ENDPOINTS, lab
+from infra.lab import ENDPOINTS, lab, left_out
 from infra.model import Address
 from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
 from infra.services.properties import properties
@@ -37,10 +38,21 @@ class ElsewhereSite:
     def class_path(self, component):
         return f"/opt/{component}/*"
 
+    def has(self, component):
+        return self.marquez_is_there
+
+    def __init__(self, marquez_is_there=False):
+        self.marquez_is_there = marquez_is_there
+
 
 @pytest.fixture(scope="module")
 def elsewhere():
     return lab(ElsewhereSite(), Settings())
+
+
+@pytest.fixture(scope="module")
+def with_marquez():
+    return lab(ElsewhereSite(True), Settings(marquez=True))
 
 
 def test_kafka_binds_where_it_is_told_and_advertises_what_clients_outside_use(elsewhere):
@@ -62,6 +74,50 @@ def test_no_secret_is_in_a_file_an_argument_or_a_variable(elsewhere):
         shown = f"{part.files} {part.env} {part.run}".lower()
         assert "secret" not in shown.replace("secrets={}", "")
         assert "password" not in shown
+
+
+def test_of_the_password_marquez_and_postgres_show_the_variables_name_alone(with_marquez):
+    for name in ("marquez", "postgres"):
+        service = with_marquez.service(name)
+        assert service.secrets == {"POSTGRES_PASSWORD": "POSTGRES_PASSWORD"}
+        assert "password" not in f"{service.env} {service.run}".lower()
+    db = yaml.safe_load(with_marquez.service("marquez").files["marquez.yml"])["db"]
+    assert db["password"] == "${POSTGRES_PASSWORD}"
+
+
+def test_marquez_is_there_where_it_is_asked_for_and_can_be_had():
+    def names(site, **settings):
+        made = lab(site, Settings(**settings))
+        return {service.name for service in made.services} & {"marquez", "postgres"}, len(made.databases)
+
+    both = ({"marquez", "postgres"}, 1)
+    assert names(ElsewhereSite(True)) == (set(), 0)
+    assert names(ElsewhereSite(True), marquez=True) == both
+    assert names(ElsewhereSite(), marquez=True, marquez_jar="/m.jar") == both
+    assert names(ElsewhereSite(), marquez=True) == (set(), 0)
+    assert names(ElsewhereSite(), marquez_jar="/m.jar") == (set(), 0)
+
+
+def test_what_is_left_out_is_said_with_the_remedy():
+    (line,) = left_out(ElsewhereSite(), Settings(marquez=True)).values()
+    assert "lineage-lab:marquezJar" in line
+    assert "\n" not in line
+    assert left_out(ElsewhereSite(True), Settings(marquez=True)) == {}
+    assert left_out(ElsewhereSite(), Settings()) == {}
+
+
+def test_the_lineage_service_feeds_marquez_where_there_is_one(elsewhere, with_marquez):
+    assert "--forward-to" not in elsewhere.service("lineage").run.args
+    assert with_marquez.service("lineage").run.args[-2:] == ("--forward-to", "http://marquez:5002")
+    assert with_marquez.service("lineage").needs == ()
+
+
+def test_marquez_binds_where_it_is_told_and_finds_its_database(with_marquez):
+    config = yaml.safe_load(with_marquez.service("marquez").files["marquez.yml"])
+    (api,), (admin,) = (config["server"][f"{name}Connectors"] for name in ("application", "admin"))
+    assert (api["bindHost"], api["port"], admin["port"]) == ("0.0.0.0", 5002, 5003)
+    assert config["db"]["url"] == "jdbc:postgresql://postgres:5432/marquez"
+    assert with_marquez.service("marquez").needs == ("database/marquez",)
 
 
 def test_topics_forget_nothing_and_jobs_wait_for_what_they_read(elsewhere):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from infra.cli import stack_file
 from infra.errors import SettingsError
 from infra.settings import Settings, known_keys, settings_from, settings_from_pulumi
 
@@ -16,6 +17,16 @@ def test_no_configuration_is_the_default_lab():
 def test_values_arrive_as_text_and_leave_typed():
     settings = settings_from({"portOffset": "1000", "shopRate": "2.5", "sparkMaster": "local[1]"})
     assert (settings.port_offset, settings.shop_rate, settings.spark_master) == (1000, 2.5, "local[1]")
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False)])
+def test_a_truth_value_is_true_or_false_as_pulumi_writes_it(text, value):
+    assert settings_from({"marquez": text}).marquez is value
+
+
+def test_a_path_stays_the_text_it_is():
+    assert settings_from({"marquezJar": "jars/marquez.jar"}).marquez_jar == "jars/marquez.jar"
+    assert settings_from({"marquezJar": ""}).marquez_jar == ""
 
 
 def test_a_mistyped_key_is_refused_with_the_nearest_right_one():
@@ -35,6 +46,9 @@ def test_a_python_spelling_is_no_key():
         ("portOffset", "80000"),
         ("portOffset", "many"),
         ("portOffset", "true"),
+        ("marquez", "yes"),
+        ("marquez", "1"),
+        ("marquez", ""),
         ("target", "moon"),
         ("shopErrorRate", "2"),
         ("sparkMaster", "mesos://x"),
@@ -61,3 +75,11 @@ def test_other_packages_configuration_is_none_of_ours():
 def test_every_key_is_documented():
     assert all(description for _, description in known_keys().values())
     assert "portOffset" in known_keys()
+
+
+def test_the_stacks_file_is_read_as_pulumi_reads_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(stack_file, "PROJECT", tmp_path)
+    text = "config:\n  lineage-lab:marquez: true\n  lineage-lab:marquezJar:\n  lineage-lab:portOffset: 7\n"
+    (tmp_path / "Pulumi.one.yaml").write_text(text)
+    assert stack_file.stack_settings("one") == Settings(marquez=True, port_offset=7)
+    assert stack_file.stack_settings("none") == Settings()

@@ -38,6 +38,12 @@ def test_a_service_is_kept_running_and_a_task_is_not():
     assert (task["autostart"], task["autorestart"]) == ("false", "false")
 
 
+def test_a_program_is_asked_to_stop_by_its_own_signal_also_when_the_supervisor_dies():
+    section = parsed(program_config(Path("/lab"), Program("p", True, stop_signal="INT"), True))["program:p"]
+    assert section["stopsignal"] == "INT"
+    assert section["command"].startswith("setpriv --pdeathsig INT -- ")
+
+
 def test_a_program_dies_with_its_supervisor_where_the_system_can_do_that():
     with_signal = parsed(program_config(Path("/lab"), Program("p", True), True))["program:p"]["command"]
     without = parsed(program_config(Path("/lab"), Program("p", True), False))["program:p"]["command"]

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Postgres: one server, whose databases other services ask for by name (`infra.model.Database`)."""
+
+from infra import credentials
+from infra.model import Binary, Endpoint, Prepare, Probe, Service, Site
+
+NAME = "postgres"
+COMPONENT = "postgres"
+SQL = Endpoint("sql", 5432, published_as="postgres")
+ENDPOINTS = (SQL,)
+
+USER = "postgres"
+"""The superuser: the one role of the server."""
+
+MAINTENANCE = "postgres"
+"""The database that is always there; whoever creates or drops another one connects to it."""
+
+CONFIG = "postgresql.conf"
+ACCESS = "pg_hba.conf"
+DATA = "data"
+PASSWORD_VARIABLE = "POSTGRES_PASSWORD"
+
+
+def postgres(site: Site) -> Service:
+    """The server. Its password is set at every start, so that a new one of the lab's holds for old data too."""
+    cluster = f"{site.volume(NAME, DATA)}/cluster"
+    config = ("-D", cluster, "-c", f"config_file={site.file(NAME, CONFIG)}")
+    return Service(
+        name=NAME,
+        run=_program("postgres", *config),
+        prepare=(
+            Prepare(_initdb(f"{cluster}.new"), unless=cluster, staged=f"{cluster}.new"),
+            Prepare(
+                _program("postgres", "--single", *config, MAINTENANCE),
+                stdin=f"ALTER ROLE {USER} PASSWORD '${PASSWORD_VARIABLE}';",
+            ),
+        ),
+        endpoints=ENDPOINTS,
+        ready=Probe(SQL.name),
+        files={CONFIG: _config(site), ACCESS: _ACCESS},
+        volumes=(DATA,),
+        secrets={PASSWORD_VARIABLE: credentials.POSTGRES_PASSWORD},
+        memory_mib=160,
+        stop_signal="INT",  # "fast": SIGTERM would wait until every client has gone by itself
+    )
+
+
+def _program(name: str, *args: str) -> Binary:
+    return Binary(name, args, component=COMPONENT, unprivileged=True)
+
+
+def _initdb(cluster: str) -> Binary:
+    """Nobody may log in by what initdb writes: who may is said in our own `pg_hba.conf`."""
+    return _program(
+        "initdb",
+        *("-D", cluster, "--username", USER, "--auth", "reject"),
+        *("--encoding", "UTF8", "--no-locale", "--no-sync", "--no-instructions"),
+    )
+
+
+_ACCESS = """# Everybody shows the password. Where the server can be reached from is listen_addresses' matter.
+host all all all scram-sha-256
+host replication all all scram-sha-256
+"""
+
+
+def _config(site: Site) -> str:
+    listen = site.listen(NAME, SQL.name)
+    return f"""listen_addresses = '{listen.host}'
+port = {listen.port}
+unix_socket_directories = ''
+hba_file = '{site.file(NAME, ACCESS)}'
+password_encryption = 'scram-sha-256'
+
+# Changes can be captured from the log (Debezium); the level cannot be raised without a restart.
+wal_level = logical
+
+max_connections = 60
+shared_buffers = 64MB
+# In the data folder, so that a server that was killed leaves nothing in /dev/shm.
+dynamic_shared_memory_type = mmap
+
+timezone = 'UTC'
+log_timezone = 'UTC'
+log_checkpoints = off
+lc_messages = 'C'
+"""

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the lab around Postgres as the real target renders it, without the rest of the lab."""
+
+import dataclasses
+import os
+import sys
+from pathlib import Path
+
+from infra.artifacts import Artifacts
+from infra.lab import ENDPOINTS, lab
+from infra.model import Database
+from infra.project import PROJECT
+from infra.settings import Settings
+from infra.targets.launch_script import Launcher
+from infra.targets.local import Declared, LocalSite, LocalTarget
+
+PROGRAM = """
+import json, pathlib
+from infra.targets.local import register
+from tests.stack.postgres_lab import declared
+
+register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
+"""
+
+
+def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tuple[Declared, ...]:
+    """Supervisor, credentials, Postgres and databases; with a `jar`, Marquez too. `marquez` is always a database."""
+    artifacts = Artifacts.open()
+    settings = Settings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")
+    site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
+    launcher = Launcher(
+        artifacts, str(artifacts.java()), PROJECT, Path(root) / "credentials.env", sys.platform, os.geteuid()
+    )
+    names = sorted({"marquez", *databases})
+    whole = dataclasses.replace(lab(site, settings), databases=tuple(Database(name) for name in names))
+    keys = {"supervisor", "credentials", "postgres", *(f"database/{name}" for name in names)}
+    keys |= {"marquez"} if jar else set()
+    return tuple(resource for resource in LocalTarget(site, launcher, settings).render(whole) if resource.key in keys)

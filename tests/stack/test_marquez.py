@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marquez as the lab runs it: a stand-in at its place, and the real one where its jar is given."""
+
+import os
+import shutil
+import sys
+import uuid
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.artifacts import Artifacts, pins
+from infra.artifacts.cache import Cache
+from infra.artifacts.errors import ArtifactError
+from infra.artifacts.progress import PlainProgress
+from infra.cli.setup import bring_in_lab
+from infra.cli.stack_file import stack_settings
+from infra.errors import LabError
+from infra.services import marquez
+from infra.settings import Settings
+from infra.supervision import Supervisor
+from tests.stack.marquez_stand_in import stand_in
+from tests.stack.postgres_lab import PROGRAM
+
+pytestmark = pytest.mark.stack
+
+needs_postgres = pytest.mark.skipif(
+    not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"
+)
+JAR_VARIABLE = "LINEAGE_LAB_MARQUEZ_JAR"
+REAL_JAR = os.environ.get(JAR_VARIABLE) or stack_settings("dev").marquez_jar
+
+
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory):
+    return stand_in(Artifacts.open().java(), tmp_path_factory.mktemp("stand-in"))
+
+
+@pytest.fixture
+def engine(make_engine, free_offset):
+    made = make_engine(program=PROGRAM)
+    made.wanted = {"root": str(made.root), "offset": free_offset + 3, "databases": []}
+    return made
+
+
+def page(engine, path, endpoint=marquez.API):
+    answer = httpx.get(f"http://127.0.0.1:{endpoint.port + engine.wanted['offset']}{path}", trust_env=False)
+    return answer.raise_for_status()
+
+
+@needs_postgres
+def test_it_gets_its_configuration_its_database_and_its_password(engine, jar):
+    engine.wanted["jar"] = str(jar)
+    first = engine.up()
+    assert first.status == 0, first.text
+    assert page(engine, "/seen").text.splitlines() == ["marquez", "password of 32", str(jar)]
+    assert page(engine, "/", marquez.ADMIN).is_success
+    second = engine.up()
+    assert "6 unchanged" in second.text
+    assert not any(word in second.text for word in ("created", "updated", "replaced", "deleted"))
+
+
+@needs_postgres
+def test_another_jar_at_the_same_path_restarts_it_and_nothing_else(engine, jar, tmp_path):
+    own = Path(shutil.copy(jar, tmp_path / "own.jar"))
+    engine.wanted["jar"] = str(own)
+    engine.up()
+    before = {state.name: state.pid for state in Supervisor(engine.root).states()}
+    with own.open("ab") as file:
+        file.write(b"another build")
+    changed = engine.up("--diff")
+    assert changed.status == 0, changed.text
+    assert "~ revision" in changed.text
+    after = {state.name: state.pid for state in Supervisor(engine.root).states()}
+    assert after["marquez"] != before["marquez"]
+    assert after["postgres"] == before["postgres"]
+
+
+@needs_postgres
+def test_without_marquez_its_part_goes_and_the_server_stays(engine, jar):
+    engine.wanted["jar"] = str(jar)
+    engine.up()
+    engine.wanted["jar"] = ""
+    assert engine.up().status == 0
+    assert [state.name for state in Supervisor(engine.root).states()] == ["postgres"]
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """A Maven that asks nobody: what is in the repository is all there is. Returns artifacts in a cache of its own."""
+    cache = Cache.open(tmp_path / "cache")
+    shutil.copytree(Artifacts.open().cache.maven, cache.maven, copy_function=os.link)
+    shutil.rmtree(cache.maven / "io" / "github" / "marquezproject", ignore_errors=True)
+    (tmp_path / "home" / ".m2").mkdir(parents=True)
+    (tmp_path / "home" / ".m2" / "settings.xml").write_text("<settings><offline>true</offline></settings>\n")
+    monkeypatch.setenv("MAVEN_OPTS", f"-Duser.home={tmp_path / 'home'}")
+    return Artifacts(cache)
+
+
+def test_a_jar_that_a_repository_has_is_found_by_its_coordinate(offline, jar, capsys):
+    group, artifact, version = pins.MARQUEZ.coordinates[0].split(":")
+    folder = offline.cache.maven.joinpath(*group.split("."), artifact, version)
+    folder.mkdir(parents=True)
+    shutil.copy(jar, folder / f"{artifact}-{version}.jar")
+    (folder / f"{artifact}-{version}.pom").write_text(
+        f"<project><modelVersion>4.0.0</modelVersion><groupId>{group}</groupId>"
+        f"<artifactId>{artifact}</artifactId><version>{version}</version></project>\n"
+    )
+    assert not offline.has("marquez")
+    offline.setup({"marquez"}, PlainProgress(sys.stdout))
+    assert offline.has("marquez")
+    assert [path.name for path in (offline.component("marquez") / "lib").iterdir()] == [f"{artifact}-{version}.jar"]
+    assert "of which no hash is pinned" in capsys.readouterr().out
+    assert offline.verify() == []
+
+
+def test_a_jar_that_no_repository_has_is_an_error_that_leaves_nothing(offline):
+    with pytest.raises(ArtifactError, match="Resolving the jars of marquez"):
+        offline.setup({"marquez"}, PlainProgress(sys.stdout))
+    assert not offline.has("marquez")
+    assert list(offline.cache.tmp.iterdir()) == []
+
+
+def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
+    bring_in_lab(offline, Settings(marquez=True), frozenset())
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
+    assert line.startswith(f"Marquez is left out: {pins.MARQUEZ.coordinates[0]} cannot be had")
+    assert "lineage-lab:marquezJar" in line
+    assert not offline.has("postgres")
+
+
+@needs_postgres
+def test_with_a_jar_of_the_users_postgres_is_set_up_too_and_a_wrong_path_is_an_error(offline, jar):
+    with pytest.raises(LabError, match=r"marquezJar names /nowhere\.jar"):
+        bring_in_lab(offline, Settings(marquez=True, marquez_jar="/nowhere.jar"), frozenset())
+    bring_in_lab(offline, Settings(), frozenset())
+    assert not offline.has("postgres")
+    bring_in_lab(offline, Settings(marquez=True, marquez_jar=str(jar)), frozenset())
+    assert offline.has("postgres")
+
+
+@needs_postgres
+@pytest.mark.skipif(not REAL_JAR, reason=f"no Marquez jar: set {JAR_VARIABLE} or lineage-lab:marquezJar to its path")
+def test_the_real_marquez_takes_an_event_and_shows_its_edges(engine):
+    engine.wanted["jar"] = str(Path(REAL_JAR).absolute())
+    first = engine.up()
+    assert first.status == 0, first.text
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "producer": "https://example.org/test",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": str(uuid.uuid4())},
+        "job": {"namespace": "lab", "name": "copy"},
+        "inputs": [{"namespace": "lab", "name": "a"}],
+        "outputs": [{"namespace": "lab", "name": "b"}],
+    }
+    api = f"http://127.0.0.1:{marquez.API.port + engine.wanted['offset']}/api/v1"
+    httpx.post(f"{api}/lineage", json=event, timeout=30, trust_env=False).raise_for_status()
+    graph = page(engine, "/api/v1/lineage?nodeId=job:lab:copy").json()["graph"]
+    assert {node["id"] for node in graph} == {"job:lab:copy", "dataset:lab:a", "dataset:lab:b"}
