@@ -10,6 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 import uvicorn
+from fastapi import FastAPI
 
 from lineage.api import create_app
 from lineage.rules import Rules, RulesError, load_rules
@@ -27,11 +28,11 @@ def main() -> None:
     try:
         rules = _rules(settings)
         listener = _listen(settings)
-        log = EventLog(settings.data, settings.max_store_bytes)
+        app = create_app(settings, rules, EventLog(settings.data, settings.max_store_bytes))
     except (RulesError, StoreUnusable, OSError) as error:
         print(f"lineage: {error}", file=sys.stderr)
         sys.exit(2)
-    _serve(settings, rules, listener, log)
+    _serve(settings, listener, app)
 
 
 def _rules(settings: Settings) -> Rules:
@@ -59,21 +60,35 @@ def _listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def _serve(settings: Settings, rules: Rules, listener: socket.socket, log: EventLog) -> None:
+def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
     # Records live as long as the process: looking for garbage among them would only stop the world.
     gc.set_threshold(50_000, 50, 1_000)
+    gc.freeze()
     # uvicorn raises the signal anew after its clean end; without handlers that would look like a crash.
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
     host, port = listener.getsockname()[:2]
     print(f"lineage service on http://{host}:{port}, data in {settings.data}", flush=True)
     config = uvicorn.Config(
-        create_app(settings, rules, log),
+        app,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    _Server(config, app).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of those who listen for changes first: else it would wait for them to go away."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting, end streams, let open requests end."""
+        self._app.state.service.changes.close()
+        await super().shutdown(sockets)
 
 
 def _exit(_signal: int, _frame: FrameType | None) -> NoReturn:

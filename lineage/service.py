@@ -7,38 +7,89 @@ and after it is in the graph, so that its sender reads what he wrote.
 
 import asyncio
 import logging
-from collections import Counter, deque
+import time
+from collections import Counter
+from dataclasses import dataclass, field
 
-from lineage.events import Event
-from lineage.fold import Graph, Lineage
-from lineage.ingest import read_event
-from lineage.rules import Rules
-from lineage.store import Batch, EventLog, EventWriter
+from lineage.changes import Changes
+from lineage.events import Event, EventError, InvalidEvent, JsonObject, check_shape, parse_json
+from lineage.fold import Graph, Lineage, export_graph
+from lineage.forward import Forwarder
+from lineage.ingest import canonical, read_array
+from lineage.locations import TableLocations
+from lineage.past import Past
+from lineage.rules import Names, Rules
+from lineage.settings import Settings
+from lineage.state import State
+from lineage.store import END_OF_TIME, Batch, EventLog, EventWriter, StoreError, Trouble
 
 logger = logging.getLogger(__name__)
 
-_UNAPPLIED_KEPT = 100
+_STEP = 25
+"""Events that are read or applied before others get their turn: 10 ms or so."""
+
+_PAUSE = 0.05
+"""Seconds between two slices of retention's work, which is never urgent."""
+
+
+@dataclass
+class BatchResult:
+    """What became of a batch: how many events are stored, were there before, or are refused (index and reason)."""
+
+    received: int = 0
+    stored: int = 0
+    duplicates: int = 0
+    refused: list[tuple[int, EventError]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What rebuilding from the log gave: whether the graph is the same as before, and how long it took."""
+
+    equal: bool
+    events: int
+    seconds: float
 
 
 class Service:
-    """Rules, log and graph behind the API. Make it in the event loop that uses it; end it with `close`."""
+    """Rules, log and graph behind the API. Make it in the event loop that uses it; end it with `close`.
 
-    def __init__(self, log: EventLog, rules: Rules, queue_size: int) -> None:
-        """Rebuild the graph from the log and start the writer."""
+    `state` holds what the log held when the service was made.
+    """
+
+    def __init__(self, log: EventLog, rules: Rules, settings: Settings, state: State) -> None:
         self.log = log
-        self.lineage = Lineage()
-        self.graph = Graph(self.lineage)
         self.refused: Counter[str] = Counter()
         self.accepted = 0
         self.duplicates = 0
         self.stored = 0
-        self._unapplied: deque[dict[str, str]] = deque(maxlen=_UNAPPLIED_KEPT)
+        self.changes = Changes()
+        self.locations = TableLocations(rules)
+        self.past = Past(log)
         self._rules = rules
+        self._max_event_bytes = settings.max_event_bytes
+        self._state = state
+        self._building: State | None = None
+        self._maintenance = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
-        self.logged = 0
-        for event in log.events():
-            self._apply(event)
-        self._writer: EventWriter[asyncio.Future[bool]] = EventWriter(log, queue_size, self._on_batch)
+        self._written: asyncio.Queue[Batch[asyncio.Future[list[bool]]]] = asyncio.Queue()
+        self._writer: EventWriter[asyncio.Future[list[bool]]] = EventWriter(log, settings.queue_size, self._on_batch)
+        self._tasks = [asyncio.create_task(self._apply_written())]
+        if settings.retain is not None:
+            self._tasks.append(asyncio.create_task(self._retain(settings.retain)))
+        self.forwarder = Forwarder(self, log, settings.forward_to) if settings.forward_to else None
+        if self.forwarder is not None:
+            self.forwarder.start()
+
+    @property
+    def lineage(self) -> Lineage:
+        """The records of all jobs, runs and datasets."""
+        return self._state.lineage
+
+    @property
+    def graph(self) -> Graph:
+        """The graph over them; refresh it before reading."""
+        return self._state.graph
 
     @property
     def waiting(self) -> int:
@@ -52,51 +103,189 @@ class Service:
             EventError: the event must not be stored.
             QueueFull, StoreFull, StoreError: it could not be stored now; nothing of it was.
         """
-        event = read_event(data, self._rules)
-        done: asyncio.Future[bool] = self._loop.create_future()
-        self._writer.submit(event, done)
-        return await done
+        return (await self._submit([await self._read(parse_json(data))]))[0]
+
+    async def ingest_batch(self, data: bytes) -> BatchResult:
+        """Store a JSON array of events; on return all that are not refused are on disk and in the graph.
+
+        Raises:
+            EventError: the bytes are no array; nothing was stored.
+            QueueFull, StoreFull, StoreError: they could not be stored now; none of them was.
+        """
+        result = BatchResult()
+        events: list[Event] = []
+        for index, content in enumerate(read_array(data)):
+            result.received += 1
+            try:
+                event = await self._read(content)
+                if len(event.encoded) > self._max_event_bytes:
+                    raise InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(event.encoded)}")
+            except EventError as error:
+                result.refused.append((index, error))
+            else:
+                events.append(event)
+            if index % _STEP == _STEP - 1:
+                await asyncio.sleep(0)
+        flags = await self._submit(events) if events else []
+        result.stored = sum(flags)
+        result.duplicates = len(flags) - result.stored
+        return result
 
     def defects(self) -> list[dict[str, str]]:
-        """Events (`hash`) that could not be applied, jobs (`job`) whose view could not be derived; `error` each."""
+        """Events (`hash`) that are not in the graph, jobs (`job`) whose view could not be derived; `error` each."""
+        events = [{"hash": digest.hex(), "error": error} for digest, (_, error) in self._state.unapplied.items()]
         failed = sorted(self.graph.failed.items())
-        jobs = [{"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed]
-        return [*self._unapplied, *jobs]
+        return [*events, *({"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed)]
+
+    async def replay(self, trouble: Trouble, content_hash: bytes) -> bool:
+        """Try again to use a dead letter; True where it is none any more.
+
+        Raises:
+            StoreError: that could not be written down.
+        """
+        if trouble is Trouble.FORWARD:
+            done = self.forwarder is not None and await self.forwarder.replay(content_hash)
+        else:
+            done = self._state.replay(content_hash)
+        if done:
+            self.log.dead_letters.release(trouble, content_hash)
+        return done
+
+    async def rebuild(self) -> Rebuilt:
+        """Make the graph anew from the log, beside the one in use, then use it.
+
+        Raises:
+            StoreError, StoreUnusable: the log cannot be read; the graph in use stays.
+        """
+        async with self._maintenance:
+            began = time.monotonic()
+            building = self._building = State(self.log)
+            try:
+                for _ in building.build():
+                    await asyncio.sleep(0)
+                # Between the last page and here nothing else ran: what arrived meanwhile is in both.
+                equal = self._is_same(building)
+                self._state = building
+            finally:
+                self._building = None
+            return Rebuilt(equal, building.applied, time.monotonic() - began)
+
+    async def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
+        """Move events older than `before` (ns) that arrived before `arrived_before` (ns) into snapshots.
+
+        Returns how many left the log.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        removed = 0
+        async with self._maintenance:
+            while count := await asyncio.to_thread(self.log.snapshots.compact, before, arrived_before):
+                removed += count
+                await asyncio.sleep(_PAUSE)
+        self.past.forget_all()
+        return removed
 
     async def close(self) -> None:
         """Write what is queued, answer its senders, close the log."""
+        self.changes.close()
+        if self.forwarder is not None:
+            await self.forwarder.close()
         await asyncio.to_thread(self._writer.close)
         await asyncio.sleep(0)
+        await self._written.join()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.past.close()
+        await self.locations.close()
         self.log.close()
 
-    def _on_batch(self, batch: Batch[asyncio.Future[bool]]) -> None:
-        self._loop.call_soon_threadsafe(self._settle, batch)
+    def counts(self) -> JsonObject:
+        """Counts since the start; see `/api/v1/stats`."""
+        return {
+            "accepted": self.accepted,
+            "stored": self.stored,
+            "duplicates": self.duplicates,
+            "refused": dict(sorted(self.refused.items())),
+            "waiting": self.waiting,
+            "listeners": self.changes.listeners,
+            "unapplied": self.defects(),
+            "forward": self.forwarder.status() if self.forwarder else None,
+        }
 
-    def _settle(self, batch: Batch[asyncio.Future[bool]]) -> None:
-        if batch.error is not None:
-            for done in batch.tags:
-                if not done.cancelled():
-                    done.set_exception(batch.error)
-            return
-        for event, done, is_new in zip(batch.events, batch.tags, batch.stored, strict=True):
-            self.accepted += 1
-            if is_new:
-                self.stored += 1
-                self._apply(event)
+    def _is_same(self, other: State) -> bool:
+        try:
+            return export_graph(self.lineage, self.graph) == export_graph(other.lineage, other.graph)
+        except Exception:
+            # A state that cannot even be exported is what rebuilding is for.
+            logger.exception("the graph in use cannot be compared with the rebuilt one")
+            return False
+
+    async def _read(self, content: object) -> Event:
+        checked = check_shape(content)
+        names = Names(self._rules, self.locations.known)
+        event = canonical(checked, names)
+        if names.tables and (due := self.locations.due(names.tables)):
+            await self.locations.find(due)
+            event = canonical(checked, Names(self._rules, self.locations.known))
+        return event
+
+    async def _submit(self, events: list[Event]) -> list[bool]:
+        done: asyncio.Future[list[bool]] = self._loop.create_future()
+        self._writer.submit(events, done)
+        return await done
+
+    def _on_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
+        self._loop.call_soon_threadsafe(self._written.put_nowait, batch)
+
+    async def _apply_written(self) -> None:
+        """Join what is on disk into the graph and tell its senders, as batches come from the writer."""
+        while True:
+            batch = await self._written.get()
+            if batch.error is not None:
+                for submission in batch.submissions:
+                    if not submission.tag.cancelled():
+                        submission.tag.set_exception(batch.error)
             else:
-                self.duplicates += 1
-            if not done.cancelled():
-                done.set_result(is_new)
+                await self._apply_batch(batch)
+                if self.forwarder is not None:
+                    self.forwarder.notify()
+            self._written.task_done()
+
+    async def _apply_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
+        count = 0
+        for submission, flags in zip(batch.submissions, batch.stored, strict=True):
+            for event, is_new in zip(submission.events, flags, strict=True):
+                self.accepted += 1
+                if is_new:
+                    self.stored += 1
+                    self._apply(event)
+                else:
+                    self.duplicates += 1
+                count += 1
+                if count % _STEP == 0:
+                    await asyncio.sleep(0)
+            if not submission.tag.cancelled():
+                submission.tag.set_result(flags)
 
     def _apply(self, event: Event) -> None:
-        """Join an event that is on disk into the graph.
+        if self._building is not None:
+            self._building.apply(event)
+        if self._state.apply(event):
+            self.past.heard(event.order.time)
+            self.changes.tell(event)
 
-        Should that fail, the event stays in the log and is listed, and the service goes on: one event that a
-        defect cannot digest must not take the others with it.
-        """
-        self.logged += 1
-        try:
-            self.lineage.apply(event)
-        except Exception as error:
-            logger.exception("event %s is stored but cannot be applied", event.order.hash.hex())
-            self._unapplied.append({"hash": event.order.hash.hex(), "error": repr(error)})
+    async def _retain(self, keep: float) -> None:
+        """Compact what is older than `keep` seconds, again and again."""
+        while True:
+            try:
+                before = time.time_ns() - int(keep * 1e9)
+                removed = await self.compact(before, before)
+            except (StoreError, ValueError):
+                logger.exception("retention could not compact the log; it tries again later")
+            else:
+                if removed:
+                    logger.info("retention has compacted %d events", removed)
+                    await asyncio.to_thread(self.log.give_back_room)
+            await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))

@@ -2,6 +2,7 @@
 """Settings of the service and its command line."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,11 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the service is started with. Sizes in bytes; `max_store_bytes` 0 leaves it to the disk."""
+    """What the service is started with. Sizes in bytes; `max_store_bytes` 0 leaves it to the disk.
+
+    `retain` is how many seconds events stay in the log before they are compacted; None keeps them for ever.
+    `forward_to` is the URL of a consumer (Marquez) that gets every event too.
+    """
 
     host: str
     port: int
@@ -19,7 +24,10 @@ class Settings:
     rules: Path | None
     max_event_bytes: int = 4 * MIB
     max_store_bytes: int = 0
+    max_batch_bytes: int = 32 * MIB
     queue_size: int = 10_000
+    retain: float | None = None
+    forward_to: str | None = None
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
@@ -30,8 +38,15 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument("--data", type=Path, required=True, help="directory of the event log")
     parser.add_argument("--rules", type=Path, help="naming rules, JSON; without them no name is changed")
     parser.add_argument("--max-event-bytes", type=_positive, default=4 * MIB, metavar="N")
+    parser.add_argument("--max-batch-bytes", type=_positive, default=32 * MIB, metavar="N")
     parser.add_argument("--max-store-bytes", type=_positive, default=0, metavar="N")
     parser.add_argument("--queue-size", type=_positive, default=10_000, metavar="N", help="waiting events")
+    parser.add_argument(
+        "--retain", type=_duration, metavar="DURATION", help="compact older events (90s, 12h, 30d; default: never)"
+    )
+    parser.add_argument(
+        "--forward-to", type=_url, metavar="URL", help="send every event on, completed, to Marquez or its like"
+    )
     return Settings(**vars(parser.parse_args(arguments)))
 
 
@@ -40,6 +55,22 @@ def _port(text: str) -> int:
     if not 0 <= port <= 65535:
         raise argparse.ArgumentTypeError(f"{port} is not between 0 and 65535")
     return port
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _duration(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if match is None or float(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write it as 90s, 15m, 12h or 30d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _url(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no URL; write it as http://marquez:5000")
+    return text.rstrip("/")
 
 
 def _positive(text: str) -> int:

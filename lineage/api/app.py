@@ -6,21 +6,37 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from lineage.api import routes_catalog, routes_ingest, routes_lineage
+from lineage.api import (
+    routes_catalog,
+    routes_graph,
+    routes_ingest,
+    routes_lineage,
+    routes_operations,
+    routes_reach,
+    routes_writes,
+)
 from lineage.api.errors import install_error_handlers
 from lineage.api.raw_path import RawPath
 from lineage.rules import Rules
 from lineage.service import Service
 from lineage.settings import Settings
+from lineage.state import State
 from lineage.store import EventLog
 
 
 def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
-    """The application over an open log, which it closes at its end."""
+    """The application over an open log, which it closes at its end. Reads the log first.
+
+    Raises:
+        StoreUnusable: the log cannot be read.
+    """
+    state = State(log)
+    for _ in state.build():
+        pass
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = Service(log, rules, settings.queue_size)
+        service = Service(log, rules, settings, state)
         app.state.service = service
         try:
             yield
@@ -33,6 +49,14 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
     app.state.settings = settings
     app.add_middleware(RawPath)
     install_error_handlers(app)
-    for routes in (routes_ingest, routes_catalog, routes_lineage):
+    for routes in (
+        routes_ingest,
+        routes_catalog,
+        routes_lineage,
+        routes_graph,
+        routes_operations,
+        routes_reach,
+        routes_writes,
+    ):
         app.include_router(routes.router)
     return app

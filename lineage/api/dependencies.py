@@ -6,14 +6,18 @@ event loop alone.
 """
 
 import time
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from lineage.api.errors import not_found
+from lineage.api.errors import ApiError, not_found
+from lineage.api.pacing import pause_between
 from lineage.api.raw_path import decode
 from lineage.events import DatasetId, JobId
-from lineage.marquez import Catalog, NodeRef, find_node
+from lineage.fold.graph import Column
+from lineage.fold.records import RunRecord
+from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
 from lineage.service import Service
 
 MAX_PAGE = 10_000
@@ -39,6 +43,29 @@ async def catalog_of(service: ServiceDep) -> Catalog:
 
 
 CatalogDep = Annotated[Catalog, Depends(catalog_of)]
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What lists are made of: sorted names, and a catalog of the same lineage that knows all of them."""
+
+    index: Index
+    catalog: Catalog
+
+
+async def lists_of(request: Request, service: ServiceDep) -> Lists:
+    """The sorted names, up to date. They are kept between requests, for as long as the service keeps its lineage."""
+    while True:
+        index: Index | None = getattr(request.app.state, "index", None)
+        if index is None or index.lineage is not service.lineage:
+            index = request.app.state.index = Index(service.lineage)
+        await pause_between(index.pauses())
+        # The service may have rebuilt its lineage in one of the pauses.
+        if index.lineage is service.lineage:
+            return Lists(index, await catalog_of(service))
+
+
+ListsDep = Annotated[Lists, Depends(lists_of)]
 
 
 async def known_namespace(service: ServiceDep, namespace: str) -> str:
@@ -74,13 +101,58 @@ async def known_dataset(service: ServiceDep, namespace: str, dataset: str) -> Da
 DatasetDep = Annotated[DatasetId, Depends(known_dataset)]
 
 
+async def known_run(service: ServiceDep, run: str) -> RunRecord:
+    """The run of the path; 404 where no event spoke of it."""
+    found = service.lineage.run(decode(run))
+    if found is None:
+        raise not_found("run", decode(run))
+    return found
+
+
+RunDep = Annotated[RunRecord, Depends(known_run)]
+
+
 async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="nodeId")]) -> NodeRef:
-    """The node of `nodeId`; 404 where no event spoke of it."""
+    """The node of `nodeId`; 404 where no event spoke of it.
+
+    A version may follow, as in `dataset:{namespace}:{name}#{version}`: the current one, since the graph is that of
+    the current versions.
+    """
     service.graph.refresh()
     found = find_node(service.lineage, service.graph, node)
+    if found is not None:
+        return found
+    bare, _, version = node.rpartition("#")
+    found = find_node(service.lineage, service.graph, bare)
     if found is None:
         raise not_found("nodeId", node)
+    current = _current_version(service, found)
+    if version != current:
+        message = f"{bare!r} is at version {current}; the lineage of {version!r} is not kept: ask without a version"
+        raise ApiError(404, "not_found", message, {"nodeId": node, "currentVersion": current})
     return found
 
 
 NodeDep = Annotated[NodeRef, Depends(known_node)]
+
+
+async def column_of_node(node: NodeDep) -> Column:
+    """The dataset or column of `nodeId`; 400 for a job."""
+    if node.column is None:
+        message = (
+            f"nodeId: a {NodeKind.JOB} has neither impact nor origin; ask for one of its datasets "
+            "(dataset:{namespace}:{name}) or columns (datasetField:{namespace}:{name}:{field})"
+        )
+        raise ApiError(400, "invalid_parameter", message, {"field": "nodeId"})
+    return node.column
+
+
+ColumnDep = Annotated[Column, Depends(column_of_node)]
+
+
+def _current_version(service: Service, node: NodeRef) -> str:
+    if node.job is not None:
+        view = service.graph.views[node.job]
+        return job_version_id(node.job, view.inputs, view.outputs)
+    assert node.column is not None
+    return DatasetVersions(service.lineage.datasets[node.column.dataset]).current_id()

@@ -1,94 +1,216 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Namespaces, jobs, runs and datasets, as Marquez serves them.
+"""Namespaces, sources, tags, jobs, runs and datasets, as Marquez serves them.
 
 More specific paths come first: parameters match greedily, so that unencoded slashes are understood too.
 """
 
-from fastapi import APIRouter
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
-from lineage.api.dependencies import CatalogDep, DatasetDep, JobDep, Limit, NamespaceDep, Offset, ServiceDep
-from lineage.api.errors import not_found
+from fastapi import APIRouter, Query, Response
+
+from lineage.api.answers import answer, answer_rows
+from lineage.api.dependencies import (
+    CatalogDep,
+    DatasetDep,
+    JobDep,
+    Limit,
+    Lists,
+    ListsDep,
+    NamespaceDep,
+    Offset,
+    RunDep,
+    ServiceDep,
+)
+from lineage.api.errors import ApiError, not_found
+from lineage.api.pacing import in_slices
 from lineage.api.raw_path import decode
-from lineage.events import JsonObject
+from lineage.events import DatasetId, JobId
+from lineage.fold import RunState, outcome_of
+from lineage.marquez import job_version_id, source, tags_of
+from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
 
+_SCAN = 1000
+"""Jobs or datasets looked at between two turns of others: a few milliseconds."""
+
+LastRunStates = Annotated[list[str] | None, Query(alias="lastRunStates")]
+
 
 @router.get("/namespaces")
-async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> JsonObject:
+async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """All namespaces of jobs and datasets."""
     names = sorted(service.lineage.namespaces)[offset : offset + limit]
-    return {"namespaces": [catalog.namespace(name) for name in names]}
+    return await answer_rows("namespaces", map(catalog.namespace, names))
+
+
+@router.get("/sources")
+async def sources(service: ServiceDep, lists: ListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Where datasets are: their namespaces."""
+    names = lists.index.datasets.namespaces.page(offset, limit)
+    return await answer_rows("sources", (source(service.lineage, name) for name in names))
+
+
+@router.get("/sources/{name:path}")
+async def source_of_name(service: ServiceDep, lists: ListsDep, name: str) -> Response:
+    """One namespace of datasets."""
+    if not lists.index.datasets.count(decode(name)):
+        raise not_found("source", decode(name))
+    return answer(source(service.lineage, decode(name)))
+
+
+@router.get("/tags")
+async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """All tags of jobs, datasets and columns."""
+    found: set[str] = set()
+    nodes: list[JobId | DatasetId] = [*service.lineage.jobs, *service.lineage.datasets]
+    async for part in in_slices(nodes, _SCAN):
+        for node in part:
+            found |= tags_of(service.lineage, node)
+    return answer({"tags": [{"name": name, "description": None} for name in sorted(found)[offset : offset + limit]]})
 
 
 @router.get("/jobs")
-async def jobs(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> JsonObject:
-    """All jobs."""
-    found = sorted(service.lineage.jobs)
-    return {
-        "jobs": [catalog.job(job) for job in found[offset : offset + limit]],
-        "totalCount": len(found),
-    }
+async def jobs(
+    service: ServiceDep, lists: ListsDep, states: LastRunStates = None, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """All jobs; with `lastRunStates` those whose latest run is in one of these states, as in Marquez counting all."""
+    return await _jobs(service, lists, None, states, limit, offset)
+
+
+@router.get("/jobs/runs/{run}/facets")
+async def facets_of_run(run: RunDep, kind: Annotated[Literal["run", "job"], Query(alias="type")]) -> Response:
+    """What the events of a run say of the run, or of its job."""
+    facets = run.facets if kind == "run" else run.job_facets
+    return answer({"runId": run.id.run, "facets": facets.values()})
 
 
 @router.get("/jobs/runs/{run}")
-async def run(service: ServiceDep, catalog: CatalogDep, run: str) -> JsonObject:
+async def run(catalog: CatalogDep, run: RunDep) -> Response:
     """One run by its UUID."""
-    record = service.lineage.run(decode(run))
-    if record is None:
-        raise not_found("run", decode(run))
-    return catalog.run(record)
+    return answer(catalog.run(run))
 
 
 @router.get("/namespaces/{namespace:path}/jobs/{job:path}/runs")
 async def runs(
     service: ServiceDep, catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0
-) -> JsonObject:
+) -> Response:
     """The runs of a job, latest first."""
     record = service.lineage.jobs[job]
-    return {
-        "runs": [catalog.run(found) for found in catalog.runs_of(record, offset, limit)],
-        "totalCount": len(record.runs),
-    }
+    found = catalog.runs_of(record, offset, limit)
+    return await answer_rows("runs", map(catalog.run, found), totalCount=len(record.runs))
+
+
+@router.get("/namespaces/{namespace:path}/jobs/{job:path}/versions/{version}")
+async def job_version(catalog: CatalogDep, job: JobDep, version: str) -> Response:
+    """One version of a job."""
+    for found in catalog.job_versions(job):
+        if job_version_id(job, found.inputs, found.outputs) == decode(version):
+            return answer(catalog.job_version(job, found))
+    raise not_found("job version", decode(version))
+
+
+@router.get("/namespaces/{namespace:path}/jobs/{job:path}/versions")
+async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """The versions of a job, newest first: the sets of datasets that its runs had."""
+    found = catalog.job_versions(job)
+    rows = (catalog.job_version(job, version) for version in found[offset : offset + limit])
+    return await answer_rows("versions", rows, totalCount=len(found))
 
 
 @router.get("/namespaces/{namespace:path}/jobs/{job:path}")
-async def job(catalog: CatalogDep, job: JobDep) -> JsonObject:
+async def job(catalog: CatalogDep, job: JobDep) -> Response:
     """One job."""
-    return catalog.job(job)
+    return answer(catalog.job(job))
 
 
 @router.get("/namespaces/{namespace:path}/jobs")
 async def jobs_of_namespace(
-    service: ServiceDep, catalog: CatalogDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
-) -> JsonObject:
-    """The jobs of a namespace."""
-    found = sorted(job for job in service.lineage.jobs if job.namespace == namespace)
-    return {
-        "jobs": [catalog.job(job) for job in found[offset : offset + limit]],
-        "totalCount": len(found),
-    }
+    service: ServiceDep,
+    lists: ListsDep,
+    namespace: NamespaceDep,
+    states: LastRunStates = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """The jobs of a namespace, as `/jobs` lists them."""
+    return await _jobs(service, lists, namespace, states, limit, offset)
+
+
+@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/versions/{version}")
+async def dataset_version(catalog: CatalogDep, dataset: DatasetDep, version: str) -> Response:
+    """One version of a dataset."""
+    found = catalog.dataset_versions(dataset).find(decode(version))
+    if found is None:
+        raise not_found("dataset version", decode(version))
+    return answer(catalog.dataset_version(dataset, found))
+
+
+@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/versions")
+async def dataset_versions(
+    catalog: CatalogDep, dataset: DatasetDep, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """The versions of a dataset, newest first."""
+    found = catalog.dataset_versions(dataset).all[::-1]
+    rows = (catalog.dataset_version(dataset, version) for version in found[offset : offset + limit])
+    return await answer_rows("versions", rows, totalCount=len(found))
 
 
 @router.get("/namespaces/{namespace:path}/datasets/{dataset:path}")
-async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> JsonObject:
+async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> Response:
     """One dataset."""
-    return catalog.dataset(dataset)
+    return answer(catalog.dataset(dataset))
 
 
 @router.get("/namespaces/{namespace:path}/datasets")
 async def datasets_of_namespace(
-    service: ServiceDep, catalog: CatalogDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
-) -> JsonObject:
+    lists: ListsDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
+) -> Response:
     """The datasets of a namespace."""
-    found = sorted(dataset for dataset in service.lineage.datasets if dataset.namespace == namespace)
-    return {
-        "datasets": [catalog.dataset(dataset) for dataset in found[offset : offset + limit]],
-        "totalCount": len(found),
-    }
+    shelf = lists.index.datasets
+    rows = map(lists.catalog.dataset, shelf.page(namespace, offset, limit))
+    return await answer_rows("datasets", rows, totalCount=shelf.count(namespace))
 
 
 @router.get("/namespaces/{namespace:path}")
-async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> JsonObject:
+async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> Response:
     """One namespace."""
-    return catalog.namespace(namespace)
+    return answer(catalog.namespace(namespace))
+
+
+async def _jobs(
+    service: Service, lists: Lists, namespace: str | None, states: list[str] | None, limit: int, offset: int
+) -> Response:
+    shelf = lists.index.jobs
+    total = shelf.count(namespace)
+    if not states:
+        found = shelf.page(namespace, offset, limit)
+    else:
+        wanted = frozenset(map(_run_state, states))
+        found = []
+        async for part in in_slices(shelf.all(namespace), _SCAN):
+            found += _in_states(service, part, wanted)
+            if len(found) >= offset + limit:
+                break
+        found = found[offset : offset + limit]
+    return await answer_rows("jobs", map(lists.catalog.job, found), totalCount=total)
+
+
+def _in_states(service: Service, jobs: Iterable[JobId], states: frozenset[RunState]) -> list[JobId]:
+    views = service.graph.views
+    return [
+        job
+        for job in jobs
+        if job in views
+        and (run := views[job].latest_run) is not None
+        and outcome_of(service.lineage, run).state in states
+    ]
+
+
+def _run_state(text: str) -> RunState:
+    try:
+        return RunState(text)
+    except ValueError as error:
+        message = f"lastRunStates: {text[:40]!r} is none of {', '.join(RunState)}"
+        raise ApiError(400, "invalid_parameter", message, {"field": "lastRunStates"}) from error

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where events come in, and how the service is doing."""
 
+import asyncio
+
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 
 from lineage.api.body import read_body
 from lineage.api.dependencies import ServiceDep, service_of
 from lineage.api.errors import ApiError, ingest_error
-from lineage.events import EventError, JsonObject, canonical_json
-from lineage.fold import export_graph
+from lineage.events import EventError, JsonObject
 from lineage.store import QueueFull, StoreError
 
 router = APIRouter()
@@ -33,8 +35,39 @@ async def post_event(request: Request) -> Response:
     return Response(status_code=201)
 
 
-# As a plain route: FastAPI's parameter machinery costs a tenth of the ingest rate and has nothing to resolve.
+async def post_batch(request: Request) -> Response:
+    """Accept a JSON array of OpenLineage events, as one or each with what is wrong with it.
+
+    200 once all are on disk: `{"received", "stored", "duplicates"}`. 422 where some are refused: the others are
+    stored, `details` holds the same counts and `refused` with index, code and message of each. 400, 413, 415, 503
+    and 507 as for one event: nothing was stored.
+    """
+    service = await service_of(request)
+    try:
+        data = await read_body(request, request.app.state.settings.max_batch_bytes)
+        result = await service.ingest_batch(data)
+    except ApiError as error:
+        service.refused[error.code] += 1
+        raise
+    except (EventError, QueueFull, StoreError) as error:
+        refusal = ingest_error(error)
+        service.refused[refusal.code] += 1
+        raise refusal from error
+    counts = {"received": result.received, "stored": result.stored, "duplicates": result.duplicates}
+    if not result.refused:
+        return JSONResponse(counts)
+    refused = []
+    for index, cause in result.refused:
+        refusal = ingest_error(cause)
+        service.refused[refusal.code] += 1
+        refused.append({"index": index, "code": refusal.code, "message": refusal.message, "details": refusal.details})
+    message = f"{len(refused)} of {result.received} events are refused, the others are stored; see details.refused"
+    raise ApiError(422, "invalid_events", message, {**counts, "refused": refused})
+
+
+# As plain routes: FastAPI's parameter machinery costs a tenth of the ingest rate and has nothing to resolve.
 router.add_route("/api/v1/lineage", post_event, methods=["POST"])
+router.add_route("/api/v1/lineage/batch", post_batch, methods=["POST"])
 
 
 @router.get("/health")
@@ -45,23 +78,11 @@ async def health() -> JsonObject:
 
 @router.get("/api/v1/stats")
 async def stats(service: ServiceDep) -> JsonObject:
-    """Counts since the start (`logged`: events in the log). Refused events are counted by error code.
+    """Counts since the start; `logged` and `deadLetters` are those of the log. Refused events by error code.
 
     `unapplied` lists what a defect kept out of the graph: events, and jobs whose lineage is not up to date.
+    `forward` is where events are sent on to, and how far that is; null where they are not.
     """
-    return {
-        "accepted": service.accepted,
-        "stored": service.stored,
-        "duplicates": service.duplicates,
-        "refused": dict(sorted(service.refused.items())),
-        "waiting": service.waiting,
-        "logged": service.logged,
-        "unapplied": service.defects(),
-    }
-
-
-@router.get("/api/v1/graph")
-async def graph(service: ServiceDep) -> Response:
-    """The whole graph as canonical JSON; see `lineage.fold.export` for its shape."""
-    export = export_graph(service.lineage, service.graph)
-    return Response(canonical_json(export), media_type="application/json")
+    logged = await asyncio.to_thread(service.log.count)
+    letters = await asyncio.to_thread(service.log.dead_letters.count)
+    return {**service.counts(), "logged": logged, "deadLetters": {kind.value: n for kind, n in letters.items()}}

@@ -2,26 +2,40 @@
 """Lineage graphs, search and the log of events, as Marquez serves them."""
 
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, tzinfo
+from time import time_ns
+from typing import Annotated, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import APIRouter, Query, Response
 
-from lineage.api.dependencies import CatalogDep, Depth, Limit, NodeDep, Offset, ServiceDep
-from lineage.api.errors import ApiError
-from lineage.events import JsonObject
-from lineage.events.timestamps import parse_time
-from lineage.marquez import column_lineage, lineage_graph, search
+from lineage.api.answers import answer, answer_rows
+from lineage.api.dependencies import CatalogDep, Depth, Limit, ListsDep, NodeDep, Offset, ServiceDep
+from lineage.api.errors import ApiError, not_found
+from lineage.api.pacing import in_slices, pause_between
+from lineage.api.parameters import time_parameter
+from lineage.fold.records import Span
+from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns
+from lineage.marquez import Query as Wanted
+from lineage.marquez.stats import EventCounts, Growth, Period, bounds
 from lineage.store import EventQuery
 
 router = APIRouter(prefix="/api/v1")
 
+_Thing = TypeVar("_Thing")
+
 DEFAULT_DEPTH = 20
+_SCAN = 2000
+"""Records looked at between two turns of others: a few milliseconds."""
 
 
 @router.get("/lineage")
-async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> JsonObject:
+async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> Response:
     """Jobs and datasets around a job or dataset, both directions."""
-    return lineage_graph(catalog, service.graph, node, depth)
+    found = Neighbourhood(service.graph, node, depth)
+    await pause_between(found.pauses(), lambda: found.size)
+    return await answer_rows("graph", found.nodes(catalog))
 
 
 @router.get("/column-lineage")
@@ -31,23 +45,53 @@ async def columns(
     node: NodeDep,
     downstream: Annotated[bool, Query(alias="withDownstream")] = False,
     depth: Depth = DEFAULT_DEPTH,
-) -> JsonObject:
+) -> Response:
     """Columns upstream of a dataset, a column or a job's outputs; downstream too where asked."""
-    return column_lineage(catalog, service.graph, node, depth, downstream)
+    found = ColumnNeighbourhood(service.graph, node, depth, downstream)
+    await pause_between(found.pauses(), lambda: found.size)
+    return await answer_rows("graph", found.nodes(catalog))
+
+
+@router.get("/runlineage/upstream")
+async def upstream_runs(
+    service: ServiceDep, catalog: CatalogDep, run: Annotated[str, Query(alias="runId")], depth: Depth = DEFAULT_DEPTH
+) -> Response:
+    """A run, the runs that wrote what it read, and so on."""
+    record = service.lineage.run(run)
+    if record is None:
+        raise not_found("run", run)
+    found = UpstreamRuns(catalog, service.lineage, service.graph, record, depth)
+    await pause_between(found.pauses())
+    return answer(found.result())
 
 
 @router.get("/search")
 async def search_names(
-    service: ServiceDep,
+    lists: ListsDep,
     q: Annotated[str, Query(min_length=1)],
     kind: Annotated[Literal["JOB", "DATASET", "job", "dataset"] | None, Query(alias="filter")] = None,
-    sort: Literal["NAME", "UPDATE_AT", "name", "update_at", "updated_at"] = "NAME",
+    sort: Literal["NAME", "UPDATE_AT", "UPDATED_AT", "name", "update_at", "updated_at"] = "NAME",
     limit: Limit = 10,
-) -> JsonObject:
-    """Jobs and datasets by part of their name."""
-    return search(service.lineage, q, kind.upper() if kind else None, sort.upper() != "NAME", limit)
+    namespace: str | None = None,
+    before: str | None = None,
+    after: str | None = None,
+) -> Response:
+    """Jobs and datasets by part of their name; `before` and `after` are days (UTC) of their last event."""
+    wanted = Wanted(
+        q,
+        kind.upper() if kind else None,
+        namespace,
+        _day("after", after),
+        _day("before", before),
+        by_update=sort.upper() != "NAME",
+        limit=limit,
+    )
+    search = Search(lists.index, wanted)
+    await pause_between(search.pauses())
+    return answer(search.result())
 
 
+@router.get("/events")
 @router.get("/events/lineage")
 async def events(
     service: ServiceDep,
@@ -68,10 +112,59 @@ async def events(
     return Response(content, media_type="application/json")
 
 
+@router.get("/stats/lineage-events")
+async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC") -> Response:
+    """Runs that started and ended, by hour of the last day or day of the last week."""
+    counts = EventCounts(bounds(period, _zone(timezone), time_ns()))
+    async for part in in_slices(list(service.lineage.jobs.values()), _SCAN):
+        for job in part:
+            counts.add(job)
+    return answer(counts.rows())
+
+
+@router.get("/stats/{kind}")
+async def growth(
+    service: ServiceDep,
+    lists: ListsDep,
+    kind: Literal["jobs", "datasets", "sources"],
+    period: Period,
+    timezone: str = "UTC",
+) -> Response:
+    """How many jobs, datasets or sources there were, by hour of the last day or day of the last week."""
+    found = Growth(bounds(period, _zone(timezone), time_ns()))
+    known = service.lineage
+    match kind:
+        case "jobs":
+            await _grow(found, known.jobs.values(), lambda record: record.span)
+        case "datasets":
+            await _grow(found, known.datasets.values(), lambda record: record.span)
+        case "sources":
+            await _grow(found, lists.index.datasets.namespaces, lambda name: known.namespaces[name])
+    return answer(found.rows())
+
+
+async def _grow(found: Growth, things: Iterable[_Thing], span_of: Callable[[_Thing], Span]) -> None:
+    async for part in in_slices(list(things), _SCAN):
+        found.add(map(span_of, part))
+
+
 def _time(parameter: str, text: str | None) -> int | None:
+    return None if text is None else time_parameter(parameter, text)
+
+
+def _day(parameter: str, text: str | None) -> int | None:
     if text is None:
         return None
     try:
-        return parse_time(text)
+        return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) * 10**9
     except ValueError as error:
-        raise ApiError(400, "invalid_parameter", f"{parameter}: {error}", {"field": parameter}) from error
+        message = f"{parameter}: {text[:40]!r} is no day; write it as 2026-01-31"
+        raise ApiError(400, "invalid_parameter", message, {"field": parameter}) from error
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        message = f"timezone: {name[:60]!r} is no time zone that is known here; write it as Europe/Berlin, or UTC"
+        raise ApiError(400, "invalid_parameter", message, {"field": "timezone"}) from error

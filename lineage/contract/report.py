@@ -2,13 +2,11 @@
 """What a comparison found, for people, programs and CI servers."""
 
 import json
-import re
 from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from xml.etree import ElementTree
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from lineage.junit import Case, render_junit
 
 
 class Kind(StrEnum):
@@ -77,21 +75,13 @@ class Report:
     def render_junit(self) -> str:
         """One test case for each job of the contract and for each unexpected job."""
         unexpected = sorted({finding.job for finding in self.findings} - set(self.jobs))
-        cases = [*self.jobs, *unexpected]
-        failed = {finding.job for finding in self.findings}
-        suite = ElementTree.Element(
-            "testsuite", name="lineage contract", tests=str(len(cases)), failures=str(len(failed)), errors="0"
+        return render_junit(
+            "lineage contract",
+            [
+                Case(self.namespace, job, [finding.line() for finding in self.findings if finding.job == job])
+                for job in (*self.jobs, *unexpected)
+            ],
         )
-        for job in cases:
-            case = ElementTree.SubElement(suite, "testcase", classname=_xml(self.namespace), name=_xml(job), time="0")
-            lines = [finding.line() for finding in self.findings if finding.job == job]
-            if lines:
-                failure = ElementTree.SubElement(case, "failure", message=_xml(lines[0]), type="lineage")
-                failure.text = _xml("\n".join(lines))
-        suites = ElementTree.Element("testsuites")
-        suites.append(suite)
-        ElementTree.indent(suites)
-        return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
     def _summary(self) -> str:
         jobs = f"{len(self.jobs)} job{'' if len(self.jobs) == 1 else 's'} of {self.namespace}"
@@ -99,8 +89,3 @@ class Report:
             return f"lineage of {jobs}: as the contract says"
         counts = Counter(finding.kind for finding in self.findings)
         return f"lineage of {jobs}: " + ", ".join(f"{counts[kind]} {kind}" for kind in Kind if counts[kind])
-
-
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return _NOT_XML.sub("\ufffd", text)

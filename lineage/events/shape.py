@@ -48,22 +48,22 @@ def check_shape(body: object) -> Checked:
     """
     if not isinstance(body, dict):
         raise InvalidEvent("", f"an event is a JSON object, not {_type_name(body)}")
-    event_time = _text(body, "eventTime", "eventTime")
+    event_time = _text(body, "eventTime", "")
     try:
         parse_time(event_time)
     except ValueError as error:
         raise InvalidEvent("eventTime", str(error)) from error
-    _text(body, "producer", "producer")
-    _text(body, "schemaURL", "schemaURL")
+    _text(body, "producer", "")
+    _text(body, "schemaURL", "")
     kind = _kind(body)
     if kind is Kind.DATASET:
-        _dataset(_object(body, "dataset", "dataset"), "dataset")
+        _dataset(_object(body, "dataset", ""), "dataset")
         return Checked(kind, body)
     if kind is Kind.RUN:
         _run(body)
-    _job(_object(body, "job", "job"))
+    _job(_object(body, "job", ""))
     for direction, extra in (("inputs", "inputFacets"), ("outputs", "outputFacets")):
-        for i, dataset in enumerate(_list(body, direction, direction)):
+        for i, dataset in enumerate(_list(body, direction, "")):
             path = f"{direction}[{i}]"
             _dataset(_require_object(dataset, path), path)
             _facets(dataset, extra, f"{path}.{extra}", {})
@@ -91,14 +91,14 @@ def _run(body: JsonObject) -> None:
     event_type = body.get("eventType")
     if event_type is not None and not (isinstance(event_type, str) and event_type in EVENT_TYPES):
         raise InvalidEvent("eventType", f"{event_type!r:.60} is none of {', '.join(sorted(EVENT_TYPES))}")
-    run = _object(body, "run", "run")
-    _uuid(run, "runId", "run.runId")
+    run = _object(body, "run", "")
+    _uuid(run, "runId", "run")
     _facets(run, "facets", "run.facets", {"parent": _parent_facet})
 
 
 def _job(job: JsonObject) -> None:
-    check_name(_text(job, "namespace", "job.namespace"), "job.namespace")
-    check_name(_text(job, "name", "job.name"), "job.name")
+    check_name(_text(job, "namespace", "job"), "job.namespace")
+    check_name(_text(job, "name", "job"), "job.name")
     _facets(job, "facets", "job.facets", {"lineage": _lineage_facet, "jobType": _job_type_facet})
 
 
@@ -118,14 +118,14 @@ def _facets(owner: JsonObject, key: str, path: str, checks: dict[str, Callable[[
 
 
 def _parent_facet(facet: JsonObject, path: str) -> None:
-    _uuid(_object(facet, "run", f"{path}.run"), "runId", f"{path}.run.runId")
-    job = _object(facet, "job", f"{path}.job")
+    _uuid(_object(facet, "run", path), "runId", f"{path}.run")
+    job = _object(facet, "job", path)
     for key in ("namespace", "name"):
-        check_name(_text(job, key, f"{path}.job.{key}"), f"{path}.job.{key}")
+        check_name(_text(job, key, f"{path}.job"), f"{path}.job.{key}")
 
 
 def _job_type_facet(facet: JsonObject, path: str) -> None:
-    _text(facet, "processingType", f"{path}.processingType")
+    _text(facet, "processingType", path)
     pattern = facet.get("emissionPattern")
     if pattern is not None:
         window = _require_object(pattern, f"{path}.emissionPattern").get("windowDuration")
@@ -134,22 +134,23 @@ def _job_type_facet(facet: JsonObject, path: str) -> None:
 
 
 def _schema_facet(facet: JsonObject, path: str) -> None:
-    for i, field in enumerate(_list(facet, "fields", f"{path}.fields")):
+    for i, field in enumerate(_list(facet, "fields", path)):
         where = f"{path}.fields[{i}]"
-        _text(_require_object(field, where), "name", f"{where}.name")
-        _optional_text(field, "type", f"{where}.type")
-        _schema_facet(field, where)
+        _text(_require_object(field, where), "name", where)
+        _optional_text(field, "type", where)
+        if field.get("fields") is not None:
+            _schema_facet(field, where)
 
 
 def _symlinks_facet(facet: JsonObject, path: str) -> None:
-    for i, identifier in enumerate(_list(facet, "identifiers", f"{path}.identifiers")):
+    for i, identifier in enumerate(_list(facet, "identifiers", path)):
         where = f"{path}.identifiers[{i}]"
         _name_pair(_require_object(identifier, where), where)
-        _optional_text(identifier, "type", f"{where}.type")
+        _optional_text(identifier, "type", where)
 
 
 def _column_lineage_facet(facet: JsonObject, path: str) -> None:
-    for name, field in _object(facet, "fields", f"{path}.fields").items():
+    for name, field in _object(facet, "fields", path).items():
         where = f"{path}.fields.{name}"
         _column_name(name, path)
         if _require_object(field, where).get("inputFields") is None:
@@ -164,24 +165,24 @@ def _column_name(name: str, path: str) -> None:
 
 
 def _input_fields(owner: JsonObject, key: str, path: str) -> None:
-    for i, source in enumerate(_list(owner, key, f"{path}.{key}")):
+    for i, source in enumerate(_list(owner, key, path)):
         where = f"{path}.{key}[{i}]"
         _name_pair(_require_object(source, where), where)
-        _text(source, "field", f"{where}.field")
+        _text(source, "field", where)
         _transformations(source, where)
 
 
 def _transformations(source: JsonObject, path: str) -> None:
-    for i, transformation in enumerate(_list(source, "transformations", f"{path}.transformations")):
+    for i, transformation in enumerate(_list(source, "transformations", path)):
         where = f"{path}.transformations[{i}]"
-        _text(_require_object(transformation, where), "type", f"{where}.type")
-        _optional_text(transformation, "subtype", f"{where}.subtype")
+        _text(_require_object(transformation, where), "type", where)
+        _optional_text(transformation, "subtype", where)
 
 
 def _lineage_facet(facet: JsonObject, path: str) -> None:
     if facet.get("entries") is None:
         raise InvalidEvent(f"{path}.entries", "is missing")
-    for i, entry in enumerate(_list(facet, "entries", f"{path}.entries")):
+    for i, entry in enumerate(_list(facet, "entries", path)):
         where = f"{path}.entries[{i}]"
         if _is_dataset(_require_object(entry, where), where):
             _name_pair(entry, where)
@@ -201,16 +202,16 @@ def _lineage_targets(owner: JsonObject, path: str) -> None:
 
 
 def _lineage_inputs(owner: JsonObject, path: str) -> None:
-    for i, source in enumerate(_list(owner, "inputs", f"{path}.inputs")):
+    for i, source in enumerate(_list(owner, "inputs", path)):
         where = f"{path}.inputs[{i}]"
         if _is_dataset(_require_object(source, where), where):
             _name_pair(source, where)
-            _optional_text(source, "field", f"{where}.field")
+            _optional_text(source, "field", where)
         _transformations(source, where)
 
 
 def _is_dataset(entity: JsonObject, path: str) -> bool:
-    entity_type = _text(entity, "type", f"{path}.type")
+    entity_type = _text(entity, "type", path)
     if entity_type not in ("DATASET", "JOB"):
         raise InvalidEvent(f"{path}.type", f"{entity_type!r:.60} is neither DATASET nor JOB")
     return entity_type == "DATASET"
@@ -240,29 +241,34 @@ def _name_pair(owner: JsonObject, path: str) -> None:
             raise InvalidEvent(f"{path}.{key}", _missing(owner.get(key), "a string"))
 
 
+# These take the path of the owner and put the whole path together where something is wrong with the value: most of
+# the time nothing is, and there are hundreds of values in an event.
+
+
 def _text(owner: JsonObject, key: str, path: str) -> str:
     value = owner.get(key)
     if not isinstance(value, str):
-        raise InvalidEvent(path, _missing(value, "a string"))
+        raise InvalidEvent(_join(path, key), _missing(value, "a string"))
     if not value:
-        raise InvalidEvent(path, "is empty")
+        raise InvalidEvent(_join(path, key), "is empty")
     return value
 
 
 def _optional_text(owner: JsonObject, key: str, path: str) -> None:
     value = owner.get(key)
     if value is not None and not isinstance(value, str):
-        raise InvalidEvent(path, _missing(value, "a string"))
+        raise InvalidEvent(_join(path, key), _missing(value, "a string"))
 
 
 def _uuid(owner: JsonObject, key: str, path: str) -> None:
     value = _text(owner, key, path)
     if not _UUID.fullmatch(value):
-        raise InvalidEvent(path, f"{value!r:.60} is no UUID")
+        raise InvalidEvent(_join(path, key), f"{value!r:.60} is no UUID")
 
 
 def _object(owner: JsonObject, key: str, path: str) -> JsonObject:
-    return _require_object(owner.get(key), path)
+    value = owner.get(key)
+    return value if isinstance(value, dict) else _require_object(value, _join(path, key))
 
 
 def _require_object(value: object, path: str) -> JsonObject:
@@ -276,8 +282,12 @@ def _list(owner: JsonObject, key: str, path: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise InvalidEvent(path, _missing(value, "an array"))
+        raise InvalidEvent(_join(path, key), _missing(value, "an array"))
     return value
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 def _missing(value: object, wanted: str) -> str:

@@ -6,6 +6,7 @@ Flink stamps nanoseconds; `datetime` would drop the last three digits and with t
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _PATTERN = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:?\d{2})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -13,6 +14,7 @@ _SECOND = 10**9
 _MAX = 2**63 - 1
 
 
+@lru_cache(maxsize=256)  # an event's time is read when its shape is checked, and again for its order
 def parse_time(text: str) -> int:
     """Nanoseconds since the epoch of an RFC 3339 time.
 

@@ -26,7 +26,8 @@ class Graph:
     """Adjacency of jobs, datasets and columns.
 
     Call `refresh` before reading: it derives anew the views of those jobs that events have touched since.
-    `failed` are the jobs whose view could not be derived when last tried, and why.
+    `failed` are the jobs whose view could not be derived when last tried, and why. `mentioned_by` are the jobs that
+    name a dataset as a source in lineage facets and not among their inputs.
 
     One thread owns the graph and its lineage: neither may be read or changed from another.
     """
@@ -37,18 +38,25 @@ class Graph:
         self.failed: dict[JobId, str] = {}
         self.consumers: dict[DatasetId, set[JobId]] = {}
         self.producers: dict[DatasetId, set[JobId]] = {}
+        self.mentioned_by: dict[DatasetId, set[JobId]] = {}
         self.columns_into: dict[Column, set[ColumnEdge]] = {}
         self.columns_from: dict[Column, set[ColumnEdge]] = {}
         lineage.touched.update(lineage.jobs)
 
     def refresh(self) -> None:
-        """Bring every view up to date with the records.
+        """Bring every view up to date with the records."""
+        while self.refresh_some(len(self._lineage.touched)):
+            pass
+
+    def refresh_some(self, limit: int) -> bool:
+        """Bring up to `limit` views up to date; False where all are.
 
         A job whose view cannot be derived keeps the view it had: a defect that one job brings to light must not
         take the others with it.
         """
-        touched, self._lineage.touched = self._lineage.touched, set()
-        for job in touched:
+        touched = self._lineage.touched
+        for _ in range(min(limit, len(touched))):
+            job = touched.pop()
             try:
                 after = view_of(self._lineage.jobs[job])
             except Exception as error:
@@ -58,6 +66,7 @@ class Graph:
                 continue
             self.failed.pop(job, None)
             self._replace(job, after)
+        return bool(touched)
 
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
         """Jobs that read or write a dataset."""
@@ -75,6 +84,8 @@ class Graph:
             self.consumers.setdefault(dataset, set()).add(job)
         for dataset in view.outputs:
             self.producers.setdefault(dataset, set()).add(job)
+        for dataset in _mentioned(view):
+            self.mentioned_by.setdefault(dataset, set()).add(job)
         for edge in view.columns:
             self.columns_into.setdefault(Column(edge.output, edge.field), set()).add(edge)
             self.columns_from.setdefault(Column(edge.source, edge.source_field), set()).add(edge)
@@ -82,9 +93,15 @@ class Graph:
     def _discard(self, job: JobId, view: JobView) -> None:
         _discard_from(self.consumers, view.inputs, job)
         _discard_from(self.producers, view.outputs, job)
+        _discard_from(self.mentioned_by, _mentioned(view), job)
         for edge in view.columns:
             _discard_from(self.columns_into, [Column(edge.output, edge.field)], edge)
             _discard_from(self.columns_from, [Column(edge.source, edge.source_field)], edge)
+
+
+def _mentioned(view: JobView) -> set[DatasetId]:
+    sources = {flow.source for flow in view.flows} | {edge.source for edge in view.columns}
+    return sources - view.inputs
 
 
 def _discard_from(index: dict[_Key, set[_Value]], keys: Iterable[_Key], value: _Value) -> None:

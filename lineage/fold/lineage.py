@@ -26,16 +26,16 @@ class Lineage:
     def apply(self, event: Event) -> None:
         """Join one event; a second time it changes nothing."""
         if event.dataset is not None:
-            self._join_dataset(event.order, event.body["dataset"], read=False)
+            self._join_dataset(event, event.body["dataset"], read=False)
         for dataset in mentioned(event.body):
-            self._join_dataset(event.order, {"namespace": dataset.namespace, "name": dataset.name}, read=True)
+            self._join_dataset(event, {"namespace": dataset.namespace, "name": dataset.name}, read=True)
         if event.job is None:
             return
         job = self.jobs.get(event.job)
         if job is None:
             job = self.jobs[event.job] = JobRecord(event.job, Span(event.order, event.order))
-        inputs = [self._join_dataset(event.order, ds, read=True) for ds in event.body.get("inputs") or ()]
-        outputs = [self._join_dataset(event.order, ds, read=False) for ds in event.body.get("outputs") or ()]
+        inputs = [self._join_dataset(event, ds, read=True) for ds in event.body.get("inputs") or ()]
+        outputs = [self._join_dataset(event, ds, read=False) for ds in event.body.get("outputs") or ()]
         job.join(event, inputs, outputs)
         self._join_namespace(event.order, event.job.namespace)
         self.touched.add(event.job)
@@ -59,13 +59,18 @@ class Lineage:
             return None
         return self.run(facet["run"]["runId"], JobId(facet["job"]["namespace"], facet["job"]["name"]))
 
-    def _join_dataset(self, order: Order, dataset: JsonObject, read: bool) -> JsonObject:
+    def restore_run(self, run: RunRecord, starts: list[Order]) -> None:
+        """Put in a run that is known as a whole, of a job that is known; `starts` are its START events."""
+        self.jobs[run.id.job].restore(run, starts)
+        self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
+
+    def _join_dataset(self, event: Event, dataset: JsonObject, read: bool) -> JsonObject:
         identity = DatasetId(dataset["namespace"], dataset["name"])
         record = self.datasets.get(identity)
         if record is None:
-            record = self.datasets[identity] = DatasetRecord(identity, Span(order, order))
-        self._join_namespace(order, identity.namespace)
-        return record.join(order, dataset, read)
+            record = self.datasets[identity] = DatasetRecord(identity, Span(event.order, event.order))
+        self._join_namespace(event.order, identity.namespace)
+        return record.join(event.order, dataset, read, event.run)
 
     def _join_namespace(self, order: Order, namespace: str) -> None:
         span = self.namespaces.get(namespace)

@@ -51,6 +51,17 @@ class Facets:
             return value
         return known.value
 
+    @classmethod
+    def of(cls, registers: dict[str, Register]) -> "Facets":
+        """Facets that stand as given."""
+        facets = cls()
+        facets._registers = registers
+        return facets
+
+    def registers(self) -> dict[str, Register]:
+        """Every register, those of deleted facets included: the whole state."""
+        return self._registers
+
     def register(self, name: str) -> Register | None:
         """The register of one facet; None where it was never said or was deleted last."""
         register = self._registers.get(name)
@@ -202,6 +213,14 @@ class JobRecord:
             if at == len(self.starts) or self.starts[at] != start:
                 insort(self.starts, start)
 
+    def restore(self, run: RunRecord, starts: list[Order]) -> None:
+        """Put in a run that is known as a whole; `starts` are its START events."""
+        self.runs[run.id.run] = run
+        edges = [(direction, dataset) for direction in Direction for dataset in run.uses(direction)]
+        self.history.add(run.place, edges)
+        for order in starts:
+            insort(self.starts, (order, run.id.run))
+
     def _join_declaration(self, order: Order, parts: Parts) -> None:
         self.declared_facets.join(order, parts.job_facets)
         edges = _edges(parts)
@@ -227,30 +246,63 @@ def _edges(parts: Parts) -> set[Edge]:
     }
 
 
+class DatasetVersion(NamedTuple):
+    """A state of a dataset that an emitter told apart: by its columns, or by the `version` facet's datasetVersion.
+
+    `order` is the first event that said it, `run` the run that sent it (None: a dataset event).
+    """
+
+    order: Order
+    run: RunId | None
+    fields: list[JsonObject]
+    version: str | None
+
+
+class Saying(NamedTuple):
+    """What one event says of a dataset's state; None where it does not speak of columns or version."""
+
+    order: Order
+    run: RunId | None
+    read: bool
+    fields: list[JsonObject] | None
+    version: str | None
+
+    @property
+    def key(self) -> bytes:
+        """Equal for sayings that say the same."""
+        return dumps((self.read, self.fields, self.version), 2)
+
+
 @dataclass(slots=True)
 class DatasetRecord:
     """One dataset: what all events together say of it.
 
     A schema said by a writer (or by a dataset event) stands before one said by a reader, who may see a part.
+    `sayings` holds the first of equal ones.
     """
 
     id: DatasetId
     span: Span
     facets: Facets = field(default_factory=Facets)
     read_facets: Facets = field(default_factory=Facets)
+    sayings: dict[bytes, Saying] = field(default_factory=dict)
+    _versions: list[DatasetVersion] | None = None
 
-    def join(self, order: Order, dataset: JsonObject, read: bool) -> JsonObject:
-        """Take in what one event says of this dataset; `read` where it is an input.
+    def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
+        """Take in what one event (of `run`, if any) says of this dataset; `read` where it is an input.
 
         Returns `dataset` with facets shared.
         """
         self.span.join(order)
         facets = self.facets.share(self.read_facets.share(dataset.get("facets") or {}))
+        if not facets:
+            return {**dataset, "facets": facets}
         if read and "schema" in facets:
             self.read_facets.join(order, {"schema": facets["schema"]})
             self.facets.join(order, {name: facet for name, facet in facets.items() if name != "schema"})
         else:
             self.facets.join(order, facets)
+        self._hear(order, run, read, facets)
         return {**dataset, "facets": facets}
 
     def all_facets(self) -> dict[str, JsonObject]:
@@ -261,3 +313,41 @@ class DatasetRecord:
         """The schema's columns as the facet has them; empty where the schema is unknown."""
         fields: list[JsonObject] = self.all_facets().get("schema", {}).get("fields") or []
         return fields
+
+    def versions(self) -> list[DatasetVersion]:
+        """The dataset's versions, oldest first; readers are heard where no writer says anything.
+
+        What an event leaves out (columns, version) is as it was before. Not to be changed.
+        """
+        if self._versions is None:
+            self._versions = self._derived_versions()
+        return self._versions
+
+    def _derived_versions(self) -> list[DatasetVersion]:
+        sayings = [said for _, said in sorted(self.sayings.items(), key=lambda item: (item[1].order, item[0]))]
+        versions: list[DatasetVersion] = []
+        fields: list[JsonObject] = []
+        version: str | None = None
+        for saying in [saying for saying in sayings if not saying.read] or sayings:
+            fields = fields if saying.fields is None else saying.fields
+            version = saying.version or version
+            if not versions or (versions[-1].fields, versions[-1].version) != (fields, version):
+                versions.append(DatasetVersion(saying.order, saying.run, fields, version))
+        return versions
+
+    def _hear(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
+        fields = (_standing(facets, "schema") or {}).get("fields")
+        version = (_standing(facets, "version") or {}).get("datasetVersion")
+        if fields is None and not isinstance(version, str):
+            return
+        saying = Saying(order, run, read, fields, version if isinstance(version, str) else None)
+        key = saying.key
+        known = self.sayings.get(key)
+        if known is None or saying.order < known.order:
+            self.sayings[key] = saying
+            self._versions = None
+
+
+def _standing(facets: JsonObject, name: str) -> JsonObject | None:
+    facet: JsonObject | None = facets.get(name)
+    return None if facet is None or facet.get("_deleted") is True else facet

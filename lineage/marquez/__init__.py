@@ -6,18 +6,33 @@ Pure functions of records and graph; keys that Marquez does not have (`stale`, `
 """
 
 from lineage.marquez.catalog import Catalog
-from lineage.marquez.columns import column_lineage
-from lineage.marquez.neighbourhood import lineage_graph
+from lineage.marquez.columns import ColumnNeighbourhood, column_lineage
+from lineage.marquez.index import Index, Shelf
+from lineage.marquez.neighbourhood import Neighbourhood, lineage_graph
 from lineage.marquez.node_ids import NodeKind, NodeRef, find_node, node_id
-from lineage.marquez.search import search
+from lineage.marquez.search import Query, Search, search
+from lineage.marquez.sources import source, tags_of
+from lineage.marquez.upstream import UpstreamRuns
+from lineage.marquez.versions import DatasetVersions, job_version_id
 
 __all__ = [
     "Catalog",
+    "ColumnNeighbourhood",
+    "DatasetVersions",
+    "Index",
+    "Neighbourhood",
     "NodeKind",
     "NodeRef",
+    "Query",
+    "Search",
+    "Shelf",
+    "UpstreamRuns",
     "column_lineage",
     "find_node",
+    "job_version_id",
     "lineage_graph",
     "node_id",
     "search",
+    "source",
+    "tags_of",
 ]

@@ -2,14 +2,15 @@
 """Namespaces, jobs, runs and datasets as Marquez shows them."""
 
 from collections.abc import Iterable
-from uuid import NAMESPACE_URL, uuid5
 
-from lineage.events import DatasetId, JobId, JsonObject, canonical_json
+from lineage.events import DatasetId, JobId, JsonObject
+from lineage.events.event import Order
 from lineage.events.timestamps import format_time
 from lineage.fold import Graph, Lineage, is_stale, outcome_of
 from lineage.fold.graph import Column
-from lineage.fold.records import DatasetRecord, JobRecord, RunRecord, Span, Uses
+from lineage.fold.records import DatasetRecord, DatasetVersion, JobRecord, RunRecord, Span, Uses
 from lineage.fold.view import ColumnEdge
+from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10
 _OWNER = "anonymous"
@@ -23,6 +24,8 @@ class Catalog:
         self._lineage = lineage
         self._graph = graph
         self._now = now
+        self._dataset_versions: dict[DatasetId, DatasetVersions] = {}
+        self._job_versions: dict[tuple[JobId, frozenset[DatasetId], frozenset[DatasetId]], str] = {}
 
     def namespace(self, name: str) -> JsonObject:
         """One namespace; the caller knows that it exists."""
@@ -60,7 +63,6 @@ class Catalog:
         facets = record.facets.values()
         run = view.latest_run
         parent = ((run and run.facets.get("parent")) or {}).get("job", {}).get("name")
-        version = [job, sorted(view.inputs), sorted(view.outputs)]
         return {
             "id": _pair(job),
             "type": _JOB_TYPES.get(facets.get("jobType", {}).get("processingType", ""), "BATCH"),
@@ -76,7 +78,27 @@ class Catalog:
             "location": facets.get("sourceCodeLocation", {}).get("url"),
             "description": facets.get("documentation", {}).get("description"),
             "latestRun": self.run(run) if run else None,
-            "currentVersion": _version(version),
+            "currentVersion": self._job_version(job, view.inputs, view.outputs),
+        }
+
+    def job_versions(self, job: JobId) -> list[JobVersion]:
+        """The versions of a job, newest first."""
+        return job_versions(self._lineage.jobs[job], self._graph.views[job])
+
+    def job_version(self, job: JobId, version: JobVersion) -> JsonObject:
+        """One version of a job, with the latest run that had it."""
+        record = self._lineage.jobs[job]
+        identity = job_version_id(job, version.inputs, version.outputs)
+        return {
+            "id": {**_pair(job), "version": identity},
+            "name": job.name,
+            "createdAt": format_time(version.created),
+            "version": identity,
+            "namespace": job.namespace,
+            "location": (record.facets.get("sourceCodeLocation") or {}).get("url"),
+            "inputs": [_pair(dataset) for dataset in sorted(version.inputs)],
+            "outputs": [_pair(dataset) for dataset in sorted(version.outputs)],
+            "latestRun": self.run(version.latest_run) if version.latest_run else None,
         }
 
     def runs_of(self, job: JobRecord, offset: int, limit: int) -> list[RunRecord]:
@@ -101,10 +123,10 @@ class Catalog:
             "args": {},
             "jobVersion": {
                 **_pair(run.id.job),
-                "version": _version([run.id.job, sorted(run.inputs), sorted(run.outputs)]),
+                "version": self._job_version(run.id.job, frozenset(run.inputs), frozenset(run.outputs)),
             },
-            "inputDatasetVersions": _dataset_versions(run.inputs),
-            "outputDatasetVersions": _dataset_versions(run.outputs),
+            "inputDatasetVersions": self._used_versions(run.inputs, run.span.last),
+            "outputDatasetVersions": self._used_versions(run.outputs, run.span.last),
             "facets": run.facets.values(),
             "closedBecause": outcome.closed_because,
             "stale": is_stale(self._lineage, run, self._now),
@@ -137,8 +159,55 @@ class Catalog:
             "lastModifiedAt": None,
             "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
             "description": facets.get("documentation", {}).get("description"),
-            "currentVersion": _version([dataset, facets.get("version"), record.fields()]),
+            "currentVersion": self.dataset_versions(dataset).current_id(),
         }
+
+    def dataset_versions(self, dataset: DatasetId) -> DatasetVersions:
+        """The versions of a dataset, remembered for as long as this catalog is read."""
+        found = self._dataset_versions.get(dataset)
+        if found is None:
+            found = self._dataset_versions[dataset] = DatasetVersions(self._lineage.datasets[dataset])
+        return found
+
+    def dataset_version(self, dataset: DatasetId, version: DatasetVersion) -> JsonObject:
+        """One version of a dataset. Facets are those that stand now, and only the current version has them."""
+        versions = self.dataset_versions(dataset)
+        identity = versions.id_of(version)
+        summary = self.dataset_summary(dataset)
+        facets = self._lineage.datasets[dataset].all_facets()
+        run = self._lineage.run(version.run.run, version.run.job) if version.run else None
+        return {
+            **{key: summary[key] for key in ("type", "name", "physicalName", "namespace", "sourceName", "tags")},
+            "id": {**_pair(dataset), "version": identity},
+            "createdAt": format_time(version.order.time),
+            "version": identity,
+            "fields": _fields(version.fields, facets),
+            "lifecycleState": None,
+            "description": summary["description"],
+            "currentSchemaVersion": version_id([dataset, version.fields]),
+            "createdByRun": self.run(run) if run else None,
+            "facets": facets if identity == summary["currentVersion"] else {},
+        }
+
+    def _job_version(self, job: JobId, inputs: frozenset[DatasetId], outputs: frozenset[DatasetId]) -> str:
+        """The id of a job's version: most runs of a job have the same."""
+        key = (job, inputs, outputs)
+        found = self._job_versions.get(key)
+        if found is None:
+            found = self._job_versions[key] = job_version_id(*key)
+        return found
+
+    def _used_versions(self, uses: Uses, until: Order) -> list[JsonObject]:
+        return [
+            {
+                "datasetVersionId": {
+                    **_pair(dataset),
+                    "version": self.dataset_versions(dataset).used_id(facets, until),
+                },
+                "facets": {},
+            }
+            for dataset, facets in sorted(uses.items(), key=lambda use: use[0])
+        ]
 
     def field_type(self, column: Column) -> str | None:
         """Type of a column, where a schema says it."""
@@ -211,20 +280,6 @@ def _tag_names(tags: object, field: str | None) -> set[str]:
         return set()
     mine = (tag for tag in tags if isinstance(tag, dict) and tag.get("field") == field)
     return {tag["key"] for tag in mine if isinstance(tag.get("key"), str)}
-
-
-def _dataset_versions(uses: Uses) -> list[JsonObject]:
-    versions = []
-    for dataset, facets in sorted(uses.items(), key=lambda use: use[0]):
-        schema = facets.get("schema") or {}
-        version = _version([dataset, facets.get("version"), schema.get("fields") or []])
-        versions.append({"datasetVersionId": {**_pair(dataset), "version": version}, "facets": {}})
-    return versions
-
-
-def _version(content: object) -> str:
-    """Marquez's versions are UUIDs of what they version."""
-    return str(uuid5(NAMESPACE_URL, canonical_json(content).decode()))
 
 
 def _times(span: Span) -> JsonObject:

@@ -1,27 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
 """The column-level lineage graph around a node."""
 
+from collections.abc import Iterator
+
 from lineage.events import DatasetId, JsonObject
 from lineage.fold import Graph
 from lineage.fold.graph import Column
 from lineage.marquez.catalog import Catalog, input_fields
 from lineage.marquez.node_ids import NodeRef, node_id
 
+_SLICE = 1000
+"""Columns looked at between two pauses."""
+
 
 def column_lineage(catalog: Catalog, graph: Graph, start: NodeRef, depth: int, downstream: bool) -> JsonObject:
+    """The graph around a node in one go."""
+    found = ColumnNeighbourhood(graph, start, depth, downstream)
+    for _ in found.pauses():
+        pass
+    return {"graph": list(found.nodes(catalog))}
+
+
+class ColumnNeighbourhood:
     """Columns within `depth` steps upstream of the start, and downstream too where asked.
 
     Marquez's shape knows columns only: what a column does to a dataset as a whole (filter, join key) is in
-    the graph export. Nor does Marquez turn an edge with the data: every edge of a node has that node as its
-    origin, so that the destination of an `inEdge` is a source of the column. Its clients count on that.
+    the graph export and in impact and origin. Nor does Marquez turn an edge with the data: every edge of a node has
+    that node as its origin, so that the destination of an `inEdge` is a source of the column. Its clients count on
+    that. The search can pause, so that one over a large graph does not keep others from the event loop.
     """
-    columns = _start_columns(graph, start)
-    found = set(columns)
-    _walk(graph, columns, depth, found, upstream=True)
-    if downstream:
-        _walk(graph, columns, depth, found, upstream=False)
-    nodes = [_node(catalog, graph, column, found) for column in found]
-    return {"graph": sorted(nodes, key=lambda node: str(node["id"]))}
+
+    def __init__(self, graph: Graph, start: NodeRef, depth: int, downstream: bool) -> None:
+        self._graph = graph
+        self._depth = depth
+        self._downstream = downstream
+        self._start = _start_columns(graph, start)
+        self._found = set(self._start)
+
+    @property
+    def size(self) -> int:
+        """Columns that were found so far."""
+        return len(self._found)
+
+    def pauses(self) -> Iterator[None]:
+        """Search; each item is an occasion to pause."""
+        yield from self._walk(upstream=True)
+        if self._downstream:
+            yield from self._walk(upstream=False)
+
+    def nodes(self, catalog: Catalog) -> Iterator[JsonObject]:
+        """The nodes that were found, by id."""
+        return (self._node(catalog, column) for column in sorted(self._found, key=node_id))
+
+    def _walk(self, upstream: bool) -> Iterator[None]:
+        seen = set(self._start)
+        frontier = self._start
+        for _ in range(self._depth):
+            beyond: set[Column] = set()
+            for number, column in enumerate(frontier, 1):
+                beyond |= _neighbours(self._graph, column, upstream)
+                if number % _SLICE == 0:
+                    yield
+            frontier = beyond - seen
+            if not frontier:
+                break
+            seen |= frontier
+            self._found |= frontier
+
+    def _node(self, catalog: Catalog, column: Column) -> JsonObject:
+        sources = sorted(_neighbours(self._graph, column, upstream=True) & self._found)
+        targets = sorted(_neighbours(self._graph, column, upstream=False) & self._found)
+        return {
+            "id": node_id(column),
+            "type": "DATASET_FIELD",
+            "data": {
+                "namespace": column.dataset.namespace,
+                "dataset": column.dataset.name,
+                "datasetVersion": None,
+                "field": column.field,
+                "fieldType": catalog.field_type(column),
+                "transformationDescription": None,
+                "transformationType": None,
+                "inputFields": input_fields(self._graph.columns_into.get(column, set())),
+            },
+            "inEdges": [{"origin": node_id(column), "destination": node_id(source)} for source in sources],
+            "outEdges": [{"origin": node_id(column), "destination": node_id(target)} for target in targets],
+        }
 
 
 def _start_columns(graph: Graph, start: NodeRef) -> set[Column]:
@@ -47,41 +111,8 @@ def _columns_of(graph: Graph, dataset: DatasetId) -> set[Column]:
     return columns
 
 
-def _walk(graph: Graph, start: set[Column], depth: int, found: set[Column], upstream: bool) -> None:
-    seen = set(start)
-    frontier = start
-    for _ in range(depth):
-        frontier = {neighbour for column in frontier for neighbour in _neighbours(graph, column, upstream)} - seen
-        if not frontier:
-            break
-        seen |= frontier
-    found |= seen
-
-
 def _neighbours(graph: Graph, column: Column, upstream: bool) -> set[Column]:
     if upstream:
         return {Column(edge.source, edge.source_field) for edge in graph.columns_into.get(column, ())}
     edges = graph.columns_from.get(column, ())
     return {Column(edge.output, edge.field) for edge in edges if edge.field is not None}
-
-
-def _node(catalog: Catalog, graph: Graph, column: Column, found: set[Column]) -> JsonObject:
-    edges = graph.columns_into.get(column, set())
-    sources = sorted(_neighbours(graph, column, upstream=True) & found)
-    targets = sorted(_neighbours(graph, column, upstream=False) & found)
-    return {
-        "id": node_id(column),
-        "type": "DATASET_FIELD",
-        "data": {
-            "namespace": column.dataset.namespace,
-            "dataset": column.dataset.name,
-            "datasetVersion": None,
-            "field": column.field,
-            "fieldType": catalog.field_type(column),
-            "transformationDescription": None,
-            "transformationType": None,
-            "inputFields": input_fields(edges),
-        },
-        "inEdges": [{"origin": node_id(column), "destination": node_id(source)} for source in sources],
-        "outEdges": [{"origin": node_id(column), "destination": node_id(target)} for target in targets],
-    }

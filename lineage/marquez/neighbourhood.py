@@ -1,62 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table-level lineage graph around a node."""
 
+from collections.abc import Iterator
+
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.fold import Graph
 from lineage.marquez.catalog import Catalog
 from lineage.marquez.node_ids import NodeRef, node_id
 
+_SLICE = 1000
+"""Nodes looked at between two pauses."""
+
 
 def lineage_graph(catalog: Catalog, graph: Graph, start: NodeRef, depth: int) -> JsonObject:
+    """The graph around a node in one go."""
+    found = Neighbourhood(graph, start, depth)
+    for _ in found.pauses():
+        pass
+    return {"graph": list(found.nodes(catalog))}
+
+
+class Neighbourhood:
     """All jobs within `depth` job-to-job steps of the start in either direction, and all datasets they touch.
 
-    From a dataset, the jobs that touch it are step 0, as in Marquez.
+    From a dataset, the jobs that touch it are step 0, as in Marquez. The search can pause, so that one over a large
+    graph does not keep others from the event loop.
     """
-    datasets: set[DatasetId] = set()
-    if start.column is not None:
-        datasets.add(start.column.dataset)
-        frontier = set(graph.jobs_of(start.column.dataset))
-    else:
-        frontier = {start.job} if start.job else set()
-    jobs: set[JobId] = set(frontier)
-    for step in range(depth + 1):
-        touched = {dataset for job in frontier for dataset in _datasets_of(graph, job)}
-        datasets |= touched
-        if step == depth or not frontier:
-            break
-        frontier = {job for dataset in touched for job in graph.jobs_of(dataset)} - jobs
-        jobs |= frontier
-    nodes = [_job_node(catalog, graph, job) for job in jobs]
-    nodes += [_dataset_node(catalog, graph, dataset, jobs) for dataset in datasets]
-    return {"graph": sorted(nodes, key=lambda node: str(node["id"]))}
+
+    def __init__(self, graph: Graph, start: NodeRef, depth: int) -> None:
+        self._graph = graph
+        self._depth = depth
+        self._datasets: set[DatasetId] = set()
+        if start.column is not None:
+            self._datasets.add(start.column.dataset)
+            self._jobs = set(graph.jobs_of(start.column.dataset))
+        else:
+            self._jobs = {start.job} if start.job else set()
+
+    @property
+    def size(self) -> int:
+        """Nodes that were found so far."""
+        return len(self._jobs) + len(self._datasets)
+
+    def pauses(self) -> Iterator[None]:
+        """Search; each item is an occasion to pause."""
+        frontier = set(self._jobs)
+        for step in range(self._depth + 1):
+            touched: set[DatasetId] = set()
+            for number, job in enumerate(frontier, 1):
+                touched |= _datasets_of(self._graph, job)
+                if number % _SLICE == 0:
+                    yield
+            touched -= self._datasets
+            self._datasets |= touched
+            if step == self._depth or not frontier:
+                break
+            frontier = set()
+            for number, dataset in enumerate(touched, 1):
+                frontier |= self._graph.jobs_of(dataset) - self._jobs
+                if number % _SLICE == 0:
+                    yield
+            self._jobs |= frontier
+
+    def nodes(self, catalog: Catalog) -> Iterator[JsonObject]:
+        """The nodes that were found, by id."""
+        found: list[JobId | DatasetId] = [*self._jobs, *self._datasets]
+        for node in sorted(found, key=node_id):
+            yield self._job(catalog, node) if isinstance(node, JobId) else self._dataset(catalog, node)
+
+    def _job(self, catalog: Catalog, job: JobId) -> JsonObject:
+        view = self._graph.views[job]
+        return {
+            "id": node_id(job),
+            "type": "JOB",
+            "data": catalog.job_summary(job),
+            "inEdges": [_edge(dataset, job) for dataset in sorted(view.inputs)],
+            "outEdges": [_edge(job, dataset) for dataset in sorted(view.outputs)],
+        }
+
+    def _dataset(self, catalog: Catalog, dataset: DatasetId) -> JsonObject:
+        producers = sorted(self._graph.producers.get(dataset, set()) & self._jobs)
+        consumers = sorted(self._graph.consumers.get(dataset, set()) & self._jobs)
+        return {
+            "id": node_id(dataset),
+            "type": "DATASET",
+            "data": catalog.dataset_summary(dataset),
+            "inEdges": [_edge(job, dataset) for job in producers],
+            "outEdges": [_edge(dataset, job) for job in consumers],
+        }
 
 
 def _datasets_of(graph: Graph, job: JobId) -> frozenset[DatasetId]:
     view = graph.views[job]
     return view.inputs | view.outputs
-
-
-def _job_node(catalog: Catalog, graph: Graph, job: JobId) -> JsonObject:
-    view = graph.views[job]
-    return {
-        "id": node_id(job),
-        "type": "JOB",
-        "data": catalog.job_summary(job),
-        "inEdges": [_edge(dataset, job) for dataset in sorted(view.inputs)],
-        "outEdges": [_edge(job, dataset) for dataset in sorted(view.outputs)],
-    }
-
-
-def _dataset_node(catalog: Catalog, graph: Graph, dataset: DatasetId, jobs: set[JobId]) -> JsonObject:
-    producers = sorted(graph.producers.get(dataset, set()) & jobs)
-    consumers = sorted(graph.consumers.get(dataset, set()) & jobs)
-    return {
-        "id": node_id(dataset),
-        "type": "DATASET",
-        "data": catalog.dataset_summary(dataset),
-        "inEdges": [_edge(job, dataset) for job in producers],
-        "outEdges": [_edge(dataset, job) for job in consumers],
-    }
 
 
 def _edge(origin: DatasetId | JobId, destination: DatasetId | JobId) -> JsonObject:

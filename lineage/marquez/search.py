@@ -1,33 +1,120 @@
 # SPDX-License-Identifier: Apache-2.0
 """Search by part of a name."""
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
 from lineage.fold import Lineage
 from lineage.fold.records import Span
+from lineage.marquez.index import Index
 from lineage.marquez.node_ids import node_id
+
+_SLICE = 1000
+"""Names found, or parts of the index searched, between two pauses."""
+
+_SPARE = 5000
+"""Hits kept beyond those wanted before the worst are dropped."""
+
+
+class Query(NamedTuple):
+    """What is looked for: `text` in any case; `kind` is JOB, DATASET or None for both.
+
+    `after` (inclusive) and `before` (exclusive) bound the time (ns) of the last event, which `by_update` sorts by,
+    latest first; else names do.
+    """
+
+    text: str
+    kind: str | None = None
+    namespace: str | None = None
+    after: int | None = None
+    before: int | None = None
+    by_update: bool = False
+    limit: int = 10
+
+
+class _Hit(NamedTuple):
+    node: JobId | DatasetId
+    span: Span
 
 
 def search(lineage: Lineage, text: str, kind: str | None, by_update: bool, limit: int) -> JsonObject:
-    """Jobs and datasets whose name holds `text` in any case; `kind` is JOB, DATASET or None for both."""
-    wanted = text.lower()
-    found: list[tuple[JobId | DatasetId, Span]] = []
-    if kind in (None, "JOB"):
-        found += [(job, record.span) for job, record in lineage.jobs.items() if wanted in job.name.lower()]
-    if kind in (None, "DATASET"):
-        found += [(ds, record.span) for ds, record in lineage.datasets.items() if wanted in ds.name.lower()]
-    if by_update:
-        found.sort(key=lambda hit: hit[1].last, reverse=True)
-    else:
-        found.sort(key=lambda hit: (hit[0].name, hit[0].namespace))
-    return {"totalCount": len(found), "results": [_result(node, span) for node, span in found[:limit]]}
+    """Search in one go."""
+    index = Index(lineage)
+    found = Search(index, Query(text, kind, by_update=by_update, limit=limit))
+    for work in (index.pauses(), found.pauses()):
+        for _ in work:
+            pass
+    return found.result()
 
 
-def _result(node: JobId | DatasetId, span: Span) -> JsonObject:
+class Search:
+    """A search that can pause, so that one over many names does not keep others from the event loop."""
+
+    def __init__(self, index: Index, query: Query) -> None:
+        self._index = index
+        self._query = query
+        self._best: list[_Hit] = []
+        self._total = 0
+        self._look_at_all = query.by_update or query.after is not None or query.before is not None
+
+    def pauses(self) -> Iterator[None]:
+        """Do the work on an index that is up to date; each item is an occasion to pause."""
+        done = 0
+        for identity, namespace, names in self._parts():
+            # Names of a part are sorted: where they are all that counts, no more than the first can be wanted.
+            looked_at = names if self._look_at_all else names[: self._query.limit]
+            hits = [hit for name in looked_at if self._fits(hit := self._hit(identity(namespace, name)))]
+            self._total += len(hits) if self._look_at_all else len(names)
+            done += 1 + len(names)
+            self._best += hits
+            if len(self._best) > self._query.limit + _SPARE:
+                self._drop()
+            if done >= _SLICE:
+                done = 0
+                yield
+
+    def result(self) -> JsonObject:
+        """The hits that are wanted, and how many there are in all."""
+        self._drop()
+        return {"totalCount": self._total, "results": [_result(hit) for hit in self._best]}
+
+    def _parts(self) -> Iterator[tuple[type[JobId] | type[DatasetId], str, list[str]]]:
+        wanted, kind = self._query.text.lower(), self._query.kind
+        if kind in (None, "JOB"):
+            for namespace, names in self._index.jobs.holding(wanted, self._query.namespace):
+                yield JobId, namespace, names
+        if kind in (None, "DATASET"):
+            for namespace, names in self._index.datasets.holding(wanted, self._query.namespace):
+                yield DatasetId, namespace, names
+
+    def _hit(self, node: JobId | DatasetId) -> _Hit:
+        lineage = self._index.lineage
+        return _Hit(node, (lineage.jobs[node] if isinstance(node, JobId) else lineage.datasets[node]).span)
+
+    def _fits(self, hit: _Hit) -> bool:
+        after, before, time = self._query.after, self._query.before, hit.span.last.time
+        return (after is None or time >= after) and (before is None or time < before)
+
+    def _drop(self) -> None:
+        self._best.sort(key=_by_update if self._query.by_update else _by_name, reverse=self._query.by_update)
+        del self._best[self._query.limit :]
+
+
+def _by_name(hit: _Hit) -> tuple[str, str]:
+    return hit.node.name, hit.node.namespace
+
+
+def _by_update(hit: _Hit) -> tuple[int, bytes]:
+    return hit.span.last
+
+
+def _result(hit: _Hit) -> JsonObject:
     return {
-        "type": "JOB" if isinstance(node, JobId) else "DATASET",
-        "name": node.name,
-        "updatedAt": format_time(span.last.time),
-        "namespace": node.namespace,
-        "nodeId": node_id(node),
+        "type": "JOB" if isinstance(hit.node, JobId) else "DATASET",
+        "name": hit.node.name,
+        "updatedAt": format_time(hit.span.last.time),
+        "namespace": hit.node.namespace,
+        "nodeId": node_id(hit.node),
     }

@@ -3,6 +3,17 @@
 
 from lineage.rules.canonical import canonical_event
 from lineage.rules.load import RulesError, load_rules
-from lineage.rules.model import Catalog, NamespaceRule, Rules
+from lineage.rules.model import Catalog, NamespaceRule, Rules, SymlinkRule, TableName
+from lineage.rules.names import Names
 
-__all__ = ["Catalog", "NamespaceRule", "Rules", "RulesError", "canonical_event", "load_rules"]
+__all__ = [
+    "Catalog",
+    "Names",
+    "NamespaceRule",
+    "Rules",
+    "RulesError",
+    "SymlinkRule",
+    "TableName",
+    "canonical_event",
+    "load_rules",
+]

@@ -9,12 +9,12 @@ from typing import Any
 
 from lineage.events.ids import DatasetId, JsonObject
 from lineage.events.shape import check_name
-from lineage.rules.model import Rules
+from lineage.rules.names import Names
 
 _SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
 
 
-def canonical_event(body: JsonObject, rules: Rules) -> JsonObject:
+def canonical_event(body: JsonObject, names: Names) -> JsonObject:
     """A copy of a checked event under canonical names; what names no dataset is shared with `body`.
 
     Raises:
@@ -23,32 +23,32 @@ def canonical_event(body: JsonObject, rules: Rules) -> JsonObject:
     event = dict(body)
     producer = body["producer"]
     if body.get("dataset") is not None:
-        event["dataset"] = _dataset(body["dataset"], rules, "dataset", producer)
+        event["dataset"] = _dataset(body["dataset"], names, "dataset", producer)
     for direction in ("inputs", "outputs"):
         if body.get(direction):
             event[direction] = [
-                _dataset(dataset, rules, f"{direction}[{i}]", producer) for i, dataset in enumerate(body[direction])
+                _dataset(dataset, names, f"{direction}[{i}]", producer) for i, dataset in enumerate(body[direction])
             ]
     job = body.get("job")
     if job and _stands("lineage", facets := job.get("facets") or {}):
         path = "job.facets.lineage"
-        lineage = _job_lineage(facets["lineage"], rules, path)
+        lineage = _job_lineage(facets["lineage"], names, path)
         event["job"] = {**job, "facets": {**facets, "lineage": lineage}}
     return event
 
 
-def _dataset(dataset: JsonObject, rules: Rules, path: str, producer: str) -> JsonObject:
-    renamed = _renamed(dataset, rules, path)
+def _dataset(dataset: JsonObject, names: Names, path: str, producer: str) -> JsonObject:
+    renamed = _renamed(dataset, names, path)
     facets = dict(dataset.get("facets") or {})
     if _stands("symlinks", facets):
-        facets["symlinks"] = _symlinks(facets["symlinks"], rules, f"{path}.facets.symlinks")
+        facets["symlinks"] = _symlinks(facets["symlinks"], names, f"{path}.facets.symlinks")
     if _stands("columnLineage", facets):
-        facets["columnLineage"] = _column_lineage(facets["columnLineage"], rules, f"{path}.facets.columnLineage")
+        facets["columnLineage"] = _column_lineage(facets["columnLineage"], names, f"{path}.facets.columnLineage")
     if _stands("lineage", facets):
-        facets["lineage"] = _targets(facets["lineage"], rules, f"{path}.facets.lineage")
-    if table := rules.table(dataset["namespace"], dataset["name"]):
+        facets["lineage"] = _targets(facets["lineage"], names, f"{path}.facets.lineage")
+    if alias := names.alias(dataset["namespace"], dataset["name"]):
         known = facets["symlinks"] if _stands("symlinks", facets) else None
-        facets["symlinks"] = _with_symlink(known, table[1], producer)
+        facets["symlinks"] = _with_symlink(known, alias, producer)
     if facets:
         renamed["facets"] = facets
     return renamed
@@ -59,8 +59,8 @@ def _stands(name: str, facets: JsonObject) -> bool:
     return name in facets and facets[name].get("_deleted") is not True
 
 
-def _renamed(entity: JsonObject, rules: Rules, path: str) -> JsonObject:
-    dataset = rules.dataset(entity["namespace"], entity["name"])
+def _renamed(entity: JsonObject, names: Names, path: str) -> JsonObject:
+    dataset = names.dataset(entity["namespace"], entity["name"])
     return _named(entity, dataset, path)
 
 
@@ -70,9 +70,9 @@ def _named(entity: JsonObject, dataset: DatasetId, path: str) -> JsonObject:
     return {**entity, "namespace": dataset.namespace, "name": dataset.name}
 
 
-def _symlinks(facet: JsonObject, rules: Rules, path: str) -> JsonObject:
+def _symlinks(facet: JsonObject, names: Names, path: str) -> JsonObject:
     identifiers = [
-        _named(identifier, rules.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]")
+        _named(identifier, names.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]")
         for i, identifier in enumerate(facet.get("identifiers") or [])
     ]
     return {**facet, "identifiers": identifiers}
@@ -89,50 +89,50 @@ def _with_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> 
     }
 
 
-def _column_lineage(facet: JsonObject, rules: Rules, path: str) -> JsonObject:
+def _column_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
     renamed = dict(facet)
     renamed["fields"] = {
         name: {
             **field,
-            "inputFields": _each(field["inputFields"], rules, f"{path}.fields.{name}.inputFields"),
+            "inputFields": _each(field["inputFields"], names, f"{path}.fields.{name}.inputFields"),
         }
         for name, field in (facet.get("fields") or {}).items()
     }
     if facet.get("dataset"):
-        renamed["dataset"] = _each(facet["dataset"], rules, f"{path}.dataset")
+        renamed["dataset"] = _each(facet["dataset"], names, f"{path}.dataset")
     return renamed
 
 
-def _each(entities: list[JsonObject], rules: Rules, path: str) -> list[JsonObject]:
-    return [_renamed(entity, rules, f"{path}[{i}]") for i, entity in enumerate(entities)]
+def _each(entities: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
+    return [_renamed(entity, names, f"{path}[{i}]") for i, entity in enumerate(entities)]
 
 
-def _job_lineage(facet: JsonObject, rules: Rules, path: str) -> JsonObject:
+def _job_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
     entries = []
     for i, entry in enumerate(facet.get("entries") or []):
         where = f"{path}.entries[{i}]"
-        target = _targets(entry, rules, where)
-        entries.append(_renamed(target, rules, where) if entry["type"] == "DATASET" else target)
+        target = _targets(entry, names, where)
+        entries.append(_renamed(target, names, where) if entry["type"] == "DATASET" else target)
     return {**facet, "entries": entries}
 
 
-def _targets(owner: JsonObject, rules: Rules, path: str) -> JsonObject:
+def _targets(owner: JsonObject, names: Names, path: str) -> JsonObject:
     renamed = dict(owner)
     if owner.get("inputs"):
-        renamed["inputs"] = _lineage_inputs(owner["inputs"], rules, f"{path}.inputs")
+        renamed["inputs"] = _lineage_inputs(owner["inputs"], names, f"{path}.inputs")
     if owner.get("fields"):
         renamed["fields"] = {
             name: {
                 **field,
-                "inputs": _lineage_inputs(field.get("inputs") or [], rules, f"{path}.fields.{name}.inputs"),
+                "inputs": _lineage_inputs(field.get("inputs") or [], names, f"{path}.fields.{name}.inputs"),
             }
             for name, field in owner["fields"].items()
         }
     return renamed
 
 
-def _lineage_inputs(inputs: list[JsonObject], rules: Rules, path: str) -> list[JsonObject]:
+def _lineage_inputs(inputs: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
     return [
-        _renamed(source, rules, f"{path}[{i}]") if source["type"] == "DATASET" else source
+        _renamed(source, names, f"{path}[{i}]") if source["type"] == "DATASET" else source
         for i, source in enumerate(inputs)
     ]

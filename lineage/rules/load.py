@@ -5,7 +5,8 @@ import json
 import re
 from typing import Any
 
-from lineage.rules.model import Catalog, NamespaceRule, Rules
+from lineage.events.ids import DatasetId
+from lineage.rules.model import Catalog, NamespaceRule, Rules, SymlinkRule
 
 VERSION = 1
 
@@ -18,7 +19,8 @@ def load_rules(text: str) -> Rules:
     """Read rules from JSON text.
 
     Shape: `{"version": 1, "namespaces": [{"canonical", "hosts"} | {"canonical", "patterns"}],
-    "catalogs": [{"name", "uri", "warehouse"}]}`.
+    "catalogs": [{"name", "uri", "warehouse"}],
+    "symlinks": [{"namespace", "name", "aliases": [{"namespace", "name"}]}]}`.
 
     Raises:
         RulesError: not JSON, an unknown or missing key, or a value of the wrong type.
@@ -27,7 +29,7 @@ def load_rules(text: str) -> Rules:
         content: object = json.loads(text)
     except json.JSONDecodeError as error:
         raise RulesError(f"not JSON: {error}") from error
-    document = _keys(content, "", required={"version"}, optional={"namespaces", "catalogs"})
+    document = _keys(content, "", required={"version"}, optional={"namespaces", "catalogs", "symlinks"})
     if document["version"] != VERSION:
         raise RulesError(f"version: {document['version']!r} is unknown; this service reads version {VERSION}")
     namespaces = _items(document, "namespaces")
@@ -35,6 +37,7 @@ def load_rules(text: str) -> Rules:
     return Rules(
         tuple(_namespace(item, f"namespaces[{i}]") for i, item in enumerate(namespaces)),
         tuple(_catalog(item, f"catalogs[{i}]") for i, item in enumerate(catalogs)),
+        tuple(_symlink(item, f"symlinks[{i}]") for i, item in enumerate(_items(document, "symlinks"))),
     )
 
 
@@ -61,6 +64,22 @@ def _catalog(content: object, path: str) -> Catalog:
     if "://" not in warehouse:
         raise RulesError(f"{path}.warehouse: {warehouse!r} has no scheme; write it as s3://bucket")
     return Catalog(_text(item, "name", path), _text(item, "uri", path), warehouse)
+
+
+def _symlink(content: object, path: str) -> SymlinkRule:
+    item = _keys(content, path, required={"namespace", "name", "aliases"}, optional=set())
+    aliases = item["aliases"]
+    if not isinstance(aliases, list) or not aliases:
+        raise RulesError(f"{path}.aliases: must be an array of namespaces and names that is not empty")
+    return SymlinkRule(_dataset(item, path), tuple(_alias(a, f"{path}.aliases[{i}]") for i, a in enumerate(aliases)))
+
+
+def _alias(content: object, path: str) -> DatasetId:
+    return _dataset(_keys(content, path, required={"namespace", "name"}, optional=set()), path)
+
+
+def _dataset(item: dict[str, Any], path: str) -> DatasetId:
+    return DatasetId(_text(item, "namespace", path), _text(item, "name", path))
 
 
 def _keys(item: object, path: str, required: set[str], optional: set[str]) -> dict[str, Any]:

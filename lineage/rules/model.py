@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lineage.events.ids import DatasetId
 
@@ -16,6 +17,13 @@ class NamespaceRule:
     patterns: tuple[re.Pattern[str], ...] = ()
 
 
+class TableName(NamedTuple):
+    """A table as a catalog knows it; `path` is `sales.orders`."""
+
+    catalog: str
+    path: str
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """An Iceberg catalog: its name in SQL, its URI (Spark writes it into symlinks), its root location."""
@@ -24,17 +32,21 @@ class Catalog:
     uri: str
     warehouse: str
 
-    def table(self, path: str) -> tuple[DatasetId, DatasetId]:
-        """Dataset at a table's default location and its symlink; `path` is `sales.orders`."""
-        scheme, _, rest = self.warehouse.rstrip("/").partition("://")
-        authority, _, prefix = rest.partition("/")
-        namespace = f"{scheme}://{authority}"
-        location = "/".join(part for part in (prefix, *path.split(".")) if part)
-        return DatasetId(namespace, location), self.symlink(path)
+    def default_location(self, path: str) -> str:
+        """Where the catalog puts a table that was made without a location of its own."""
+        return "/".join((self.warehouse.rstrip("/"), *path.split(".")))
 
     def symlink(self, path: str) -> DatasetId:
         """A table's alias. It carries no URI of the catalog, which differs between installations."""
         return DatasetId(self.warehouse.rstrip("/"), f"{self.name}.{path}")
+
+
+@dataclass(frozen=True, slots=True)
+class SymlinkRule:
+    """Other names under which emitters speak of a dataset."""
+
+    dataset: DatasetId
+    aliases: tuple[DatasetId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,9 @@ class Rules:
 
     namespaces: tuple[NamespaceRule, ...] = ()
     catalogs: tuple[Catalog, ...] = ()
+    symlinks: tuple[SymlinkRule, ...] = ()
     _hosts: dict[str, str] = field(init=False, repr=False, compare=False)
+    _aliases: dict[DatasetId, DatasetId] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         hosts: dict[str, str] = {}
@@ -51,7 +65,9 @@ class Rules:
             scheme, separator, authority = rule.canonical.partition("://")
             if separator:
                 hosts.update({f"{scheme}://{host}".lower(): rule.canonical for host in (*rule.hosts, authority)})
+        aliases = {alias: rule.dataset for rule in self.symlinks for alias in rule.aliases}
         object.__setattr__(self, "_hosts", hosts)
+        object.__setattr__(self, "_aliases", aliases)
 
     def namespace(self, spelling: str) -> str:
         """The canonical namespace; `spelling` itself where no rule knows it.
@@ -70,8 +86,19 @@ class Rules:
                 return rule.canonical
         return spelling
 
-    def table(self, namespace: str, name: str) -> tuple[DatasetId, DatasetId] | None:
-        """Dataset and symlink of a table; None where no catalog has it.
+    def catalog(self, name: str) -> Catalog:
+        """The catalog of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for catalog in self.catalogs:
+            if catalog.name == name:
+                return catalog
+        raise KeyError(name)
+
+    def table(self, namespace: str, name: str) -> TableName | None:
+        """The table that a dataset's name means; None where no catalog has it.
 
         A table is named in SQL (`lake.sales.orders` under a blank namespace) or by its catalog's URI
         (`sales.orders` under that).
@@ -84,18 +111,10 @@ class Rules:
                 path = name
                 known = namespace.rstrip("/") == catalog.uri.rstrip("/")
             if known and all(path.split(".")):
-                return catalog.table(path)
+                return TableName(catalog.name, path)
         return None
 
-    def dataset(self, namespace: str, name: str) -> DatasetId:
-        """The canonical identity of a dataset; may still be empty where no rule applies."""
-        known = self.table(namespace, name)
-        return known[0] if known else self._elsewhere(namespace, name)
-
-    def symlink(self, namespace: str, name: str) -> DatasetId:
-        """The canonical alias of a dataset."""
-        known = self.table(namespace, name)
-        return known[1] if known else self._elsewhere(namespace, name)
-
-    def _elsewhere(self, namespace: str, name: str) -> DatasetId:
-        return DatasetId(self.namespace(namespace) if namespace.strip() else namespace, name)
+    def elsewhere(self, namespace: str, name: str) -> DatasetId:
+        """The canonical identity of what is no table of a catalog; may still be empty where no rule applies."""
+        dataset = DatasetId(self.namespace(namespace) if namespace.strip() else namespace, name)
+        return self._aliases.get(dataset, dataset)

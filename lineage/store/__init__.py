@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event log: one SQLite file that holds every accepted event, once."""
 
+from lineage.store.dead_letters import DeadLetter, Trouble
 from lineage.store.errors import StoreError, StoreFull, StoreUnusable
 from lineage.store.log import EventLog, EventQuery
+from lineage.store.rows import END_OF_TIME
 from lineage.store.writer import Batch, EventWriter, QueueFull
 
 __all__ = [
+    "END_OF_TIME",
     "Batch",
+    "DeadLetter",
     "EventLog",
     "EventQuery",
     "EventWriter",
@@ -14,4 +18,5 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnusable",
+    "Trouble",
 ]

@@ -1,45 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SQLite file behind the service: schema, appending, reading.
+"""The event log: appending, and reading in order of arrival or by event time."""
 
-WAL lets readers go on while the one writer commits; `synchronous=FULL` makes a commit mean *on disk*.
-"""
-
-import fcntl
-import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 
 from lineage.events import Event, Kind
-from lineage.ingest import restore_event
-from lineage.store.errors import StoreError, StoreFull, StoreUnusable
+from lineage.store.database import Database
+from lineage.store.dead_letters import DeadLetters
+from lineage.store.rows import PAGE, EventRow, OnDamaged, event_of, event_rows, events_of
+from lineage.store.snapshots import Snapshots
 
-SCHEMA_VERSION = 1
-FILE_NAME = "lineage.db"
-
-_SCHEMA = f"""
-BEGIN;
-CREATE TABLE events (
-    seq INTEGER PRIMARY KEY,
-    hash BLOB NOT NULL UNIQUE,   -- SHA-256 of body
-    kind TEXT NOT NULL,          -- run, job, dataset
-    event_time INTEGER NOT NULL, -- nanoseconds since the epoch
-    received_at INTEGER NOT NULL,
-    body BLOB NOT NULL           -- canonical JSON, UTF-8
-) STRICT;
-CREATE INDEX events_by_time ON events (kind, event_time, hash);
-PRAGMA user_version = {SCHEMA_VERSION};
-COMMIT;
-"""
 MAX_PAGE_BYTES = 16 * 2**20
 """Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
 
 _INSERT = (
-    "INSERT INTO events (hash, kind, event_time, received_at, body) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (hash) DO NOTHING"
+    "INSERT INTO events (hash, kind, event_time, received_at, body) SELECT ?1, ?2, ?3, ?4, ?5"
+    " WHERE NOT EXISTS (SELECT 1 FROM compacted WHERE hash = ?1) ON CONFLICT (hash) DO NOTHING"
 )
 
 
@@ -55,10 +33,7 @@ class EventQuery:
 
 
 class EventLog:
-    """The log of one data directory, which no other process may use at the same time.
-
-    Appending is for one thread (see `EventWriter`); reading pages is safe from any.
-    """
+    """The log of one data directory, which no other process may use at the same time. Safe from any thread."""
 
     def __init__(self, directory: Path, max_bytes: int = 0) -> None:
         """Open or create the log. `max_bytes` caps its file; 0 leaves it to the disk.
@@ -66,24 +41,10 @@ class EventLog:
         Raises:
             StoreUnusable: the directory cannot be written, is in use, or its file is not ours to read.
         """
-        self.path = directory / FILE_NAME
-        self._lock_file = _lock(directory)
-        try:
-            self._writer = _connect(self.path)
-            _migrate(self._writer, self.path)
-            if max_bytes:
-                page_size = self._writer.execute("PRAGMA page_size").fetchone()[0]
-                self._writer.execute(f"PRAGMA max_page_count = {max(1, max_bytes // page_size)}")
-            self._reader = _connect(self.path)
-            self._reader.execute("PRAGMA query_only = ON")
-        except sqlite3.Error as error:
-            os.close(self._lock_file)
-            message = f"cannot open {self.path}: {error}; restore it or move it away"
-            raise StoreUnusable(message) from error
-        except StoreUnusable:
-            os.close(self._lock_file)
-            raise
-        self._reading = Lock()
+        self._database = Database(directory, max_bytes)
+        self.path = self._database.path
+        self.snapshots = Snapshots(self._database)
+        self.dead_letters = DeadLetters(self._database)
 
     def append(self, events: Sequence[Event]) -> list[bool]:
         """Store events in one transaction; on return they are on disk. False for each one stored before.
@@ -94,26 +55,56 @@ class EventLog:
         """
         now = time.time_ns()
         stored: list[bool] = []
-        try:
-            self._writer.execute("BEGIN IMMEDIATE")
+        with self._database.transaction() as connection:
             for event in events:
                 row = (event.order.hash, event.kind.value, event.order.time, now, event.encoded)
-                stored.append(self._writer.execute(_INSERT, row).rowcount == 1)
-            self._writer.execute("COMMIT")
-        except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-                raise StoreFull(f"no room left for {self.path}: {error}") from error
-            raise StoreError(f"cannot write to {self.path}: {error}") from error
-        finally:
-            if self._writer.in_transaction:
-                self._writer.execute("ROLLBACK")
+                stored.append(connection.execute(_INSERT, row).rowcount == 1)
         return stored
 
-    def events(self) -> Iterator[Event]:
-        """Every event, in the order of arrival."""
-        with self._reading:
-            for kind, body in self._reader.execute("SELECT kind, body FROM events ORDER BY seq"):
-                yield restore_event(kind, body)
+    def events(self, on_damaged: OnDamaged) -> Iterator[Event]:
+        """Every event that is not compacted, in order of arrival.
+
+        Rows that cannot be read are left out and told to `on_damaged`.
+        """
+        place = 0
+        while rows := self._rows(place, PAGE):
+            yield from (event for _, event in events_of(rows, on_damaged))
+            place = rows[-1].seq
+
+    def event(self, content_hash: bytes) -> Event | None:
+        """The event stored under a hash; None where there is none.
+
+        Raises:
+            ValueError: the row is damaged.
+        """
+        query = "SELECT seq, hash, kind, body FROM events WHERE hash = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (content_hash,)).fetchone()
+        return None if row is None else event_of(EventRow(*row))
+
+    def after(self, seq: int, limit: int) -> list[tuple[int, Event]]:
+        """Up to `limit` events that arrived after number `seq`, in order of arrival, each with its number.
+
+        Damaged rows are passed over: the fold has met them and put them on the list of dead letters. The page is
+        empty only at the end of the log.
+        """
+        while rows := self._rows(seq, limit):
+            if found := list(events_of(rows, lambda _hash, _error: None)):
+                return found
+            seq = rows[-1].seq
+        return []
+
+    def count(self) -> int:
+        """How many events the log holds; those that retention has compacted are not among them."""
+        with self._database.reading() as connection:
+            total: int = connection.execute("SELECT count(*) FROM events").fetchone()[0]
+        return total
+
+    def last(self) -> int:
+        """The number of the last event that arrived; 0 where there was none."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+        return row[0] if row else 0
 
     def run_events(self, query: EventQuery) -> tuple[list[bytes], int]:
         """Canonical JSON of one page of run events, and how many the whole query has.
@@ -127,17 +118,35 @@ class EventLog:
         bounds = (Kind.RUN.value, after, before)
         order = "DESC" if query.newest_first else "ASC"
         page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
-        with self._reading:
-            bodies = _up_to(MAX_PAGE_BYTES, self._reader.execute(page, (*bounds, query.limit, query.offset)))
-            total = self._reader.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
+        with self._database.reading() as connection:
+            bodies = _up_to(MAX_PAGE_BYTES, connection.execute(page, (*bounds, query.limit, query.offset)))
+            total = connection.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
         return bodies, total
+
+    def position(self, name: str) -> int:
+        """How far the reader of that name has come: the number of the last event it is done with."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT seq FROM positions WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else 0
+
+    def set_position(self, name: str, seq: int) -> None:
+        """Note durably how far a reader has come; what it is not done with is not compacted."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO positions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", (name, seq)
+            )
+
+    def give_back_room(self) -> None:
+        """Let the file shrink by what compacted events have left."""
+        self._database.give_back_room()
 
     def close(self) -> None:
         """Close the file. The last connection to close folds the WAL into it."""
-        with self._reading:
-            self._reader.close()
-        self._writer.close()
-        os.close(self._lock_file)
+        self._database.close()
+
+    def _rows(self, after: int, limit: int) -> list[EventRow]:
+        with self._database.reading() as connection:
+            return event_rows(connection, after, limit)
 
 
 def _up_to(limit: int, rows: Iterable[tuple[bytes]]) -> list[bytes]:
@@ -149,35 +158,3 @@ def _up_to(limit: int, rows: Iterable[tuple[bytes]]) -> list[bytes]:
             break
         bodies.append(body)
     return bodies
-
-
-def _lock(directory: Path) -> int:
-    """Take the directory for this process; the kernel gives it back when the process ends."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise StoreUnusable(f"cannot write to data directory {directory}: {error.strerror}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise StoreUnusable(f"data directory {directory} is in use by another lineage service") from error
-    return descriptor
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
-
-
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
-        raise StoreUnusable(f"{path} has schema {version}, this service knows {SCHEMA_VERSION}; use the newer service")
-    if version == 0:
-        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise StoreUnusable(f"{path} is a database of something else; choose another data directory")
-        connection.executescript(_SCHEMA)

@@ -15,7 +15,7 @@ from lineage.store.log import EventLog
 logger = logging.getLogger(__name__)
 
 MAX_BATCH = 512
-"""Events of one transaction: bounds how long the first of them waits for the last."""
+"""Events after which a transaction takes in no further submission: bounds how long the first waits for the last."""
 
 T = TypeVar("T")
 
@@ -25,15 +25,19 @@ class QueueFull(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Generic[T]):
-    """What became of events that were written together: `stored` flags, or the error that all of them share.
-
-    `tags` are what their submitters gave, in the same order.
-    """
+class Submission(Generic[T]):
+    """Events that one sender gave together; `tag` is whatever he wants to have back."""
 
     events: list[Event]
-    tags: list[T]
-    stored: list[bool]
+    tag: T
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[T]):
+    """What became of submissions that were written together: `stored` flags of each, or the error they share."""
+
+    submissions: list[Submission[T]]
+    stored: list[list[bool]]
     error: StoreError | None
 
 
@@ -44,7 +48,7 @@ class EventWriter(Generic[T]):
         self._log = log
         self._capacity = capacity
         self._on_batch = on_batch
-        self._queue: queue.SimpleQueue[tuple[Event, T] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Submission[T] | None] = queue.SimpleQueue()
         self._lock = Lock()
         self._waiting = 0
         self._closed = False
@@ -56,17 +60,17 @@ class EventWriter(Generic[T]):
         """Events submitted whose commit is not done."""
         return self._waiting
 
-    def submit(self, event: Event, tag: T) -> None:
-        """Queue an event for the next commit.
+    def submit(self, events: list[Event], tag: T) -> None:
+        """Queue events for the next commit, all of them or none.
 
         Raises:
-            QueueFull: the queue is at capacity, or the writer is closed.
+            QueueFull: the queue has no room for them, or the writer is closed. An empty queue takes any number.
         """
         with self._lock:
-            if self._closed or self._waiting >= self._capacity:
+            if self._closed or (self._waiting and self._waiting + len(events) > self._capacity):
                 raise QueueFull
-            self._waiting += 1
-            self._queue.put((event, tag))
+            self._waiting += len(events)
+            self._queue.put(Submission(events, tag))
 
     def close(self) -> None:
         """Write what is queued, then end the thread."""
@@ -78,32 +82,36 @@ class EventWriter(Generic[T]):
     def _run(self) -> None:
         open_for_more = True
         while open_for_more:
-            entries, open_for_more = self._take()
-            if entries:
-                batch = self._write([event for event, _ in entries], [tag for _, tag in entries])
+            submissions, open_for_more = self._take()
+            if submissions:
+                batch = self._write(submissions)
                 with self._lock:
-                    self._waiting -= len(entries)
+                    self._waiting -= sum(len(submission.events) for submission in submissions)
                 self._on_batch(batch)
 
-    def _take(self) -> tuple[list[tuple[Event, T]], bool]:
-        """Wait for an event, then take all that queued up behind it; False once the writer is closed."""
-        entries: list[tuple[Event, T]] = []
-        while len(entries) < MAX_BATCH:
+    def _take(self) -> tuple[list[Submission[T]], bool]:
+        """Wait for a submission, then take all that queued up behind it; False once the writer is closed."""
+        submissions: list[Submission[T]] = []
+        events = 0
+        while events < MAX_BATCH:
             try:
-                entry = self._queue.get(block=not entries)
+                submission = self._queue.get(block=not submissions)
             except queue.Empty:
                 break
-            if entry is None:
-                return entries, False
-            entries.append(entry)
-        return entries, True
+            if submission is None:
+                return submissions, False
+            submissions.append(submission)
+            events += len(submission.events)
+        return submissions, True
 
-    def _write(self, events: list[Event], tags: list[T]) -> Batch[T]:
+    def _write(self, submissions: list[Submission[T]]) -> Batch[T]:
+        events = [event for submission in submissions for event in submission.events]
         try:
-            return Batch(events, tags, self._log.append(events), None)
+            flags = iter(self._log.append(events))
+            return Batch(submissions, [[next(flags) for _ in s.events] for s in submissions], None)
         except StoreError as error:
-            return Batch(events, tags, [], error)
+            return Batch(submissions, [], error)
         except Exception as error:
             # The thread must outlive whatever happens: without it every later request would wait for ever.
             logger.exception("writing %d events failed", len(events))
-            return Batch(events, tags, [], StoreError(f"cannot write: {error!r}"))
+            return Batch(submissions, [], StoreError(f"cannot write: {error!r}"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
+import httpx
 import pytest
 from lineage_events import NAMESPACE, body, dataset, encode
 
@@ -177,3 +178,35 @@ def test_the_python_client_of_marquez_reads_it(tmp_path):
         assert len(client.get_column_lineage_by_dataset("s3://w", "dir/out")["graph"]) == 2
         assert len(client.get_column_lineage_by_dataset_field("s3://w", "dir/out", "a")["graph"]) == 2
         assert len(client.get_column_lineage_by_job(NAMESPACE, "job")["graph"]) == 2
+
+
+def test_a_listener_hears_events_and_does_not_hold_up_the_end(tmp_path):
+    with service(tmp_path) as (process, url):
+        with httpx.stream("GET", f"{url}/api/v1/changes", timeout=10, trust_env=False) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: resync"
+            post(url, body("START"))
+            heard = [next(lines) for _ in range(4)]
+            assert heard[:3] == ["data: {}", "", "event: event"]
+            assert json.loads(heard[3].removeprefix("data: "))["job"] == {"namespace": NAMESPACE, "name": "job"}
+            process.send_signal(signal.SIGTERM)
+            assert [line for line in lines if line] == []
+        assert process.wait(10) == 0
+
+
+def test_a_log_that_is_damaged_in_the_middle_is_said_in_one_line(tmp_path):
+    with service(tmp_path) as (process, url):
+        for second in range(200):
+            post(url, body("RUNNING", second, run_facets={"big": {"text": "x" * 5000}}))
+        process.send_signal(signal.SIGTERM)
+        process.wait(10)
+    file = tmp_path / "lineage.db"
+    with file.open("r+b") as log:
+        for page in range(5, file.stat().st_size // 4096, 3):
+            log.seek(page * 4096)
+            log.write(b"\xff" * 4096)
+    process = launch("--port", 0, "--data", tmp_path)
+    said = process.communicate(timeout=30)[0]
+    assert process.returncode == 2, said
+    assert said.count("\n") == 1
+    assert "bring a backup back" in said

@@ -6,7 +6,7 @@ import json
 import pytest
 from lineage_events import CATALOG_URI, body, dataset, encode, facet, read
 
-from lineage.rules import RulesError, load_rules
+from lineage.rules import Names, RulesError, TableName, load_rules
 
 FILE = {
     "version": 1,
@@ -38,25 +38,44 @@ def test_namespaces(spelling, canonical):
     assert load_rules(json.dumps(FILE)).namespace(spelling) == canonical
 
 
+def names(locations=None, **change):
+    return Names(load_rules(json.dumps({**FILE, **change})), locations or {})
+
+
 def test_a_table_under_an_empty_namespace_is_its_default_location():
-    rules = load_rules(json.dumps(FILE))
-    assert rules.dataset("", "lake.sales.orders") == ("s3://warehouse", "root/sales/orders")
-    assert rules.symlink("http://localhost:8181", "sales.orders") == (
-        "s3://warehouse/root",
-        "lake.sales.orders",
-    )
-    assert rules.dataset("", "other.sales.orders") == ("", "other.sales.orders")
+    assert names().dataset("", "lake.sales.orders") == ("s3://warehouse", "root/sales/orders")
+    assert names().symlink("http://localhost:8181", "sales.orders") == ("s3://warehouse/root", "lake.sales.orders")
+    assert names().dataset("", "other.sales.orders") == ("", "other.sales.orders")
 
 
-def test_a_table_under_its_catalogs_uri_is_the_one_at_its_default_location():
-    rules = load_rules(json.dumps(FILE))
-    by_uri, by_name = rules.table("http://localhost:8181", "sales.orders"), rules.table("", "lake.sales.orders")
-    assert by_uri == by_name == (("s3://warehouse", "root/sales/orders"), ("s3://warehouse/root", "lake.sales.orders"))
-    assert rules.dataset("http://localhost:8181/", "sales.orders") == by_name[0]
-    assert rules.dataset("http://localhost:8182", "sales.orders") == ("http://localhost:8182", "sales.orders")
+def test_a_table_under_its_catalogs_uri_is_the_one_of_that_name():
+    by_name = names().dataset("", "lake.sales.orders")
+    assert names().dataset("http://localhost:8181/", "sales.orders") == by_name
+    assert names().dataset("http://localhost:8182", "sales.orders") == ("http://localhost:8182", "sales.orders")
     named = [{"namespace": CATALOG_URI, "name": "a.b"}, {"namespace": "", "name": "lake.a.b"}]
     first, second = read(body(outputs=named)).body["outputs"]
     assert first == second
+
+
+def test_a_table_lies_where_its_catalog_says():
+    table = TableName("lake", "sales.orders")
+    found = names({table: "s3a://warehouse/elsewhere/orders/"})
+    assert found.dataset("", "lake.sales.orders") == ("s3://warehouse", "elsewhere/orders")
+    assert found.alias("", "lake.sales.orders") == ("s3://warehouse/root", "lake.sales.orders")
+    assert found.dataset("", "lake.sales.bids") == ("s3://warehouse", "root/sales/bids")
+    assert found.tables == {table, TableName("lake", "sales.bids")}
+    assert found.alias("s3://warehouse", "elsewhere/orders") is None
+
+
+def test_an_alias_is_the_dataset_that_it_stands_for():
+    rule = {
+        "namespace": "s3://warehouse",
+        "name": "sales/orders",
+        "aliases": [{"namespace": "hive://metastore:9083", "name": "sales.orders"}],
+    }
+    found = names(symlinks=[rule])
+    assert found.dataset("hive://metastore:9083", "sales.orders") == ("s3://warehouse", "sales/orders")
+    assert found.dataset("hive://metastore:9083", "sales.bids") == ("hive://metastore:9083", "sales.bids")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +93,12 @@ def test_a_table_under_its_catalogs_uri_is_the_one_at_its_default_location():
         ({"catalogs": [{"name": "a", "uri": "b"}]}, r"catalogs\[0\].warehouse: is missing"),
         ({"catalogs": [{"name": "", "uri": "b", "warehouse": "s3://c"}]}, "not empty"),
         ({"catalogs": ["lake"]}, r"catalogs\[0\]: must be an object"),
+        ({"symlinks": [{"namespace": "a", "name": "b", "aliases": []}]}, r"symlinks\[0\].aliases: must be an array"),
+        ({"symlinks": [{"namespace": "a", "aliases": [{}]}]}, r"symlinks\[0\].name: is missing"),
+        (
+            {"symlinks": [{"namespace": "a", "name": "b", "aliases": [{"namespace": "c"}]}]},
+            r"symlinks\[0\].aliases\[0\].name: is missing",
+        ),
     ],
 )
 def test_a_rules_file_with_a_mistake_is_refused(change, message):

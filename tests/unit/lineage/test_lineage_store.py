@@ -27,11 +27,15 @@ def log(tmp_path):
     log.close()
 
 
+def _no_damage(content_hash, error):
+    raise AssertionError(f"{content_hash.hex()}: {error}")
+
+
 def test_an_event_is_stored_once(log):
     first, second = event("START", 0), event("COMPLETE", 1)
     assert log.append([first, second, first]) == [True, True, False]
     assert log.append([second]) == [False]
-    assert list(log.events()) == [first, second]
+    assert list(log.events(_no_damage)) == [first, second]
 
 
 def test_a_log_can_be_closed_and_opened_again(tmp_path):
@@ -39,7 +43,7 @@ def test_a_log_can_be_closed_and_opened_again(tmp_path):
     for _ in range(2):
         log = EventLog(tmp_path)
         log.append([made])
-        assert list(log.events()) == [made]
+        assert list(log.events(_no_damage)) == [made]
         log.close()
 
 
@@ -70,13 +74,13 @@ def test_a_page_is_bounded_by_its_bytes_too(log, monkeypatch):
 
 
 def test_a_full_store_refuses_the_whole_batch_and_goes_on_reading(tmp_path):
-    log = EventLog(tmp_path, max_bytes=100_000)
+    log = EventLog(tmp_path, max_bytes=200_000)
     small = event("START", 0)
     log.append([small])
     large = event("START", 1, run_facets={"big": {"text": "x" * 200_000}})
     with pytest.raises(StoreFull, match="no room left"):
         log.append([event("RUNNING", 2), large])
-    assert list(log.events()) == [small]
+    assert list(log.events(_no_damage)) == [small]
     assert log.append([event("COMPLETE", 3)]) == [True]
     log.close()
 
@@ -91,7 +95,7 @@ def test_a_newer_file_is_left_alone(tmp_path):
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreUnusable, match="schema 99, this service knows 1"):
+    with pytest.raises(StoreUnusable, match="schema 99, this service knows 2"):
         EventLog(tmp_path)
 
 
@@ -105,7 +109,7 @@ def test_a_foreign_database_is_left_alone(tmp_path):
 
 def test_a_file_that_is_no_database_is_left_alone(tmp_path):
     (tmp_path / "lineage.db").write_bytes(b"not a database" * 1000)
-    with pytest.raises(StoreUnusable, match="cannot open"):
+    with pytest.raises(StoreUnusable, match=r"cannot read .*lineage.db: file is not a database; bring a backup back"):
         EventLog(tmp_path)
     assert (tmp_path / "lineage.db").read_bytes().startswith(b"not a database")
 
@@ -128,23 +132,24 @@ def test_events_that_queue_up_share_a_commit(log):
             assert more_is_queued.wait(10)
 
     writer = EventWriter(log, 100, on_batch)
-    writer.submit(event("START", 0), "first")
+    writer.submit([event("START", 0)], "first")
     assert first_is_written.wait(10)
     for second in range(1, 6):
-        writer.submit(event("RUNNING", second), second)
-    writer.submit(event("START", 0), "again")
+        writer.submit([event("RUNNING", second), event("OTHER", second)], second)
+    writer.submit([event("START", 0)], "again")
     more_is_queued.set()
     writer.close()
 
-    assert [batch.tags for batch in batches] == [["first"], [1, 2, 3, 4, 5, "again"]]
-    assert batches[1].stored == [True] * 5 + [False]
+    tags = [[submission.tag for submission in batch.submissions] for batch in batches]
+    assert tags == [["first"], [1, 2, 3, 4, 5, "again"]]
+    assert batches[1].stored == [[True, True]] * 5 + [[False]]
     assert writer.waiting == 0
 
 
 def test_a_full_queue_refuses_and_a_closed_one_too(log):
     blocked = threading.Event()
     writer = EventWriter(log, 1, lambda batch: blocked.wait(10))
-    writer.submit(event("START", 0), None)
+    writer.submit([event("START", 0)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)
     blocked.set()
@@ -155,7 +160,7 @@ def test_a_full_queue_refuses_and_a_closed_one_too(log):
 
 def _submit_all(writer, count):
     for second in range(count):
-        writer.submit(event("RUNNING", second), None)
+        writer.submit([event("RUNNING", second)], None)
 
 
 def test_a_failed_commit_answers_every_sender_and_the_writer_lives_on(tmp_path):
@@ -170,13 +175,80 @@ def test_a_failed_commit_answers_every_sender_and_the_writer_lives_on(tmp_path):
     writer = EventWriter(log, 10, on_batch)
     blocker = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
     blocker.execute("DROP TABLE events")
-    writer.submit(event("START", 0), "lost")
+    writer.submit([event("START", 0)], "lost")
     assert done.wait(10)
     assert isinstance(batches[0].error, StoreError)
     assert "cannot write to" in str(batches[0].error)
     done.clear()
-    writer.submit(event("START", 1), "also")
+    writer.submit([event("START", 1)], "also")
     assert done.wait(10)
     writer.close()
     blocker.close()
+    log.close()
+
+
+def test_a_large_submission_fits_an_empty_queue_alone(log):
+    blocked = threading.Event()
+    writer = EventWriter(log, 2, lambda batch: blocked.wait(10))
+    writer.submit([event("RUNNING", second) for second in range(5)], None)
+    with pytest.raises(QueueFull):
+        _submit_all(writer, 3)
+    blocked.set()
+    writer.close()
+    assert log.count() >= 5
+
+
+FIRST_SCHEMA = """
+CREATE TABLE events (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,
+    event_time INTEGER NOT NULL, received_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+CREATE INDEX events_by_time ON events (kind, event_time, hash);
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path):
+    made = [event("START", 0), event("COMPLETE", 1)]
+    connection = sqlite3.connect(tmp_path / "lineage.db")
+    connection.executescript(FIRST_SCHEMA)
+    rows = [(item.order.hash, item.kind.value, item.order.time, 0, item.encoded) for item in made]
+    connection.executemany("INSERT INTO events (hash, kind, event_time, received_at, body) VALUES (?,?,?,?,?)", rows)
+    connection.commit()
+    connection.close()
+    log = EventLog(tmp_path)
+    assert list(log.events(_no_damage)) == made
+    assert log.append([made[0], event("OTHER", 2)]) == [False, True]
+    assert [item.event_type for _, item in log.after(1, 10)] == ["COMPLETE", "OTHER"]
+    log.close()
+
+
+def test_a_reader_by_position_goes_on_where_it_was(tmp_path):
+    log = EventLog(tmp_path)
+    made = [event("RUNNING", second) for second in range(5)]
+    log.append(made)
+    first = log.after(log.position("reader"), 2)
+    assert [item for _, item in first] == made[:2]
+    log.set_position("reader", first[-1][0])
+    log.close()
+    log = EventLog(tmp_path)
+    assert [item for _, item in log.after(log.position("reader"), 10)] == made[2:]
+    assert log.after(log.last(), 10) == []
+    log.close()
+
+
+def test_damaged_rows_are_told_and_the_rest_is_read(tmp_path):
+    log = EventLog(tmp_path)
+    made = [event("RUNNING", second) for second in range(4)]
+    log.append(made)
+    connection = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
+    connection.execute("UPDATE events SET body = x'7b' WHERE seq = 1")
+    connection.execute("UPDATE events SET body = CAST(replace(body, 'RUNNING', 'START') AS BLOB) WHERE seq = 2")
+    connection.close()
+    damaged = []
+    assert list(log.events(lambda content_hash, error: damaged.append((content_hash, str(error))))) == made[2:]
+    assert [content_hash for content_hash, _ in damaged] == [item.order.hash for item in made[:2]]
+    assert "cannot be read" in damaged[0][1]
+    assert "does not match its hash" in damaged[1][1]
+    assert [item for _, item in log.after(0, 1)] == made[2:3]
+    with pytest.raises(ValueError, match="cannot be read"):
+        log.event(made[0].order.hash)
     log.close()

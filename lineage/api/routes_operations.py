@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the service: dead letters, rebuilding, compacting."""
+
+import asyncio
+import json
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from lineage.api.dependencies import Limit, Offset, ServiceDep
+from lineage.api.errors import ApiError, ingest_error
+from lineage.api.parameters import hash_parameter, time_parameter
+from lineage.events import JsonObject
+from lineage.events.timestamps import format_time
+from lineage.store import DeadLetter, StoreError, Trouble
+
+router = APIRouter(prefix="/api/v1")
+
+Kind = Literal["fold", "damaged", "forward"]
+
+
+@router.get("/dead-letters")
+async def dead_letters(
+    service: ServiceDep, kind: Kind | None = None, limit: Limit = 100, offset: Offset = 0
+) -> JsonObject:
+    """Events that were accepted and could not be used: kind, hash, error, time, and the event itself.
+
+    `fold`: a defect keeps it out of the graph. `damaged`: its row in the log is broken. `forward`: the consumer
+    behind the forwarder refuses it for good.
+    """
+    trouble = Trouble(kind) if kind else None
+    letters = await asyncio.to_thread(service.log.dead_letters.page, limit, offset, trouble)
+    counts = await asyncio.to_thread(service.log.dead_letters.count)
+    total = sum(count for known, count in counts.items() if trouble in (None, known))
+    return {"deadLetters": [_rendered(letter) for letter in letters], "totalCount": total}
+
+
+@router.post("/dead-letters/replay")
+async def replay(
+    service: ServiceDep, kind: Kind | None = None, event: Annotated[str | None, Query(alias="hash")] = None
+) -> JsonObject:
+    """Try again to use dead letters: all, those of one kind, or one by its hash. Says how many still are."""
+    wanted = hash_parameter("hash", event) if event else None
+    replayed = failed = 0
+    try:
+        for trouble in [Trouble(kind)] if kind else list(Trouble):
+            for content_hash in await asyncio.to_thread(service.log.dead_letters.hashes, trouble):
+                if wanted in (None, content_hash):
+                    done = await service.replay(trouble, content_hash)
+                    replayed, failed = replayed + done, failed + (not done)
+    except StoreError as error:
+        raise ingest_error(error) from error
+    if wanted is not None and not replayed and not failed:
+        raise ApiError(404, "not_found", f"no dead letter has the hash {event}", {"hash": event})
+    return {"replayed": replayed, "failed": failed}
+
+
+@router.post("/rebuild")
+async def rebuild(service: ServiceDep) -> JsonObject:
+    """Make the graph anew from the log and use it; `equal` says whether it is the one that was in use."""
+    done = await service.rebuild()
+    return {"equal": done.equal, "events": done.events, "seconds": round(done.seconds, 3)}
+
+
+@router.post("/compact")
+async def compact(service: ServiceDep, before: str) -> JsonObject:
+    """Compact events older than `before` now, as retention does: the graph stays, the events leave the log."""
+    try:
+        removed = await service.compact(time_parameter("before", before))
+    except StoreError as error:
+        raise ingest_error(error) from error
+    return {"removed": removed}
+
+
+def _rendered(letter: DeadLetter) -> JsonObject:
+    rendered: JsonObject = {
+        "kind": letter.trouble.value,
+        "hash": letter.hash.hex(),
+        "error": letter.error,
+        "parkedAt": format_time(letter.parked_at),
+    }
+    try:
+        rendered["event"] = None if letter.body is None else json.loads(letter.body)
+    except ValueError:
+        # A damaged row is listed with what is left of it.
+        rendered["event"] = None
+        rendered["raw"] = (letter.body or b"").decode(errors="replace")
+    return rendered

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Impact and origin: what changes when a dataset or column changes, and what it is made of."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
+from lineage.api.pacing import in_slices, pause_between
+from lineage.events import DatasetId, JobId, JsonObject, canonical_json
+from lineage.fold.graph import Column
+from lineage.fold.reach import Reach, Reached, ReachSearch, Step
+from lineage.service import Service
+
+router = APIRouter(prefix="/api/v1")
+
+DepthOrAll = Annotated[int | None, Query(ge=0, le=MAX_DEPTH)]
+_ROWS = 100
+"""Rows encoded between two turns of others: some milliseconds."""
+
+
+@router.get("/impact")
+async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
+    """Everything that changes when a dataset or column changes.
+
+    `{"start": {"namespace", "name", "field"?}, "columns": [row], "datasets": [row and "whole"], "jobs": [row]}`, a
+    row being `{"namespace", "name", "field" of a column, "distance" in jobs, "certain", "edges": [{"job", "input",
+    "output", "type", "subtype", "masking"}]}`; input and output have no `field` where a dataset as a whole is meant.
+    See `lineage.fold.reach` for what depends on what.
+    """
+    return await _reach(service, start, depth, downstream=True)
+
+
+@router.get("/origin")
+async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
+    """Everything that a dataset or column is made of; the answer has the shape of `/impact`."""
+    return await _reach(service, start, depth, downstream=False)
+
+
+async def _reach(service: Service, start: Column, depth: int | None, downstream: bool) -> Response:
+    search = ReachSearch(service.lineage, service.graph, start, downstream, depth)
+    await pause_between(search.pauses(), lambda: search.size)
+    parts = []
+    for key, rows in sorted(_sections(search.found).items()):
+        encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS) for row in part]
+        parts.append(b'"%b":[%b]' % (key.encode(), b",".join(encoded)))
+    content = b'{%b,"start":%b}' % (b",".join(parts), canonical_json(_column(start)))
+    return Response(content, media_type="application/json")
+
+
+def _sections(found: Reach) -> dict[str, Iterator[JsonObject]]:
+    return {
+        "columns": (_column(column) | _how(how) for column, how in sorted(found.columns.items())),
+        "datasets": (
+            _pair(dataset) | _how(reached.how) | {"whole": reached.whole}
+            for dataset, reached in sorted(found.datasets.items())
+        ),
+        "jobs": (_pair(job) | _how(how) for job, how in sorted(found.jobs.items())),
+    }
+
+
+def _how(how: Reached) -> JsonObject:
+    edges = sorted((_step(step) for step in how.steps), key=canonical_json)
+    return {"distance": how.distance, "certain": how.certain, "edges": edges}
+
+
+def _step(step: Step) -> JsonObject:
+    return {
+        "job": _pair(step.job),
+        "input": _column(step.source),
+        "output": _column(step.output),
+        "type": step.type,
+        "subtype": step.subtype,
+        "masking": step.masking,
+    }
+
+
+def _column(column: Column) -> JsonObject:
+    return _pair(column.dataset) | ({} if column.field is None else {"field": column.field})
+
+
+def _pair(identity: DatasetId | JobId) -> JsonObject:
+    return {"namespace": identity.namespace, "name": identity.name}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges OpenLineage events: by the standard, by the life of a run, by naming.
+
+    findings = check_events(events_of("events.ndjson"))
+    print(render_text(findings))
+
+The core (`check_events`) is pure; `events_of` reads files, folders, standard input and lineage services, and
+`Specification` the standard's own JSON schemas where somebody has them. Every rule is in `catalogue`.
+"""
+
+from lineage.check.catalogue import RULES, Rule, Severity
+from lineage.check.checker import check_events
+from lineage.check.findings import Finding, Findings, Place
+from lineage.check.items import Item, items_of
+from lineage.check.report import render_json, render_junit, render_text
+from lineage.check.sources import SourceError, events_of
+from lineage.check.specification import Specification, SpecificationError
+
+__all__ = [
+    "RULES",
+    "Finding",
+    "Findings",
+    "Item",
+    "Place",
+    "Rule",
+    "Severity",
+    "SourceError",
+    "Specification",
+    "SpecificationError",
+    "check_events",
+    "events_of",
+    "items_of",
+    "render_json",
+    "render_junit",
+    "render_text",
+]

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events from a lineage service or Marquez, page by page."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import httpx
+
+from lineage.check.items import Item
+from lineage.events import MalformedJson, parse_json
+from lineage.events.timestamps import parse_time
+from lineage.http_client import client_for
+
+PAGE = 100
+PATH = "/api/v1/events/lineage"
+_RANK = {"START": 0, "COMPLETE": 2, "ABORT": 2, "FAIL": 2}
+
+
+def events_of_service(url: str) -> Iterator[Item]:
+    """The run events of a service, by event time.
+
+    The service does not tell in which order they came. Those of one time are put in the order of a run's life.
+
+    Raises:
+        ValueError: no http URL, or an answer of another shape.
+        OSError: it does not answer, or answers with an error.
+    """
+    events = groupby(_pages(url), lambda event: event.get("eventTime") if isinstance(event, dict) else None)
+    number = 0
+    for _, group in events:
+        for event in sorted(group, key=_rank):
+            number += 1
+            yield Item(url, number, event)
+
+
+def by_time(events: Sequence[object]) -> list[tuple[int, object]]:
+    """The events of one answer, each with its number in it (from 1), by time and the order of a run's life.
+
+    They stay as they are where one has no time.
+    """
+    numbered = list(enumerate(events, 1))
+    try:
+        return sorted(numbered, key=lambda item: (_time(item[1]), _rank(item[1])))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return numbered
+
+
+def _time(event: Any) -> int:  # noqa: ANN401
+    return parse_time(event["eventTime"])
+
+
+def _rank(event: object) -> int:
+    event_type = event.get("eventType") if isinstance(event, dict) else None
+    return _RANK.get(event_type, 1) if isinstance(event_type, str) else 1
+
+
+def _pages(url: str) -> Iterator[object]:
+    base = url.rstrip("/").removesuffix(PATH).removesuffix("/api/v1")
+    offset = 0
+    with client_for(base) as client:
+        while True:
+            page = list(_page(client, f"{base}{PATH}", offset))
+            if not page:  # a service may cut a page short; only an empty one is the end
+                return
+            yield from page
+            offset += len(page)
+
+
+def _page(client: httpx.Client, url: str, offset: int) -> Iterable[object]:
+    parameters: dict[str, str | int] = {"limit": PAGE, "offset": offset, "sortDirection": "asc"}
+    try:
+        answer = client.get(url, params=parameters).raise_for_status()
+        content = parse_json(answer.content)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise OSError(str(error) or repr(error)) from error
+    except MalformedJson as error:
+        raise ValueError(f"{url} answers with something else than JSON: {error}") from error
+    events = content.get("events") if isinstance(content, dict) else None
+    if not isinstance(events, list):
+        raise ValueError(f"{url} answers without a list of events; is it a lineage service?")
+    return events

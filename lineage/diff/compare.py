@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing two graph exports."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from lineage.diff.difference import Change, Difference, Kind, Subject
+
+EXPORT_VERSION = 1
+
+Row = Mapping[str, Any]
+
+
+def diff_graphs(before: Row, after: Row) -> Difference:
+    """What has to be done to the graph `before` to get the graph `after`.
+
+    Both are graph exports. What vanished is no part of the comparison: it is what was removed.
+
+    Raises:
+        ValueError: one is no graph export, or of another version.
+    """
+    old, new = _read(before, "first"), _read(after, "second")
+    changes = [change for subject in Subject for change in _compare(subject, old, new)]
+    return Difference((*changes, *_reordered(old, new)))
+
+
+class _Thing(NamedTuple):
+    """Something in a graph: the job or dataset that it belongs to, how it is written, how it is."""
+
+    of: str
+    text: str
+    state: str
+
+
+_Things = dict[Subject, dict[tuple[Any, ...], _Thing]]
+"""Everything in a graph by its identity."""
+
+
+def _compare(subject: Subject, old: _Things, new: _Things) -> Iterator[Change]:
+    before, after = old[subject], new[subject]
+    for key in sorted(before.keys() | after.keys()):
+        was, now = before.get(key), after.get(key)
+        if was is None and now is not None:
+            yield Change(Kind.ADDED, subject, now.of, now.text, after=now.state)
+        elif now is None and was is not None:
+            yield Change(Kind.REMOVED, subject, was.of, was.text, before=was.state)
+        elif was is not None and now is not None and was.state != now.state:
+            yield Change(Kind.CHANGED, subject, now.of, now.text, was.state, now.state)
+
+
+def _reordered(old: _Things, new: _Things) -> Iterator[Change]:
+    """Datasets whose columns stand in another order, as far as both graphs have them: order is part of a schema."""
+    before, after = _orders(old), _orders(new)
+    for dataset in sorted(before.keys() & after.keys()):
+        both = set(before[dataset]) & set(after[dataset])
+        was, now = ([name for name in order[dataset] if name in both] for order in (before, after))
+        if was != now:
+            text = new[Subject.DATASET][dataset].text
+            yield Change(Kind.CHANGED, Subject.DATASET, text, text, f"columns {', '.join(was)}", ", ".join(now))
+
+
+def _orders(things: _Things) -> dict[tuple[Any, ...], list[str]]:
+    """The columns of each dataset, nested ones with their path, in the schema's order."""
+    orders: dict[tuple[Any, ...], list[str]] = {}
+    for *dataset, path in things[Subject.COLUMN]:
+        orders.setdefault(tuple(dataset), []).append(".".join(path))
+    return orders
+
+
+def _read(export: Row, which: str) -> _Things:
+    if not isinstance(export, Mapping) or "version" not in export:
+        raise ValueError(f"the {which} graph is no graph export; take one from /api/v1/graph")
+    if export["version"] != EXPORT_VERSION:
+        raise ValueError(
+            f"the {which} graph export has version {export['version']!r}; this comparison reads {EXPORT_VERSION}"
+        )
+    try:
+        return {
+            Subject.JOB: {_id(row): _Thing(_text(row), _text(row), _job_state(row)) for row in export["jobs"]},
+            Subject.DATASET: {_id(row): _Thing(_text(row), _text(row), _symlinks(row)) for row in export["datasets"]},
+            Subject.COLUMN: _columns(export["datasets"]),
+            Subject.EDGE: _edges(export["edges"]),
+            Subject.FLOW: _flows(export["flows"]),
+            Subject.COLUMN_EDGE: _column_edges([*export["columns"], *export["datasetColumns"]]),
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the {which} graph export is broken: {error!r}") from error
+
+
+def _job_state(row: Row) -> str:
+    return ", ".join(part for part in (row["type"], row["state"]) if part)
+
+
+def _symlinks(row: Row) -> str:
+    return ", ".join(sorted(f"{_text(alias)}{_kind(alias)}" for alias in row["symlinks"]))
+
+
+def _kind(alias: Row) -> str:
+    return f" {alias['type']}" if alias.get("type") else ""
+
+
+def _columns(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
+    found: dict[tuple[Any, ...], _Thing] = {}
+    for dataset in datasets:
+        for path, kind in _fields(dataset["fields"], ()):
+            text = f"{_text(dataset)}#{'.'.join(path)}"
+            found[(*_id(dataset), path)] = _Thing(_text(dataset), text, kind or "")
+    return found
+
+
+def _fields(fields: Iterable[Row], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
+    for field in fields:
+        path = (*above, field["name"])
+        yield path, field.get("type")
+        yield from _fields(field.get("fields") or (), path)
+
+
+def _edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
+    arrows = {"input": "<-", "output": "->"}
+    return {
+        (*_id(row["job"]), row["direction"], *_id(row["dataset"])): _Thing(
+            _text(row["job"]), f"{_text(row['job'])} {arrows[row['direction']]} {_text(row['dataset'])}", ""
+        )
+        for row in rows
+    }
+
+
+def _flows(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
+    return {
+        (*_id(row["job"]), *_id(row["output"]), *_id(row["input"])): _Thing(
+            _text(row["job"]), f"{_text(row['output'])} <- {_text(row['input'])} by {_text(row['job'])}", ""
+        )
+        for row in rows
+    }
+
+
+def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
+    """Edges by their ends; their transformations together are how an edge is."""
+    edges: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        edges.setdefault((*_id(row["job"]), *_end(row["output"]), *_end(row["input"])), []).append(row)
+    return {
+        key: _Thing(
+            _text(group[0]["job"]),
+            f"{_column(group[0]['output'])} <- {_column(group[0]['input'])} by {_text(group[0]['job'])}",
+            ", ".join(sorted({_transformation(row) for row in group})),
+        )
+        for key, group in edges.items()
+    }
+
+
+def _transformation(row: Row) -> str:
+    kind = "/".join(part for part in (row["type"], row["subtype"]) if part) or "unspecified"
+    return f"{kind} masked" if row["masking"] else kind
+
+
+def _id(row: Row) -> tuple[str, str]:
+    namespace, name = row["namespace"], row["name"]
+    if not isinstance(namespace, str) or not isinstance(name, str):
+        raise TypeError(f"{namespace!r}, {name!r} are no namespace and name")
+    return namespace, name
+
+
+def _end(row: Row) -> tuple[str, str, str]:
+    return *_id(row), row.get("field") or ""
+
+
+def _text(row: Row) -> str:
+    return f"{row['namespace']}/{row['name']}"
+
+
+def _column(row: Row) -> str:
+    return f"{_text(row)}#{row['field']}" if row.get("field") else _text(row)

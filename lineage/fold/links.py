@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the graph's jobs connect, looked at from a dataset: a view for searches, which remembers what it worked out."""
+
+from lineage.events.ids import DatasetId, JobId
+from lineage.fold.graph import Graph
+from lineage.fold.lineage import Lineage
+
+
+class Links:
+    """The flows and column edges of one job, by dataset."""
+
+    def __init__(self, graph: Graph, job: JobId) -> None:
+        view = graph.views[job]
+        self.columns: dict[DatasetId, set[str]] = {}
+        self.from_source: dict[DatasetId, list[DatasetId]] = {}
+        self.into_output: dict[DatasetId, list[DatasetId]] = {}
+        self.described: set[DatasetId] = set()
+        """Outputs of which the job says anything about columns."""
+        self.connected: set[tuple[DatasetId, DatasetId]] = set()
+        for edge in view.columns:
+            self.columns.setdefault(edge.source, set()).add(edge.source_field)
+            if edge.field is not None:
+                self.columns.setdefault(edge.output, set()).add(edge.field)
+            self.described.add(edge.output)
+            self.connected.add((edge.source, edge.output))
+        for flow in view.flows:
+            self.from_source.setdefault(flow.source, []).append(flow.output)
+            self.into_output.setdefault(flow.output, []).append(flow.source)
+
+
+class Dependencies:
+    """Which thing depends on which, answered from the graph and remembered for the time of one search."""
+
+    def __init__(self, lineage: Lineage, graph: Graph) -> None:
+        self.graph = graph
+        self._lineage = lineage
+        self._links: dict[JobId, Links] = {}
+        self._columns: dict[DatasetId, set[str]] = {}
+
+    def links(self, job: JobId) -> Links:
+        """Flows and column edges of a job."""
+        found = self._links.get(job)
+        if found is None:
+            found = self._links[job] = Links(self.graph, job)
+        return found
+
+    def columns(self, dataset: DatasetId) -> set[str]:
+        """Every column that the schema or an edge names."""
+        found = self._columns.get(dataset)
+        if found is None:
+            record = self._lineage.datasets.get(dataset)
+            found = {field["name"] for field in record.fields()} if record else set()
+            for job in self.graph.jobs_of(dataset) | self.graph.mentioned_by.get(dataset, set()):
+                found |= self.links(job).columns.get(dataset, set())
+            self._columns[dataset] = found
+        return found
+
+    def readers(self, dataset: DatasetId) -> set[JobId]:
+        """Jobs that read a dataset, those included that name it in lineage facets alone."""
+        return self.graph.consumers.get(dataset, set()) | self.graph.mentioned_by.get(dataset, set())
+
+    def writers(self, dataset: DatasetId) -> set[JobId]:
+        """Jobs that write a dataset."""
+        return self.graph.producers.get(dataset, set())

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changes when a dataset or a column changes, and what one is made of.
+
+Things are columns, and datasets as a whole: their rows. One thing depends on another where
+- a column edge says so; an edge without an output column makes the whole output depend on the input column,
+- a job's flow connects two datasets: the rows of the output depend on those of the input. That is certain where
+  a column edge connects the two; else nobody knows what the job does with the input,
+- a job says of an output nothing about columns: the whole output may depend on every column of what flows into it,
+- it is a column of the other: what happens to rows happens to every column.
+
+Impact follows these dependencies downstream, origin follows the very same ones upstream: one column is in the
+origin of another exactly where the other is in the impact of the one.
+"""
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from lineage.events.ids import DatasetId, JobId
+from lineage.fold.graph import Column, Graph
+from lineage.fold.lineage import Lineage
+from lineage.fold.links import Dependencies
+
+_SLICE = 500
+"""Things looked at between two pauses of a search: about 10 ms."""
+
+
+class Step(NamedTuple):
+    """One edge of a path. A column whose `field` is None stands for its dataset as a whole.
+
+    `type` is DIRECT or INDIRECT; None where the emitter does not say, and for flows of whole datasets.
+    """
+
+    job: JobId
+    source: Column
+    output: Column
+    type: str | None
+    subtype: str | None
+    masking: bool
+
+
+_Onward = tuple[JobId, Step | None, Column | None]
+"""A job, and what is reached over it and how; nothing where the job only reads or only writes."""
+
+
+class Reached(NamedTuple):
+    """How something was reached: over so many jobs at least, lastly over one of `steps`.
+
+    A job is reached over its own steps; there are none where it only reads or only writes. `certain` tells
+    whether there is a path of certain dependencies; it need not be the shortest.
+    """
+
+    distance: int
+    certain: bool
+    steps: AbstractSet[Step]
+
+
+class ReachedDataset(NamedTuple):
+    """A dataset of which something was reached; `whole` where its rows were, and with them all of its columns."""
+
+    how: Reached
+    whole: bool
+
+
+class Reach(NamedTuple):
+    """Everything that was reached over one job at least."""
+
+    columns: dict[Column, Reached]
+    datasets: dict[DatasetId, ReachedDataset]
+    jobs: dict[JobId, Reached]
+
+
+def reach(lineage: Lineage, graph: Graph, start: Column, downstream: bool, depth: int | None = None) -> Reach:
+    """The impact of a column or dataset, or its origin; over at most `depth` jobs. The graph must be refreshed."""
+    search = ReachSearch(lineage, graph, start, downstream, depth)
+    for _ in search.pauses():
+        pass
+    return search.found
+
+
+class ReachSearch:
+    """A search that can pause, so that one over a large graph does not keep others from the event loop.
+
+    Should the graph change in a pause, then what is found later is found in the changed graph. `found` is complete
+    when there is no pause left.
+    """
+
+    def __init__(self, lineage: Lineage, graph: Graph, start: Column, downstream: bool, depth: int | None) -> None:
+        dependencies = Dependencies(lineage, graph)
+        self._all = _Walk(dependencies, start, downstream, depth, certain=False)
+        self._certain = _Walk(dependencies, start, downstream, depth, certain=True)
+        self.found = Reach({}, {}, {})
+
+    @property
+    def size(self) -> int:
+        """Columns, whole datasets and jobs that were found so far, the certain ones twice."""
+        return sum(len(walk.found) + len(walk.jobs) for walk in (self._all, self._certain))
+
+    def pauses(self) -> Iterator[None]:
+        """Do the work; each item is an occasion to pause."""
+        yield from self._certain.pauses()
+        yield from self._all.pauses()
+        yield from self._conclude()
+
+    def _conclude(self) -> Iterator[None]:
+        """A dataset is as near as the nearest thing of it, and reached over the steps of all that are as near."""
+        nearest: dict[DatasetId, _Last] = {}
+        for number, (thing, last) in enumerate(self._all.found.items(), 1):
+            if thing.field is not None:
+                self.found.columns[thing] = Reached(last.distance, thing in self._certain.found, last.steps)
+            known = nearest.get(thing.dataset)
+            if known is None or last.distance < known.distance:
+                nearest[thing.dataset] = _Last(last.distance, set(last.steps))
+            elif last.distance == known.distance:
+                known.steps.update(last.steps)
+            if number % _SLICE == 0:
+                yield
+        certain = {thing.dataset for thing in self._certain.found}
+        for dataset, last in nearest.items():
+            how = Reached(last.distance, dataset in certain, last.steps)
+            self.found.datasets[dataset] = ReachedDataset(how, Column(dataset, None) in self._all.found)
+        for job, last in self._all.jobs.items():
+            self.found.jobs[job] = Reached(last.distance, job in self._certain.jobs, last.steps)
+
+
+class _Last(NamedTuple):
+    """How far something is, and the last steps on the shortest ways to it."""
+
+    distance: int
+    steps: set[Step]
+
+
+class _Walk:
+    """Breadth-first search over all dependencies, or over the certain ones alone.
+
+    `found` and `jobs` give distance and last steps of all that was reached over one job at least.
+    """
+
+    def __init__(
+        self, dependencies: Dependencies, start: Column, downstream: bool, depth: int | None, certain: bool
+    ) -> None:
+        self.found: dict[Column, _Last] = {}
+        self.jobs: dict[JobId, _Last] = {}
+        self._dependencies = dependencies
+        self._downstream = downstream
+        self._depth = depth
+        self._certain = certain
+        self._touched: set[DatasetId] = set()
+        begin = {start} if downstream else {start, Column(start.dataset, None)}
+        if start.field is None:
+            begin |= {Column(start.dataset, field) for field in dependencies.columns(start.dataset)}
+        self._start = frozenset(begin)
+
+    def pauses(self) -> Iterator[None]:
+        """Search; each item is an occasion to pause."""
+        frontier: Iterable[Column] = self._start
+        distance = 0
+        looked_at = 0
+        while frontier and distance != self._depth:
+            distance += 1
+            level: dict[Column, set[Step]] = {}
+            for thing in frontier:
+                for job, step, onward in self._onward(thing):
+                    self._reach_job(job, distance, step)
+                    if step is not None and onward is not None and self._is_new(onward):
+                        level.setdefault(onward, set()).add(step)
+                looked_at += 1
+                if looked_at % _SLICE == 0:
+                    yield
+            self._spread(level)
+            for thing, steps in level.items():
+                self.found[thing] = _Last(distance, steps)
+            frontier = level
+
+    def _is_new(self, thing: Column) -> bool:
+        return thing not in self.found and thing not in self._start
+
+    def _reach_job(self, job: JobId, distance: int, step: Step | None) -> None:
+        last = self.jobs.setdefault(job, _Last(distance, set()))
+        if step is not None and last.distance == distance:
+            last.steps.add(step)
+
+    def _spread(self, level: dict[Column, set[Step]]) -> None:
+        """A whole dataset brings its columns along; a column is made of its dataset's rows as well."""
+        for thing, steps in list(level.items()):
+            if self._downstream and thing.field is None:
+                others = [Column(thing.dataset, field) for field in self._dependencies.columns(thing.dataset)]
+            elif not self._downstream and thing.field is not None:
+                others = [Column(thing.dataset, None)]
+            else:
+                continue
+            for other in others:
+                if self._is_new(other):
+                    level.setdefault(other, set()).update(steps)
+
+    def _onward(self, thing: Column) -> Iterator[_Onward]:
+        if not self._downstream:
+            return self._sources(thing)
+        return self._outputs_of_rows(thing.dataset) if thing.field is None else self._outputs_of_column(thing)
+
+    def _outputs_of_column(self, column: Column) -> Iterator[_Onward]:
+        for edge in self._dependencies.graph.columns_from.get(column, ()):
+            output = Column(edge.output, edge.field)
+            yield edge.job, Step(edge.job, column, output, edge.type, edge.subtype, edge.masking), output
+        if self._certain or column.dataset in self._touched:
+            return
+        self._touched.add(column.dataset)
+        for job in self._dependencies.readers(column.dataset):
+            links = self._dependencies.links(job)
+            outputs = links.from_source.get(column.dataset, ())
+            if not outputs:
+                yield job, None, None
+            for output_id in outputs:
+                if output_id not in links.described:
+                    yield _flow(job, column.dataset, output_id, onward=Column(output_id, None))
+
+    def _outputs_of_rows(self, dataset: DatasetId) -> Iterator[_Onward]:
+        for job in self._dependencies.readers(dataset):
+            yield job, None, None
+            links = self._dependencies.links(job)
+            for output in links.from_source.get(dataset, ()):
+                if not self._certain or (dataset, output) in links.connected:
+                    yield _flow(job, dataset, output, onward=Column(output, None))
+
+    def _sources(self, thing: Column) -> Iterator[_Onward]:
+        for edge in self._dependencies.graph.columns_into.get(thing, ()):
+            source = Column(edge.source, edge.source_field)
+            yield edge.job, Step(edge.job, source, thing, edge.type, edge.subtype, edge.masking), source
+        if thing.field is not None:
+            return
+        for job in self._dependencies.writers(thing.dataset):
+            yield job, None, None
+            links = self._dependencies.links(job)
+            for source_id in links.into_output.get(thing.dataset, ()):
+                if self._certain and (source_id, thing.dataset) not in links.connected:
+                    continue
+                yield _flow(job, source_id, thing.dataset, onward=Column(source_id, None))
+                if thing.dataset not in links.described:
+                    for field in self._dependencies.columns(source_id):
+                        yield _flow(job, source_id, thing.dataset, onward=Column(source_id, field))
+
+
+def _flow(job: JobId, source: DatasetId, output: DatasetId, onward: Column) -> _Onward:
+    return job, Step(job, Column(source, None), Column(output, None), None, None, False), onward

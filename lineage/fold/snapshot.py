@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records as JSON and back: what retention keeps of events that leave the log.
+
+A record holds minima, maxima and last-in-total-order registers, each with the order that won. So the record of
+the removed events, with the events that stay joined into it, is the record of all events: the graph, every run's
+state and every time are the same as before.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from lineage.events.event import Event, Order
+from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.fold.history import Direction, Edge
+from lineage.fold.lineage import Lineage
+from lineage.fold.mentions import mentioned
+from lineage.fold.records import (
+    DatasetRecord,
+    Declaration,
+    Facets,
+    JobRecord,
+    Register,
+    RunRecord,
+    Saying,
+    Span,
+    Uses,
+)
+
+
+class Subject(StrEnum):
+    """What a snapshot is of, in the order in which they are restored: a run needs its job."""
+
+    DATASET = "dataset"
+    JOB = "job"
+    NAMESPACE = "namespace"
+    RUN = "run"
+
+
+class Key(NamedTuple):
+    """Identity of a snapshot's subject: namespace and name; for runs the job's and the run's UUID."""
+
+    subject: Subject
+    identity: tuple[str, ...]
+
+
+class Snapshot(NamedTuple):
+    """The record of one subject; `content` is JSON."""
+
+    key: Key
+    content: JsonObject
+
+
+def subjects_of(event: Event) -> set[Key]:
+    """Every record that an event changes."""
+    datasets = mentioned(event.body)
+    for direction in ("inputs", "outputs"):
+        datasets |= {DatasetId(ds["namespace"], ds["name"]) for ds in event.body.get(direction) or ()}
+    if event.dataset is not None:
+        datasets.add(event.dataset)
+    keys = {Key(Subject.DATASET, tuple(dataset)) for dataset in datasets}
+    keys |= {Key(Subject.NAMESPACE, (dataset.namespace,)) for dataset in datasets}
+    if event.job is not None:
+        keys |= {Key(Subject.JOB, tuple(event.job)), Key(Subject.NAMESPACE, (event.job.namespace,))}
+    if event.run is not None:
+        keys.add(_run_key(event.run))
+    return keys
+
+
+def snapshots_of(lineage: Lineage) -> Iterator[Snapshot]:
+    """Everything that a lineage holds, one subject at a time."""
+    for dataset in lineage.datasets.values():
+        yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _dataset(dataset))
+    for job in lineage.jobs.values():
+        yield Snapshot(Key(Subject.JOB, tuple(job.id)), _job(job))
+        starts: dict[str, list[Order]] = {}
+        for order, run_id in job.starts:
+            starts.setdefault(run_id, []).append(order)
+        for run in job.runs.values():
+            yield Snapshot(_run_key(run.id), _run(run, starts.get(run.id.run, [])))
+    for namespace, span in lineage.namespaces.items():
+        yield Snapshot(Key(Subject.NAMESPACE, (namespace,)), {"span": _span(span)})
+
+
+def restore(lineage: Lineage, snapshots: Iterable[Snapshot]) -> None:
+    """Put snapshots into a lineage that knows none of their subjects; runs must come behind their jobs."""
+    for (subject, identity), content in snapshots:
+        match subject:
+            case Subject.DATASET:
+                dataset = DatasetId(*identity)
+                lineage.datasets[dataset] = _read_dataset(dataset, content)
+            case Subject.JOB:
+                job = JobId(*identity)
+                lineage.jobs[job] = _read_job(job, content)
+                lineage.touched.add(job)
+            case Subject.NAMESPACE:
+                lineage.namespaces[identity[0]] = _read_span(content["span"])
+            case Subject.RUN:
+                namespace, name, uuid = identity
+                run = RunId(uuid, JobId(namespace, name))
+                lineage.restore_run(_read_run(lineage, run, content), [_read_order(o) for o in content["starts"]])
+
+
+def _run_key(run: RunId) -> Key:
+    return Key(Subject.RUN, (*run.job, run.run))
+
+
+def _dataset(record: DatasetRecord) -> JsonObject:
+    return {
+        "span": _span(record.span),
+        "facets": _facets(record.facets),
+        "readFacets": _facets(record.read_facets),
+        "sayings": [
+            {
+                "order": _order(said.order),
+                "run": [said.run.run, *said.run.job] if said.run else None,
+                "read": said.read,
+                "fields": said.fields,
+                "version": said.version,
+            }
+            for _, said in sorted(record.sayings.items())
+        ],
+    }
+
+
+def _read_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
+    record = DatasetRecord(
+        identity, _read_span(content["span"]), _read_facets(content["facets"]), _read_facets(content["readFacets"])
+    )
+    for row in content["sayings"]:
+        run = RunId(row["run"][0], JobId(*row["run"][1:])) if row["run"] else None
+        said = Saying(_read_order(row["order"]), run, row["read"], row["fields"], row["version"])
+        record.sayings[said.key] = said
+    return record
+
+
+def _job(record: JobRecord) -> JsonObject:
+    return {
+        "span": _span(record.span),
+        "facets": _facets(record.facets),
+        "declared": _declaration(record.declared) if record.declared else None,
+        "declaredFacets": _facets(record.declared_facets),
+        "everDeclared": [[direction, *dataset] for direction, dataset in sorted(record.ever_declared)],
+    }
+
+
+def _declaration(declared: Declaration) -> JsonObject:
+    inputs, outputs = _uses(declared.inputs), _uses(declared.outputs)
+    return {"order": _order(declared.order), "inputs": inputs, "outputs": outputs}
+
+
+def _read_job(identity: JobId, content: JsonObject) -> JobRecord:
+    ever: set[Edge] = {(Direction(direction), DatasetId(*dataset)) for direction, *dataset in content["everDeclared"]}
+    return JobRecord(
+        identity,
+        _read_span(content["span"]),
+        facets=_read_facets(content["facets"]),
+        declared=_read_declaration(content["declared"]),
+        declared_facets=_read_facets(content["declaredFacets"]),
+        ever_declared=ever,
+    )
+
+
+def _read_declaration(content: JsonObject | None) -> Declaration | None:
+    if content is None:
+        return None
+    order, inputs, outputs = content["order"], content["inputs"], content["outputs"]
+    return Declaration(_read_order(order), _read_uses(inputs), _read_uses(outputs))
+
+
+def _run(run: RunRecord, starts: list[Order]) -> JsonObject:
+    return {
+        "span": _span(run.span),
+        "starts": [_order(start) for start in starts],
+        "ran": run.ran,
+        "terminal": None if run.terminal is None else [run.terminal[0], _order(run.terminal[1]), run.terminal[2]],
+        "facets": _facets(run.facets),
+        "jobFacets": _facets(run.job_facets),
+        "inputs": _uses(run.inputs),
+        "outputs": _uses(run.outputs),
+    }
+
+
+def _read_run(lineage: Lineage, identity: RunId, content: JsonObject) -> RunRecord:
+    terminal = content["terminal"]
+    starts = [_read_order(start) for start in content["starts"]]
+    return RunRecord(
+        identity,
+        _read_span(content["span"]),
+        first_start=min(starts, default=None),
+        last_start=max(starts, default=None),
+        ran=content["ran"],
+        terminal=None if terminal is None else (terminal[0], _read_order(terminal[1]), terminal[2]),
+        facets=_read_facets(content["facets"]),
+        job_facets=_read_facets(content["jobFacets"], lineage.jobs[identity.job].facets),
+        inputs=_read_uses(content["inputs"], lineage),
+        outputs=_read_uses(content["outputs"], lineage),
+    )
+
+
+def _uses(uses: Uses) -> list[JsonObject]:
+    return [
+        {"namespace": dataset.namespace, "name": dataset.name, "facets": _facets(facets)}
+        for dataset, facets in sorted(uses.items(), key=lambda use: use[0])
+    ]
+
+
+def _read_uses(rows: list[JsonObject], lineage: Lineage | None = None) -> Uses:
+    uses: Uses = {}
+    for row in rows:
+        dataset = DatasetId(row["namespace"], row["name"])
+        known = lineage.datasets.get(dataset) if lineage else None
+        uses[dataset] = _read_facets(row["facets"], known.facets if known else None)
+    return uses
+
+
+def _facets(facets: Facets) -> JsonObject:
+    return {name: [*_order(register.order), register.value] for name, register in facets.registers().items()}
+
+
+def _read_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
+    """Facets; values that `owner` has too are shared with it, which keeps memory to what is new."""
+    registers = {}
+    for name, (time, digest, value) in content.items():
+        shared = owner.share({name: value})[name] if owner else value
+        registers[name] = Register(Order(time, bytes.fromhex(digest)), shared)
+    return Facets.of(registers)
+
+
+def _span(span: Span) -> list[list[object]]:
+    return [_order(span.first), _order(span.last)]
+
+
+def _read_span(content: list[list[object]]) -> Span:
+    return Span(_read_order(content[0]), _read_order(content[1]))
+
+
+def _order(order: Order) -> list[object]:
+    return [order.time, order.hash.hex()]
+
+
+def _read_order(content: list[object]) -> Order:
+    time, digest = content
+    assert isinstance(time, int)
+    assert isinstance(digest, str)
+    return Order(time, bytes.fromhex(digest))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""columnLineage as Marquez reads it: from edges, with its deprecated keys, under schemas that hold its columns.
+
+Marquez drops a column edge without a word where the schema that comes with it lacks the column, and of how a
+column came about it keeps nothing but the keys that version 1-1-0 of the facet has deprecated.
+"""
+
+from collections.abc import Iterable
+
+from lineage.events import DatasetId, JsonObject
+from lineage.fold import ColumnEdge
+from lineage.forward.facets import column_lineage_facet
+
+MAX_TYPE = 255
+"""Characters of a transformationType in Marquez's database; a longer one makes it refuse the event."""
+
+Columns = dict[DatasetId, dict[str, None]]
+"""Names of columns by dataset, each once, in the order of mention."""
+
+
+def facet_of_edges(edges: Iterable[ColumnEdge]) -> JsonObject:
+    """The columnLineage facet of one output that says what its edges say."""
+    fields: dict[str, dict[tuple[DatasetId, str], list[JsonObject]]] = {}
+    whole: dict[tuple[DatasetId, str], list[JsonObject]] = {}
+    for edge in sorted(edges, key=lambda edge: tuple(map(str, edge))):
+        target = whole if edge.field is None else fields.setdefault(edge.field, {})
+        known = target.setdefault((edge.source, edge.source_field), [])
+        if edge.type is not None:
+            known.append(_transformation(edge))
+    content: JsonObject = {"fields": {name: {"inputFields": _input_fields(found)} for name, found in fields.items()}}
+    if whole:
+        content["dataset"] = _input_fields(whole)
+    return column_lineage_facet(content)
+
+
+def with_deprecated_keys(facet: JsonObject) -> JsonObject:
+    """The facet with inputFields, transformationType and transformationDescription in every column."""
+    return {**facet, "fields": {name: _column(field) for name, field in (facet.get("fields") or {}).items()}}
+
+
+def add_columns(columns: Columns, output: DatasetId, facet: JsonObject) -> None:
+    """Note the columns that the facet of an output speaks of, on either side."""
+    for name, field in facet["fields"].items():
+        columns.setdefault(output, {})[name] = None
+        for source in field["inputFields"]:
+            columns.setdefault(DatasetId(source["namespace"], source["name"]), {})[source["field"]] = None
+
+
+def with_columns(schema: JsonObject, names: Iterable[str], known: Iterable[JsonObject]) -> JsonObject:
+    """The schema facet with the named columns added that it lacks; `known` are their fields where they are known."""
+    fields = schema.get("fields") or []
+    held = {field["name"] for field in fields}
+    described = {field["name"]: field for field in known}
+    missing = [described.get(name, {"name": name}) for name in names if name not in held]
+    return {**schema, "fields": [*fields, *missing]} if missing else schema
+
+
+def _column(field: JsonObject) -> JsonObject:
+    sources = field.get("inputFields") or []
+    completed = {**field, "inputFields": sources}
+    said = [transformation for source in sources for transformation in source.get("transformations") or ()]
+    # What merely decides on rows does not make the value: it counts where nothing else is said.
+    kinds = [one for one in said if one["type"] == "DIRECT"] or said
+    if kinds:
+        completed.setdefault("transformationType", _type(kinds))
+        completed.setdefault("transformationDescription", _description(said))
+    return completed
+
+
+def _type(kinds: list[JsonObject]) -> str:
+    if all(kind.get("masking") is True for kind in kinds):
+        return "MASKED"
+    return ", ".join(sorted({kind.get("subtype") or kind["type"] for kind in kinds}))[:MAX_TYPE]
+
+
+def _description(said: list[JsonObject]) -> str:
+    """The emitter's words, and where it has none the names of what it does."""
+    words = {one.get("description") or " ".join(filter(None, (one["type"], one.get("subtype")))) for one in said}
+    return "; ".join(sorted(words))
+
+
+def _transformation(edge: ColumnEdge) -> JsonObject:
+    found: JsonObject = {"type": edge.type, "masking": edge.masking}
+    return found if edge.subtype is None else {**found, "subtype": edge.subtype}
+
+
+def _input_fields(found: dict[tuple[DatasetId, str], list[JsonObject]]) -> list[JsonObject]:
+    return [
+        {"namespace": source.namespace, "name": source.name, "field": field}
+        | ({"transformations": transformations} if transformations else {})
+        for (source, field), transformations in found.items()
+    ]

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An event of the log and what is known by now -> the event to send.
+
+It names all inputs and outputs, with schemas and column lineage, its job's type and its own type. So a consumer that
+takes the last event for the whole truth, as Marquez does, has the whole truth.
+"""
+
+import re
+
+from lineage.events import Event, JsonObject
+from lineage.events.timestamps import format_time
+from lineage.fold import Graph, Lineage
+from lineage.fold.records import TERMINAL_RANK, JobRecord, RunRecord
+from lineage.fold.view import EMPTY_VIEW
+from lineage.forward.datasets import Speaker, carry, datasets_of, lone_dataset
+from lineage.forward.ends import End
+from lineage.forward.facets import BATCH, JOB_FACETS, PRODUCER, RUN_EVENT, RUN_FACETS, closed_facet
+
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
+
+
+def complete(event: Event, lineage: Lineage, graph: Graph, ended: str | None = None) -> JsonObject:
+    """The event to send for one of the log, which must have been applied; the graph must be fresh.
+
+    `ended` is the type of the terminal event under which its run has ended already, None where it has not: whatever
+    comes behind the end carries that type, so that its facets arrive and the state stays. A terminal event carries
+    the type of the strongest of its run (FAIL, then ABORT, then COMPLETE).
+
+    Times stay as they are, except for spellings that not every consumer reads.
+    """
+    body = {**event.body, "eventTime": _event_time(event)}
+    if event.job is None:
+        return {**body, "dataset": lone_dataset(lineage, body["dataset"])}
+    job = lineage.jobs[event.job]
+    if event.run is None:
+        return _with_lineage(body, lineage, graph, job, None)
+    run = job.runs[event.run.run]
+    body["eventType"] = ended or _own_type(event, run)
+    return _with_lineage(body, lineage, graph, job, run)
+
+
+def closing_event(lineage: Lineage, graph: Graph, run: RunRecord, end: End) -> JsonObject:
+    """The ABORT event of a run that the service has closed: the same whenever it is made of the same records."""
+    facets = {"lineageLab_closed": closed_facet(end.because or "")}
+    body: JsonObject = {
+        "eventType": "ABORT",
+        "eventTime": format_time(end.order.time),
+        "producer": PRODUCER,
+        "schemaURL": RUN_EVENT,
+        "run": {"runId": run.id.run, "facets": facets},
+        "job": {"namespace": run.id.job.namespace, "name": run.id.job.name},
+    }
+    return _with_lineage(body, lineage, graph, lineage.jobs[run.id.job], run)
+
+
+def _own_type(event: Event, run: RunRecord) -> str:
+    if event.event_type in TERMINAL_RANK and run.terminal is not None:
+        return run.terminal[2]
+    return event.event_type
+
+
+def _with_lineage(
+    body: JsonObject, lineage: Lineage, graph: Graph, job: JobRecord, run: RunRecord | None
+) -> JsonObject:
+    settled = body.get("eventType") in TERMINAL_RANK
+    view = graph.views.get(job.id, EMPTY_VIEW)
+    speaker = Speaker(job, run, view, settled, starting=body.get("eventType") == "START")
+    completed = {**body, "job": _job(body["job"], job, run, settled), **datasets_of(lineage, speaker, body)}
+    if run is not None:
+        facets = dict(body["run"].get("facets") or {})
+        carry(RUN_FACETS, facets, settled, run.facets.get)
+        completed["run"] = {**body["run"], "facets": facets}
+    return completed
+
+
+def _job(said: JsonObject, job: JobRecord, run: RunRecord | None, settled: bool) -> JsonObject:
+    facets = dict(said.get("facets") or {})
+    by_run = run.job_facets if run else job.declared_facets
+    carry(JOB_FACETS, facets, settled, by_run.get, job.facets.get)
+    facets.setdefault("jobType", BATCH)
+    return {**said, "facets": facets}
+
+
+def _event_time(event: Event) -> str:
+    """The emitter's own spelling where it is plain RFC 3339; ours allows blanks, commas and offsets without colon."""
+    text: str = event.body["eventTime"]
+    return text if _TIME.fullmatch(text) else format_time(event.order.time)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The datasets of an event to send: all that the run or job is known to have, each described in full."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from lineage.events import DatasetId, JsonObject
+from lineage.fold import ColumnEdge, JobView, Lineage
+from lineage.fold.history import Direction
+from lineage.fold.records import Facets, JobRecord, RunRecord, Uses
+from lineage.forward.columns import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
+from lineage.forward.facets import DATASET_FACETS, READ_FACETS, standing
+
+
+class Speaker(NamedTuple):
+    """Who says something of datasets: a job, or (`run` set) one of its runs.
+
+    `settled`: the run has ended, so that what it said last stands before what the event at hand says.
+    """
+
+    job: JobRecord
+    run: RunRecord | None
+    view: JobView
+    settled: bool
+    starting: bool
+
+    def uses(self, direction: Direction) -> Uses:
+        """What this speaker itself has named so far."""
+        owner = self.run or self.job.declared
+        return owner.uses(direction) if owner else {}
+
+
+def datasets_of(lineage: Lineage, speaker: Speaker, body: JsonObject) -> dict[str, list[JsonObject]]:
+    """`inputs` and `outputs` of the event to send, under these keys; lists are there also when empty."""
+    columns: Columns = {}
+    edges: dict[DatasetId, list[ColumnEdge]] = {}
+    for edge in speaker.view.columns:
+        edges.setdefault(edge.output, []).append(edge)
+    outputs = _complete_all(lineage, speaker, Direction.OUTPUT, body.get("outputs") or [])
+    for output in outputs:
+        _add_column_lineage(output, speaker, edges)
+        if facet := output["facets"].get("columnLineage"):
+            add_columns(columns, _id(output), facet)
+    inputs = _complete_all(lineage, speaker, Direction.INPUT, body.get("inputs") or [])
+    for dataset in (*inputs, *outputs):
+        _widen_schema(lineage, dataset, columns.get(_id(dataset), ()))
+    return {"inputs": inputs, "outputs": outputs}
+
+
+def lone_dataset(lineage: Lineage, dataset: JsonObject) -> JsonObject:
+    """The dataset of a dataset event."""
+    completed = _complete(lineage, dataset, None, settled=False)
+    facet = completed["facets"].get("columnLineage")
+    if facet is not None:
+        completed["facets"]["columnLineage"] = with_deprecated_keys(facet)
+    return completed
+
+
+def carry(names: Iterable[str], facets: JsonObject, settled: bool, *known: Callable[[str], JsonObject | None]) -> None:
+    """Put facets that an event left out into `facets`, each from the first of `known` that has it.
+
+    Where `settled`, the first of `known` stands before the event. Tombstones that a consumer would stumble over are
+    taken out.
+    """
+    for name in names:
+        latest = known[0](name) if settled else None
+        value = latest or standing(facets, name) or next((found for source in known if (found := source(name))), None)
+        if value is not None:
+            facets[name] = value
+        elif name in READ_FACETS:
+            facets.pop(name, None)
+
+
+def _complete_all(
+    lineage: Lineage, speaker: Speaker, direction: Direction, named: list[JsonObject]
+) -> list[JsonObject]:
+    uses = speaker.uses(direction)
+    rows = [_complete(lineage, dataset, uses.get(_id(dataset)), speaker.settled) for dataset in named]
+    known = {_id(dataset) for dataset in named}
+    # A declaration names all that it means; events of a run add up.
+    rest: Mapping[DatasetId, Facets | None] = {}
+    if speaker.run is not None:
+        rest = {dataset: facets for dataset, facets in uses.items() if dataset not in known}
+    if not named and not rest:
+        rest = _current(speaker, direction)
+    for dataset in sorted(rest):
+        row = {"namespace": dataset.namespace, "name": dataset.name}
+        rows.append(_complete(lineage, row, rest[dataset], speaker.settled))
+    return rows
+
+
+def _current(speaker: Speaker, direction: Direction) -> Mapping[DatasetId, Facets | None]:
+    """The job's current datasets of a direction in which a run (or a job event) names none.
+
+    A START that names its inputs alone has made the view forget the outputs, which may follow: until then those of
+    the last run stand, because Marquez does not take edges back that it has once dropped.
+    """
+    datasets = speaker.view.inputs if direction is Direction.INPUT else speaker.view.outputs
+    if datasets or not speaker.starting:
+        return dict.fromkeys(datasets)
+    places = speaker.job.history.by_direction.get(direction)
+    last = places.last() if places else None
+    return dict(speaker.job.runs[last.run].uses(direction)) if last else {}
+
+
+def _complete(lineage: Lineage, dataset: JsonObject, said: Facets | None, settled: bool) -> JsonObject:
+    facets = dict(dataset.get("facets") or {})
+    record = lineage.datasets.get(_id(dataset))
+    everywhere = record.all_facets() if record else {}
+    carry(DATASET_FACETS, facets, settled, said.get if said else _nothing, everywhere.get)
+    carry(["columnLineage"], facets, settled, said.get if said else _nothing)
+    return {**dataset, "facets": facets}
+
+
+def _add_column_lineage(output: JsonObject, speaker: Speaker, edges: dict[DatasetId, list[ColumnEdge]]) -> None:
+    """The emitter's facet, or the job's current column edges as one: bare events and the lineage facet have none."""
+    facets = output["facets"]
+    facet = facets.get("columnLineage")
+    if facet is None and (found := edges.get(_id(output))):
+        facet = facet_of_edges(found)
+    if facet is not None:
+        facets["columnLineage"] = with_deprecated_keys(facet)
+
+
+def _widen_schema(lineage: Lineage, dataset: JsonObject, columns: Iterable[str]) -> None:
+    """Make a schema that is known hold the columns that columnLineage speaks of."""
+    schema = dataset["facets"].get("schema")
+    if schema is not None:
+        record = lineage.datasets.get(_id(dataset))
+        dataset["facets"]["schema"] = with_columns(schema, columns, record.fields() if record else ())
+
+
+def _nothing(_name: str) -> None:
+    return None
+
+
+def _id(dataset: JsonObject) -> DatasetId:
+    return DatasetId(dataset["namespace"], dataset["name"])

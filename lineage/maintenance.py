@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m lineage.maintenance`: backup, restore and check of a data directory.
+
+    backup --data DIRECTORY FILE     a copy of the log, also while the service runs
+    restore --data DIRECTORY FILE    put a copy in place; the service must be stopped
+    check --data DIRECTORY           read every event and every snapshot; the service may run
+
+Exit code 0 where it is done, 1 where `check` found damage, 2 where it could not be done: one line says why.
+"""
+
+import argparse
+import os
+import sqlite3
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from lineage.fold import Lineage
+from lineage.fold.snapshot import restore as restore_snapshots
+from lineage.store.database import FILE_NAME, lock_directory
+from lineage.store.errors import StoreUnusable
+from lineage.store.rows import PAGE, event_rows, events_of, snapshot_page
+from lineage.store.schema import SCHEMA_VERSION
+
+
+class MaintenanceError(Exception):
+    """Something could not be done; the message says what was attempted, on what, and what to do."""
+
+
+def backup(directory: Path, target: Path) -> str:
+    """Copy the log of a data directory to a new file; says what was copied.
+
+    Raises:
+        MaintenanceError: there is no log, the target exists, or it cannot be written.
+    """
+    source = directory / FILE_NAME
+    if target.exists():
+        raise MaintenanceError(f"cannot back up to {target}: it exists; name a new file")
+    partial = target.with_name(f"{target.name}.partial")
+    try:
+        with closing(_open(source)) as log, closing(sqlite3.connect(partial)) as copy:
+            log.backup(copy)
+            # One file is easier to carry than one with a log of its own beside it.
+            copy.execute("PRAGMA journal_mode = DELETE")
+        partial.replace(target)
+    except (sqlite3.Error, OSError) as error:
+        partial.unlink(missing_ok=True)
+        raise MaintenanceError(f"cannot back up {source} to {target}: {error}") from error
+    return f"{_contents(target)} of {source} are in {target}"
+
+
+def restore(directory: Path, source: Path) -> str:
+    """Put a backup in the place of a data directory's log, which is kept beside it; says what was restored.
+
+    Raises:
+        MaintenanceError: the backup is damaged or of another version, or the service runs.
+    """
+    contents, damage = check(source)
+    if damage:
+        raise MaintenanceError(f"cannot restore {source}: it is damaged ({damage[0]}); take another backup")
+    try:
+        lock = lock_directory(directory)
+    except StoreUnusable as error:
+        raise MaintenanceError(f"cannot restore to {directory}: {error}; stop the service first") from error
+    place = directory / FILE_NAME
+    partial = place.with_name(f"{FILE_NAME}.partial")
+    try:
+        with closing(_open(source)) as backed_up, closing(sqlite3.connect(partial)) as copy:
+            backed_up.backup(copy)
+        kept = _set_aside(place)
+        partial.replace(place)
+    except (sqlite3.Error, OSError) as error:
+        partial.unlink(missing_ok=True)
+        raise MaintenanceError(f"cannot restore {source} to {place}: {error}") from error
+    finally:
+        os.close(lock)
+    return f"{contents} of {source} are in {place}" + (f"; the log that was there is {kept}" if kept else "")
+
+
+def check(file: Path) -> tuple[str, list[str]]:
+    """Read everything in a log's file; says what it holds, and what is damaged.
+
+    Raises:
+        MaintenanceError: it is no log, or of another version of the service.
+    """
+    damage: list[str] = []
+    try:
+        with closing(_open(file)) as log:
+            version = log.execute("PRAGMA user_version").fetchone()[0]
+            if version != SCHEMA_VERSION:
+                raise MaintenanceError(
+                    f"cannot read {file}: it has schema {version}, this version of the service has {SCHEMA_VERSION};"
+                    " use the service that wrote it"
+                )
+            damage += [row[0] for row in log.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            damage += _damaged_snapshots(log) + _damaged_events(log)
+            return _contents(file), damage
+    except sqlite3.Error as error:
+        raise MaintenanceError(f"cannot read {file}: {error}") from error
+
+
+def _damaged_events(log: sqlite3.Connection) -> list[str]:
+    damage: list[str] = []
+    place = 0
+    while rows := event_rows(log, place, PAGE):
+        for _ in events_of(rows, lambda content_hash, error: damage.append(f"event {content_hash.hex()}: {error}")):
+            pass
+        place = rows[-1].seq
+    return damage
+
+
+def _damaged_snapshots(log: sqlite3.Connection) -> list[str]:
+    lineage = Lineage()
+    snapshots = None
+    try:
+        while snapshots := snapshot_page(log, snapshots[-1].key if snapshots else None):
+            restore_snapshots(lineage, snapshots)
+    except Exception as error:
+        return [f"snapshots: {error!r}"]
+    return []
+
+
+def _contents(file: Path) -> str:
+    with closing(_open(file)) as log:
+        events, snapshots = (
+            log.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("events", "snapshots")
+        )
+    return f"{events} events and {snapshots} snapshots"
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    if not file.is_file():
+        raise MaintenanceError(f"cannot read {file}: there is no such file")
+    # Reading a file that was closed in WAL mode needs its index, which a read-only connection may not make.
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+
+
+def _set_aside(place: Path) -> Path | None:
+    """Move a log and what SQLite keeps beside it to names that are free; returns the log's new name."""
+    if not place.exists():
+        return None
+    number = 1
+    while (kept := place.with_name(f"{place.stem}-before-restore-{number}{place.suffix}")).exists():
+        number += 1
+    for ending in ("", "-wal", "-shm"):
+        beside = place.with_name(place.name + ending)
+        if beside.exists():
+            beside.replace(kept.with_name(kept.name + ending))
+    return kept
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m lineage.maintenance", description="Care for a lineage log.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, file in (("backup", True), ("restore", True), ("check", False)):
+        command = commands.add_parser(name)
+        command.add_argument("--data", type=Path, required=True, help="directory of the event log")
+        if file:
+            command.add_argument("file", type=Path, help="the backup")
+    chosen = parser.parse_args(arguments)
+    try:
+        match chosen.command:
+            case "backup":
+                print(backup(chosen.data, chosen.file))
+            case "restore":
+                print(restore(chosen.data, chosen.file))
+            case _:
+                contents, damage = check(chosen.data / FILE_NAME)
+                print(f"{contents} are in {chosen.data / FILE_NAME}: " + ("damaged" if damage else "no damage"))
+                print(*damage, sep="\n", end="\n" if damage else "")
+                return 1 if damage else 0
+    except MaintenanceError as error:
+        print(f"lineage: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All jobs and datasets by namespace and name: no list has to sort what only grows."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from lineage.events import DatasetId, JobId
+from lineage.fold import Lineage
+from lineage.marquez.names import SortedNames
+
+_SLICE = 2000
+"""Names taken in between two pauses: some milliseconds."""
+
+_Id = TypeVar("_Id", JobId, DatasetId)
+
+
+class Shelf(Generic[_Id]):
+    """The identities that are the keys of a mapping which only grows, sorted."""
+
+    def __init__(self, keys: dict[_Id, Any], identity: Callable[[str, str], _Id]) -> None:
+        self._keys: dict[_Id, Any] = keys
+        self._identity: Callable[[str, str], _Id] = identity
+        self._taken = 0
+        self._waiting: list[_Id] = []
+        self._names: dict[str, SortedNames] = {}
+        self.namespaces = SortedNames()
+
+    def renew(self) -> bool:
+        """Take in some of the keys that are new; False where there were none."""
+        # A mapping keeps the order of arrival, so that the new keys are the last.
+        new = len(self._keys) - self._taken
+        self._waiting += islice(reversed(self._keys), new)
+        self._taken += new
+        part, self._waiting = self._waiting[-_SLICE:], self._waiting[:-_SLICE]
+        for namespace, name in part:
+            names = self._names.get(namespace)
+            if names is None:
+                names = self._names[namespace] = SortedNames()
+                self.namespaces.add(namespace)
+            names.add(name)
+        return bool(part)
+
+    def count(self, namespace: str | None = None) -> int:
+        """How many there are, in one namespace or in all."""
+        if namespace is None:
+            return self._taken - len(self._waiting)
+        return len(self._names.get(namespace, ()))
+
+    def page(self, namespace: str | None, offset: int, limit: int) -> list[_Id]:
+        """`limit` of them from a position on, of one namespace or of all."""
+        found: list[_Id] = []
+        for space, names in self._chosen(namespace):
+            if len(found) == limit:
+                break
+            if offset >= len(names):
+                offset -= len(names)
+                continue
+            found += (self._identity(space, name) for name in names.page(offset, limit - len(found)))
+            offset = 0
+        return found
+
+    def all(self, namespace: str | None = None) -> Iterator[_Id]:
+        """All of them, of one namespace or of all; bears additions between two items."""
+        for space, names in self._chosen(namespace):
+            yield from (self._identity(space, name) for name in names)
+
+    def holding(self, wanted: str, namespace: str | None) -> Iterator[tuple[str, list[str]]]:
+        """Namespace and sorted names that hold a text in lower case, for each part that was searched."""
+        for space, names in self._chosen(namespace):
+            for part in names.holding(wanted):
+                yield space, part
+
+    def _chosen(self, namespace: str | None) -> Iterator[tuple[str, SortedNames]]:
+        if namespace is None:
+            for space in self.namespaces:
+                yield space, self._names[space]
+        elif namespace in self._names:
+            yield namespace, self._names[namespace]
+
+
+class Index:
+    """The sorted names of one lineage. Bring it up to date before reading: go through `pauses`."""
+
+    def __init__(self, lineage: Lineage) -> None:
+        self.lineage = lineage
+        self.jobs: Shelf[JobId] = Shelf(lineage.jobs, JobId)
+        self.datasets: Shelf[DatasetId] = Shelf(lineage.datasets, DatasetId)
+
+    def pauses(self) -> Iterator[None]:
+        """Take in everything new; each item is an occasion to pause."""
+        while self.jobs.renew() or self.datasets.renew():
+            yield

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorted names that cost little to add to, to page through, and to search."""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+
+_FULL = 1000
+"""Names of a bucket before it is halved: adding one moves no more than these."""
+
+
+class _Bucket:
+    """Neighbouring names. `text` is all of them in lower case: one look tells whether any holds what is wanted."""
+
+    __slots__ = ("_text", "names")
+
+    def __init__(self, names: list[str], text: str | None = None) -> None:
+        self.names = names
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """Made when it is first asked for after a change."""
+        if self._text is None:
+            self._text = "\n".join(self.names).lower()
+        return self._text
+
+    def changed(self) -> None:
+        """Forget the text."""
+        self._text = None
+
+
+class SortedNames:
+    """A sorted set of names.
+
+    All reads by position or by neighbour stay right when names are added between them.
+    """
+
+    def __init__(self) -> None:
+        self._buckets: list[_Bucket] = []
+        self._firsts: list[str] = []
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, name: str) -> None:
+        """Put a name in; a second time it changes nothing."""
+        if not self._buckets:
+            self._buckets.append(_Bucket([name]))
+            self._firsts.append(name)
+            self._size = 1
+            return
+        at = max(0, bisect_right(self._firsts, name) - 1)
+        bucket = self._buckets[at]
+        place = bisect_left(bucket.names, name)
+        if place < len(bucket.names) and bucket.names[place] == name:
+            return
+        insort(bucket.names, name)
+        bucket.changed()
+        self._size += 1
+        self._firsts[at] = bucket.names[0]
+        if len(bucket.names) > _FULL:
+            upper = bucket.names[_FULL // 2 :]
+            del bucket.names[_FULL // 2 :]
+            self._buckets.insert(at + 1, _Bucket(upper))
+            self._firsts.insert(at + 1, upper[0])
+
+    def page(self, offset: int, limit: int) -> list[str]:
+        """`limit` names from a position on."""
+        found: list[str] = []
+        for bucket in self._buckets:
+            if len(found) == limit:
+                break
+            if offset >= len(bucket.names):
+                offset -= len(bucket.names)
+                continue
+            found += bucket.names[offset : offset + limit - len(found)]
+            offset = 0
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        for part in self._parts(searching=False):
+            yield from part.names
+
+    def holding(self, wanted: str) -> Iterator[list[str]]:
+        """Names that hold `wanted`, a text in lower case, in any case: one list for each part that was searched."""
+        for part in self._parts(searching=True):
+            yield [name for name in part.names if wanted in name.lower()] if wanted in part.text else []
+
+    def _parts(self, searching: bool) -> Iterator[_Bucket]:
+        """All names, some at a time; those that are added in between are among them where they lie ahead."""
+        last = ""
+        while self._buckets:
+            at = max(0, bisect_right(self._firsts, last) - 1)
+            ahead = bisect_right(self._buckets[at].names, last)
+            if ahead == len(self._buckets[at].names):
+                at, ahead = at + 1, 0
+            if at == len(self._buckets):
+                return
+            bucket = self._buckets[at]
+            # A copy, for the bucket may be halved while it is read; its text is worth sharing.
+            part = _Bucket(bucket.names[ahead:], bucket.text if searching and not ahead else None)
+            last = part.names[-1]
+            yield part

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources and tags as Marquez shows them."""
+
+from lineage.events import DatasetId, JobId, JsonObject
+from lineage.events.timestamps import format_time
+from lineage.fold import Lineage
+
+
+def source(lineage: Lineage, namespace: str) -> JsonObject:
+    """A namespace of datasets, which is where they are: `kafka://host:port`, `s3://bucket`."""
+    span = lineage.namespaces[namespace]
+    scheme = namespace.partition("://")[0].upper() if "://" in namespace else ""
+    return {
+        "type": scheme,
+        "name": namespace,
+        "createdAt": format_time(span.first.time),
+        "updatedAt": format_time(span.last.time),
+        "connectionUrl": namespace,
+        "description": None,
+    }
+
+
+def tags_of(lineage: Lineage, node: JobId | DatasetId) -> set[str]:
+    """Names of the tags on a job, or on a dataset and its columns."""
+    facets = lineage.jobs[node].facets if isinstance(node, JobId) else lineage.datasets[node].facets
+    tags = (facets.get("tags") or {}).get("tags")
+    if not isinstance(tags, list):
+        return set()
+    return {tag["key"] for tag in tags if isinstance(tag, dict) and isinstance(tag.get("key"), str)}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts over the last day or week, as the start page of Marquez shows them."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from lineage.events import JsonObject
+from lineage.events.event import Order
+from lineage.events.timestamps import format_time
+from lineage.fold.records import JobRecord, Span
+
+_HOURS = 24
+_DAYS = 7
+_TYPES = ("fail", "start", "complete", "abort")
+
+
+class Period(StrEnum):
+    """A day in hours, or a week in days."""
+
+    DAY = "DAY"
+    WEEK = "WEEK"
+
+
+class Bounds(NamedTuple):
+    """Ends (ns) of intervals that follow each other, the first of them the beginning of all."""
+
+    times: list[int]
+
+    def place(self, time: int) -> int | None:
+        """The interval that a time falls into; None where it is outside all."""
+        at = bisect_right(self.times, time) - 1
+        return at if 0 <= at < len(self.times) - 1 else None
+
+    def rows(self) -> list[JsonObject]:
+        """The intervals as Marquez shows them."""
+        starts = [format_time(time) for time in self.times]
+        return [{"startInterval": start, "endInterval": end} for start, end in pairwise(starts)]
+
+
+def bounds(period: Period, zone: tzinfo, now: int) -> Bounds:
+    """The 24 hours up to and with the current one, or the seven days of a zone up to and with today; `now` in ns."""
+    moment = datetime.fromtimestamp(now / 1e9, UTC)
+    if period is Period.DAY:
+        hour = moment.replace(minute=0, second=0, microsecond=0)
+        ends = [hour + timedelta(hours=i) for i in range(1 - _HOURS, 2)]
+    else:
+        # Days are counted on the calendar: across a change of the clocks one has 23 or 25 hours.
+        today = moment.astimezone(zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+        ends = [(today + timedelta(days=i)).replace(tzinfo=zone) for i in range(1 - _DAYS, 2)]
+    return Bounds([int(end.timestamp()) * 10**9 for end in ends])
+
+
+class EventCounts:
+    """START events, and runs that ended, by interval. A run that several terminal events end counts once."""
+
+    def __init__(self, within: Bounds) -> None:
+        self._within = within
+        self._rows: list[JsonObject] = [{**row, **dict.fromkeys(_TYPES, 0)} for row in within.rows()]
+
+    def add(self, job: JobRecord) -> None:
+        """Count the runs of one job."""
+        first, last = self._within.times[0], self._within.times[-1]
+        if job.span.last.time < first:
+            return
+        for order, _ in job.starts[bisect_left(job.starts, (Order(first, b""), "")) :]:
+            self._count("start", order)
+        for run in job.runs.values():
+            if run.terminal is not None and first <= run.terminal[1].time < last:
+                self._count(run.terminal[2].lower(), run.terminal[1])
+
+    def rows(self) -> list[JsonObject]:
+        """The counts as Marquez shows them."""
+        return self._rows
+
+    def _count(self, event_type: str, order: Order) -> None:
+        place = self._within.place(order.time)
+        if place is not None:
+            self._rows[place][event_type] += 1
+
+
+class Growth:
+    """How many things there were at the end of each interval."""
+
+    def __init__(self, within: Bounds) -> None:
+        self._within = within
+        self._new = [0] * (len(within.times) - 1)
+
+    def add(self, spans: Iterable[Span]) -> None:
+        """Count things by the first event that spoke of them."""
+        for span in spans:
+            at = max(0, bisect_right(self._within.times, span.first.time) - 1)
+            if at < len(self._new):
+                self._new[at] += 1
+
+    def rows(self) -> list[JsonObject]:
+        """The counts as Marquez shows them."""
+        total = 0
+        rows = []
+        for row, new in zip(self._within.rows(), self._new, strict=True):
+            total += new
+            rows.append({**row, "count": total})
+        return rows

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs that a run builds upon: run, dataset version that it read, run that wrote it, and so on."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from lineage.events import DatasetId, JsonObject
+from lineage.events.event import Order
+from lineage.fold import Graph, Lineage, outcome_of
+from lineage.fold.history import Direction, Place, Places
+from lineage.fold.records import RunRecord
+from lineage.marquez.catalog import Catalog
+
+
+class UpstreamRuns:
+    """All runs within `depth` steps upstream of a run, itself first, nearest first. The search can pause."""
+
+    def __init__(self, catalog: Catalog, lineage: Lineage, graph: Graph, run: RunRecord, depth: int) -> None:
+        self._catalog = catalog
+        self._lineage = lineage
+        self._graph = graph
+        self._depth = depth
+        self._run = run
+        self._rows: list[JsonObject] = []
+
+    def pauses(self) -> Iterator[None]:
+        """Search; each item is an occasion to pause."""
+        seen = {self._run.id}
+        level = [self._run]
+        for _ in range(self._depth + 1):
+            producers: list[RunRecord] = []
+            for run in level:
+                row, found = self._row(run)
+                self._rows.append(row)
+                producers += (producer for producer in found if producer.id not in seen)
+                seen.update(producer.id for producer in found)
+                yield
+            level = producers
+            if not level:
+                break
+
+    def result(self) -> JsonObject:
+        """What was found, as Marquez shows it."""
+        return {"runs": self._rows}
+
+    def _row(self, run: RunRecord) -> tuple[JsonObject, list[RunRecord]]:
+        shown = self._catalog.run(run)
+        inputs: list[JsonObject] = []
+        producers: list[RunRecord] = []
+        for version in shown["inputDatasetVersions"]:
+            identity = version["datasetVersionId"]
+            producer = self._producer(run, DatasetId(identity["namespace"], identity["name"]))
+            inputs.append({**identity, "producedByRunId": producer.id.run if producer else None})
+            if producer is not None and producer not in producers:
+                producers.append(producer)
+        return {
+            "job": shown["jobVersion"],
+            "run": {
+                "id": run.id.run,
+                "start": shown["startedAt"],
+                "end": shown["endedAt"],
+                "status": outcome_of(self._lineage, run).state,
+            },
+            "inputs": inputs,
+        }, producers
+
+    def _producer(self, reader: RunRecord, dataset: DatasetId) -> RunRecord | None:
+        """The run that wrote what a run read.
+
+        It is the one that made the version which the reader names; else the last that began to write the dataset
+        before the reader began, or, where none did, before the reader was last heard of.
+        """
+        facets = reader.inputs[dataset]
+        version = self._catalog.dataset_versions(dataset).used(facets, reader.span.last)
+        if version is not None and version.run is not None and version.version == _said_version(facets.get("version")):
+            made_by = self._lineage.run(version.run.run, version.run.job)
+            if made_by is not None and dataset in made_by.outputs:
+                return made_by
+        histories = [
+            (self._lineage.jobs[job].runs, places)
+            for job in self._graph.producers.get(dataset, ())
+            if (places := self._lineage.jobs[job].history.by_edge.get((Direction.OUTPUT, dataset))) is not None
+        ]
+        for until in (reader.place.order, reader.span.last):
+            found = [runs[place.run] for runs, places in histories if (place := _last_before(places, until))]
+            found = [run for run in found if run.id != reader.id]
+            if found:
+                return max(found, key=lambda run: run.place)
+        return None
+
+
+def _said_version(facet: JsonObject | None) -> str:
+    said = (facet or {}).get("datasetVersion")
+    return said if isinstance(said, str) else ""
+
+
+def _last_before(places: Places, until: Order) -> Place | None:
+    """The last place before a point in the total order."""
+    at = bisect_left(range(len(places)), True, key=lambda i: places.latest_first(i, 1)[0].order < until)
+    found = places.latest_first(at, 1)
+    return found[0] if found else None

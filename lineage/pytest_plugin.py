@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pytest plugin for jobs that emit OpenLineage events: `-p lineage.pytest_plugin`.
+
+    def test_lineage_of_stats(lineage_events):
+        run_the_job()
+        lineage_events.assert_valid()
+        lineage_events.assert_column("stats#total", "orders#price AGGREGATION")
+
+While a test uses the fixture `lineage_events`, the Python client and Spark's listener find their configuration in the
+environment, in this process and in those it starts, and send their events to a recorder on this machine.
+Override the fixture `lineage_rules` to give the naming rules of your lineage service.
+
+PYTEST_DONT_REWRITE: there is no `assert` in here, and pytest would warn where this was imported before.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import pytest
+
+from lineage.check import Specification, check_events, items_of, render_text
+from lineage.contract import ContractError, compare, load
+from lineage.events import EventError, JobId, JsonObject, MalformedJson, parse_json
+from lineage.fold import Graph, Lineage, RunState, export_graph, outcome_of
+from lineage.ingest import read_event
+from lineage.lookup import Node, Unresolved, resolve
+from lineage.recorder import Recorder, recording
+from lineage.rules import Rules
+
+_VARIABLES = "OPENLINEAGE"
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+_LOOPBACK = "127.0.0.1"
+
+
+class RecordedRun(NamedTuple):
+    """A run that the recorded events speak of: `events` in the order of arrival."""
+
+    id: str
+    job: JobId
+    state: RunState
+    events: list[JsonObject]
+
+
+class LineageEvents:
+    """The events of one test. Every `assert_...` fails the test with a readable report."""
+
+    def __init__(self, recorder: Recorder, rules: Rules) -> None:
+        self._recorder = recorder
+        self._rules = rules
+
+    @property
+    def url(self) -> str:
+        """Where events are taken; clients that read `OPENLINEAGE_URL` know it."""
+        return self._recorder.url
+
+    @property
+    def spark_properties(self) -> dict[str, str]:
+        """For a Spark that does not inherit the environment: `spark.openlineage.transport...`."""
+        return {f"spark.openlineage.{key}": value for key, value in self._transport().items()}
+
+    @property
+    def flink_properties(self) -> dict[str, str]:
+        """For Flink's configuration, beside its listener: `openlineage.transport...`."""
+        return {f"openlineage.{key}": value for key, value in self._transport().items()}
+
+    @property
+    def events(self) -> list[JsonObject]:
+        """What has arrived, in this order. Fails the test where something is no JSON object."""
+        events = []
+        for number, body in enumerate(self._recorder.bodies, 1):
+            try:
+                event = parse_json(body)
+            except MalformedJson as error:
+                _fail(f"event {number} is not JSON: {error}")
+            if not isinstance(event, dict):
+                _fail(f"event {number} is no JSON object but {body[:60]!r}")
+            events.append(event)
+        return events
+
+    def wait_for(self, enough: Callable[[list[JsonObject]], bool], seconds: float = 30) -> None:
+        """Wait until the events that have arrived are `enough`; for jobs that send them in the background."""
+        if not self._recorder.wait_for(lambda: enough(self.events), seconds):
+            _fail(f"the events that were waited for did not come in {seconds:g} s; what came:\n{self._listed()}")
+
+    def runs(self, job: str | None = None) -> list[RecordedRun]:
+        """The runs of a job (its name, or `namespace/name`), or all, by the time of their first event."""
+        lineage = self._lineage()
+        known = {f"{record.id.namespace}/{record.id.name}": record for record in lineage.jobs.values()}
+        wanted = [record for text, record in known.items() if job in (None, text, record.id.name)]
+        if job is not None and not wanted:
+            _fail(f"no event speaks of job {job!r}; jobs are: {', '.join(sorted(known)) or 'none'}")
+        found = sorted((run for record in wanted for run in record.runs.values()), key=lambda run: run.span.first)
+        events = self.events
+        return [
+            RecordedRun(
+                run.id.run, run.id.job, outcome_of(lineage, run).state, [e for e in events if _is_of(e, run.id.run)]
+            )
+            for run in found
+        ]
+
+    def graph(self) -> JsonObject:
+        """The graph that the events mean, as `GET /api/v1/graph` of the service has it."""
+        lineage = self._lineage()
+        return export_graph(lineage, Graph(lineage))
+
+    def assert_valid(self, strict: bool = False, specification: Path | None = None) -> None:
+        """Fail where `lineage.check` has anything against the events; where `strict`, warnings count.
+
+        `specification` is a folder that has the standard's JSON schemas.
+        """
+        standard = Specification.from_folder(specification) if specification else None
+        findings = check_events(items_of(self._recorder.bodies, "event"), self._rules, standard, source="the recorder")
+        if not findings.ok(strict):
+            _fail(render_text(findings))
+
+    def assert_contract(self, contract: Path | str, features: Iterable[str] = ()) -> None:
+        """Fail where the graph is not what a lineage contract (a file, or its text) says."""
+        is_text = isinstance(contract, str) and "\n" in contract
+        try:
+            text = str(contract) if is_text else Path(contract).read_text(encoding="utf-8")
+            report = compare(load(text), self.graph(), features)
+        except (ContractError, OSError) as error:
+            _fail(f"the contract{'' if is_text else f' {contract}'} cannot be used: {error}")
+        if not report.ok:
+            _fail(report.render_text())
+
+    def assert_column(self, output: str, *inputs: str) -> None:
+        """Fail where a column does not come from exactly these columns.
+
+        Columns are `DATASET#COLUMN`, the dataset's name being as short as it is unique. An input may say how:
+        `orders#price AGGREGATION`, `orders#email DIRECT/TRANSFORMATION masked`. Columns that decide on rows alone
+        (filters, keys of joins and groups of the whole dataset) are no inputs of a column.
+        """
+        graph = self.graph()
+        target = _column(output, graph)
+        found = _sources(graph, target)
+        wanted = {}
+        for text in inputs:
+            name, _, kind = text.partition(" ")
+            wanted[_column(name, graph)] = kind.strip()
+        lines = [f"missing     {node}{_in_brackets(kind)}" for node, kind in wanted.items() if node not in found]
+        lines += [f"unexpected  {node}{_in_brackets(_join(found[node]))}" for node in sorted(found.keys() - wanted)]
+        for node, kind in wanted.items():
+            if kind and node in found and not _fits(kind, found[node]):
+                lines.append(f"different   {node}: expected {kind}, found {_join(found[node])}")
+        if lines:
+            _fail("\n".join([f"sources of {target}:", *(f"  {line}" for line in lines)]))
+
+    def _lineage(self) -> Lineage:
+        lineage = Lineage()
+        for number, body in enumerate(self._recorder.bodies, 1):
+            try:
+                lineage.apply(read_event(body, self._rules))
+            except EventError as error:
+                _fail(f"a lineage service would refuse event {number}: {error}")
+        return lineage
+
+    def _transport(self) -> dict[str, str]:
+        return {"transport.type": "http", "transport.url": self.url}
+
+    def _listed(self) -> str:
+        lines = [
+            f"  {event.get('eventTime')} {event.get('eventType')} {(event.get('job') or {}).get('name')}"
+            for event in self.events
+        ]
+        return "\n".join(lines) or "  nothing"
+
+
+@pytest.fixture
+def lineage_rules() -> Rules:
+    """The naming rules that events are read under; none unless a project overrides this fixture."""
+    return Rules()
+
+
+@pytest.fixture
+def lineage_events(lineage_rules: Rules, tmp_path: Path) -> Iterator[LineageEvents]:
+    """The events that the test's job sends, and the environment that makes it send them here."""
+    with recording() as recorder, _environment(recorder.url, tmp_path / "openlineage.yml"):
+        yield LineageEvents(recorder, lineage_rules)
+
+
+@contextmanager
+def _environment(url: str, file: Path) -> Iterator[None]:
+    """The variables that OpenLineage's clients read, and no others of theirs.
+
+    The Python client writes variables of its own when it reads `OPENLINEAGE_URL`; they must not outlive the test
+    either, or the next one's client would send to this one's recorder. A file comes before `./openlineage.yml` and
+    the one at home, which may send events elsewhere.
+    """
+    before = dict(os.environ)
+    file.write_text(f"transport:\n  type: http\n  url: {url}\n", encoding="utf-8")
+    _remove_variables()
+    os.environ["OPENLINEAGE_URL"] = url
+    os.environ["OPENLINEAGE_CONFIG"] = str(file)
+    for name in _NO_PROXY:
+        os.environ[name] = ",".join(part for part in (os.environ.get(name), _LOOPBACK) if part)
+    try:
+        yield
+    finally:
+        _remove_variables()
+        for name in _NO_PROXY:
+            os.environ.pop(name, None)
+        restored = (name for name in before if name.startswith(_VARIABLES) or name in _NO_PROXY)
+        os.environ.update({name: before[name] for name in restored})
+
+
+def _remove_variables() -> None:
+    for name in [name for name in os.environ if name.startswith(_VARIABLES)]:
+        del os.environ[name]
+
+
+def _fail(report: str) -> NoReturn:
+    """End the test with a report alone: a traceback through this plugin tells nobody anything."""
+    raise pytest.fail.Exception(report, pytrace=False) from None
+
+
+def _is_of(event: Mapping[str, Any], run: str) -> bool:
+    return isinstance(event.get("run"), dict) and str(event["run"].get("runId", "")).lower() == run
+
+
+def _column(text: str, graph: JsonObject) -> Node:
+    try:
+        node = resolve(text, graph)
+    except Unresolved as error:
+        _fail(str(error))
+    if node.field is None:
+        _fail(f"{text!r} names a dataset; write DATASET#COLUMN")
+    return node
+
+
+def _sources(graph: JsonObject, target: Node) -> dict[Node, set[str]]:
+    """The columns that go into a column, each with its transformations."""
+    found: dict[Node, set[str]] = {}
+    for edge in graph["columns"]:
+        if Node(**edge["output"]) == target:
+            kind = "/".join(part for part in (edge["type"], edge["subtype"]) if part) or "unspecified"
+            found.setdefault(Node(**edge["input"]), set()).add(f"{kind} masked" if edge["masking"] else kind)
+    return found
+
+
+def _fits(kind: str, found: set[str]) -> bool:
+    """Whether all transformations are of a kind, which may leave out the type (DIRECT, INDIRECT)."""
+    return all(kind in (transformation, transformation.partition("/")[2]) for transformation in found)
+
+
+def _join(kinds: Iterable[str]) -> str:
+    return ", ".join(sorted(kinds))
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""

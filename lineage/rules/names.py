@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Canonical identities under the rules and under what is known of where tables lie."""
+
+from collections.abc import Mapping
+
+from lineage.events.ids import DatasetId
+from lineage.rules.model import Rules, TableName
+
+
+class Names:
+    """Resolves names for one event.
+
+    `locations` are the places of tables as their catalogs tell them (`s3://warehouse/sales/orders`). A table that
+    is not among them is taken to lie at its catalog's default location. `tables` are those that were asked for.
+    """
+
+    def __init__(self, rules: Rules, locations: Mapping[TableName, str]) -> None:
+        self._rules = rules
+        self._locations = locations
+        self.tables: set[TableName] = set()
+        self._resolved: dict[tuple[str, str], DatasetId] = {}
+
+    def dataset(self, namespace: str, name: str) -> DatasetId:
+        """The canonical identity of a dataset; may still be empty where no rule applies."""
+        # Column lineage names the same few datasets once per column.
+        known = self._resolved.get((namespace, name))
+        if known is None:
+            table = self._rules.table(namespace, name)
+            known = self._place(table) if table else self._rules.elsewhere(namespace, name)
+            self._resolved[namespace, name] = known
+        return known
+
+    def symlink(self, namespace: str, name: str) -> DatasetId:
+        """The canonical alias of a dataset."""
+        return self.alias(namespace, name) or self._rules.elsewhere(namespace, name)
+
+    def alias(self, namespace: str, name: str) -> DatasetId | None:
+        """The canonical alias of a table; None for what is no table of a catalog."""
+        table = self._rules.table(namespace, name)
+        return self._rules.catalog(table.catalog).symlink(table.path) if table else None
+
+    def _place(self, table: TableName) -> DatasetId:
+        self.tables.add(table)
+        location = self._locations.get(table)
+        if location is None:
+            location = self._rules.catalog(table.catalog).default_location(table.path)
+        scheme, _, rest = location.rstrip("/").partition("://")
+        authority, _, path = rest.partition("/")
+        return self._rules.elsewhere(f"{scheme}://{authority}", path)

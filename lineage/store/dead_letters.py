@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events that were accepted and could not be used further: kept in the log, listed here with the reason."""
+
+import time
+from enum import StrEnum
+from typing import NamedTuple
+
+from lineage.store.database import Database
+
+
+class Trouble(StrEnum):
+    """What an event could not be used for."""
+
+    FOLD = "fold"
+    """A defect keeps it out of the graph."""
+
+    DAMAGED = "damaged"
+    """Its row in the log has been changed or broken."""
+
+    FORWARD = "forward"
+    """The consumer behind the forwarder refuses it for good."""
+
+
+class DeadLetter(NamedTuple):
+    """One entry; `body` is None where the event has left the log. `parked_at` is in nanoseconds."""
+
+    trouble: Trouble
+    hash: bytes
+    error: str
+    parked_at: int
+    body: bytes | None
+
+
+class DeadLetters:
+    """The list, part of the log's file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def park(self, trouble: Trouble, content_hash: bytes, error: str) -> None:
+        """Put an event on the list, or renew the reason why it is there."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO dead_letters (kind, hash, error, parked_at) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (kind, hash) DO UPDATE SET error = excluded.error",
+                (trouble, content_hash, error, time.time_ns()),
+            )
+
+    def release(self, trouble: Trouble, content_hash: bytes) -> None:
+        """Take an event off the list."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM dead_letters WHERE kind = ? AND hash = ?", (trouble, content_hash))
+
+    def hashes(self, trouble: Trouble) -> list[bytes]:
+        """The hashes of all events of one kind, oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT hash FROM dead_letters WHERE kind = ? ORDER BY id", (trouble,)).fetchall()
+        return [content_hash for (content_hash,) in rows]
+
+    def count(self) -> dict[Trouble, int]:
+        """How many there are of each kind."""
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT kind, count(*) FROM dead_letters GROUP BY kind").fetchall()
+        return {Trouble(kind): count for kind, count in rows}
+
+    def page(self, limit: int, offset: int = 0, trouble: Trouble | None = None) -> list[DeadLetter]:
+        """One page, oldest first; of one kind where `trouble` is given."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT d.kind, d.hash, d.error, d.parked_at, e.body FROM dead_letters d"
+                " LEFT JOIN events e ON e.hash = d.hash WHERE ?1 IS NULL OR d.kind = ?1"
+                " ORDER BY d.id LIMIT ?2 OFFSET ?3",
+                (trouble, limit, offset),
+            ).fetchall()
+        return [DeadLetter(Trouble(kind), *rest) for kind, *rest in rows]

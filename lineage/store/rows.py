@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the file as events and snapshots, page by page: no reader holds the file for long."""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from lineage.events import Event, canonical_json
+from lineage.fold.snapshot import Key, Snapshot, Subject
+from lineage.ingest import restore_event
+
+PAGE = 500
+END_OF_TIME = 2**63 - 1
+
+OnDamaged = Callable[[bytes, Exception], None]
+"""Told of a row that cannot be read as the event it was: the hash it was stored under, and why."""
+
+
+class EventRow(NamedTuple):
+    """An event as it lies in the file."""
+
+    seq: int
+    hash: bytes
+    kind: str
+    body: bytes
+
+
+def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: int = END_OF_TIME) -> list[EventRow]:
+    """Up to `limit` rows behind number `after`, in order of arrival, of event time (ns) `until` or before."""
+    query = "SELECT seq, hash, kind, body FROM events WHERE seq > ? AND event_time <= ? ORDER BY seq LIMIT ?"
+    return [EventRow(*row) for row in connection.execute(query, (after, until, limit))]
+
+
+def event_of(row: EventRow) -> Event:
+    """The event of a row.
+
+    Raises:
+        ValueError: the row does not hold what was stored under its hash.
+    """
+    try:
+        event = restore_event(row.kind, row.body)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the stored event cannot be read: {error!r}") from error
+    if event.order.hash != row.hash:
+        raise ValueError("the stored event has been changed: its content does not match its hash")
+    return event
+
+
+def events_of(rows: list[EventRow], on_damaged: OnDamaged) -> Iterator[tuple[int, Event]]:
+    """The events of rows with their numbers; damaged rows are told to `on_damaged` and left out."""
+    for row in rows:
+        try:
+            event = event_of(row)
+        except ValueError as error:
+            on_damaged(row.hash, error)
+        else:
+            yield row.seq, event
+
+
+def snapshot_page(connection: sqlite3.Connection, after: Key | None) -> list[Snapshot]:
+    """The snapshots behind `after`, in the order in which they are restored."""
+    query = "SELECT kind, key, body FROM snapshots WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
+    place = ("", "") if after is None else row_key(after)
+    return [read_snapshot(*row) for row in connection.execute(query, (*place, PAGE))]
+
+
+def row_key(key: Key) -> tuple[str, str]:
+    """The primary key of a snapshot."""
+    return key.subject.value, canonical_json(list(key.identity)).decode()
+
+
+def snapshot_body(snapshot: Snapshot) -> bytes:
+    """A snapshot's content as it is stored."""
+    return zlib.compress(canonical_json(snapshot.content), 1)
+
+
+def read_snapshot(kind: str, key: str, body: bytes) -> Snapshot:
+    """The snapshot of a row."""
+    return Snapshot(Key(Subject(kind), tuple(json.loads(key))), json.loads(zlib.decompress(body)))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the log, and how a file of an older service becomes one of this.
+
+Each migration brings a file from the version before it to its own, in one transaction with the version's number:
+a service killed in mid-migration finds the old file. New files go through all of them, so that no file differs
+from one that has grown.
+"""
+
+import sqlite3
+from pathlib import Path
+
+from lineage.store.errors import StoreUnusable
+
+_MIGRATIONS = (
+    # 1: every accepted event, once.
+    """
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        hash BLOB NOT NULL UNIQUE,   -- SHA-256 of body
+        kind TEXT NOT NULL,          -- run, job, dataset
+        event_time INTEGER NOT NULL, -- nanoseconds since the epoch
+        received_at INTEGER NOT NULL,
+        body BLOB NOT NULL           -- canonical JSON, UTF-8
+    ) STRICT;
+    CREATE INDEX events_by_time ON events (kind, event_time, hash);
+    """,
+    # 2: retention. AUTOINCREMENT, because a reader's position must never meet the number of a removed event again.
+    """
+    CREATE TABLE kept (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        hash BLOB NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        event_time INTEGER NOT NULL,
+        received_at INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO kept SELECT seq, hash, kind, event_time, received_at, body FROM events ORDER BY seq;
+    DROP TABLE events;
+    ALTER TABLE kept RENAME TO events;
+    CREATE INDEX events_by_time ON events (event_time, hash);
+
+    CREATE TABLE compacted (hash BLOB PRIMARY KEY) STRICT, WITHOUT ROWID; -- events whose meaning is in snapshots
+    CREATE TABLE snapshots (
+        kind TEXT NOT NULL,          -- job, run, dataset, namespace
+        key TEXT NOT NULL,           -- identity of the subject, canonical JSON
+        body BLOB NOT NULL,          -- its record, zlib of canonical JSON
+        PRIMARY KEY (kind, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE retention (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        known_since INTEGER NOT NULL -- event time of the last removed event, nanoseconds
+    ) STRICT;
+
+    CREATE TABLE dead_letters (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,          -- fold, damaged, forward
+        hash BLOB NOT NULL,
+        error TEXT NOT NULL,
+        parked_at INTEGER NOT NULL,
+        UNIQUE (kind, hash)
+    ) STRICT;
+    CREATE TABLE positions (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    """,
+)
+_INCREMENTAL = 2
+SCHEMA_VERSION = len(_MIGRATIONS)
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring a file to this service's version; a file without tables is made.
+
+    Raises:
+        StoreUnusable: it is of a newer service, or of something else.
+        sqlite3.Error: it is damaged, or there is no room.
+    """
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise StoreUnusable(f"{path} has schema {version}, this service knows {SCHEMA_VERSION}; use the newer service")
+    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreUnusable(f"{path} is a database of something else; choose another data directory")
+    if connection.execute("PRAGMA auto_vacuum").fetchone()[0] != _INCREMENTAL:
+        # A file of the first version: only writing it anew lets it shrink from now on.
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("VACUUM")
+    for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What retention keeps of removed events: one compressed record a job, run, dataset and namespace."""
+
+from collections.abc import Iterable, Iterator
+
+from lineage.events import Event
+from lineage.fold.lineage import Lineage
+from lineage.fold.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
+from lineage.store.database import Database
+from lineage.store.rows import END_OF_TIME, EventRow, event_of, read_snapshot, row_key, snapshot_body, snapshot_page
+
+SLICE = 200
+"""Events of one compacting transaction: what an ingest has to wait for at most."""
+
+_REMOVABLE = (
+    "SELECT seq, hash, kind, body FROM events WHERE event_time < ?1 AND received_at < ?2"
+    " AND seq <= (SELECT coalesce(min(seq), 9223372036854775807) FROM positions)"
+    " AND hash NOT IN (SELECT hash FROM dead_letters)"
+    " ORDER BY event_time, hash LIMIT ?3"
+)
+
+
+class Snapshots:
+    """The snapshots, part of the log's file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> Iterator[Snapshot]:
+        """Every snapshot, in the order in which they are restored."""
+        page: list[Snapshot] = []
+        while page := self._page(page[-1].key if page else None):
+            yield from page
+
+    def known_since(self) -> int | None:
+        """The event time (ns) of the last removed event: the graph of this moment and later ones is known.
+
+        None where nothing was removed.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT known_since FROM retention").fetchone()
+        return row[0] if row else None
+
+    def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
+        """Move one slice of events older than `before` (ns) into snapshots.
+
+        Those that arrived at `arrived_before` (ns) or later stay, however old they say they are.
+
+        Returns how many it removed: 0 once there are none left. What a reader by position is not done with, and
+        what is on the list of dead letters, stays.
+
+        Raises:
+            StoreError: the file cannot be written; nothing was removed.
+            ValueError: an event cannot be read; nothing was removed.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(_REMOVABLE, (before, arrived_before, SLICE)).fetchall()
+        if not rows:
+            return 0
+        events = [event_of(EventRow(*row)) for row in rows]
+        changed = self._joined(events)
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "INSERT INTO snapshots VALUES (?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body",
+                changed,
+            )
+            hashes = [(event.order.hash,) for event in events]
+            connection.executemany("INSERT INTO compacted VALUES (?) ON CONFLICT DO NOTHING", hashes)
+            connection.executemany("DELETE FROM events WHERE hash = ?", hashes)
+            connection.execute(
+                "INSERT INTO retention VALUES (1, ?) ON CONFLICT (one)"
+                " DO UPDATE SET known_since = max(known_since, excluded.known_since)",
+                (max(event.order.time for event in events),),
+            )
+        return len(events)
+
+    def _page(self, after: Key | None) -> list[Snapshot]:
+        with self._database.reading() as connection:
+            return snapshot_page(connection, after)
+
+    def _joined(self, events: list[Event]) -> list[tuple[str, str, bytes]]:
+        """The snapshots that events change, with the events in them, as rows."""
+        keys = set().union(*(subjects_of(event) for event in events))
+        lineage = Lineage()
+        restore(lineage, self._known(keys))
+        for event in events:
+            lineage.apply(event)
+        return [(*row_key(snapshot.key), snapshot_body(snapshot)) for snapshot in snapshots_of(lineage)]
+
+    def _known(self, keys: Iterable[Key]) -> Iterator[Snapshot]:
+        with self._database.reading() as connection:
+            for key in sorted(keys):
+                row = connection.execute(
+                    "SELECT kind, key, body FROM snapshots WHERE kind = ? AND key = ?", row_key(key)
+                ).fetchone()
+                if row:
+                    yield read_snapshot(*row)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client for tests of a real service: keeps one connection, and takes a new one where the service closed it."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from lineage_events import encode
+
+from tests.bench.http_connection import Answer, HttpConnection, request_bytes
+from tests.bench.load import BATCH, SINGLE
+from tests.bench.service_process import ServiceProcess
+
+SHOWN = 15
+"""Jobs and datasets of which `read_everything` reads each page."""
+
+
+class Client:
+    """Requests to one service. Close it at the end."""
+
+    def __init__(self, service: ServiceProcess) -> None:
+        self.service = service
+        self._connection: HttpConnection | None = None
+
+    def ask(self, request: bytes) -> Answer:
+        """The answer; asked once more on a new connection where the old one was closed in between."""
+        if self._connection is not None:
+            try:
+                return self._connection.exchange(request)
+            except OSError:
+                self.close()
+        self._connection = HttpConnection(self.service.host, self.service.port)
+        return self._connection.exchange(request)
+
+    def post(self, content: object, path: str = SINGLE, **headers: str) -> Answer:
+        """Post JSON, or bytes as they are; header names have underscores here."""
+        body = content if isinstance(content, bytes) else encode(content)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.ask(request_bytes("POST", path, body, named))
+
+    def post_batch(self, contents: list[bytes]) -> Answer:
+        """Post events as one JSON array."""
+        return self.post(b"[" + b",".join(contents) + b"]", BATCH)
+
+    def get(self, target: str) -> Answer:
+        """Read `target`, which begins behind `/api/v1`."""
+        return self.ask(request_bytes("GET", f"/api/v1{target}"))
+
+    def json(self, target: str) -> Any:
+        """Read JSON that must be there."""
+        answer = self.get(target)
+        assert answer.status == 200, (target, answer)
+        return json.loads(answer.body)
+
+    def stored(self) -> list[dict[str, Any]]:
+        """All run events by paging, oldest first."""
+        found: list[dict[str, Any]] = []
+        while True:
+            page = self.json(f"/events/lineage?limit=5000&offset={len(found)}&sortDirection=asc")
+            found += page["events"]
+            if len(found) >= page["totalCount"] or not page["events"]:
+                return found
+
+    def read_everything(self) -> None:
+        """Read every kind of page, of the last jobs and datasets by name; each must be there."""
+        graph = self.json("/graph")
+        for target in ("/namespaces", "/jobs", "/search?q=a", "/stats", "/events/lineage"):
+            self.json(target)
+        for kind, nodes in (("job", graph["jobs"]), ("dataset", graph["datasets"])):
+            for node in nodes[-SHOWN:]:
+                namespace, name = quote(node["namespace"], safe=""), quote(node["name"], safe="")
+                where = f"/namespaces/{namespace}/{kind}s/{name}"
+                node_id = quote(f"{kind}:{node['namespace']}:{node['name']}", safe="")
+                self.json(f"/namespaces/{namespace}")
+                self.json(where)
+                if kind == "job":
+                    self.json(f"{where}/runs")
+                self.json(f"/lineage?nodeId={node_id}&depth=3")
+                self.json(f"/column-lineage?nodeId={node_id}&depth=3&withDownstream=true")
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events that nothing can be said against, to be broken one thing at a time."""
+
+from copy import deepcopy
+from typing import Any
+
+from lineage_events import body, schema
+
+from lineage.check import Findings, check_events, items_of
+from lineage.check.facets import CLASSES
+from lineage.check.facets import facets_of as facets
+
+EVERY = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 30}
+
+
+def sound(event_type: str = "START", second: float = 0, **options: Any) -> dict[str, Any]:
+    """A run event as `lineage_events.body` makes it, with jobType, and with the facets' own schema URLs."""
+    kind = {"processingType": "STREAMING", "integration": "TEST", "emissionPattern": EVERY}
+    if not options.pop("streaming", False):
+        kind = {"processingType": "BATCH", "integration": "TEST"}
+    if event_type == "FAIL":
+        message = {"message": "out of rows", "programmingLanguage": "python"}
+        options["run_facets"] = {"errorMessage": message, **options.get("run_facets", {})}
+    options["job_facets"] = {"jobType": kind, **options.get("job_facets", {})}
+    return with_schemas(body(event_type, second, **options))
+
+
+def with_schemas(event: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the event, each facet of the standard naming its schema; other facets stay as they are."""
+    event = deepcopy(event)
+    for facet in facets(event):
+        if facet.key in CLASSES[facet.home]:
+            facet.content["_schemaURL"] = CLASSES[facet.home][facet.key]._get_schema()
+    return event
+
+
+def table(name: str, *columns: str, namespace: str = "s3://warehouse", **more: Any) -> dict[str, Any]:
+    """A dataset with a schema; `more` are its other facets."""
+    about = {"schema": schema(*columns), **more}
+    base = {"_producer": "https://example.org/test", "_schemaURL": "https://example.org/schema"}
+    return {"namespace": namespace, "name": name, "facets": {key: {**base, **value} for key, value in about.items()}}
+
+
+def found(*events: object, **options: Any) -> Findings:
+    return check_events(items_of(events), **options)
+
+
+def codes(*events: object, **options: Any) -> list[str]:
+    """The codes of everything found, in order."""
+    return [finding.rule.code for finding in found(*events, **options)]

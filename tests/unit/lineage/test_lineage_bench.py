@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures of the lineage service are measured with, and how they are told."""
+
+import json
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+
+from lineage.fold import Graph, export_graph, fold
+from lineage.ingest import read_event
+from lineage.rules import Rules
+from tests.bench.figures import Figures, Goal, quantile, shown
+from tests.bench.load import Load, prepared
+from tests.bench.marquez_beside import DATABASE, JAR, beside
+from tests.bench.service_process import running_service
+from tests.bench.warehouse import JOBS_OF_DOMAIN, Warehouse, encode
+
+
+def test_events_are_of_a_real_size_and_all_different():
+    bodies = [encode(Warehouse(3).event(number)) for number in range(300)]
+    assert 2 * 1024 <= sum(map(len, bodies)) / len(bodies) <= 4 * 1024
+    assert len(set(bodies)) == 300
+
+
+def test_a_warehouse_has_the_nodes_that_it_says_and_is_one_piece():
+    warehouse = Warehouse(4)
+    lineage = fold(read_event(encode(event), Rules()) for event in warehouse.completions())
+    graph = Graph(lineage)
+    export = export_graph(lineage, graph)
+    assert len(export["jobs"]) == warehouse.jobs == 4 * len(JOBS_OF_DOMAIN)
+    assert len(export["jobs"]) + len(export["datasets"]) == warehouse.nodes
+    reached, todo = set(), [next(iter(lineage.jobs))]
+    while todo:
+        job = todo.pop()
+        if job not in reached:
+            reached.add(job)
+            view = graph.views[job]
+            todo += [other for dataset in view.inputs | view.outputs for other in graph.jobs_of(dataset)]
+    assert reached == set(lineage.jobs)
+
+
+def test_a_generator_sends_everything_and_sees_it(tmp_path):
+    with running_service(tmp_path / "data") as service:
+        with prepared(Load(service.host, service.port, clients=3, events=60, domains=1)) as go:
+            seen = go()
+        assert len(seen.latencies) == seen.events == 60
+        with prepared(Load(service.host, service.port, clients=2, events=30, first=60, batch=10, domains=1)) as go:
+            assert len(go().latencies) == 3
+        with prepared(Load(service.host, service.port, 2, events=30, first=90, domains=1, per_second=500)) as go:
+            paced = go()
+        assert len(paced.visible) == len(paced.visible_after) == 30
+        assert min(paced.visible) > 0
+
+
+def test_a_generator_says_what_was_not_accepted(tmp_path):
+    with (
+        running_service(tmp_path / "data", "--max-event-bytes", 100) as service,
+        prepared(Load(service.host, service.port, clients=1, events=2)) as go,
+        pytest.raises(RuntimeError, match=r"not everything was accepted, answers by status: \{413: 2\}"),
+    ):
+        go()
+
+
+def test_figures_are_told_as_median_with_spread_and_verdict():
+    figures = Figures()
+    for value in (5.0, 1.0, 3.0):
+        figures.add("rate", "events/s", value, Goal(3, floor=True))
+        figures.add("latency", "ms", value, Goal(2))
+    figures.remark("once")
+    figures.remark("once")
+    told = json.loads(figures.render_json())
+    rate, latency = told["figures"]
+    assert (rate["median"], rate["lowest"], rate["highest"], rate["values"]) == (3, 1, 5, [5, 1, 3])
+    assert (rate["goal"], rate["met"]) == (">= 3", True)
+    assert (latency["goal"], latency["met"]) == ("<= 2", False)
+    assert told["remarks"] == ["once"]
+    assert figures.table().row_count == 2
+
+
+def test_quantiles_are_values_that_were_measured():
+    assert quantile(range(1, 101), 0.99) == 99
+    assert quantile(range(1, 101), 0.5) == 50
+    assert quantile([7.0], 0.99) == 7
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (0.01234, "0.0123"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")]
+)
+def test_numbers_have_three_digits(value, text):
+    assert shown(value) == text
+
+
+def test_without_marquez_one_sentence_says_so(tmp_path, monkeypatch):
+    monkeypatch.delenv(JAR, raising=False)
+    figures = Figures()
+    with beside(figures, tmp_path) as one_round:
+        one_round(0)
+        one_round(1)
+    assert figures.by_name == {}
+    assert len(figures.remarks) == 1
+    assert figures.remarks[0].startswith(f"Marquez left out: {JAR} is not set. Not measured here")
+
+
+def test_a_database_that_cannot_be_used_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv(JAR, str(tmp_path / "marquez.jar"))
+    monkeypatch.setenv(DATABASE, "mysql://user@host/name")
+    with pytest.raises(RuntimeError, match="write it as postgresql://"), beside(Figures(), tmp_path):
+        pass
+
+
+STAND_IN = """
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.nio.file.*;
+import java.util.concurrent.Executors;
+import java.util.regex.*;
+
+/** Listens where the configuration says, and accepts whatever comes. */
+public class StandIn {
+  public static void main(String[] args) throws Exception {
+    String config = Files.readString(Path.of(args[1]));
+    Matcher port = Pattern.compile("\\"applicationConnectors\\"[^}]*\\"port\\": (\\\\d+)").matcher(config);
+    if (!args[0].equals("server") || !port.find() || !config.contains("jdbc:postgresql://db:5433/marquez")) {
+      throw new IllegalArgumentException(config);
+    }
+    HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(port.group(1))), 64);
+    server.setExecutor(Executors.newFixedThreadPool(16));
+    server.createContext("/", exchange -> {
+      exchange.getRequestBody().readAllBytes();
+      exchange.sendResponseHeaders(exchange.getRequestMethod().equals("POST") ? 201 : 200, -1);
+      exchange.close();
+    });
+    server.start();
+  }
+}
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path):
+    """A jar that is started as Marquez's is."""
+    if not shutil.which("javac"):
+        pytest.skip("there is no javac on the path")
+    (tmp_path / "StandIn.java").write_text(STAND_IN)
+    subprocess.run(["javac", "-d", tmp_path, tmp_path / "StandIn.java"], check=True)
+    with zipfile.ZipFile(tmp_path / "stand-in.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: StandIn\n")
+        for file in tmp_path.glob("*.class"):
+            jar.write(file, file.name)
+    return tmp_path / "stand-in.jar"
+
+
+def test_marquez_is_started_measured_and_ended(stand_in, tmp_path, monkeypatch):
+    monkeypatch.setenv(JAR, str(stand_in))
+    monkeypatch.setenv(DATABASE, "postgresql://marquez:secret@db:5433/marquez")
+    figures = Figures()
+    with beside(figures, tmp_path) as one_round:
+        one_round(0)
+        assert (tmp_path / "marquez.yml").stat().st_mode & 0o077 == 0
+    assert "Marquez, accept, one by one, 16 clients" in figures.by_name
+    assert all(figure.values[0] > 0 for figure in figures.by_name.values())
+    assert figures.remarks == []

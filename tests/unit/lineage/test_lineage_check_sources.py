@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the check reads events: files of all shapes, folders, services, rubbish; and what it says of real ones."""
+
+import io
+import json
+import sys
+import threading
+import tracemalloc
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lineage_events import RECORDED, encode, recorded_lines
+from lineage_sound import sound, table
+from test_lineage_process import post, service
+
+from lineage.check import SourceError, Specification, SpecificationError, check_events, events_of, sources
+from lineage.check.facets import CLASSES, REGISTERED
+
+SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
+EVENTS = [sound("START", 1), sound("RUNNING", 2), sound("COMPLETE", 3)]
+LINES = b"".join(encode(event) + b"\n" for event in EVENTS)
+
+
+def read(content, name="events"):
+    return list(sources.read_stream(io.BytesIO(content), name))
+
+
+def judged(content):
+    findings = check_events(read(content))
+    return findings.events, [finding.rule.code for finding in findings]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LINES,
+        LINES.rstrip(),
+        b"\n\r\n" + LINES.replace(b"\n", b"\r\n\r\n"),
+        encode(EVENTS),
+        json.dumps(EVENTS, indent=2).encode(),
+        b"[\n" + b",\n".join(encode(event) for event in EVENTS) + b"\n]",
+        encode({"events": EVENTS, "totalCount": 3}),
+        json.dumps({"totalCount": 3, "events": EVENTS}, indent=1).encode(),
+    ],
+)
+def test_every_shape_of_a_file_gives_the_same_events(content):
+    assert judged(content) == (3, [])
+
+
+def test_an_answer_of_a_service_is_judged_by_time_whatever_its_order():
+    backwards = encode({"events": EVENTS[::-1], "totalCount": 3})
+    assert judged(backwards) == (3, [])
+    assert [item.line for item in read(backwards)] == [3, 2, 1]
+    assert judged(encode({"events": [3, *EVENTS]})) == (4, ["not-an-event"])
+
+
+def test_one_event_in_several_lines():
+    assert judged(json.dumps(EVENTS[0], indent=4).encode()) == (1, ["run-no-end"])
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", (0, ["no-events"])),
+        (b"\n \n", (0, ["no-events"])),
+        (b"[]", (0, ["no-events"])),
+        (b'{"events": []}', (0, ["no-events"])),
+        (b"rubbish\n" + LINES, (3, ["not-json"])),
+        (b"{rubbish}\n" + LINES, (3, ["not-json"])),
+        (b"{rubbish\n" + LINES, (3, ["not-json"])),
+        (LINES[:-10], (2, ["not-json", "run-no-end"])),
+        (LINES.replace(b"\n", b"\nrubbish\n", 1), (3, ["not-json"])),
+        (b"[" + LINES, (0, ["not-json"])),
+        (encode(EVENTS)[:-1], (0, ["not-json"])),
+        (b"\x1f\x8b\x08\x00" + bytes(2000), (0, ["not-json"])),
+        (b"\xff\xfe{}", (0, ["not-json"])),
+        (b"[" * 100_000, (0, ["not-json"])),
+        (b'{"a":' * 100_000 + b"\n", (0, ["not-json"])),
+        (b"3\n4\n", (2, ["not-an-event"] * 2)),
+        (b'"START"', (1, ["not-an-event"])),
+    ],
+)
+def test_rubbish_is_reported_and_what_is_around_it_is_judged(content, expected):
+    assert judged(content) == expected
+
+
+def test_lines_are_numbered_as_an_editor_has_them():
+    items = read(b"\n" + LINES.replace(b"\n", b"\n\n"), "file")
+    assert [(item.source, item.line) for item in items] == [("file", 2), ("file", 4), ("file", 6)]
+
+
+def test_a_line_that_is_too_long_is_skipped(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_LINE", 4000)
+    long = encode(sound("RUNNING", 2, inputs=[table("t", *map(str, range(2000)))])) + b"\n"
+    assert judged(LINES[: LINES.index(b"\n") + 1] + long + encode(EVENTS[2])) == (2, ["too-large"])
+    assert judged(long + LINES) == (3, ["too-large"])
+
+
+def test_a_document_that_is_too_long_is_not_read(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_DOCUMENT", 1000)
+    assert judged(json.dumps(EVENTS, indent=1).encode()) == (0, ["too-large"])
+
+
+class Endless(io.RawIOBase):
+    """Lines without end, of which the first `count` are told."""
+
+    def __init__(self, count):
+        self.lines = (encode(sound("RUNNING", 1, streaming=True)) + b"\n" for _ in range(count))
+        self.rest = b""
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self.rest:
+            self.rest = next(self.lines, b"")
+        count = min(len(buffer), len(self.rest))
+        buffer[:count] = self.rest[:count]
+        self.rest = self.rest[count:]
+        return count
+
+
+def peak_of(count):
+    stream = io.BufferedReader(Endless(count))
+    tracemalloc.start()
+    try:
+        assert check_events(sources.read_stream(stream, "stream")).events == count
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_number_of_lines():
+    peak_of(10)  # fills the caches of the classes
+    assert peak_of(600) < peak_of(60) + 100_000
+
+
+def test_a_folder_is_read_by_name(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "a.ndjson").write_bytes(encode(EVENTS[0]))
+    (tmp_path / "below" / "b.jsonl").write_bytes(encode(EVENTS[1]))
+    (tmp_path / "c.json").write_bytes(encode([EVENTS[2]]))
+    (tmp_path / "README.md").write_text("no events")
+    items = list(events_of(str(tmp_path)))
+    assert [Path(item.source).name for item in items] == ["a.ndjson", "b.jsonl", "c.json"]
+    assert [item.line for item in items] == [1, 1, 1]
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINES)))
+    assert [(item.source, item.line) for item in events_of("-")] == [("stdin", 1), ("stdin", 2), ("stdin", 3)]
+
+
+def test_what_cannot_be_read_is_said(tmp_path):
+    (tmp_path / "empty").mkdir()
+    cases = [
+        (str(tmp_path / "none.ndjson"), "there is no such file; give a file, folder, URL or -"),
+        (str(tmp_path / "empty"), "it has no file that ends in .ndjson, .jsonl, .json"),
+        ("http://127.0.0.1:9", "Connection refused"),
+        ("http://", "is no http URL"),
+        ("http://[::1", "is the service up"),
+    ]
+    for source, message in cases:
+        with pytest.raises(SourceError, match=message):
+            list(events_of(source))
+
+
+@contextmanager
+def serving(respond):
+    """A server that answers GET with `respond(path, query)`: a status and bytes."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            parts = urlsplit(self.path)
+            status, content = respond(parts.path, parse_qs(parts.query))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_service_is_read_page_by_page():
+    asked = []
+
+    def respond(path, query):
+        assert path == "/api/v1/events/lineage"
+        offset = int(query["offset"][0])
+        asked.append((offset, query["sortDirection"]))
+        return 200, encode({"events": EVENTS[offset : offset + 2], "totalCount": 3})
+
+    with serving(respond) as url:
+        for spelling in (url, f"{url}/", f"{url}/api/v1", f"{url}/api/v1/events/lineage"):
+            asked.clear()
+            assert [item.content["eventType"] for item in events_of(spelling)] == ["START", "RUNNING", "COMPLETE"]
+            assert asked == [(0, ["asc"]), (2, ["asc"]), (3, ["asc"])]
+
+
+def test_events_of_one_time_are_put_in_the_order_of_a_life():
+    same = [sound("COMPLETE", 1), sound("RUNNING", 1), sound("START", 1)]
+
+    def respond(_, query):
+        return 200, encode({"events": same if query["offset"] == ["0"] else []})
+
+    with serving(respond) as url:
+        findings = check_events(events_of(url))
+    assert (findings.events, list(findings)) == (3, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "message"),
+    [
+        (500, b"oops", "500 Internal Server Error"),
+        (404, b"{}", "404 Not Found"),
+        (200, b"<html>", "something else than JSON"),
+        (200, b'{"jobs": []}', "without a list of events"),
+        (200, b"[]", "without a list of events"),
+    ],
+)
+def test_an_answer_that_is_none(status, content, message):
+    with serving(lambda *_: (status, content)) as url, pytest.raises(SourceError, match=message):
+        list(events_of(url))
+
+
+def test_the_lineage_service_itself(tmp_path):
+    with service(tmp_path) as (_, url):
+        for event in reversed(EVENTS):
+            assert post(url, event) == 201
+        findings = check_events(events_of(url))
+    assert (findings.events, list(findings)) == (3, [])
+
+
+@pytest.fixture(scope="module")
+def specification():
+    if not SPECIFICATION.is_dir():
+        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION.name}/ beside the repository")
+    return Specification.from_folder(SPECIFICATION)
+
+
+def test_the_schemas_refuse_what_they_should(specification):
+    assert check_events(read(LINES), specification=specification).ok(strict=True)
+    broken = sound("START", 1, inputs=[table("t", "a")])
+    broken["eventTime"] = "now"
+    broken["inputs"][0]["facets"]["schema"]["fields"][0]["name"] = 3
+    broken["job"]["facets"]["jobType"].pop("integration")
+    assert sorted(specification.errors(broken)) == [
+        ("eventTime", "'now' is not a 'date-time'"),
+        ("inputs[0].facets.schema.fields[0].name", "3 is not of type 'string'"),
+        ("job.facets.jobType", "'integration' is a required property"),
+    ]
+    codes = [finding.rule.code for finding in check_events(read(encode(broken)), specification=specification)]
+    assert codes.count("specification") == 3
+
+
+def test_schemas_may_come_from_a_url(specification, tmp_path):
+    def respond(path, _):
+        file = SPECIFICATION / path.rpartition("/")[2]
+        in_place = path.startswith("/spec/" if file.name == "OpenLineage.json" else "/spec/facets/")
+        known = in_place and file.exists() and file.name != "SQLJobFacet.json"
+        return (200, file.read_bytes()) if known else (404, b"")
+
+    broken = sound("START", 1)
+    broken["job"]["facets"]["jobType"].pop("integration")
+    with serving(respond) as url:
+        fetched = Specification.from_url(f"{url}/spec/")
+        assert list(fetched.errors(broken)) == list(specification.errors(broken))
+        with pytest.raises(SpecificationError, match=r"there is no OpenLineage.json at .*/elsewhere"):
+            Specification.from_url(f"{url}/elsewhere")
+    with pytest.raises(SpecificationError, match="cannot be fetched"):
+        Specification.from_url("http://127.0.0.1:9")
+    with pytest.raises(SpecificationError, match=r"there is no OpenLineage\.json in"):
+        Specification.from_folder(tmp_path)
+    (tmp_path / "OpenLineage.json").write_text("{")
+    with pytest.raises(SpecificationError, match="cannot be read"):
+        Specification.from_folder(tmp_path)
+    (tmp_path / "OpenLineage.json").write_text("{}")
+    with pytest.raises(SpecificationError, match=r"OpenLineage.json has no \$id"):
+        Specification.from_folder(tmp_path)
+
+
+def test_the_table_of_facets_is_the_standards(specification):
+    """Each key is the one that the schema of its class, or of the registry, is made for."""
+    del specification
+    told = {
+        (file.stem, key)
+        for file in SPECIFICATION.glob("*Facet.json")
+        for key in json.loads(file.read_text()).get("properties", {})
+    }
+    known = {
+        (cls._get_schema().partition(".json")[0].rpartition("/")[2], key)
+        for home in CLASSES.values()
+        for key, cls in home.items()
+    }
+    assert known | {(file, key) for key, file in REGISTERED.items()} == told
+
+
+FLINK = {"no-emission-pattern", "job-type-dropped", "run-bare", "namespace-port", "no-error-message"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("flink-ds_*", FLINK),
+        ("flink-nondetached_ds*", FLINK - {"no-error-message"}),
+        ("flink-normalised.ndjson", {"no-emission-pattern", "facet-schema"}),
+        ("flink-normalised-raw*", {"name-empty", *FLINK} - {"namespace-port", "no-error-message"}),
+        ("flink-orders_to_iceberg.ndjson", {"name-empty", "two-spellings", *FLINK} - {"no-error-message"}),
+        ("flink-sql_bounded*", {"job-type-dropped", "namespace-port"}),
+        ("spark-supplier_stats_hourly*", set()),
+        ("spark-connect*", set()),
+        ("spark-kafka_audit*", {"namespace-port"}),
+        ("spark-orders_stream*", {"no-emission-pattern"}),
+        ("spark-options*", {"run-second-end", "no-error-message", "source-no-input"}),
+    ],
+)
+def test_what_is_said_of_recorded_events_is_what_is_known_of_them(pattern, expected, specification):
+    recorded_lines()  # skips where there are none
+    found = set()
+    for file in sorted(RECORDED.glob(pattern)):
+        findings = check_events(events_of(str(file)), specification=specification)
+        found |= {finding.rule.code for finding in findings}
+    assert found == expected

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The difference of two graphs: everything that changes is told, nothing else."""
+
+import copy
+import json
+import random
+from xml.etree import ElementTree
+
+import pytest
+from lineage_events import body, dataset, read, recorded_lines, schema, source
+
+from lineage.diff import diff_graphs
+from lineage.events import canonical_json
+from lineage.fold import Graph, export_graph, fold
+from lineage.ingest import read_event
+from lineage.rules import Rules
+
+LAKE = "s3://warehouse"
+
+
+def graph(*contents):
+    lineage = fold(map(read, contents))
+    return export_graph(lineage, Graph(lineage))
+
+
+def stats(*sources, columns=("total",), state="START", **options):
+    lineage = {"fields": {"total": {"inputFields": list(sources)}}}
+    output = dataset("stats", schema=schema(*columns), columnLineage=lineage)
+    inputs = [dataset(name) for name in sorted({item["name"] for item in sources} or {"orders"})]
+    return body(state, job="stats", inputs=inputs, outputs=[output], **options)
+
+
+PRICE = source("orders", "price", "AGGREGATION")
+BEFORE = graph(stats(PRICE))
+
+
+def lines(before, after):
+    return diff_graphs(before, after).render_text().splitlines()[:-1]
+
+
+def test_a_graph_does_not_differ_from_itself():
+    difference = diff_graphs(BEFORE, copy.deepcopy(BEFORE))
+    assert difference.empty
+    assert difference.render_text() == "the graphs are the same\n"
+    assert difference.to_json() == {"empty": True, "counts": {}, "changes": []}
+    suite = ElementTree.fromstring(difference.render_junit()).find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
+
+
+def test_order_of_rows_means_nothing():
+    shuffled = copy.deepcopy(BEFORE)
+    for rows in shuffled.values():
+        if isinstance(rows, list):
+            random.Random(1).shuffle(rows)
+    assert diff_graphs(BEFORE, shuffled).empty
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (
+            stats(PRICE, state="FAIL"),
+            ["changed  job          test-jobs/stats: RUNNING -> FAILED"],
+        ),
+        (
+            stats(PRICE, streaming=True),
+            ["changed  job          test-jobs/stats: RUNNING -> STREAMING, RUNNING"],
+        ),
+        (
+            stats(PRICE, columns=("total", "day")),
+            [f"added    column       {LAKE}/stats#day (string)"],
+        ),
+        (
+            stats(source("orders", "price", "IDENTITY")),
+            [
+                f"changed  column edge  {LAKE}/stats#total <- {LAKE}/orders#price by test-jobs/stats:"
+                " DIRECT/AGGREGATION -> DIRECT/IDENTITY"
+            ],
+        ),
+        (
+            stats(source("orders", "amount", "AGGREGATION")),
+            [
+                f"added    column edge  {LAKE}/stats#total <- {LAKE}/orders#amount by test-jobs/stats"
+                " (DIRECT/AGGREGATION)",
+                f"removed  column edge  {LAKE}/stats#total <- {LAKE}/orders#price by test-jobs/stats"
+                " (DIRECT/AGGREGATION)",
+            ],
+        ),
+        (
+            stats(PRICE, source("items", "tax")),
+            [
+                f"added    dataset      {LAKE}/items",
+                f"added    edge         test-jobs/stats <- {LAKE}/items",
+                f"added    flow         {LAKE}/stats <- {LAKE}/items by test-jobs/stats",
+                f"added    column edge  {LAKE}/stats#total <- {LAKE}/items#tax by test-jobs/stats (DIRECT/IDENTITY)",
+            ],
+        ),
+    ],
+)
+def test_what_changed_is_told_both_ways(after, expected):
+    after = graph(after)
+    assert lines(BEFORE, after) == expected
+    back = {"added": "removed", "removed": "added", "changed": "changed"}
+    there = [(change.kind, change.text, change.before, change.after) for change in diff_graphs(BEFORE, after).changes]
+    home = [(change.kind, change.text, change.after, change.before) for change in diff_graphs(after, BEFORE).changes]
+    assert sorted((back[kind], *rest) for kind, *rest in there) == sorted(tuple(item) for item in home)
+
+
+def test_a_job_that_is_gone():
+    both = graph(stats(PRICE), body(job="copy", run=2, inputs=[dataset("stats")], outputs=[dataset("copy")]))
+    assert lines(both, BEFORE) == [
+        "removed  job          test-jobs/copy (RUNNING)",
+        f"removed  dataset      {LAKE}/copy",
+        f"removed  edge         test-jobs/copy <- {LAKE}/stats",
+        f"removed  edge         test-jobs/copy -> {LAKE}/copy",
+        f"removed  flow         {LAKE}/copy <- {LAKE}/stats by test-jobs/copy",
+    ]
+    assert (
+        diff_graphs(both, BEFORE)
+        .render_text()
+        .endswith("jobs: 1 removed; datasets: 1 removed; edges: 2 removed; flows: 1 removed\n")
+    )
+
+
+def test_columns_of_a_schema():
+    nested = copy.deepcopy(BEFORE)
+    stats_row = next(row for row in nested["datasets"] if row["name"] == "stats")
+    stats_row["fields"] = [{"name": "total", "type": "struct", "fields": [{"name": "net", "type": "decimal"}]}]
+    assert lines(BEFORE, nested) == [
+        f"changed  column       {LAKE}/stats#total: string -> struct",
+        f"added    column       {LAKE}/stats#total.net (decimal)",
+    ]
+    stats_row["fields"][0]["type"] = None
+    assert f"changed  column       {LAKE}/stats#total: string -> unknown" in lines(BEFORE, nested)
+
+
+def test_the_order_of_columns():
+    before, after = (
+        graph(stats(PRICE, columns=columns)) for columns in (("total", "day", "old"), ("day", "total", "x"))
+    )
+    assert lines(before, after) == [
+        f"removed  column       {LAKE}/stats#old (string)",
+        f"added    column       {LAKE}/stats#x (string)",
+        f"changed  dataset      {LAKE}/stats: columns total, day -> day, total",
+    ]
+
+
+def test_aliases_and_whole_datasets():
+    after = copy.deepcopy(BEFORE)
+    after["datasets"][0]["symlinks"] = [{"namespace": LAKE, "name": "lake.orders", "type": "TABLE"}]
+    edge = copy.deepcopy(after["columns"][0]) | {"type": "INDIRECT", "subtype": "FILTER", "masking": True}
+    del edge["output"]["field"]
+    after["datasetColumns"].append(edge)
+    assert lines(BEFORE, after) == [
+        f"changed  dataset      {LAKE}/orders: unknown -> {LAKE}/lake.orders TABLE",
+        f"added    column edge  {LAKE}/stats <- {LAKE}/orders#price by test-jobs/stats (INDIRECT/FILTER masked)",
+    ]
+
+
+def test_reports_say_the_same():
+    difference = diff_graphs(BEFORE, graph(stats(PRICE, source("items", "tax"), state="FAIL")))
+    report = json.loads(difference.render_json())
+    assert report == json.loads(json.dumps(difference.to_json()))
+    assert report["counts"] == {
+        "column edge": {"added": 1},
+        "dataset": {"added": 1},
+        "edge": {"added": 1},
+        "flow": {"added": 1},
+        "job": {"changed": 1},
+    }
+    assert report["changes"][0] == {
+        "kind": "changed",
+        "subject": "job",
+        "of": "test-jobs/stats",
+        "text": "test-jobs/stats",
+        "before": "RUNNING",
+        "after": "FAILED",
+    }
+    suite = ElementTree.fromstring(difference.render_junit()).find("testsuite")
+    assert {case.get("name"): case.find("failure") is not None for case in suite.iter("testcase")} == {
+        f"{LAKE}/items": True,
+        "test-jobs/stats": True,
+    }
+    assert suite.get("failures") == "2"
+
+
+@pytest.mark.parametrize(
+    ("export", "message"),
+    [
+        ({}, "the second graph is no graph export"),
+        ([], "the second graph is no graph export"),
+        ({"version": 9}, "the second graph export has version 9; this comparison reads 1"),
+        ({"version": 1}, "the second graph export is broken: KeyError\\('jobs'\\)"),
+        ({**BEFORE, "edges": 3}, "the second graph export is broken"),
+        ({**BEFORE, "jobs": [{"namespace": 1, "name": None}]}, "the second graph export is broken"),
+    ],
+)
+def test_what_is_no_graph_is_refused(export, message):
+    with pytest.raises(ValueError, match=message):
+        diff_graphs(BEFORE, export)
+
+
+def test_real_graphs_differ_in_what_an_engine_added():
+    events = [read_event(line, Rules()) for line in recorded_lines("spark-*.ndjson")]
+    whole, part = fold(events), fold(events[: len(events) // 2])
+    before, after = (export_graph(lineage, Graph(lineage)) for lineage in (part, whole))
+    difference = diff_graphs(before, after)
+    known, now = ({canonical_json(row) for row in export["edges"]} for export in (before, after))
+    told = [change.kind for change in difference.changes if change.subject == "edge"]
+    assert (told.count("added"), told.count("removed")) == (len(now - known), len(known - now))
+    assert told

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forwarder in the service, before a consumer that is there, is gone, fails, hangs, or refuses."""
+
+import asyncio
+import json
+import logging
+import threading
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from lineage_events import RULES, body, dataset, encode, event, recorded_lines, run_id, schema, source
+from lineage_recorder import WAIT_SECONDS, Recorder, assert_sound, recording
+
+from lineage.api import create_app
+from lineage.forward import Forwarder
+from lineage.forward import delivery as delivery_module
+from lineage.forward import forwarder as forwarder_module
+from lineage.forward import gate as gate_module
+from lineage.forward import window as window_module
+from lineage.settings import Settings
+from lineage.store import EventLog, StoreError, Trouble
+
+SECONDS = 0.5
+"""For one attempt, so that a consumer that hangs is noticed soon."""
+
+
+@pytest.fixture
+def recorder():
+    with recording() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(gate_module, "FIRST_DELAY", 0.01)
+    monkeypatch.setattr(gate_module, "MAX_DELAY", 0.1)
+    monkeypatch.setattr(Forwarder.__init__, "__defaults__", (SECONDS,))
+
+
+@asynccontextmanager
+async def serving(directory, recorder):
+    """A service that forwards; yields a client and the service."""
+    settings = Settings("127.0.0.1", 0, directory, None, forward_to=recorder.url)
+    app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://lineage") as client:
+            yield client, app.state.service
+
+
+async def post(client, *contents):
+    for content in contents:
+        data = content if isinstance(content, bytes) else encode(content)
+        assert (await client.post("/api/v1/lineage", content=data)).status_code == 201
+
+
+async def delivered(service, recorder, what="all delivered"):
+    await asyncio.to_thread(recorder.wait_for, lambda: service.forwarder.status()["behind"] == 0, what)
+
+
+def run(scenario):
+    return asyncio.run(asyncio.wait_for(scenario, 2 * WAIT_SECONDS))
+
+
+def whole_run(number, job="job"):
+    """START, RUNNING and COMPLETE of a run, of which only the first names datasets."""
+    output = dataset(
+        f"out-{job}", schema=schema("x"), columnLineage={"fields": {"x": {"inputFields": [source("in", "x")]}}}
+    )
+    start = body("START", 0, run=number, job=job, inputs=[dataset("in", schema=schema("x"))], outputs=[output])
+    return [start, body("RUNNING", 1, run=number, job=job), body("COMPLETE", 2, run=number, job=job)]
+
+
+def jobs(count):
+    """The events of so many jobs' runs, mixed."""
+    made = [whole_run(number, f"job{number}") for number in range(1, count + 1)]
+    return [each[step] for step in range(3) for each in made]
+
+
+def assert_in_order(recorder, count):
+    """All events of `jobs` are there, in order per run, in full; repeated ones at most."""
+    assert_sound_but_repeated(recorder.events)
+    for number in range(1, count + 1):
+        found = recorder.of_run(run_id(number))
+        types = [event["eventType"] for event in found]
+        assert list(dict.fromkeys(types)) == ["START", "RUNNING", "COMPLETE"]
+        for message in found:
+            assert [ds["name"] for ds in message["inputs"]] == ["in"]
+            assert [ds["name"] for ds in message["outputs"]] == [f"out-job{number}"]
+            assert message["outputs"][0]["facets"]["columnLineage"]["fields"]["x"]["transformationType"] == "IDENTITY"
+
+
+def assert_sound_but_repeated(events):
+    """Sound after what was sent twice is taken out, because its answer did not arrive."""
+    seen = {json.dumps(event, sort_keys=True): event for event in events}
+    assert_sound(list(seen.values()))
+
+
+def test_every_event_arrives_in_full_and_in_order(tmp_path, recorder):
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *jobs(10))
+            await delivered(service, recorder)
+            return (await client.get("/api/v1/stats")).json()["forward"]
+
+    status = run(scenario())
+    assert status == {
+        "to": f"{recorder.url}/api/v1/lineage",
+        "delivered": 30,
+        "behind": 0,
+        "parked": 0,
+        "lastError": None,
+        "cursor": 30,
+    }
+    assert len(recorder.events) == 30
+    assert_in_order(recorder, 10)
+    assert recorder.most_at_once <= delivery_module.REQUESTS_AT_ONCE
+    assert recorder.encodings == {None}
+
+
+def test_four_requests_are_under_way_at_once_but_never_two_of_one_job(tmp_path, recorder, monkeypatch):
+    monkeypatch.setattr(Forwarder.__init__, "__defaults__", (float(WAIT_SECONDS),))
+    together = threading.Barrier(delivery_module.REQUESTS_AT_ONCE)
+    under_way: set[str] = set()
+    doubled: list[str] = []
+
+    def rule(event):
+        job = event["job"]["name"]
+        doubled.extend(under_way & {job})
+        under_way.add(job)
+        if len(recorder.events) < delivery_module.REQUESTS_AT_ONCE:
+            together.wait(WAIT_SECONDS)
+        under_way.discard(job)
+        return 201
+
+    recorder.rule = rule
+    made = jobs(4)
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await asyncio.gather(*(post(client, *made[number::4]) for number in range(4)))
+            await delivered(service, recorder)
+
+    run(scenario())
+    assert recorder.most_at_once == delivery_module.REQUESTS_AT_ONCE
+    assert doubled == []
+    assert_in_order(recorder, 4)
+
+
+def test_recorded_events_of_real_engines_arrive(tmp_path, recorder):
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *recorded_lines())
+            await delivered(service, recorder)
+            return service.forwarder.status()
+
+    status = run(scenario())
+    assert (status["parked"], status["lastError"]) == (0, None)
+    assert status["delivered"] == status["cursor"] <= len(recorder.events)
+    assert_sound(recorder.events)
+
+
+def test_a_consumer_that_comes_later_gets_everything(tmp_path, recorder):
+    recorder.stop()
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *jobs(5))
+            await asyncio.to_thread(
+                recorder.wait_for,
+                lambda: "cannot connect" in (service.forwarder.status()["lastError"] or ""),
+                "refused",
+            )
+            assert service.forwarder.status()["behind"] == 15
+            recorder.start()
+            await delivered(service, recorder)
+
+    run(scenario())
+    assert_in_order(recorder, 5)
+
+
+def test_an_outage_of_every_kind_loses_nothing(tmp_path, recorder):
+    made = jobs(40)
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *made[:30])
+            await asyncio.to_thread(recorder.stop)
+            await post(client, *made[30:60])
+            recorder.rule = lambda _: 500
+            recorder.start()
+            seen = len(recorder.attempts)
+            await post(client, *made[60:90])
+            await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > seen + 50, "refused attempts")
+            recorder.hang = True
+            seen = len(recorder.attempts)
+            await post(client, *made[90:])
+            await asyncio.to_thread(
+                recorder.wait_for,
+                lambda: "no answer" in (service.forwarder.status()["lastError"] or ""),
+                "attempts that hang",
+            )
+            recorder.rule = lambda _: (503, {"Retry-After": "0"})
+            await asyncio.to_thread(recorder.release)
+            await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > seen + 20, "refused attempts")
+            recorder.rule = lambda _: 201
+            await delivered(service, recorder)
+            return service.forwarder.status()
+
+    status = run(scenario())
+    assert (status["delivered"], status["parked"], status["cursor"]) == (120, 0, 120)
+    assert_in_order(recorder, 40)
+
+
+@pytest.mark.parametrize("how", ["gone", "failing", "hanging"])
+def test_a_dead_consumer_costs_the_service_no_event_and_bounded_memory(tmp_path, recorder, monkeypatch, how):
+    monkeypatch.setattr(window_module, "MAX_EVENTS", 20)
+    if how == "gone":
+        recorder.stop()
+    recorder.rule = lambda _: 500
+    recorder.hang = how == "hanging"
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(
+                client, *(body("RUNNING", second, run=second % 7, job=f"j{second % 7}") for second in range(300))
+            )
+            stats = (await client.get("/api/v1/stats")).json()
+            assert (stats["stored"], stats["logged"]) == (300, 300)
+            assert len(service.forwarder._window) <= 20 + forwarder_module.PAGE
+            assert stats["forward"]["behind"] == 300
+
+    run(scenario())
+    assert recorder.events == []
+
+
+def test_a_refused_event_is_parked_and_the_rest_goes_on(tmp_path, recorder, caplog):
+    recorder.rule = lambda event: 422 if event["run"]["runId"] == run_id(2) else 201
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *jobs(3))
+            await delivered(service, recorder)
+            letters = (await client.get("/api/v1/dead-letters?kind=forward")).json()["deadLetters"]
+            return service.forwarder.status(), letters
+
+    with caplog.at_level(logging.ERROR, "lineage.forward"):
+        status, letters = run(scenario())
+    assert (status["delivered"], status["parked"], status["cursor"]) == (6, 3, 9)
+    assert status["lastError"] == "HTTP 422 refused by the recorder"
+    assert [letter["event"]["run"]["runId"] for letter in letters] == [run_id(2)] * 3
+    assert {letter["error"] for letter in letters} == {"HTTP 422 refused by the recorder"}
+    assert len([record for record in caplog.records if "is not forwarded" in record.message]) == 3
+    assert [event["eventType"] for event in recorder.of_run(run_id(3))] == ["START", "RUNNING", "COMPLETE"]
+
+
+def test_an_event_that_the_consumer_fails_at_is_parked_and_its_job_goes_on(tmp_path, recorder):
+    poison = body("RUNNING", 1, run=1, job="job1", run_facets={"poison": {}})
+    recorder.rule = lambda event: 500 if "poison" in event.get("run", {}).get("facets", {}) else 201
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            first, second = jobs(2)[:2]
+            await post(client, first, second, poison, body("COMPLETE", 2, run=1, job="job1"))
+            number = 0
+            while not service.forwarder.status()["parked"]:
+                number += 1
+                await post(client, body("RUNNING", 10 + number / 10, run=2, job="job2"))
+            await delivered(service, recorder)
+            letters = (await client.get("/api/v1/dead-letters?kind=forward")).json()["deadLetters"]
+            return service.forwarder.status(), letters
+
+    status, letters = run(scenario())
+    assert status["parked"] == 1
+    assert [letter["event"]["run"]["facets"].keys() for letter in letters] == [{"poison"}]
+    assert "failed" in letters[0]["error"]
+    assert [event["eventType"] for event in recorder.of_run(run_id(1))] == ["START", "COMPLETE"]
+
+
+def test_a_parked_event_can_be_sent_again(tmp_path, recorder):
+    recorder.rule = lambda event: 422 if "odd" in event["run"]["facets"] else 201
+    start = body("START", run_facets={"odd": {}})
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, start, *whole_run(1)[1:])
+            await delivered(service, recorder)
+            again = (await client.post("/api/v1/dead-letters/replay?kind=forward")).json()
+            recorder.rule = lambda _: 201
+            at_last = (await client.post("/api/v1/dead-letters/replay?kind=forward")).json()
+            return again, at_last, (await client.get("/api/v1/dead-letters")).json()["totalCount"]
+
+    assert run(scenario()) == ({"replayed": 0, "failed": 1}, {"replayed": 1, "failed": 0}, 0)
+    # Behind the end of its run by now, it must not open the run again.
+    assert [event["eventType"] for event in recorder.events] == ["RUNNING", "COMPLETE", "COMPLETE"]
+
+
+def test_ends_that_were_refused_are_sent_again_with_what_closed_their_runs(tmp_path, recorder):
+    recorder.rule = lambda event: 422 if "lineageLab_closed" in event["run"]["facets"] else 201
+    made = [body("START", 0, job="app"), body("START", 1, run=2, job="app.a", parent=(1, "app"))]
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *made, body("COMPLETE", 9, job="app"))
+            await delivered(service, recorder)
+            letters = (await client.get("/api/v1/dead-letters")).json()["deadLetters"]
+            for rule in (recorder.rule, lambda _: 201):
+                recorder.rule = rule
+                await client.post("/api/v1/dead-letters/replay?kind=forward")
+            return letters, (await client.get("/api/v1/dead-letters")).json()["totalCount"]
+
+    letters, left = run(scenario())
+    assert [letter["error"] for letter in letters] == [
+        f"the end of run {run_id(2)}: HTTP 422 refused by the recorder",
+    ]
+    assert left == 0
+    assert [event["eventType"] for event in recorder.of_run(run_id(2))] == ["START", "ABORT"]
+    assert [event["eventType"] for event in recorder.of_run(run_id(1))] == ["START", *["COMPLETE"] * 3]
+
+
+def test_a_replay_waits_its_turn_but_not_for_ever(tmp_path, recorder, monkeypatch):
+    monkeypatch.setattr(forwarder_module, "REPLAY_SECONDS", 0.2)
+    recorder.rule = lambda _: 422
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            start, running, complete = whole_run(1)
+            await post(client, start)
+            await delivered(service, recorder)
+            recorder.rule = lambda _: 500
+            await post(client, running)
+            await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 2, "attempts")
+            failed = (await client.post("/api/v1/dead-letters/replay?kind=forward")).json()
+            letters = (await client.get("/api/v1/dead-letters")).json()["deadLetters"]
+            await post(client, complete)
+            recorder.rule = lambda _: 201
+            await delivered(service, recorder)
+            return failed, letters
+
+    failed, letters = run(scenario())
+    assert failed == {"replayed": 0, "failed": 1}
+    assert letters[0]["error"].startswith("no turn within 0.2 s: HTTP 500")
+    assert [event["eventType"] for event in recorder.events] == ["RUNNING", "COMPLETE"]
+
+
+def test_it_goes_on_where_it_ended(tmp_path, recorder):
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *jobs(5)[:5])
+            await delivered(service, recorder)
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *jobs(5)[5:])
+            await delivered(service, recorder)
+            return service.forwarder.status()
+
+    status = run(scenario())
+    assert (status["delivered"], status["cursor"]) == (10, 15)
+    assert len(recorder.events) == 15
+    assert_in_order(recorder, 5)
+
+
+def test_after_a_start_it_knows_which_runs_have_ended_and_which_are_open(tmp_path, recorder):
+    ended = [body("START", 0), body("COMPLETE", 1)]
+    child = body("START", 2, run=2, job="app.a", parent=(3, "app"))
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *ended, body("START", 1, run=3, job="app"), child)
+            await delivered(service, recorder)
+        recorder.stop()
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, body("RUNNING", 0.5), body("FAIL", 9), body("COMPLETE", 5, run=3, job="app"))
+            recorder.start()
+            await delivered(service, recorder)
+
+    run(scenario())
+    types = {number: [event["eventType"] for event in recorder.of_run(run_id(number))] for number in (1, 2, 3)}
+    assert types[1][:2] == ["START", "COMPLETE"]
+    assert set(types[1][2:]) <= {"COMPLETE", "FAIL"}
+    assert types[1][-1] == "FAIL"
+    assert (types[2], types[3]) == (["START", "ABORT"], ["START", "COMPLETE"])
+    assert_sound(recorder.events)
+
+
+def test_ending_does_not_wait_for_a_consumer_that_hangs_and_loses_nothing(tmp_path, recorder, monkeypatch):
+    monkeypatch.setattr(forwarder_module, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(Forwarder.__init__, "__defaults__", (1000.0,))
+    recorder.hang = True
+
+    async def hanging():
+        async with serving(tmp_path, recorder) as (client, _):
+            await post(client, *jobs(3))
+            await asyncio.to_thread(recorder.wait_for, lambda: recorder.most_at_once == 3, "requests that hang")
+
+    async def again():
+        async with serving(tmp_path, recorder) as (_, service):
+            await delivered(service, recorder)
+
+    run(hanging())
+    recorder.release()
+    run(again())
+    assert_in_order(recorder, 3)
+
+
+def test_a_defect_parks_its_event_alone(tmp_path, recorder, monkeypatch):
+    complete = forwarder_module.Messages.completed
+
+    async def broken(self, event, seq):
+        if event.run.run == run_id(1):
+            raise LookupError("no such thing")
+        return await complete(self, event, seq)
+
+    monkeypatch.setattr(forwarder_module.Messages, "completed", broken)
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, body(run=1), body(run=2))
+            await delivered(service, recorder)
+            return service.log.dead_letters.page(10)
+
+    [letter] = run(scenario())
+    assert (letter.trouble, letter.error) == (Trouble.FORWARD, "cannot be completed: LookupError('no such thing')")
+    assert [event["run"]["runId"] for event in recorder.events] == [run_id(2)]
+
+
+def test_a_log_that_cannot_be_written_or_read_for_a_while_stops_nothing(tmp_path, recorder, monkeypatch):
+    store, read = EventLog.set_position, EventLog.after
+    failures = {"read": 2, "write": 1}
+
+    def broken_after(self, seq, limit):
+        if seq and failures["read"]:
+            failures["read"] -= 1
+            raise OSError("disk trouble")
+        return read(self, seq, limit)
+
+    def broken_store(self, name, seq):
+        if seq and failures["write"]:
+            failures["write"] -= 1
+            raise StoreError("disk trouble")
+        store(self, name, seq)
+
+    monkeypatch.setattr(EventLog, "after", broken_after)
+    monkeypatch.setattr(EventLog, "set_position", broken_store)
+
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, *jobs(5))
+            await delivered(service, recorder)
+            assert "disk trouble" in service.forwarder.status()["lastError"]
+
+    run(scenario())
+    log = EventLog(tmp_path)
+    assert log.position(forwarder_module.POSITION) == 15
+    log.close()
+    assert_in_order(recorder, 5)
+
+
+def test_a_forwarder_that_was_never_started_can_be_closed(tmp_path):
+    async def scenario():
+        log = EventLog(tmp_path)
+        forwarder = Forwarder(None, log, "http://127.0.0.1:9")
+        assert forwarder.status()["behind"] == 0
+        await forwarder.close()
+        log.append([event()])
+        assert log.position(forwarder_module.POSITION) == 0
+        log.close()
+
+    run(scenario())
+
+
+def test_a_recorder_stops_cleanly():
+    found = Recorder()
+    found.stop()
+    found.start()
+    found.stop()
+    assert found.events == []

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent for an event: the state table of completing."""
+
+import json
+
+import pytest
+from lineage_events import (
+    NAMESPACE,
+    at,
+    body,
+    dataset,
+    dataset_event,
+    event,
+    facet,
+    read,
+    recorded_lines,
+    run_id,
+    schema,
+    source,
+)
+from lineage_recorder import assert_complete
+
+from lineage.events import JobId
+from lineage.fold import Graph, Lineage, fold
+from lineage.forward import closing_event, complete
+from lineage.forward.ends import end_of
+
+
+def sent(last, *others, ended=None):
+    """What is sent for `last` where all are known."""
+    lineage = fold([*others, last])
+    graph = Graph(lineage)
+    graph.refresh()
+    before = last.encoded, json.dumps(last.body, sort_keys=True)
+    message = complete(last, lineage, graph, ended)
+    assert (last.encoded, json.dumps(last.body, sort_keys=True)) == before
+    assert_complete(message)
+    return message
+
+
+def names(datasets):
+    return [dataset["name"] for dataset in datasets]
+
+
+def edges(message):
+    return names(message["inputs"]), names(message["outputs"])
+
+
+def facets(message, name):
+    [found] = [ds["facets"] for ds in (*message["inputs"], *message["outputs"]) if ds["name"] == name]
+    return found
+
+
+def columns(*names, **options):
+    return {"fields": {name: {"inputFields": [source("a", name, **options)]} for name in names}}
+
+
+def rich(event_type="START", second=0, **options):
+    output = dataset("b", schema=schema("x"), columnLineage=columns("x"))
+    return event(event_type, second, inputs=[dataset("a", schema=schema("x"))], outputs=[output], **options)
+
+
+@pytest.mark.parametrize("event_type", ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"])
+def test_a_bare_event_carries_what_its_run_has_named(event_type):
+    message = sent(event(event_type, 5), rich(streaming=True))
+    assert message["eventType"] == event_type
+    assert message["eventTime"] == at(5)
+    assert edges(message) == (["a"], ["b"])
+    assert names(facets(message, "a")["schema"]["fields"]) == ["x"]
+    assert names(facets(message, "b")["schema"]["fields"]) == ["x"]
+    assert facets(message, "b")["columnLineage"]["fields"]["x"]["inputFields"] == [source("a", "x")]
+    assert message["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+
+
+@pytest.mark.parametrize("event_type", ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"])
+def test_a_run_that_has_named_nothing_carries_the_jobs_current_datasets(event_type):
+    message = sent(event(event_type, 9, run=2), rich(), event("COMPLETE", 5))
+    assert edges(message) == (["a"], ["b"])
+    assert names(facets(message, "b")["schema"]["fields"]) == ["x"]
+    found = facets(message, "b")["columnLineage"]["fields"]["x"]
+    assert found["inputFields"] == [
+        {**source("a", "x"), "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}]}
+    ]
+
+
+def test_a_start_that_names_its_inputs_alone_keeps_the_outputs_of_the_last_run():
+    start = event("START", 9, run=2, inputs=[dataset("a")])
+    assert edges(sent(start, rich())) == (["a"], ["b"])
+    end = event("COMPLETE", 10, run=2, inputs=[dataset("a")])
+    assert edges(sent(end, start, rich())) == (["a"], [])
+
+
+def test_datasets_add_up_over_a_run():
+    events = [
+        event("START", 0, inputs=[dataset("a", schema=schema("x"))]),
+        event("RUNNING", 1, outputs=[dataset("b")]),
+        event("RUNNING", 2, inputs=[dataset("c")], outputs=[dataset("d")]),
+    ]
+    assert edges(sent(event("COMPLETE", 3), *events)) == (["a", "c"], ["b", "d"])
+    assert edges(sent(events[1], *events)) == (["a", "c"], ["b", "d"])
+
+
+def test_nothing_known_is_written_as_empty_lists():
+    bare = body()
+    del bare["inputs"], bare["outputs"], bare["run"]["facets"], bare["job"]["facets"]
+    message = sent(read(bare))
+    assert (message["inputs"], message["outputs"], message["run"]["facets"]) == ([], [], {})
+    assert message["job"]["facets"]["jobType"]["processingType"] == "BATCH"
+
+
+def test_an_event_without_a_type_is_other():
+    assert sent(event(None))["eventType"] == "OTHER"
+
+
+def test_the_type_of_a_job_is_what_is_known_of_run_then_job():
+    streaming, batch = event("START", 0, streaming=True), event("START", 0, run=2)
+    assert sent(event("RUNNING", 1), streaming)["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    other = sent(event("RUNNING", 1, run=2), batch, streaming)
+    assert other["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    deleted = body("RUNNING", 2, run=3, job="new")
+    deleted["job"]["facets"]["jobType"] = {**facet(), "_deleted": True}
+    assert sent(read(deleted))["job"]["facets"]["jobType"]["processingType"] == "BATCH"
+
+
+@pytest.mark.parametrize("event_type", ["START", "RUNNING", "OTHER", None])
+@pytest.mark.parametrize("end", ["COMPLETE", "ABORT", "FAIL"])
+def test_behind_the_end_of_a_run_its_type_is_sent_and_its_facets_arrive(event_type, end):
+    late = event(event_type, 1, run_facets={"late": {"text": "news"}})
+    message = sent(late, event(end, 5), ended=end)
+    assert message["eventType"] == end
+    assert message["run"]["facets"]["late"]["text"] == "news"
+    assert message["eventTime"] == at(1)
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["COMPLETE"], "COMPLETE"),
+        (["COMPLETE", "FAIL"], "FAIL"),
+        (["FAIL", "COMPLETE"], "FAIL"),
+        (["ABORT", "COMPLETE"], "ABORT"),
+        (["ABORT", "FAIL", "COMPLETE"], "FAIL"),
+    ],
+)
+def test_a_terminal_event_is_sent_as_the_strongest_of_its_run(types, expected):
+    made = [event(event_type, second) for second, event_type in enumerate(types)]
+    for one in made:
+        assert sent(one, *made)["eventType"] == expected
+
+
+def test_while_a_run_is_open_an_event_keeps_its_own_schema_and_at_its_end_the_last_one_stands():
+    first = event("START", 0, outputs=[dataset("b", schema=schema("x"))])
+    second = event("RUNNING", 1, outputs=[dataset("b", schema=schema("x", "y"))])
+    assert names(facets(sent(first, second), "b")["schema"]["fields"]) == ["x"]
+    assert names(facets(sent(first, second, ended="COMPLETE"), "b")["schema"]["fields"]) == ["x", "y"]
+
+
+def test_a_schema_comes_from_elsewhere_where_the_run_has_not_said_it():
+    reader = event("START", 5, run=2, job="reader", inputs=[dataset("b")])
+    assert names(facets(sent(reader, rich()), "b")["schema"]["fields"]) == ["x"]
+    assert "schema" not in facets(sent(reader), "b")
+    assert "columnLineage" not in facets(sent(reader, rich()), "b")
+
+
+def test_what_marquez_unlearns_is_carried_along_and_what_tells_of_a_moment_is_not():
+    output = dataset(
+        "b",
+        documentation={"description": "text"},
+        dataSource={"name": "s", "uri": "s3://w"},
+        lifecycleStateChange={"lifecycleStateChange": "CREATE"},
+        version={"datasetVersion": "1"},
+    )
+    output["outputFacets"] = {"outputStatistics": facet(rowCount=3)}
+    code = {"sourceCodeLocation": {"type": "git", "url": "https://example.org"}}
+    start = event("START", 0, outputs=[output], parent=(9, "app"), job_facets=code, run_facets={"once": {}})
+    message = sent(event("COMPLETE", 1), start)
+    assert set(facets(message, "b")) == {"documentation", "dataSource"}
+    assert "outputFacets" not in message["outputs"][0]
+    assert set(message["run"]["facets"]) == {"parent"}
+    assert message["run"]["facets"]["parent"]["run"]["runId"] == run_id(9)
+    assert set(message["job"]["facets"]) == {"sourceCodeLocation", "jobType"}
+    own = sent(start)
+    assert set(facets(own, "b")) == set(output["facets"])
+    assert own["outputs"][0]["outputFacets"] == output["outputFacets"]
+
+
+def test_tombstones_that_consumers_would_read_as_facets_are_left_out():
+    output = dataset("b")
+    gone = {**facet(), "_deleted": True}
+    output["facets"] = dict.fromkeys(["schema", "columnLineage", "symlinks", "documentation"], gone)
+    message = sent(event("RUNNING", 5, outputs=[output]), rich())
+    assert facets(message, "b") == {"documentation": gone}
+
+
+@pytest.mark.parametrize(
+    ("transformations", "expected_type", "description"),
+    [
+        ([("DIRECT", "IDENTITY", False)], "IDENTITY", "DIRECT IDENTITY"),
+        ([("DIRECT", "AGGREGATION", True)], "MASKED", "DIRECT AGGREGATION"),
+        ([("INDIRECT", "FILTER", False)], "FILTER", "INDIRECT FILTER"),
+        (
+            [("DIRECT", "AGGREGATION", False), ("INDIRECT", "GROUP_BY", False)],
+            "AGGREGATION",
+            "DIRECT AGGREGATION; INDIRECT GROUP_BY",
+        ),
+        (
+            [("DIRECT", "IDENTITY", False), ("DIRECT", "TRANSFORMATION", True)],
+            "IDENTITY, TRANSFORMATION",
+            "DIRECT IDENTITY; DIRECT TRANSFORMATION",
+        ),
+        ([("DIRECT", None, False)], "DIRECT", "DIRECT"),
+    ],
+)
+def test_the_deprecated_keys_stand_beside_the_transformations(transformations, expected_type, description):
+    made = [
+        {"type": kind, "masking": masking} | ({"subtype": subtype} if subtype else {})
+        for kind, subtype, masking in transformations
+    ]
+    inputs = [{"namespace": "s3://warehouse", "name": "a", "field": "x", "transformations": made}]
+    output = dataset("b", columnLineage={"fields": {"x": {"inputFields": inputs}}})
+    field = facets(sent(event(outputs=[output])), "b")["columnLineage"]["fields"]["x"]
+    assert field["inputFields"][0]["transformations"] == made
+    assert (field["transformationType"], field["transformationDescription"]) == (expected_type, description)
+
+
+def test_the_emitters_own_words_stand():
+    inputs = [{**source("a", "x"), "transformations": [{"type": "DIRECT", "description": "a + b"}]}]
+    fields = {
+        "x": {"inputFields": inputs},
+        "y": {"inputFields": inputs, "transformationType": "MASKED", "transformationDescription": "hash"},
+        "z": {"inputFields": []},
+    }
+    found = facets(sent(event(outputs=[dataset("b", columnLineage={"fields": fields})])), "b")["columnLineage"][
+        "fields"
+    ]
+    assert found["x"]["transformationDescription"] == "a + b"
+    assert found["y"] == fields["y"]
+    assert found["z"] == {"inputFields": []}
+
+
+def test_schemas_that_are_known_hold_the_columns_of_column_lineage():
+    writer = event("START", 0, job="writer", run=9, outputs=[dataset("a", schema=schema("x", "y"))])
+    output = dataset("b", schema=schema("x"), columnLineage=columns("x", "y", "z"))
+    message = sent(event("START", 1, inputs=[dataset("a", schema=schema("x"))], outputs=[output]), writer)
+    assert facets(message, "a")["schema"]["fields"] == [*schema("x", "y")["fields"], {"name": "z"}]
+    assert names(facets(message, "b")["schema"]["fields"]) == ["x", "y", "z"]
+
+
+def test_a_schema_that_is_unknown_is_not_made_up():
+    output = dataset("b", columnLineage=columns("x"))
+    message = sent(event(inputs=[dataset("a")], outputs=[output]))
+    assert "schema" not in facets(message, "a")
+    assert "schema" not in facets(message, "b")
+
+
+def test_edges_that_only_the_lineage_facet_has_are_sent_as_column_lineage_too():
+    target = {
+        "inputs": [{"type": "DATASET", **source("a", "k", "FILTER", "INDIRECT")}],
+        "fields": {"x": {"inputs": [{"type": "DATASET", **source("a", "y")}]}},
+    }
+    message = sent(event(inputs=[dataset("a")], outputs=[dataset("b", lineage=target)]))
+    found = facets(message, "b")["columnLineage"]
+    assert [(s["name"], s["field"]) for s in found["fields"]["x"]["inputFields"]] == [("a", "y")]
+    assert found["fields"]["x"]["transformationType"] == "IDENTITY"
+    assert [(s["name"], s["field"]) for s in found["dataset"]] == [("a", "k")]
+    assert found["_schemaURL"].endswith("#/$defs/ColumnLineageDatasetFacet")
+
+
+def test_job_events_are_completed_too():
+    declared = event(None, 0, run=None, inputs=[dataset("a")], outputs=[dataset("b", columnLineage=columns("x"))])
+    message = sent(event(None, 5, run=None, job_facets={"sql": {"query": "select 1"}}), declared, rich())
+    assert edges(message) == (["a"], ["b"])
+    assert set(message["job"]["facets"]) == {"sql", "jobType"}
+    assert "eventType" not in message
+    assert "run" not in message
+    later = event(None, 9, run=None, outputs=[dataset("c")])
+    assert names(sent(later, declared)["outputs"]) == ["c"]
+
+
+def test_dataset_events_are_completed_too():
+    described = dataset("b", documentation={"description": "text"}, columnLineage=columns("x"))
+    message = sent(read(dataset_event(5, described)), rich())
+    assert set(message["dataset"]["facets"]) == {"documentation", "columnLineage", "schema"}
+    assert message["dataset"]["facets"]["columnLineage"]["fields"]["x"]["transformationType"] == "IDENTITY"
+    assert set(message) == {"dataset", "eventTime", "producer", "schemaURL"}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "written"),
+    [
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("2026-01-01T01:00:00.123456789+01:00", "2026-01-01T01:00:00.123456789+01:00"),
+        ("2026-01-01 00:00:00,5Z", "2026-01-01T00:00:00.500000Z"),
+        ("2026-01-01T01:00:00+0100", "2026-01-01T00:00:00.000000Z"),
+    ],
+)
+def test_times_are_sent_as_they_are_but_for_spellings_of_our_own(spelling, written):
+    assert sent(read({**body(), "eventTime": spelling}))["eventTime"] == written
+
+
+def test_the_end_of_a_run_that_the_service_closed_is_the_same_each_time():
+    lineage = fold([rich(streaming=True, parent=(9, "app")), event("START", 5, run=2, streaming=True)])
+    graph = Graph(lineage)
+    graph.refresh()
+    run = lineage.run(run_id(1), JobId(NAMESPACE, "job"))
+    message = closing_event(lineage, graph, run, end_of(lineage, run))
+    assert message == closing_event(lineage, graph, run, end_of(lineage, run))
+    assert_complete(message)
+    assert (message["eventType"], message["eventTime"]) == ("ABORT", "2026-01-01T00:00:05.000000Z")
+    assert message["run"]["runId"] == run_id(1)
+    assert message["run"]["facets"]["lineageLab_closed"]["reason"] == "the job started again"
+    assert "parent" in message["run"]["facets"]
+    assert edges(message) == (["a"], ["b"])
+
+
+def test_every_recorded_event_can_be_completed_and_read_again():
+    events = [read(json.loads(line)) for line in recorded_lines()]
+    lineage = fold(events)
+    graph = Graph(lineage)
+    graph.refresh()
+    again = Lineage()
+    for one in events:
+        message = complete(one, lineage, graph)
+        assert_complete(message)
+        again.apply(read(message))
+    assert set(again.jobs) == set(lineage.jobs)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One consumer and what its answers mean, the order of what is on its way, and whom to blame for a failure."""
+
+import asyncio
+import json
+from email.utils import formatdate
+
+import pytest
+from lineage_events import body, dataset, dataset_event, event, read
+from lineage_recorder import recording
+
+from lineage.forward import consumer as consumer_module
+from lineage.forward import delivery as delivery_module
+from lineage.forward import forward_url
+from lineage.forward import gate as gate_module
+from lineage.forward import window as window_module
+from lineage.forward.consumer import Consumer, Verdict
+from lineage.forward.delivery import Delivery
+from lineage.forward.gate import MAX_DELAY, Gate, delay_before
+from lineage.forward.window import Entry, Window
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("http://marquez:5000", "http://marquez:5000/api/v1/lineage"),
+        ("http://marquez:5000/", "http://marquez:5000/api/v1/lineage"),
+        ("https://u:p@host/api/v2/lineage", "https://u:p@host/api/v2/lineage"),
+        ("http://[::1]:5000", "http://[::1]:5000/api/v1/lineage"),
+    ],
+)
+def test_where_events_are_posted_to(text, url):
+    assert forward_url(text) == url
+
+
+@pytest.mark.parametrize("text", ["", "marquez:5000", "ftp://host", "http://", "http://host?a=b", "http://host:x"])
+def test_what_is_no_url_is_refused_in_words(text):
+    with pytest.raises(ValueError, match=r"cannot forward to .*http://host:port"):
+        forward_url(text)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "verdict", "retry_after"),
+    [
+        (200, {}, Verdict.ACCEPTED, None),
+        (201, {}, Verdict.ACCEPTED, None),
+        (400, {}, Verdict.REFUSED, None),
+        (413, {}, Verdict.REFUSED, None),
+        (422, {}, Verdict.REFUSED, None),
+        (302, {"Location": "/elsewhere"}, Verdict.UNAVAILABLE, None),
+        (401, {}, Verdict.UNAVAILABLE, None),
+        (404, {}, Verdict.UNAVAILABLE, None),
+        (429, {}, Verdict.UNAVAILABLE, None),
+        (429, {"Retry-After": "7"}, Verdict.UNAVAILABLE, 7),
+        (500, {}, Verdict.FAILED, None),
+        (503, {}, Verdict.FAILED, None),
+        (503, {"Retry-After": "0"}, Verdict.UNAVAILABLE, 0),
+        (503, {"Retry-After": "999999"}, Verdict.UNAVAILABLE, consumer_module.MAX_RETRY_AFTER),
+        (503, {"Retry-After": formatdate(0, usegmt=True)}, Verdict.UNAVAILABLE, 0),
+        (503, {"Retry-After": "soon"}, Verdict.FAILED, None),
+    ],
+)
+def test_what_answers_mean(status, headers, verdict, retry_after):
+    async def scenario(recorder):
+        consumer = Consumer(recorder.url, 5)
+        answer = await consumer.post(b'{"sent": true}')
+        await consumer.close()
+        return answer
+
+    with recording() as recorder:
+        recorder.rule = lambda _: (status, headers)
+        answer = asyncio.run(scenario(recorder))
+        assert recorder.encodings == {None}
+    assert (answer.verdict, answer.retry_after) == (verdict, retry_after)
+    assert str(status) in answer.text
+
+
+def test_no_answer_and_no_consumer_are_answers_too():
+    async def scenario(recorder):
+        consumer = Consumer(recorder.url.replace("//", "//user:secret@"), 0.2)
+        recorder.hang = True
+        hung = await consumer.post(b"{}")
+        healthy = await consumer.is_healthy()
+        await asyncio.to_thread(recorder.release)
+        await asyncio.to_thread(recorder.stop)
+        refused = await consumer.post(b"{}")
+        gone = await consumer.is_healthy()
+        await consumer.close()
+        return hung, refused, healthy, gone
+
+    with recording() as recorder:
+        recorder.healthy = True
+        hung, refused, healthy, gone = asyncio.run(scenario(recorder))
+    assert (hung.verdict, refused.verdict) == (Verdict.FAILED, Verdict.UNAVAILABLE)
+    assert "no answer" in hung.text
+    assert "cannot connect" in refused.text
+    assert "secret" not in hung.text + refused.text
+    assert (healthy, gone) == (True, False)
+
+
+def test_delays_grow_up_to_a_bound():
+    for attempt in range(1, 2000):
+        assert 0 < delay_before(attempt) <= MAX_DELAY
+    assert delay_before(1) <= gate_module.FIRST_DELAY
+
+
+def test_the_gate_shuts_for_longer_with_every_failure_in_a_row(monkeypatch):
+    monkeypatch.setattr(gate_module, "FIRST_DELAY", 0.01)
+
+    async def scenario():
+        gate = Gate()
+        await gate.wait()
+        gate.shut()
+        gate.shut()
+        assert gate.is_shut
+        assert gate._failures == 1
+        await gate.wait()
+        assert not gate.is_shut
+        gate.shut(1000)
+        assert gate.is_shut
+        gate.open()
+        await gate.wait()
+        assert gate._failures == 0
+
+    asyncio.run(scenario())
+
+
+def test_events_wait_for_what_came_before_of_the_same_job_run_dataset_or_parent():
+    events = {
+        1: event("START", 0, job="app"),
+        2: event("START", 1, run=2, job="app.a", parent=(1, "app")),
+        3: event("START", 1, run=3, job="app.b", parent=(1, "app")),
+        4: event("RUNNING", 2, run=2, job="app.a", parent=(1, "app")),
+        5: event("START", 3, run=2, job="other"),
+        6: read(dataset_event(0, dataset("d"))),
+        7: read(dataset_event(1, dataset("d"))),
+        8: event(None, 0, run=None, job="app.a"),
+    }
+
+    async def scenario():
+        window = Window(0)
+        entries = {seq: Entry(seq, made) for seq, made in events.items()}
+        entries[5].closes = [events[3].run]
+        for entry in entries.values():
+            window.add(entry)
+        waiting = {seq: asyncio.ensure_future(entry.turn()) for seq, entry in entries.items()}
+
+        async def ready():
+            for _ in range(5):
+                await asyncio.sleep(0)
+            return {seq for seq, turn in waiting.items() if turn.done()}
+
+        assert await ready() == {1, 6}
+        assert not window.finish(entries[6])
+        assert window.finish(entries[1])
+        assert window.cursor == 1
+        assert await ready() == {1, 2, 3, 6, 7}
+        window.finish(entries[3])
+        assert window.cursor == 1
+        assert await ready() == {1, 2, 3, 6, 7}
+        window.finish(entries[2])
+        assert window.cursor == 3
+        assert await ready() == {1, 2, 3, 4, 6, 7}
+        for seq in (4, 5, 7, 8):
+            window.finish(entries[seq])
+        assert (window.cursor, len(window)) == (8, 0)
+        assert await ready() == set(events)
+        assert not any(entry._before for entry in entries.values())
+        assert window._last == {}
+
+    asyncio.run(scenario())
+
+
+def test_the_window_is_bounded_by_events_and_by_bytes(monkeypatch):
+    async def scenario():
+        window = Window(0)
+        made = [Entry(seq, event("RUNNING", seq)) for seq in (1, 2, 3)]
+        for entry in made:
+            assert window._room.is_set()
+            window.add(entry)
+        assert not window._room.is_set()
+        window.finish(made[0])
+        assert window._room.is_set()
+
+    monkeypatch.setattr(window_module, "MAX_EVENTS", 3)
+    asyncio.run(scenario())
+    monkeypatch.setattr(window_module, "MAX_EVENTS", 256)
+    monkeypatch.setattr(window_module, "MAX_BYTES", 2 * len(event("RUNNING", 1).encoded) + 1)
+    asyncio.run(scenario())
+
+
+async def send(delivery, seq, content):
+    async def make_body():
+        return None if content is None else json.dumps(content).encode()
+
+    return await delivery.send(seq, make_body)
+
+
+def deliver(recorder, scenario):
+    async def run():
+        consumer = Consumer(recorder.url, 5)
+        try:
+            return await asyncio.wait_for(scenario(Delivery(consumer)), 60)
+        finally:
+            await consumer.close()
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(gate_module, "FIRST_DELAY", 0.01)
+    monkeypatch.setattr(gate_module, "MAX_DELAY", 0.05)
+
+
+def test_an_event_that_fails_while_others_pass_is_given_up(impatient):
+    async def scenario(delivery):
+        poison = [asyncio.ensure_future(send(delivery, seq, {"poison": seq})) for seq in (1, 2)]
+        seq = 3
+        while not all(one.done() for one in poison):
+            assert await send(delivery, seq, body("RUNNING", seq)) is None
+            seq += 1
+        return [one.result() for one in poison]
+
+    with recording() as recorder:
+        recorder.rule = lambda content: 500 if "poison" in content else 201
+        refusals = deliver(recorder, scenario)
+        tries = [sum(1 for content, _ in recorder.attempts if content == {"poison": seq}) for seq in (1, 2)]
+    assert all("while the consumer was well: HTTP 500 refused by the recorder" in refusal for refusal in refusals)
+    assert min(tries) >= delivery_module.MIN_TRIES
+
+
+def test_an_outage_is_nobodys_fault(impatient):
+    """However long all of them fail: none is given up, also where one was accepted just when it began."""
+
+    async def scenario(delivery):
+        sending = [asyncio.ensure_future(send(delivery, seq, body("RUNNING", seq))) for seq in range(20)]
+        await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 200, "attempts")
+        assert not any(one.done() for one in sending[1:])
+        recorder.rule = lambda _: 201
+        return await asyncio.gather(*sending)
+
+    with recording() as recorder:
+        recorder.healthy = True
+        recorder.rule = lambda _: 500 if recorder.events else 201
+        assert deliver(recorder, scenario) == [None] * 20
+        assert recorder.most_at_once <= delivery_module.REQUESTS_AT_ONCE
+
+
+def test_an_event_alone_is_given_up_where_the_consumer_says_it_is_well_but_not_a_second_one(impatient, monkeypatch):
+    async def scenario(delivery):
+        recorder.healthy = False
+        first = asyncio.ensure_future(send(delivery, 1, body()))
+        await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 20, "attempts")
+        assert not first.done()
+        recorder.healthy = True
+        assert "while the consumer was well" in await first
+        second = asyncio.ensure_future(send(delivery, 2, body()))
+        await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 60, "attempts")
+        assert not second.done()
+        recorder.rule = lambda _: 201
+        return await second
+
+    monkeypatch.setattr(delivery_module, "STUBBORN_SECONDS", 0.05)
+    with recording() as recorder:
+        recorder.rule = lambda _: 500
+        assert deliver(recorder, scenario) is None
+
+
+def test_nobody_is_to_blame_for_a_wrong_address_or_for_being_told_to_wait(impatient):
+    async def scenario(delivery):
+        sending = asyncio.ensure_future(send(delivery, 1, body()))
+        for status in (404, 401, 429):
+            recorder.rule = lambda _, status=status: status
+            seen = len(recorder.attempts)
+            await asyncio.to_thread(recorder.wait_for, lambda seen=seen: len(recorder.attempts) > seen + 8, "attempts")
+        recorder.rule = lambda _: 201
+        return await sending
+
+    with recording() as recorder:
+        assert deliver(recorder, scenario) is None
+
+
+def test_nothing_is_sent_where_there_is_nothing_to_send():
+    with recording() as recorder:
+        assert deliver(recorder, lambda delivery: send(delivery, 1, None)) is None
+        assert recorder.attempts == []
+
+
+def test_a_refusal_is_final_and_says_why():
+    with recording() as recorder:
+        recorder.rule = lambda _: 422
+        refusal = deliver(recorder, lambda delivery: send(delivery, 1, body()))
+        assert len(recorder.attempts) == 1
+    assert refusal == "HTTP 422 refused by the recorder"
+
+
+def test_the_client_library_takes_no_proxy_from_the_environment(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with recording() as recorder:
+        assert deliver(recorder, lambda delivery: send(delivery, 1, body())) is None
+    assert recorder.attempts[0][1] == 201

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Backup, restore and check of a log, beside a service that has it open."""
+
+import sqlite3
+
+import pytest
+from lineage_events import event
+
+from lineage.maintenance import main
+from lineage.store import EventLog
+
+
+def no_damage(content_hash, error):
+    raise AssertionError(f"{content_hash.hex()}: {error}")
+
+
+@pytest.fixture
+def log(tmp_path):
+    log = EventLog(tmp_path / "data")
+    log.append([event("START", 0), event("RUNNING", 1), event("COMPLETE", 2)])
+    assert log.snapshots.compact(event("RUNNING", 1).order.time) == 1
+    yield log
+    log.close()
+
+
+def run(tmp_path, command, *files):
+    return main([command, "--data", str(tmp_path / "data"), *(str(tmp_path / file) for file in files)])
+
+
+def test_a_backup_of_a_running_log_brings_it_back(log, tmp_path, capsys):
+    assert run(tmp_path, "backup", "copy.db") == 0
+    assert "2 events and 3 snapshots" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy.db"]
+    log.append([event("OTHER", 9)])
+    assert run(tmp_path, "restore", "copy.db") == 2
+    assert "in use by another lineage service; stop the service first" in capsys.readouterr().err
+    log.close()
+    assert run(tmp_path, "restore", "copy.db") == 0
+    assert "the log that was there is" in capsys.readouterr().out
+    assert run(tmp_path, "restore", "copy.db") == 0
+    log.__init__(tmp_path / "data")
+    assert [item.event_type for item in log.events(no_damage)] == ["RUNNING", "COMPLETE"]
+    assert len(list(log.snapshots.all())) == 3
+    aside = EventLog(_moved(tmp_path))
+    assert aside.count() == 3, "the log that was replaced is whole"
+    aside.close()
+
+
+def _moved(tmp_path):
+    (tmp_path / "aside").mkdir()
+    for ending in ("", "-wal", "-shm"):
+        kept = tmp_path / "data" / f"lineage-before-restore-1.db{ending}"
+        if kept.exists():
+            kept.replace(tmp_path / "aside" / f"lineage.db{ending}")
+    return tmp_path / "aside"
+
+
+def test_damage_is_found_and_not_restored(log, tmp_path, capsys):
+    assert run(tmp_path, "check") == 0
+    assert "2 events and 3 snapshots" in capsys.readouterr().out
+    assert run(tmp_path, "backup", "copy.db") == 0
+    with sqlite3.connect(tmp_path / "copy.db") as copy:
+        copy.execute("UPDATE events SET body = x'7b' WHERE seq = 2")
+    copy.close()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "lineage.db").write_bytes((tmp_path / "copy.db").read_bytes())
+    capsys.readouterr()
+    assert main(["check", "--data", str(tmp_path / "broken")]) == 1
+    assert "cannot be read" in capsys.readouterr().out
+    log.close()
+    assert run(tmp_path, "restore", "copy.db") == 2
+    assert "it is damaged" in capsys.readouterr().err
+    log.__init__(tmp_path / "data")
+    assert log.count() == 2
+
+
+def test_a_broken_snapshot_is_found(log, tmp_path, capsys):
+    connection = sqlite3.connect(tmp_path / "data" / "lineage.db", isolation_level=None)
+    connection.execute("UPDATE snapshots SET body = x'00' WHERE kind = 'run'")
+    connection.close()
+    assert run(tmp_path, "check") == 1
+    assert "snapshots: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "message"),
+    [
+        ("backup", ("there.db",), "it exists; name a new file"),
+        ("backup", ("no/such/folder",), "cannot back up"),
+        ("restore", ("nothing.db",), "there is no such file"),
+        ("restore", ("there.db",), "file is not a database"),
+        ("restore", ("other.db",), "schema 0, this version of the service has"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(log, tmp_path, capsys, command, files, message):
+    (tmp_path / "there.db").write_bytes(b"something else" * 500)
+    sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE x (y)").connection.close()
+    assert run(tmp_path, command, *files) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1

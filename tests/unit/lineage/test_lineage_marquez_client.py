@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every call of Marquez's own Python client, against a service that runs as a process."""
+
+import json
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from lineage_events import NAMESPACE, body, dataset, facet, run_id, schema, source
+from test_lineage_process import get, post, service
+
+WAREHOUSE = "s3://warehouse"
+KAFKA = "kafka://kafka:9092"
+RUN = run_id(2)
+
+
+def events():
+    """An old run that writes one schema, a later one that writes another, tags, and a reader."""
+    topic = dataset("orders", KAFKA, schema=schema("value"))
+    lineage = {"fields": {"price": {"inputFields": [{**source("orders", "value"), "namespace": KAFKA}]}}}
+    tags = {"tags": [{"key": "GOLD", "value": "1"}, {"key": "PII", "value": "1", "field": "price"}]}
+    for run, second, fields in ((1, 0, ["price"]), (2, 10, ["id", "price"])):
+        table = dataset("sales/orders", schema=schema(*fields), columnLineage=lineage, tags=tags)
+        for state, later in (("START", 0), ("COMPLETE", 1)):
+            yield body(state, second + later, run=run, job="etl", inputs=[topic], outputs=[table])
+    yield body("START", 20, run=3, job="stats", inputs=[dataset("sales/orders")], job_facets={"tags": tags})
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    client = pytest.importorskip("marquez_client", reason="marquez-python is not installed")
+    with service(tmp_path_factory.mktemp("data")) as (_, url):
+        for event in events():
+            assert post(url, event) == 201
+        yield url, client.MarquezClient(url)
+
+
+@pytest.fixture
+def url(running):
+    return running[0]
+
+
+@pytest.fixture
+def client(running):
+    return running[1]
+
+
+def api_error():
+    from marquez_client.errors import APIError
+
+    return APIError
+
+
+def names(rows):
+    return [row["name"] for row in rows]
+
+
+def test_namespaces(client):
+    assert names(client.list_namespaces()["namespaces"]) == [KAFKA, WAREHOUSE, NAMESPACE]
+    assert names(client.list_namespaces(limit=1, offset=1)["namespaces"]) == [WAREHOUSE]
+    assert client.get_namespace(KAFKA)["ownerName"]
+
+
+def test_sources(client):
+    assert names(client.list_sources()["sources"]) == [KAFKA, WAREHOUSE]
+    assert names(client.list_sources(limit=1, offset=1)["sources"]) == [WAREHOUSE]
+    assert {key: client.get_source(KAFKA)[key] for key in ("type", "name", "connectionUrl")} == {
+        "type": "KAFKA",
+        "name": KAFKA,
+        "connectionUrl": KAFKA,
+    }
+
+
+def test_tags(client):
+    assert names(client.list_tags()["tags"]) == ["GOLD", "PII"]
+    assert names(client.list_tags(limit=1, offset=1)["tags"]) == ["PII"]
+
+
+def test_events(client):
+    found = client.list_events(limit=2)
+    assert (found["totalCount"], [event["job"]["name"] for event in found["events"]]) == (5, ["stats", "etl"])
+
+
+def test_datasets_and_their_versions(client):
+    assert names(client.list_datasets(WAREHOUSE)["datasets"]) == ["sales/orders"]
+    found = client.get_dataset(WAREHOUSE, "sales/orders")
+    assert found["tags"] == ["GOLD"]
+    listed = client.list_dataset_versions(WAREHOUSE, "sales/orders")
+    new, old = listed["versions"]
+    assert [names(version["fields"]) for version in (old, new)] == [["price"], ["id", "price"]]
+    assert [version["createdByRun"]["id"] for version in (old, new)] == [run_id(1), RUN]
+    assert listed["totalCount"] == 2
+    assert client.list_dataset_versions(WAREHOUSE, "sales/orders", limit=1, offset=1)["versions"] == [old]
+    assert client.get_dataset_version(WAREHOUSE, "sales/orders", old["version"]) == old
+    # The ids agree wherever a version is named.
+    assert found["currentVersion"] == new["version"] == new["id"]["version"]
+    for run, version in ((1, old), (2, new)):
+        shown = client.get_job_run(run_id(run))["outputDatasetVersions"]
+        assert shown[0]["datasetVersionId"]["version"] == version["version"]
+    read = client.get_job_run(run_id(3))["inputDatasetVersions"]
+    assert read[0]["datasetVersionId"]["version"] == new["version"]
+    for version in (old, new):
+        required = {"id", "type", "name", "physicalName", "createdAt", "version", "namespace", "sourceName"}
+        assert required | {"fields", "tags", "description", "lifecycleState", "facets"} <= set(version)
+    assert (old["facets"], set(new["facets"])) == ({}, {"schema", "columnLineage", "tags"})
+
+
+def test_jobs_and_runs(client):
+    assert client.list_jobs(NAMESPACE)["totalCount"] == 2
+    job = client.get_job(NAMESPACE, "etl")
+    assert job["latestRun"]["id"] == RUN
+    runs = client.list_job_runs(NAMESPACE, "etl", limit=1)
+    assert ([run["id"] for run in runs["runs"]], runs["totalCount"]) == ([RUN], 2)
+    assert client.get_job_run(RUN)["jobVersion"]["version"] == job["currentVersion"]
+
+
+def test_column_lineage(client):
+    ids = [f"datasetField:{KAFKA}:orders:value", f"datasetField:{WAREHOUSE}:sales/orders:price"]
+
+    def nodes(answer):
+        return [node["id"] for node in answer["graph"]]
+
+    assert nodes(client.get_column_lineage_by_dataset(WAREHOUSE, "sales/orders")) == ids
+    assert nodes(client.get_column_lineage_by_dataset_field(WAREHOUSE, "sales/orders", "price", depth=1)) == ids
+    assert nodes(client.get_column_lineage_by_dataset_field(KAFKA, "orders", "value", with_downstream=True)) == ids
+    assert nodes(client.get_column_lineage_by_job(NAMESPACE, "etl")) == ids
+
+
+def test_column_lineage_is_that_of_the_current_version(client):
+    current = client.get_dataset(WAREHOUSE, "sales/orders")["currentVersion"]
+    assert client.get_column_lineage_by_dataset(WAREHOUSE, "sales/orders", version=current)["graph"]
+    assert client.get_column_lineage_by_dataset_field(WAREHOUSE, "sales/orders", "price", version=current)["graph"]
+    job = client.get_job(NAMESPACE, "etl")["currentVersion"]
+    assert client.get_column_lineage_by_job(NAMESPACE, "etl", version=job)["graph"]
+    old = client.list_dataset_versions(WAREHOUSE, "sales/orders")["versions"][1]["version"]
+    with pytest.raises(api_error()) as error:
+        client.get_column_lineage_by_dataset(WAREHOUSE, "sales/orders", version=old)
+    response = error.value.__cause__.response
+    assert response.status_code == 404
+    assert response.json()["error"]["details"]["currentVersion"] == current
+
+
+def test_every_read_call_of_the_client_is_called_here(client):
+    reads = {name for name in dir(client) if name.startswith(("get_", "list_"))}
+    with open(__file__, encoding="utf-8") as this:
+        tested = this.read()
+    assert {name for name in reads if f"client.{name}(" not in tested} == set()
+
+
+WRITES = {
+    "create_namespace": ("new", "me"),
+    "create_source": ("new", "POSTGRESQL", "jdbc:postgresql://db.example.com/new"),
+    "create_dataset": (WAREHOUSE, "new/table", "DB_TABLE", "new", "new"),
+    "create_job": (NAMESPACE, "new", "BATCH"),
+    "create_job_run": (NAMESPACE, "etl"),
+    "create_tag": ("NEW",),
+    "tag_dataset": (WAREHOUSE, "sales/orders", "NEW"),
+    "tag_dataset_field": (WAREHOUSE, "sales/orders", "price", "NEW"),
+    "mark_job_run_as_started": (RUN,),
+    "mark_job_run_as_completed": (RUN,),
+    "mark_job_run_as_failed": (RUN,),
+    "mark_job_run_as_aborted": (RUN,),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.* is (deprecated|unsupported) as of:DeprecationWarning")
+@pytest.mark.parametrize("call", sorted(WRITES))
+def test_write_calls_are_told_that_lineage_arrives_as_events(client, call):
+    from marquez_client.models import DatasetType, JobType
+
+    enums = {"DB_TABLE": DatasetType.DB_TABLE, "BATCH": JobType.BATCH}
+    with pytest.raises(api_error()) as error:
+        getattr(client, call)(*(enums.get(argument, argument) for argument in WRITES[call]))
+    response = error.value.__cause__.response
+    assert (response.status_code, response.headers["allow"]) == (405, "GET")
+    told = response.json()["error"]
+    assert told["code"] == "method_not_allowed"
+    assert "lineage arrives as events" in told["message"]
+
+
+def test_every_write_call_of_the_client_is_called_here(client):
+    calls = {name for name in dir(client) if not name.startswith(("_", "get_", "list_"))}
+    assert calls == set(WRITES)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("DELETE", f"/namespaces/{NAMESPACE}"),
+        ("DELETE", f"/namespaces/{NAMESPACE}/jobs/etl"),
+        ("DELETE", "/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales%2Forders"),
+        ("DELETE", "/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales%2Forders/tags/GOLD"),
+        ("POST", f"/namespaces/{NAMESPACE}/jobs/etl/tags/GOLD"),
+    ],
+)
+def test_what_marquez_web_writes_is_refused_too_and_changes_nothing(url, method, path):
+    before = get(url, "/graph")
+    with pytest.raises(HTTPError) as error:
+        urlopen(Request(f"{url}/api/v1{path}", method=method), timeout=10)
+    with error.value as response:
+        assert response.code == 405
+        assert "lineage arrives as events" in json.load(response)["error"]["message"]
+    assert get(url, "/graph") == before
+
+
+def test_what_marquez_web_reads(url):
+    found = get(url, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales%2Forders/versions?limit=100&offset=0")
+    assert found["totalCount"] == 2
+    for kind, keys in (("run", set()), ("job", {"tags"})):
+        facets = get(url, f"/jobs/runs/{run_id(3)}/facets?type={kind}")
+        assert (facets["runId"], set(facets["facets"])) == (run_id(3), keys)
+    for lasting in ("COMPLETED", "RUNNING", "COMPLETED&lastRunStates=RUNNING", "FAILED"):
+        page = get(url, f"/jobs?limit=25&offset=0&lastRunStates={lasting}")
+        expected = {"etl": "COMPLETED", "stats": "RUNNING"}
+        assert names(page["jobs"]) == [name for name, state in expected.items() if state in lasting]
+        assert page["totalCount"] == 2
+    found = get(url, f"/search?q=o&filter=DATASET&sort=UPDATE_AT&limit=5&namespace={KAFKA}")
+    assert names(found["results"]) == ["orders"]
+    counts = get(url, "/stats/lineage-events?period=DAY")
+    assert (len(counts), set(counts[0])) == (
+        24,
+        {"startInterval", "endInterval", "start", "fail", "complete", "abort"},
+    )
+    for kind, expected in (("jobs", 2), ("datasets", 2), ("sources", 2)):
+        rows = get(url, f"/stats/{kind}?period=WEEK&timezone=Europe/Berlin")
+        assert (len(rows), rows[-1]["count"]) == (7, expected)
+
+
+def test_job_versions(url):
+    found = get(url, f"/namespaces/{NAMESPACE}/jobs/etl/versions")
+    assert (found["totalCount"], found["versions"][0]["latestRun"]["id"]) == (1, RUN)
+    version = found["versions"][0]
+    assert version["outputs"] == [{"namespace": WAREHOUSE, "name": "sales/orders"}]
+    assert version["version"] == get(url, f"/namespaces/{NAMESPACE}/jobs/etl")["currentVersion"]
+    assert get(url, f"/namespaces/{NAMESPACE}/jobs/etl/versions/{version['version']}") == version
+
+
+def test_upstream_runs(url):
+    found = get(url, f"/runlineage/upstream?runId={run_id(3)}")["runs"]
+    assert [row["run"]["id"] for row in found] == [run_id(3), RUN]
+    assert found[0]["inputs"][0]["producedByRunId"] == RUN
+    assert (found[1]["job"]["name"], found[1]["run"]["status"]) == ("etl", "COMPLETED")
+    assert found[1]["inputs"][0]["producedByRunId"] is None
+    assert len(get(url, f"/runlineage/upstream?runId={run_id(3)}&depth=0")["runs"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/sources/none", 404, "source 'none'"),
+        (f"/sources/{NAMESPACE}", 404, "source"),
+        ("/namespaces/s3%3A%2F%2Fwarehouse/datasets/none/versions", 404, "dataset"),
+        ("/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales%2Forders/versions/none", 404, "dataset version 'none'"),
+        (f"/namespaces/{NAMESPACE}/jobs/etl/versions/none", 404, "job version 'none'"),
+        (f"/jobs/runs/{run_id(9)}/facets?type=run", 404, "run"),
+        (f"/jobs/runs/{RUN}/facets", 400, "type"),
+        (f"/jobs/runs/{RUN}/facets?type=dataset", 400, "type"),
+        ("/jobs?lastRunStates=DONE", 400, "lastRunStates: 'DONE'"),
+        (f"/runlineage/upstream?runId={run_id(9)}", 404, "run"),
+        ("/runlineage/upstream", 400, "runId"),
+        ("/search?q=a&before=noon", 400, "before: 'noon' is no day"),
+        ("/stats/lineage-events", 400, "period"),
+        ("/stats/jobs?period=YEAR", 400, "period"),
+        ("/stats/jobs?period=WEEK&timezone=Mars/Olympus", 400, "Mars/Olympus"),
+        ("/stats/jobs?period=WEEK&timezone=../../etc/passwd", 400, "timezone"),
+        ("/stats/none?period=DAY", 400, "kind"),
+        ("/lineage?nodeId=dataset:s3://warehouse:sales/orders%23none", 404, "is at version"),
+        ("/lineage?nodeId=dataset:no:such%23none", 404, "no event speaks of"),
+    ],
+)
+def test_bad_reads_get_an_error_that_says_what_is_wrong(url, path, status, words):
+    with pytest.raises(HTTPError) as error:
+        get(url, path)
+    with error.value as response:
+        message = json.load(response)["error"]["message"]
+    assert response.code == status
+    assert words in message
+
+
+def test_facets_of_unexpected_types_keep_reads_whole(url):
+    strange = dataset(
+        "strange", **{"tags": {"tags": [7, {"key": 7}, {"key": "ODD"}]}, "version": {"datasetVersion": 7}}
+    )
+    strange["facets"]["schema"] = facet(fields=[])
+    assert post(url, body("START", 30, run=4, job="odd", outputs=[strange])) == 201
+    assert "ODD" in names(get(url, "/tags")["tags"])
+    versions = get(url, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/strange/versions")["versions"]
+    assert len(versions) == 1
+    assert get(url, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/strange")["currentVersion"] == versions[0]["version"]

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorted names, the lists made of them, and search: equal to sorting and looking through everything."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lineage_events import NAMESPACE, body, dataset, event
+from test_lineage_api import get, post, with_client
+
+from lineage.api import pacing
+from lineage.events import JobId
+from lineage.fold import Lineage, fold
+from lineage.fold.records import JobRecord, Span
+from lineage.marquez import Index, Query, Search
+from lineage.marquez import names as names_module
+from lineage.marquez.names import SortedNames
+
+NAMES = st.text("abAB_/.ß", min_size=1, max_size=4)
+
+
+@pytest.fixture(autouse=True)
+def _small_buckets(monkeypatch):
+    monkeypatch.setattr(names_module, "_FULL", 4)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(NAMES), st.integers(0, 10), st.integers(0, 10), NAMES)
+def test_sorted_names_are_a_sorted_set(added, offset, limit, wanted):
+    names = SortedNames()
+    for name in added:
+        names.add(name)
+    everything = sorted(set(added))
+    assert list(names) == everything
+    assert len(names) == len(everything)
+    assert names.page(offset, limit) == everything[offset : offset + limit]
+    held = [name for part in names.holding(wanted.lower()) for name in part]
+    assert held == [name for name in everything if wanted.lower() in name.lower()]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(NAMES, min_size=1), st.lists(NAMES), st.integers(0, 5))
+def test_names_added_while_they_are_read_hide_none(before, later, at):
+    names = SortedNames()
+    for name in before:
+        names.add(name)
+    seen = []
+    for place, name in enumerate(names):
+        seen.append(name)
+        if place == at:
+            for more in later:
+                names.add(more)
+    assert set(before) <= set(seen)
+    assert seen == sorted(set(seen))
+
+
+def _index(lineage):
+    index = Index(lineage)
+    for _ in index.pauses():
+        pass
+    return index
+
+
+def test_an_index_takes_in_what_is_new_and_only_that():
+    lineage = fold([event(job=f"j{i}", run=i, outputs=[dataset(f"t{i}")]) for i in range(5000)])
+    index = Index(lineage)
+    assert sum(1 for _ in index.pauses()) > 2
+    assert index.jobs.page(None, 0, 5000) == sorted(lineage.jobs)
+    assert index.datasets.page("s3://warehouse", 10, 3) == sorted(lineage.datasets)[10:13]
+    lineage.apply(event(job="j", outputs=[dataset("a", "other")]))
+    assert sum(1 for _ in index.pauses()) == 2
+    assert (index.jobs.count(), index.jobs.count(NAMESPACE), index.datasets.count("other")) == (5001, 5001, 1)
+    assert list(index.datasets.namespaces) == ["other", "s3://warehouse"]
+    assert sum(1 for _ in index.pauses()) == 0
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.sets(st.tuples(st.sampled_from(["n", "m"]), NAMES)),
+    NAMES,
+    st.none() | st.sampled_from(["n", "m", "o"]),
+    st.booleans(),
+    st.integers(0, 4),
+)
+def test_search_finds_what_looking_through_everything_finds(jobs, text, namespace, by_update, limit):
+    lineage = Lineage()
+    for number, job in enumerate(sorted(jobs, key=hash)):
+        order = event(second=number).order
+        lineage.jobs[JobId(*job)] = JobRecord(JobId(*job), Span(order, order))
+    search = Search(_index(lineage), Query(text, None, namespace, by_update=by_update, limit=limit))
+    for _ in search.pauses():
+        pass
+    hits = [job for job in jobs if text.lower() in job[1].lower() and namespace in (None, job[0])]
+    if by_update:
+        hits.sort(key=lambda job: lineage.jobs[JobId(*job)].span.last, reverse=True)
+    else:
+        hits.sort(key=lambda job: (job[1], job[0]))
+    found = search.result()
+    assert found["totalCount"] == len(hits)
+    assert [(hit["namespace"], hit["name"]) for hit in found["results"]] == hits[:limit]
+
+
+def test_search_by_day_of_the_last_event(tmp_path):
+    async def scenario(client):
+        old = body(job="old", run=1) | {"eventTime": "2025-12-31T23:59:59.999Z"}
+        for content in (old, body(job="new", run=2)):
+            assert (await post(client, content)).status_code == 201
+
+        async def named(q, **parameters):
+            return [hit["name"] for hit in (await get(client, "/search", q=q, **parameters))["results"]]
+
+        assert await named("e") == ["new"]
+        assert await named("old", before="2026-01-01") == ["old"]
+        assert await named("old", after="2026-01-01") == []
+        assert await named("new", after="2026-01-01", before="2026-01-02") == ["new"]
+        assert await named("N", namespace="none") == []
+
+    with_client(tmp_path, scenario)
+
+
+def test_lists_are_sorted_and_grow(tmp_path):
+    async def scenario(client):
+        for number in range(20):
+            await post(client, body(job=f"j{number % 7}-{number}", run=number, outputs=[dataset(f"t{number}")]))
+            page = await get(client, "/jobs", limit=5, offset=3)
+            assert page["totalCount"] == number + 1
+            named = [job["name"] for job in (await get(client, "/jobs"))["jobs"]]
+            assert named == sorted(named)
+            assert [job["name"] for job in page["jobs"]] == named[3:8]
+        tables = (await get(client, "/namespaces/s3://warehouse/datasets", limit=3))["datasets"]
+        assert [table["name"] for table in tables] == ["t0", "t1", "t10"]
+
+    with_client(tmp_path, scenario)
+
+
+def test_a_list_made_in_turns_bears_events_in_between(tmp_path):
+    async def scenario(client):
+        for number in range(60):
+            await post(client, body(job=f"j{number:02}", run=number))
+        lists = [asyncio.create_task(client.get("/api/v1/jobs?lastRunStates=RUNNING")) for _ in range(5)]
+        more = [asyncio.create_task(post(client, body(job=f"k{number}", run=100 + number))) for number in range(20)]
+        for answer in await asyncio.gather(*lists):
+            found = [job["name"] for job in answer.json()["jobs"]]
+            assert found == sorted(found)
+            assert {f"j{number:02}" for number in range(60)} <= set(found)
+        assert {answer.status_code for answer in await asyncio.gather(*more)} == {201}
+
+    with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("path", ["lineage", "impact", "column-lineage"])
+def test_an_answer_that_no_memory_holds_is_refused_with_the_remedy(tmp_path, monkeypatch, path):
+    monkeypatch.setattr(pacing, "MAX_FOUND", 20)
+
+    async def scenario(client):
+        source = {"namespace": "s3://warehouse", "name": "a", "field": "x"}
+        columns = {"fields": {"x": {"inputFields": [source]}}}
+        for number in range(30):
+            out = dataset(f"t{number}", columnLineage=columns)
+            await post(client, body(job=f"j{number}", run=number, inputs=[dataset("a")], outputs=[out]))
+        node = "datasetField:s3://warehouse:a:x"
+        response = await client.get(f"/api/v1/{path}?nodeId={node}&withDownstream=true&depth=9")
+        assert response.status_code == 422
+        error = response.json()["error"]
+        assert (error["code"], error["details"]) == ("too_much", {"field": "depth", "limit": 20})
+        assert "depth" in error["message"]
+
+    with_client(tmp_path, scenario)

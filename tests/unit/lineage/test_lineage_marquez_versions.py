@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of datasets and jobs, runs upstream of a run, and counts: from events to what Marquez shows."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from lineage_events import NAMESPACE, at, dataset, event, run_id, schema
+
+from lineage.events import DatasetId, JobId
+from lineage.events.timestamps import format_time, parse_time
+from lineage.fold import Graph, fold
+from lineage.fold.records import Span
+from lineage.marquez import Catalog, UpstreamRuns, job_version_id
+from lineage.marquez.stats import EventCounts, Growth, Period, bounds
+
+TABLE = DatasetId("s3://warehouse", "t")
+JOB = JobId(NAMESPACE, "job")
+
+
+def reading(*events):
+    lineage = fold(events)
+    graph = Graph(lineage)
+    graph.refresh()
+    return lineage, graph, Catalog(lineage, graph, 0)
+
+
+def snapshot(number):
+    return {"datasetVersion": str(number)}
+
+
+def output_versions(catalog, lineage, number, job=JOB):
+    run = catalog.run(lineage.run(run_id(number), job))
+    return [version["datasetVersionId"]["version"] for version in run["outputDatasetVersions"]]
+
+
+def test_a_run_that_writes_the_same_again_makes_no_version_and_still_names_one():
+    same = dataset("t", schema=schema("a"))
+    lineage, _, catalog = reading(*(event("START", i, run=i, outputs=[same]) for i in range(3)))
+    versions = catalog.dataset_versions(TABLE)
+    assert len(versions.all) == 1
+    assert [output_versions(catalog, lineage, i) for i in range(3)] == [[versions.current_id()]] * 3
+
+
+def test_the_table_formats_versions_are_told_apart_and_a_bare_write_means_the_one_that_stands():
+    lineage, _, catalog = reading(
+        event("START", 0, run=0, outputs=[dataset("t", schema=schema("a"), version=snapshot(7))]),
+        event("START", 10, run=1, outputs=[dataset("t", version=snapshot(8))]),
+        event("START", 20, run=2, outputs=[dataset("t")]),
+    )
+    versions = catalog.dataset_versions(TABLE)
+    assert [(version.version, len(version.fields)) for version in versions.all] == [("7", 1), ("8", 1)]
+    old, new = map(versions.id_of, versions.all)
+    assert [output_versions(catalog, lineage, i) for i in range(3)] == [[old], [new], [new]]
+    assert catalog.dataset(TABLE)["currentVersion"] == new
+    assert versions.find(old) == versions.all[0]
+    assert versions.find("none") is None
+
+
+def test_a_reader_of_an_old_version_does_not_make_it_the_current_one():
+    lineage, _, catalog = reading(
+        event("START", 0, run=0, outputs=[dataset("t", schema=schema("a"), version=snapshot(7))]),
+        event("START", 10, run=1, outputs=[dataset("t", schema=schema("a", "b"), version=snapshot(8))]),
+        event("START", 20, run=2, job="reader", inputs=[dataset("t", schema=schema("a"), version=snapshot(7))]),
+    )
+    versions = catalog.dataset_versions(TABLE)
+    old, new = map(versions.id_of, versions.all)
+    assert versions.current_id() == new
+    read = catalog.run(lineage.run(run_id(2)))["inputDatasetVersions"][0]["datasetVersionId"]
+    assert read == {"namespace": TABLE.namespace, "name": "t", "version": old}
+
+
+def test_a_schema_that_came_back_is_the_current_version_again():
+    schemas = (schema("a"), schema("b"), schema("a"))
+    _, _, catalog = reading(
+        *(event("START", i, run=i, outputs=[dataset("t", schema=told)]) for i, told in enumerate(schemas))
+    )
+    versions = catalog.dataset_versions(TABLE)
+    assert versions.current_id() == versions.id_of(versions.all[0])
+
+
+def test_a_dataset_of_which_nothing_is_told_has_a_current_version_and_none_in_its_list():
+    lineage, _, catalog = reading(event("START", 0, outputs=[dataset("t")]))
+    assert catalog.dataset_versions(TABLE).all == []
+    assert [catalog.dataset(TABLE)["currentVersion"]] == output_versions(catalog, lineage, 1)
+
+
+def test_job_versions_are_the_sets_of_datasets_that_runs_had():
+    lineage, _, catalog = reading(
+        event("START", 0, run=0, inputs=[dataset("a")], outputs=[dataset("t")]),
+        event("START", 10, run=1, inputs=[dataset("a"), dataset("b")], outputs=[dataset("t")]),
+        event("START", 20, run=2, inputs=[dataset("a")], outputs=[dataset("t")]),
+        event(None, 30, run=None, inputs=[dataset("c")]),
+    )
+    found = [catalog.job_version(JOB, version) for version in catalog.job_versions(JOB)]
+    shown = [
+        ([item["name"] for item in row["inputs"]], row["createdAt"], row["latestRun"] and row["latestRun"]["id"])
+        for row in found
+    ]
+    time = {second: format_time(parse_time(at(second))) for second in (0, 10, 30)}
+    assert shown == [
+        (["a", "c"], time[30], None),
+        (["a", "b"], time[10], run_id(1)),
+        (["a"], time[0], run_id(2)),
+    ]
+    assert catalog.job(JOB)["currentVersion"] == found[0]["version"]
+    assert {catalog.run(run)["jobVersion"]["version"] for run in lineage.jobs[JOB].runs.values()} == {
+        row["version"] for row in found[1:]
+    }
+    assert job_version_id(JOB, [], []) not in {row["version"] for row in found}
+
+
+def upstream(events, number, depth=20):
+    lineage, graph, catalog = reading(*events)
+    found = UpstreamRuns(catalog, lineage, graph, lineage.run(run_id(number)), depth)
+    for _ in found.pauses():
+        pass
+    rows = found.result()["runs"]
+    return [(row["run"]["id"], [item["producedByRunId"] for item in row["inputs"]]) for row in rows]
+
+
+def test_the_last_run_that_wrote_before_the_reader_began_is_upstream_of_it():
+    events = [event("START", i, run=i, job="writer", outputs=[dataset("t")]) for i in (1, 5, 9)]
+    events.append(event("START", 7, run=7, job="reader", inputs=[dataset("t")]))
+    assert upstream(events, 7) == [(run_id(7), [run_id(5)]), (run_id(5), [])]
+    assert upstream(events, 7, depth=0) == [(run_id(7), [run_id(5)])]
+
+
+def test_a_version_says_better_which_run_wrote_what_was_read():
+    events = [event("START", i, run=i, job="writer", outputs=[dataset("t", version=snapshot(i))]) for i in (1, 5)]
+    events.append(event("START", 7, run=7, job="reader", inputs=[dataset("t", version=snapshot(1))]))
+    assert upstream(events, 7) == [(run_id(7), [run_id(1)]), (run_id(1), [])]
+
+
+def test_a_stream_that_starts_after_its_reader_is_upstream_of_it_and_circles_end():
+    events = [
+        event("START", 1, run=1, job="reader", inputs=[dataset("t")], outputs=[dataset("back")], streaming=True),
+        event("START", 2, run=2, job="writer", inputs=[dataset("back")], outputs=[dataset("t")], streaming=True),
+        event("RUNNING", 9, run=1, job="reader", streaming=True),
+    ]
+    assert upstream(events, 1) == [(run_id(1), [run_id(2)]), (run_id(2), [run_id(1)])]
+
+
+def ns(text):
+    return parse_time(text)
+
+
+def test_a_day_is_24_hours_up_to_this_one_and_a_week_seven_days_of_the_zone():
+    now = ns("2026-03-29T10:30:00Z")
+    day = bounds(Period.DAY, UTC, now).rows()
+    assert (len(day), day[0]["startInterval"], day[-1]["endInterval"]) == (
+        24,
+        "2026-03-28T11:00:00.000000Z",
+        "2026-03-29T11:00:00.000000Z",
+    )
+    week = bounds(Period.WEEK, ZoneInfo("Europe/Berlin"), now).rows()
+    # The clocks change on the last of these days, which therefore has 23 hours.
+    assert (len(week), week[-1]["startInterval"], week[-1]["endInterval"]) == (
+        7,
+        "2026-03-28T23:00:00.000000Z",
+        "2026-03-29T22:00:00.000000Z",
+    )
+
+
+def test_counts_of_runs_and_of_what_there_is():
+    lineage, _, _ = reading(
+        event("START", 0, run=1),
+        event("FAIL", 1, run=1),
+        event("COMPLETE", 2, run=1),
+        event("START", 3, run=2),
+        event("COMPLETE", 4, run=2),
+        event("START", 5, run=3, job="other", outputs=[dataset("t")]),
+        event("ABORT", 6, run=3, job="other"),
+    )
+    within = bounds(Period.DAY, UTC, int(datetime(2026, 1, 1, 1, 30, tzinfo=UTC).timestamp()) * 10**9)
+    counts = EventCounts(within)
+    for job in lineage.jobs.values():
+        counts.add(job)
+    hour = next(row for row in counts.rows() if row["start"])
+    assert {key: hour[key] for key in ("start", "fail", "complete", "abort")} == {
+        "start": 3,
+        "fail": 1,
+        "complete": 1,
+        "abort": 1,
+    }
+    assert hour["startInterval"] == "2026-01-01T00:00:00.000000Z"
+    assert sum(row[key] for row in counts.rows() for key in ("start", "fail", "complete", "abort")) == 6
+    growth = Growth(within)
+    long_ago = event(second=0).order._replace(time=0)
+    growth.add([*(job.span for job in lineage.jobs.values()), Span(long_ago, long_ago)])
+    assert [row["count"] for row in growth.rows()] == [1] * 22 + [3, 3]
+
+
+@pytest.mark.parametrize("period", list(Period))
+def test_what_lies_outside_is_not_counted_as_new(period):
+    growth = Growth(bounds(period, UTC, ns("2026-01-10T00:00:00Z")))
+    later = event(second=0).order._replace(time=ns("2026-02-01T00:00:00Z"))
+    growth.add([Span(later, later)])
+    assert {row["count"] for row in growth.rows()} == {0}

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches, dead letters, rebuilding, retention, the past, changes as they happen: over HTTP."""
+
+import asyncio
+import json
+import sqlite3
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+from lineage_events import RULES, at, body, dataset, encode, read, schema
+
+from lineage.api import create_app
+from lineage.fold import lineage as lineage_module
+from lineage.fold.records import Facets
+from lineage.rules import Catalog, Rules
+from lineage.settings import Settings
+from lineage.store import EventLog
+
+
+class Api:
+    """The service in this process, its log on disk."""
+
+    def __init__(self, directory, rules=RULES, **settings):
+        self._settings = Settings("127.0.0.1", 0, directory, None, **settings)
+        self._rules = rules
+
+    async def __aenter__(self):
+        self.app = create_app(self._settings, self._rules, EventLog(self._settings.data))
+        self._lifespan = self.app.router.lifespan_context(self.app)
+        await self._lifespan.__aenter__()
+        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://service")
+        return self
+
+    async def __aexit__(self, *details):
+        await self._client.aclose()
+        await self._lifespan.__aexit__(*details)
+
+    async def post(self, path="/api/v1/lineage", content=None, **options):
+        data = content if isinstance(content, bytes | type(None)) else encode(content)
+        return await self._client.post(path, content=data, **options)
+
+    async def get(self, path, **params):
+        return await self._client.get(path, params=params or None)
+
+    async def read(self, path, **params):
+        response = await self.get(path, **params)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def store(self, *bodies):
+        for content in bodies:
+            assert (await self.post(content=content)).status_code == 201
+
+
+def run(work):
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+def orders(second=0, run=1, *columns, **options):
+    return body(
+        "START", second, run=run, job="orders_etl", outputs=[dataset("orders", schema=schema(*columns))], **options
+    )
+
+
+def test_a_batch_is_stored_as_one(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            events = [orders(second) for second in range(70)]
+            stored = await api.post("/api/v1/lineage/batch", [*events, events[0]])
+            assert (stored.status_code, stored.json()) == (200, {"received": 71, "stored": 70, "duplicates": 1})
+            again = await api.post("/api/v1/lineage/batch", events)
+            assert again.json() == {"received": 70, "stored": 0, "duplicates": 70}
+            assert (await api.post("/api/v1/lineage/batch", b"[]")).json() == {
+                "received": 0,
+                "stored": 0,
+                "duplicates": 0,
+            }
+            assert (await api.read("/api/v1/events/lineage"))["totalCount"] == 70
+            stats = await api.read("/api/v1/stats")
+            assert (stats["accepted"], stats["stored"], stats["duplicates"]) == (141, 70, 71)
+
+    run(check())
+
+
+def test_a_batch_names_what_it_refuses_and_stores_the_rest(tmp_path):
+    async def check():
+        async with Api(tmp_path, max_event_bytes=2_000) as api:
+            nameless = orders(1)
+            nameless["job"]["name"] = ""
+            large = orders(2, run_facets={"big": {"text": "x" * 3_000}})
+            refused = await api.post("/api/v1/lineage/batch", [orders(0), nameless, 7, large, orders(3)])
+            assert refused.status_code == 422
+            error = refused.json()["error"]
+            assert error["code"] == "invalid_events"
+            assert error["message"].startswith("3 of 5 events are refused")
+            details = error["details"]
+            assert (details["received"], details["stored"]) == (5, 2)
+            assert [(row["index"], row["details"]["field"]) for row in details["refused"]] == [
+                (1, "job.name"),
+                (2, ""),
+                (3, ""),
+            ]
+            assert "2000 bytes" in details["refused"][2]["message"]
+            assert (await api.read("/api/v1/events/lineage"))["totalCount"] == 2
+
+    run(check())
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "code"),
+    [
+        (b"{}", 422, "invalid_event"),
+        (b"", 400, "malformed_json"),
+        (b"[", 400, "malformed_json"),
+        (b'["' + b"x" * 5_000 + b'"]', 413, "too_large"),
+    ],
+)
+def test_a_batch_that_is_none_is_refused_as_a_whole(tmp_path, content, status, code):
+    async def check():
+        async with Api(tmp_path, max_batch_bytes=4_000) as api:
+            refused = await api.post("/api/v1/lineage/batch", content)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)
+
+    run(check())
+
+
+def test_what_cannot_be_applied_is_a_dead_letter_until_it_can(tmp_path, monkeypatch):
+    poison = read(orders(5, run=5)).order.hash
+    apply = lineage_module.Lineage.apply
+
+    def defect(self, event):
+        if event.order.hash == poison:
+            raise RuntimeError("a defect")
+        apply(self, event)
+
+    async def check():
+        async with Api(tmp_path) as api:
+            with monkeypatch.context() as patch:
+                patch.setattr(lineage_module.Lineage, "apply", defect)
+                await api.store(orders(0), orders(5, run=5), orders(9, run=9))
+                await dead_letter(api)
+                assert (await api.post("/api/v1/dead-letters/replay")).json() == {"replayed": 0, "failed": 1}
+                await dead_letter(api)
+            assert (await api.read("/api/v1/jobs"))["jobs"][0]["latestRun"]["id"].endswith("9")
+            assert (await api.get("/api/v1/jobs/runs/" + run_of(5))).status_code == 404
+            replayed = await api.post("/api/v1/dead-letters/replay", params={"hash": poison.hex(), "kind": "fold"})
+            assert replayed.json() == {"replayed": 1, "failed": 0}
+            assert (await api.get("/api/v1/jobs/runs/" + run_of(5))).status_code == 200
+            assert (await api.read("/api/v1/dead-letters")) == {"deadLetters": [], "totalCount": 0}
+            unknown = await api.post("/api/v1/dead-letters/replay", params={"hash": poison.hex()})
+            assert unknown.status_code == 404
+            wrong = await api.post("/api/v1/dead-letters/replay", params={"hash": "xyz"})
+            assert (wrong.status_code, wrong.json()["error"]["details"]) == (400, {"field": "hash"})
+
+    async def dead_letter(api):
+        listed = await api.read("/api/v1/dead-letters", kind="fold")
+        assert listed["totalCount"] == 1
+        letter = listed["deadLetters"][0]
+        assert (letter["hash"], letter["error"]) == (poison.hex(), "RuntimeError('a defect')")
+        assert letter["event"]["run"]["runId"] == run_of(5)
+        stats = await api.read("/api/v1/stats")
+        assert stats["deadLetters"] == {"fold": 1}
+        assert stats["unapplied"] == [{"hash": poison.hex(), "error": "RuntimeError('a defect')"}]
+
+    run(check())
+
+
+def run_of(number):
+    return f"00000000-0000-7000-8000-{number:012d}"
+
+
+def test_a_dead_letter_of_a_former_defect_is_gone_after_a_start(tmp_path, monkeypatch):
+    async def broken():
+        async with Api(tmp_path) as api:
+            await api.store(orders(0))
+
+    async def mended():
+        async with Api(tmp_path) as api:
+            assert (await api.read("/api/v1/dead-letters"))["totalCount"] == 0
+            assert (await api.read("/api/v1/jobs"))["totalCount"] == 1
+
+    def defect(self, event):
+        raise RuntimeError("a defect")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lineage_module.Lineage, "apply", defect)
+        run(broken())
+    run(mended())
+
+
+def test_a_damaged_row_is_listed_and_costs_no_other(tmp_path):
+    async def stored():
+        async with Api(tmp_path) as api:
+            await api.store(orders(0), orders(1, run=2))
+
+    async def started():
+        async with Api(tmp_path) as api:
+            letter = (await api.read("/api/v1/dead-letters"))["deadLetters"][0]
+            assert (letter["kind"], letter["event"], letter["raw"]) == ("damaged", None, "{")
+            assert (await api.read("/api/v1/jobs"))["jobs"][0]["latestRun"]["id"] == run_of(2)
+            assert (await api.post("/api/v1/dead-letters/replay")).json() == {"replayed": 0, "failed": 1}
+            change(tmp_path, original)
+            assert (await api.post("/api/v1/dead-letters/replay")).json() == {"replayed": 1, "failed": 0}
+            assert (await api.get("/api/v1/jobs/runs/" + run_of(1))).status_code == 200
+
+    run(stored())
+    original = change(tmp_path, b"{")
+    run(started())
+
+
+def change(directory, content):
+    connection = sqlite3.connect(directory / "lineage.db", isolation_level=None)
+    before = connection.execute("SELECT body FROM events WHERE seq = 1").fetchone()[0]
+    connection.execute("UPDATE events SET body = ? WHERE seq = 1", (content,))
+    connection.close()
+    return before
+
+
+def test_rebuilding_gives_the_same_graph_also_after_retention_and_a_restart(tmp_path):
+    events = [
+        orders(second, number, "a", *"bc"[: number - 1]) for number in (1, 2, 3) for second in (number, number + 10)
+    ]
+
+    async def check():
+        async with Api(tmp_path) as api:
+            await api.store(*events)
+            wanted = (await api.get("/api/v1/graph")).content
+            assert (await api.post("/api/v1/rebuild")).json()["equal"] is True
+            removed = await api.post("/api/v1/compact", params={"before": at(11)})
+            assert removed.json() == {"removed": 3}
+            rebuilt = (await api.post("/api/v1/rebuild")).json()
+            assert (rebuilt["equal"], rebuilt["events"]) == (True, 3)
+            assert (await api.get("/api/v1/graph")).content == wanted
+            again = await api.post(content=events[0])
+            assert again.status_code == 201
+            assert (await api.read("/api/v1/stats"))["duplicates"] == 1
+            wrong = await api.post("/api/v1/compact", params={"before": "yesterday"})
+            assert (wrong.status_code, wrong.json()["error"]["details"]) == (400, {"field": "before"})
+            return wanted
+
+    async def restarted():
+        async with Api(tmp_path) as api:
+            return (await api.get("/api/v1/graph")).content
+
+    assert run(check()) == run(restarted())
+
+
+def test_a_rebuild_mends_what_memory_got_wrong(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            await api.store(orders(0, 1, "a"))
+            for record in api.app.state.service.lineage.datasets.values():
+                record.facets = Facets()
+            building = asyncio.create_task(api.post("/api/v1/rebuild"))
+            await api.store(*(body("START", number, run=number) for number in range(2, 30)))
+            assert (await building).json()["equal"] is False
+            assert (await api.read("/api/v1/graph"))["datasets"][0]["fields"] == [{"name": "a", "type": "string"}]
+            for number in range(1, 30):
+                assert (await api.get("/api/v1/jobs/runs/" + run_of(number))).status_code == 200
+
+    run(check())
+
+
+def test_retention_compacts_by_itself(tmp_path):
+    async def check():
+        async with Api(tmp_path, retain=0.01) as api:
+            await api.store(orders(0))
+            while (await api.read("/api/v1/stats"))["logged"]:
+                await asyncio.sleep(0.05)
+            assert (await api.read("/api/v1/jobs"))["totalCount"] == 1
+
+    run(check())
+
+
+def test_the_graph_as_it_was_and_what_has_changed_since(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            await api.store(orders(1, 1, "a"))
+            first = await api.read("/api/v1/graph")
+            await api.store(orders(5, 2, "a", "b"))
+            assert await api.read("/api/v1/graph", asOf=at(1)) == first
+            assert await api.read("/api/v1/graph", asOf=at(3)) == first
+            assert await api.read("/api/v1/graph", asOf=at(5)) == await api.read("/api/v1/graph")
+            assert (await api.read("/api/v1/graph", asOf=at(0)))["jobs"] == []
+            change = await api.read("/api/v1/diff", **{"from": at(3)})
+            assert change == await api.read("/api/v1/diff", **{"from": at(3), "to": at(9)})
+            assert "orders#b" in json.dumps(change)
+            same = json.dumps(await api.read("/api/v1/diff", **{"from": at(6)}))
+            assert "orders#b" not in same
+            late = orders(2, 3, "a")
+            late["job"]["name"] = "late"
+            await api.store(late)
+            assert (await api.read("/api/v1/graph", asOf=at(3))) != first, "an event that came late belongs to its time"
+            await api.post("/api/v1/compact", params={"before": at(3)})
+            gone = await api.get("/api/v1/graph", asOf=at(1))
+            assert (gone.status_code, gone.json()["error"]["code"]) == (410, "compacted")
+            assert gone.json()["error"]["details"]["earliest"] == "2026-01-01T00:00:02.000000Z"
+            assert (await api.read("/api/v1/graph", asOf=at(3)))["jobs"]
+            for path, field in (
+                ("/api/v1/graph?asOf=now", "asOf"),
+                ("/api/v1/diff?from=1", "from"),
+                ("/api/v1/diff", "from"),
+            ):
+                wrong = await api.get(path)
+                assert (wrong.status_code, wrong.json()["error"]["details"]) == (400, {"field": field})
+
+    run(check())
+
+
+def test_changes_are_told_as_they_happen(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            service = api.app.state.service
+            messages = service.changes.listen(heartbeat=30)
+            assert await anext(messages) == ("resync", {})
+            await api.store(orders(0))
+            name, content = await anext(messages)
+            assert (name, content["kind"], content["eventType"], content["run"]) == ("event", "run", "START", run_of(1))
+            assert content["job"]["name"] == "orders_etl"
+            await api.store(orders(0))
+            await api.store(*(orders(second) for second in range(1, 4)))
+            assert [(await anext(messages))[1]["eventTime"][17:19] for _ in range(3)] == ["01", "02", "03"]
+            service.changes.close()
+            assert [message async for message in messages] == []
+            assert service.changes.listeners == 0
+
+    run(check())
+
+
+def test_a_listener_that_falls_behind_is_told_to_read_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr("lineage.changes.BACKLOG", 3)
+
+    async def check():
+        async with Api(tmp_path) as api:
+            messages = api.app.state.service.changes.listen(heartbeat=0.01)
+            assert await anext(messages) == ("resync", {})
+            assert await anext(messages) is None
+            await api.store(*(orders(second) for second in range(5)))
+            assert [(await anext(messages))[0] for _ in range(2)] == ["resync", "event"]
+            await messages.aclose()
+
+    run(check())
+
+
+class RestCatalog:
+    """An Iceberg REST catalog as far as locations go."""
+
+    def __init__(self):
+        self.tables = {}
+        self.asked = []
+        self.status = 200
+        catalog = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                catalog.asked.append(self.path)
+                if self.path == "/v1/config":
+                    status, content = 200, {"defaults": {}, "overrides": {"prefix": "main"}}
+                elif self.path in catalog.tables:
+                    status, content = catalog.status, {"metadata": {"location": catalog.tables[self.path]}}
+                else:
+                    status, content = 404, {}
+                data = json.dumps(content).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *arguments):
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def close(self):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture
+def catalog():
+    catalog = RestCatalog()
+    yield catalog
+    catalog.close()
+
+
+def by_name(second, name="lake.sales.a"):
+    table = {"namespace": "", "name": name}
+    return body("START", second, outputs=[table])
+
+
+def test_a_table_lies_where_the_rest_catalog_says(tmp_path, catalog):
+    rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
+    catalog.tables["/v1/main/namespaces/sales/tables/a"] = "s3://elsewhere/of/a"
+
+    async def check():
+        async with Api(tmp_path, rules) as api:
+            await api.store(by_name(0), by_name(1), by_name(2, "lake.sales.b"))
+            datasets = {(row["namespace"], row["name"]) for row in (await api.read("/api/v1/graph"))["datasets"]}
+            assert datasets == {("s3://elsewhere", "of/a"), ("s3://warehouse", "sales/b")}
+            assert catalog.asked.count("/v1/main/namespaces/sales/tables/a") == 1, "answers are kept"
+            catalog.status = 500
+            catalog.tables["/v1/main/namespaces/sales/tables/c"] = "s3://elsewhere/c"
+            await api.store(by_name(3, "lake.sales.c"))
+
+    run(check())
+
+
+def test_a_catalog_that_is_down_costs_no_event(tmp_path):
+    rules = Rules(catalogs=(Catalog("lake", "http://127.0.0.1:9", "s3://warehouse"),))
+
+    async def check():
+        async with Api(tmp_path, rules) as api:
+            await api.store(by_name(0), by_name(1))
+            assert [row["name"] for row in (await api.read("/api/v1/graph"))["datasets"]] == ["sales/a"]
+
+    run(check())

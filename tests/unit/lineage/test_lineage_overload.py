@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More events than the disk is fast, or large, enough for: refused in time and in words, and nothing is lost."""
+
+import json
+import os
+import subprocess
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+from lineage_client import Client
+from lineage_events import at, body, dataset, encode
+
+from lineage.events import canonical_json
+from lineage.ingest import read_event
+from lineage.rules import Rules
+from tests.bench.lineage_ingest import has_batches
+from tests.bench.service_process import running_service
+
+PADDING = 1_000
+CLIENTS = 24
+DEADLINE_SECONDS = 60
+TMPFS = """
+mount -t tmpfs -o size=2m lineage "$0" || exit 2
+head -c 1000000 /dev/zero > "$0/ballast" || exit 2
+exec "$@"
+"""
+"""Mounts 2 MiB of memory on the data directory, seen by this process alone, and fills half of it."""
+
+
+def content_of(number):
+    facets = {"padding": {"text": f"{number:08d}" + "x" * PADDING}}
+    return encode(body("RUNNING", number / 100, job=f"job{number % 10}", outputs=[dataset("t")], run_facets=facets))
+
+
+def stored_of(number):
+    return read_event(content_of(number), Rules()).encoded
+
+
+@contextmanager
+def connected(*arguments, **options):
+    with running_service(*arguments, **options) as service:
+        client = Client(service)
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+def assert_stored(client, acknowledged, refused=()):
+    """Everything that was acknowledged is there once, nothing that was refused is."""
+    stored = Counter(canonical_json(event) for event in client.stored())
+    assert {stored_of(number) for number in acknowledged} <= stored.keys()
+    assert max(stored.values(), default=1) == 1
+    assert not {stored_of(number) for number in refused} & stored.keys()
+
+
+def test_an_overloaded_service_says_when_to_come_back_and_loses_nothing(tmp_path):
+    with connected(tmp_path / "data", "--queue-size", 2) as client:
+        numbers, enough = count(), threading.Event()
+        acknowledged, refusals, refused, failures = [], [], [], []
+
+        def send():
+            mine = Client(client.service)
+            try:
+                while not enough.is_set():
+                    number = next(numbers)
+                    answer = mine.post(content_of(number))
+                    if answer.status == 201:
+                        acknowledged.append(number)
+                    else:
+                        refused.append(number)
+                        refusals.append(answer)
+            except Exception as error:
+                failures.append(error)
+            finally:
+                mine.close()
+
+        senders = [threading.Thread(target=send) for _ in range(CLIENTS)]
+        for sender in senders:
+            sender.start()
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while (len(refused) < 20 or len(acknowledged) < 200) and not failures and time.monotonic() < deadline:
+            time.sleep(0.01)
+        enough.set()
+        for sender in senders:
+            sender.join()
+        assert not failures
+        assert len(refused) >= 20
+        for answer in refusals:
+            assert answer.status == 503
+            assert int(answer.headers["retry-after"]) >= 1
+            assert json.loads(answer.body)["error"]["code"] == "overloaded"
+        assert client.json("/stats")["refused"]["overloaded"] == len(refused)
+        assert client.post(content_of(refused[0])).status == 201
+        client.service.kill()
+    with connected(tmp_path / "data") as client:
+        assert_stored(client, [*acknowledged, refused[0]], refused[1:])
+        client.read_everything()
+
+
+def fill(client, first=0):
+    """Post until there is no room; the numbers of the events that were acknowledged, and the refusal."""
+    acknowledged = []
+    while (answer := client.post(content_of(first + len(acknowledged)))).status == 201:
+        acknowledged.append(first + len(acknowledged))
+        assert len(acknowledged) < 20_000, "the store never filled up"
+    return acknowledged, answer
+
+
+def assert_full(answer):
+    assert answer.status == 507
+    error = json.loads(answer.body)["error"]
+    assert error["code"] == "storage_full"
+    assert "make room" in error["message"]
+
+
+def test_a_store_at_its_limit_refuses_goes_on_reading_and_accepts_once_it_may_grow(tmp_path):
+    with connected(tmp_path / "data", "--max-store-bytes", 600_000) as client:
+        acknowledged, refusal = fill(client)
+        assert len(acknowledged) > 50
+        assert_full(refusal)
+        for number in range(100_000, 100_020):
+            assert_full(client.post(content_of(number)))
+        if has_batches(client.service):
+            assert client.post_batch([content_of(number) for number in range(100_000, 100_050)]).status == 507
+        client.read_everything()
+        assert client.post(content_of(acknowledged[0])).status in (201, 507)  # known already: both are true
+        assert_stored(client, acknowledged, range(100_000, 100_050))
+        client.service.kill()
+    with connected(tmp_path / "data") as client:
+        assert_stored(client, acknowledged, range(100_000, 100_050))
+        assert client.post(content_of(100_000)).status == 201
+        client.read_everything()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """The words that put a service on a disk of 2 MiB of its own; skips where this user may not mount one."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small disk needs root")
+    words = ("unshare", "-m", "sh", "-c", TMPFS, str(folder))
+    tried = subprocess.run([*words, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        pytest.skip(f"no disk can be mounted here: {tried.stderr.strip()}")
+    return folder, words
+
+
+def test_a_full_disk_refuses_and_after_room_was_made_accepts(small_disk):
+    folder, words = small_disk
+    with connected(folder, prefix=words) as client:
+        acknowledged, refusal = fill(client)
+        assert acknowledged
+        assert_full(refusal)
+        for number in range(100_000, 100_020):
+            assert_full(client.post(content_of(number)))
+        client.read_everything()
+        assert_stored(client, acknowledged, range(100_000, 100_020))
+        # The service's own view of its disk, which nobody else sees.
+        (Path(f"/proc/{client.service.process.pid}/root") / folder.relative_to("/") / "ballast").unlink()
+        more, refusal = fill(client, 200_000)
+        assert len(more) >= 20
+        assert_full(refusal)
+        assert_stored(client, [*acknowledged, *more], range(100_000, 100_020))
+        client.read_everything()
+        assert client.json("/stats")["unapplied"] == []
+
+
+def test_what_the_time_format_of_these_events_can_hold():
+    """The numbers above make distinct times, or two events would be taken for one."""
+    assert at(200_099 / 100) != at(200_098 / 100)

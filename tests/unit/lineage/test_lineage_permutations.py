@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hundred seeded orders of arrival, duplicates included: one graph, to the byte.
+
+`LINEAGE_LAB_PERMUTATIONS` asks for more. The seed is in the test's failure, so that an order can be had again.
+"""
+
+import json
+import os
+import random
+
+import pytest
+from lineage_events import RECORDED, read, recorded_lines
+from lineage_pipeline import pipeline
+
+from lineage.events import canonical_json
+from lineage.fold import Graph, Lineage, export_graph, fold
+
+PERMUTATIONS = int(os.environ.get("LINEAGE_LAB_PERMUTATIONS", "100"))
+RECORDINGS = sorted(file.name for file in RECORDED.glob("*.ndjson")) or ["none-recorded.ndjson"]
+
+
+def exported(lineage, graph):
+    return canonical_json(export_graph(lineage, graph))
+
+
+def arrived(events, chance):
+    """The graph after events arrived in some order, some twice, read by somebody now and then."""
+    arrival = [*events, *chance.choices(events, k=len(events) // 2)]
+    chance.shuffle(arrival)
+    lineage = Lineage()
+    graph = Graph(lineage)
+    for event in arrival:
+        lineage.apply(event)
+        if chance.random() < 0.2:
+            graph.refresh()
+    return exported(lineage, graph)
+
+
+def assert_one_graph(events):
+    lineage = fold(events)
+    expected = exported(lineage, Graph(lineage))
+    assert json.loads(expected)["jobs"]
+    for seed in range(PERMUTATIONS):
+        assert arrived(events, random.Random(seed)) == expected, f"seed {seed} gives another graph"
+
+
+@pytest.mark.parametrize("file", RECORDINGS)
+def test_a_recorded_run_gives_one_graph(file):
+    assert_one_graph([read(json.loads(line)) for line in recorded_lines(file)])
+
+
+def test_all_recorded_runs_together_give_one_graph():
+    events = [read(json.loads(line)) for line in recorded_lines()]
+    assert_one_graph(random.Random(1).sample(events, min(80, len(events))))
+
+
+def test_the_labs_own_pipeline_gives_one_graph():
+    events = [read(content) for content in pipeline(rounds=3)]
+    lineage = fold(events)
+    graph = export_graph(lineage, Graph(lineage))
+    assert {job["name"]: job["state"] for job in graph["jobs"]} == {
+        "orders_etl": "COMPLETED",
+        "orders_etl.overwrite_by_expression.lake_sales_orders": "FAILED",
+        "supplier_stats": "COMPLETED",
+        "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats": "COMPLETED",
+    }
+    assert len(graph["columns"]) > 5
+    assert_one_graph(events)

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Impact and origin: small cases by hand, all cases against a naive definition, and the endpoints."""
+
+import asyncio
+import json
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lineage_events import NAMESPACE, body, dataset, event, schema, source
+from test_lineage_api import KAFKA, get, pipeline, post, send_pipeline, with_client
+
+from lineage.events import DatasetId, JobId
+from lineage.fold import Graph, fold
+from lineage.fold.graph import Column
+from lineage.fold.reach import ReachSearch, Step, reach
+
+WAREHOUSE = "s3://warehouse"
+
+
+def column(name, field=None):
+    return Column(DatasetId(WAREHOUSE, name), field)
+
+
+def output(name, fields=None, rows=()):
+    """An output whose columns come from `{column: [(dataset, column)]}` and whose rows `rows` decide on."""
+    if fields is None and not rows:
+        return dataset(name)
+    found = {
+        field: {"inputFields": [source(*origin) for origin in origins]} for field, origins in (fields or {}).items()
+    }
+    deciding = [source(*origin, "FILTER", "INDIRECT") for origin in rows]
+    return dataset(name, columnLineage={"fields": found, "dataset": deciding})
+
+
+def job(name, inputs, *outputs):
+    return event(job=name, run=hash(name) % 10**9, inputs=[dataset(item) for item in inputs], outputs=outputs)
+
+
+def search(events, start, downstream=True, depth=None):
+    lineage = fold(events)
+    graph = Graph(lineage)
+    graph.refresh()
+    return reach(lineage, graph, start, downstream, depth)
+
+
+def short(found):
+    """Columns and whole datasets with distance and certainty, `?` where it is uncertain."""
+
+    def mark(how):
+        return f"{how.distance}{'' if how.certain else '?'}"
+
+    columns = {f"{item.dataset.name}.{item.field}": mark(how) for item, how in found.columns.items()}
+    wholes = {f"{item.name}.*": mark(reached.how) for item, reached in found.datasets.items() if reached.whole}
+    return columns | wholes
+
+
+def jobs(found):
+    return {item.name: (how.distance, how.certain) for item, how in found.jobs.items()}
+
+
+def test_column_edges_are_followed_exactly():
+    events = [
+        job("one", ["a"], output("b", {"x": [("a", "x")], "y": [("a", "y")]})),
+        job("two", ["b"], output("c", {"z": [("b", "x")], "w": [("b", "y")]})),
+    ]
+    found = search(events, column("a", "x"))
+    assert short(found) == {"b.x": "1", "c.z": "2"}
+    assert jobs(found) == {"one": (1, True), "two": (2, True)}
+    assert {item.name: reached.whole for item, reached in found.datasets.items()} == {"b": False, "c": False}
+    assert found.columns[column("c", "z")].steps == {
+        Step(JobId(NAMESPACE, "two"), column("b", "x"), column("c", "z"), "DIRECT", "IDENTITY", False)
+    }
+    assert short(search(events, column("a", "x"), depth=1)) == {"b.x": "1"}
+    assert short(search(events, column("a", "x"), depth=0)) == {}
+    # Rows of every dataset before it are what a column is made of, too.
+    assert short(search(events, column("c", "w"), downstream=False)) == {
+        "b.y": "1",
+        "a.y": "2",
+        "b.*": "1",
+        "a.*": "2",
+    }
+
+
+def test_a_column_that_decides_on_rows_reaches_every_column_and_all_behind_them():
+    events = [
+        job("one", ["a"], output("b", {"x": [("a", "x")], "n": []}, rows=[("a", "day")])),
+        job("two", ["b"], output("c", {"z": [("b", "x")]})),
+    ]
+    assert short(search(events, column("a", "day"))) == {"b.x": "1", "b.*": "1", "c.z": "2", "c.*": "2"}
+    origin = search(events, column("c", "z"), downstream=False)
+    assert {name for name in short(origin) if not name.endswith("*")} == {"b.x", "a.x", "a.day"}
+
+
+def test_columns_of_the_schema_are_columns_though_no_edge_names_them():
+    described = dataset("b", schema=schema("x", "constant"))
+    described["facets"] |= output("b", {"x": [("a", "x")]}, rows=[("a", "day")])["facets"]
+    assert short(search([job("one", ["a"], described)], column("a", "day"))) == {
+        "b.x": "1",
+        "b.constant": "1",
+        "b.*": "1",
+    }
+
+
+def test_a_flow_without_any_columns_is_uncertain_and_so_is_all_behind_it():
+    events = [
+        job("blind", ["a"], dataset("b", schema=schema("x"))),
+        job("seeing", ["b"], output("c", {"x": [("b", "x")]})),
+    ]
+    found = search([*events, job("origin", [], output("a", {"k": []}))], column("a", "k"))
+    assert short(found) == {"b.x": "1?", "b.*": "1?", "c.x": "2?", "c.*": "2?"}
+    assert jobs(found) == {"blind": (1, False), "seeing": (2, False)}
+    upstream = search([*events, job("next", ["a"], output("d", {"k": [("a", "k")]}))], column("c", "x"), False)
+    assert short(upstream) == {"b.x": "1", "b.*": "1", "a.k": "2?", "a.*": "2?"}
+
+
+def test_what_is_reached_with_certainty_elsewhere_is_certain():
+    events = [
+        job("blind", ["a"], dataset("c", schema=schema("x"))),
+        job("one", ["a"], output("b", {"x": [("a", "k")]})),
+        job("two", ["b"], output("c", {"x": [("b", "x")]})),
+    ]
+    found = search(events, column("a", "k"))
+    # The dataset is certain, since one of its columns is; the shortest way to either is not the certain one.
+    assert short(found) == {"b.x": "1", "c.x": "1", "c.*": "1"}
+    assert not search(events, column("a", "k"), depth=1).columns[column("c", "x")].certain
+
+
+def test_rows_of_an_input_reach_the_output_and_are_certain_where_a_column_connects_them():
+    events = [job("both", ["a", "counted"], output("b", {"x": [("a", "x")]}))]
+    assert short(search(events, column("a"))) == {"b.x": "1", "b.*": "1"}
+    assert short(search(events, column("counted"))) == {"b.x": "1?", "b.*": "1?"}
+
+
+def test_a_job_that_only_reads_or_only_writes_is_reached():
+    events = [
+        job("shop", [], dataset("a", schema=schema("x"))),
+        job("etl", ["a"], output("b", {"x": [("a", "x")]})),
+        job("dashboard", ["b"]),
+    ]
+    assert jobs(search(events, column("a"))) == {"etl": (1, True), "dashboard": (2, True)}
+    assert jobs(search(events, column("a", "x"))) == {"etl": (1, True), "dashboard": (2, False)}
+    assert jobs(search(events, column("b", "x"), downstream=False)) == {"etl": (1, True), "shop": (2, True)}
+
+
+def test_a_source_that_column_lineage_alone_names_reaches_what_is_made_of_it():
+    events = [job("made", [], output("o", {"x": [("hidden", "h")]}))]
+    assert short(search(events, column("hidden"))) == {"o.*": "1", "o.x": "1"}
+    assert short(search(events, column("hidden", "h"))) == {"o.x": "1"}
+    assert jobs(search(events, column("hidden"))) == {"made": (1, True)}
+
+
+def test_circles_end_and_the_start_is_not_its_own_impact():
+    events = [
+        job("there", ["a"], output("b", {"x": [("a", "x")]})),
+        job("back", ["b"], output("a", {"x": [("b", "x")], "y": [("b", "x")]})),
+    ]
+    for downstream in (True, False):
+        assert "a.x" not in short(search(events, column("a", "x"), downstream))
+        assert short(search(events, column("a"), downstream)) == {"b.x": "1", "b.*": "1"}
+    assert short(search(events, column("a", "x"))) == {"b.x": "1", "a.y": "2"}
+
+
+def test_a_long_chain_needs_no_stack():
+    events = [job(f"j{i}", [f"t{i}"], output(f"t{i + 1}", {"x": [(f"t{i}", "x")]})) for i in range(3000)]
+    found = search(events, column("t0", "x"))
+    assert found.columns[column("t3000", "x")].distance == 3000
+    assert search(events, column("t3000", "x"), downstream=False).columns[column("t0", "x")].distance == 3000
+
+
+def test_a_search_pauses():
+    events = [job(f"j{i}", ["a"], output(f"t{i}", {"x": [("a", "x")]})) for i in range(1500)]
+    lineage = fold(events)
+    graph = Graph(lineage)
+    graph.refresh()
+    behind = [job(f"k{i}", [f"t{i}"], output(f"u{i}", {"x": [(f"t{i}", "x")]})) for i in range(1500)]
+    for more in behind:
+        lineage.apply(more)
+    graph.refresh()
+    found = ReachSearch(lineage, graph, column("a", "x"), True, None)
+    pauses = 0
+    for _ in found.pauses():
+        pauses += 1
+        graph.refresh()
+    assert pauses >= 4
+    assert len(found.found.columns) == 3000
+
+
+TABLES = ("a", "b", "c", "d")
+FIELDS = ("x", "y")
+_TABLE, _FIELD = st.sampled_from(TABLES), st.sampled_from(FIELDS)
+_SOURCES = st.lists(st.tuples(_TABLE, _FIELD), max_size=2)
+
+
+@st.composite
+def any_job(draw):
+    """Inputs, and of each output nothing or its columns and what decides on its rows."""
+    inputs = draw(st.sets(_TABLE, max_size=3))
+    outputs = {}
+    for name in draw(st.sets(_TABLE, max_size=2)):
+        described = draw(st.booleans())
+        outputs[name] = (draw(st.dictionaries(_FIELD, _SOURCES)), draw(_SOURCES)) if described else (None, ())
+        for origin, _ in (*outputs[name][1], *(item for items in (outputs[name][0] or {}).values() for item in items)):
+            inputs.add(origin)
+    return inputs, outputs
+
+
+def naive(graph, start, downstream, depth):
+    """The definition, word for word: all dependencies, then distances until nothing changes any more."""
+    fields = {
+        table: {field for field in FIELDS if _named(graph, Column(table, field))}
+        for table in (DatasetId(WAREHOUSE, name) for name in TABLES)
+    }
+    steps = set()  # (thing, thing that depends on it, certain)
+    for view in graph.views.values():
+        described = {edge.output for edge in view.columns}
+        connected = {(edge.source, edge.output) for edge in view.columns}
+        for edge in view.columns:
+            steps.add((Column(edge.source, edge.source_field), Column(edge.output, edge.field), True))
+        for flow in view.flows:
+            steps.add((Column(flow.source, None), Column(flow.output, None), flow in connected))
+            if flow.output not in described:
+                steps |= {(Column(flow.source, name), Column(flow.output, None), False) for name in fields[flow.source]}
+    free = {(Column(table, None), Column(table, name)) for table, names in fields.items() for name in names}
+    if not downstream:
+        steps = {(after, before, certain) for before, after, certain in steps}
+        free = {(after, before) for before, after in free}
+    beginning = {start} if downstream else {start, Column(start.dataset, None)}
+    if start.field is None:
+        beginning |= {Column(start.dataset, name) for name in fields[start.dataset]}
+    return [
+        _distances(beginning, {step[:2] for step in steps if step[2] or not certain_only}, free, depth)
+        for certain_only in (False, True)
+    ]
+
+
+def _named(graph, thing):
+    return thing in graph.columns_into or thing in graph.columns_from
+
+
+def _distances(beginning, steps, free, depth):
+    distances = dict.fromkeys(beginning, 0)
+    changed = True
+    while changed:
+        changed = False
+        for (before, after), cost in [*product(free, [0]), *product(steps, [1])]:
+            if before in distances and distances[before] + cost < distances.get(after, 10**9):
+                distances[after] = distances[before] + cost
+                changed = True
+    return {thing: far for thing, far in distances.items() if far > 0 and (depth is None or far <= depth)}
+
+
+def _graph(made):
+    events = []
+    for number, (inputs, outputs) in enumerate(made):
+        described = [output(name, *about) for name, about in outputs.items()]
+        inputs = [dataset(name) for name in inputs]
+        events.append(event(job=f"j{number}", run=number, inputs=inputs, outputs=described))
+    lineage = fold(events)
+    graph = Graph(lineage)
+    graph.refresh()
+    return lineage, graph
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.lists(any_job(), max_size=5), _TABLE, st.none() | _FIELD, st.booleans(), st.none() | st.integers(0, 3))
+def test_what_is_found_is_what_the_definition_says(made, table, field, downstream, depth):
+    lineage, graph = _graph(made)
+    start = column(table, field)
+    if not _named(graph, start):
+        start = column(table)
+    everything, certain = naive(graph, start, downstream, depth)
+    found = reach(lineage, graph, start, downstream, depth)
+    assert {item: how.distance for item, how in found.columns.items()} == {
+        thing: far for thing, far in everything.items() if thing.field is not None
+    }
+    assert {item for item, how in found.columns.items() if how.certain} == {
+        thing for thing in certain if thing.field is not None
+    }
+    assert set(found.datasets) == {thing.dataset for thing in everything}
+    for item, reached in found.datasets.items():
+        assert reached.how.distance == min(far for thing, far in everything.items() if thing.dataset == item)
+        assert reached.how.certain == any(thing.dataset == item for thing in certain)
+        assert reached.whole == (Column(item, None) in everything)
+    for how in (*found.columns.values(), *(reached.how for reached in found.datasets.values())):
+        assert how.steps
+        assert all(found.jobs[step.job].distance <= how.distance for step in how.steps)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(any_job(), max_size=5))
+def test_origin_is_impact_the_other_way_round(made):
+    lineage, graph = _graph(made)
+    things = {column(table, field) for table, field in product(TABLES, FIELDS)}
+    known = {thing for thing in things if _named(graph, thing)}
+    impacts = {thing: reach(lineage, graph, thing, True).columns for thing in known}
+    origins = {thing: reach(lineage, graph, thing, False).columns for thing in known}
+    for one, other in product(known, known):
+        there, back = impacts[one].get(other), origins[other].get(one)
+        assert (there is None) == (back is None)
+        if there and back:
+            assert (there.distance, there.certain) == (back.distance, back.certain)
+
+
+def _ids(rows):
+    return [".".join(part for part in (row["name"], row.get("field")) if part) for row in rows]
+
+
+def test_the_endpoints_answer_with_sorted_canonical_json(tmp_path):
+    async def scenario(client):
+        await send_pipeline(client)
+        path = f"/api/v1/impact?nodeId=datasetField:{KAFKA}:orders:value"
+        content = (await client.get(path)).content
+        found = json.loads(content)
+        assert json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() == content
+        assert found["start"] == {"namespace": KAFKA, "name": "orders", "field": "value"}
+        assert _ids(found["columns"]) == ["sales/orders.price", "sales/stats.total"]
+        assert [(row["name"], row["distance"], row["whole"]) for row in found["datasets"]] == [
+            ("sales/orders", 1, False),
+            ("sales/stats", 2, False),
+        ]
+        assert [(row["name"], row["distance"], row["certain"]) for row in found["jobs"]] == [
+            ("etl", 1, True),
+            ("stats", 2, True),
+        ]
+        assert found["columns"][1] == {
+            "namespace": WAREHOUSE,
+            "name": "sales/stats",
+            "field": "total",
+            "distance": 2,
+            "certain": True,
+            "edges": [
+                {
+                    "job": {"namespace": NAMESPACE, "name": "stats"},
+                    "input": {"namespace": WAREHOUSE, "name": "sales/orders", "field": "price"},
+                    "output": {"namespace": WAREHOUSE, "name": "sales/stats", "field": "total"},
+                    "type": "DIRECT",
+                    "subtype": "AGGREGATION",
+                    "masking": False,
+                }
+            ],
+        }
+        near = await get(client, "/impact", nodeId=f"dataset:{KAFKA}:orders", depth=1)
+        assert _ids(near["columns"]) == ["sales/orders.id", "sales/orders.price"]
+        assert {"field": "id"}.items() <= near["columns"][0].items()
+        flow = near["columns"][0]["edges"][0]
+        assert (flow["input"], flow["type"]) == ({"namespace": KAFKA, "name": "orders"}, None)
+        origin = await get(client, "/origin", nodeId="datasetField:s3://warehouse:sales/stats:total")
+        assert _ids(origin["columns"]) == ["orders.value", "sales/orders.id", "sales/orders.price"]
+
+    with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        (f"nodeId=job:{NAMESPACE}:etl", 400, "neither impact nor origin"),
+        ("nodeId=dataset:no:such", 404, "no event speaks of"),
+        ("", 400, "nodeId"),
+        (f"nodeId=dataset:{KAFKA}:orders&depth=-1", 400, "depth"),
+        (f"nodeId=dataset:{KAFKA}:orders&depth=many", 400, "depth"),
+    ],
+)
+@pytest.mark.parametrize("endpoint", ["impact", "origin"])
+def test_what_cannot_be_answered_is_refused_with_a_reason(tmp_path, endpoint, query, status, words):
+    async def scenario(client):
+        await send_pipeline(client)
+        response = await client.get(f"/api/v1/{endpoint}?{query}")
+        assert response.status_code == status
+        assert words in response.json()["error"]["message"]
+
+    with_client(tmp_path, scenario)
+
+
+def test_others_have_their_turn_during_a_long_answer(tmp_path):
+    async def scenario(client):
+        for content in pipeline():
+            await post(client, content)
+        for number in range(1200):
+            content = body(
+                job=f"j{number}", run=number, inputs=[dataset("sales/stats")], outputs=[dataset(f"t{number}")]
+            )
+            assert (await post(client, content)).status_code == 201
+
+        async def turns_during(depth):
+            path = f"/api/v1/impact?nodeId=dataset:{KAFKA}:orders&depth={depth}"
+            answer = asyncio.create_task(client.get(path))
+            turns = 0
+            while not answer.done():
+                turns += 1
+                await asyncio.sleep(0)
+            return turns, len((await answer).json()["datasets"])
+
+        few, none = await turns_during(0)
+        many, all_of_them = await turns_during(9)
+        assert (none, all_of_them) == (0, 1202)
+        assert many >= few + 4
+
+    with_client(tmp_path, scenario)

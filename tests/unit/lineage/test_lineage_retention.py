@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retention: events leave the log, their meaning stays."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lineage_events import RECORDED, body, dataset, dataset_event, event, read, recorded_lines, schema
+
+from lineage.events import canonical_json
+from lineage.fold import Graph, Lineage, export_graph, outcome_of
+from lineage.fold.snapshot import Snapshot, restore, snapshots_of
+from lineage.graph_at import graph_at
+from lineage.state import State
+from lineage.store import EventLog, Trouble
+
+FAR = 2**62
+
+
+def everything(lineage):
+    """All that is known: the graph, and every record down to the order of what was said."""
+    graph = canonical_json(export_graph(lineage, Graph(lineage)))
+    records = sorted((key, canonical_json(content)) for key, content in snapshots_of(lineage))
+    outcomes = [outcome_of(lineage, run) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()]
+    histories = [(job, lineage.jobs[job].history.runs.latest_first(0, 99)) for job in sorted(lineage.jobs)]
+    return graph, records, sorted(map(repr, outcomes)), histories
+
+
+def lineage_of(events):
+    lineage = Lineage()
+    for item in events:
+        lineage.apply(item)
+    return lineage
+
+
+def reread(lineage):
+    """A lineage that went through JSON."""
+    copy = Lineage()
+    for key, content in sorted(snapshots_of(lineage)):
+        restore(copy, [Snapshot(key, json.loads(canonical_json(content)))])
+    return copy
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+
+
+@st.composite
+def events(draw):
+    second = draw(st.integers(0, 40))
+    outputs = [dataset(draw(NAMES), **({"schema": schema(draw(NAMES))} if draw(st.booleans()) else {}))]
+    if draw(st.booleans()):
+        outputs[0]["facets"]["symlinks"] = {"_deleted": True}
+    if draw(st.integers(0, 9)) == 0:
+        return read(dataset_event(second, outputs[0]))
+    return read(
+        body(
+            draw(st.sampled_from(["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", None])),
+            second,
+            run=draw(st.sampled_from([1, 2, 3, None])),
+            job=draw(NAMES),
+            inputs=[dataset(draw(NAMES), schema=schema("x"))] if draw(st.booleans()) else [],
+            outputs=outputs if draw(st.booleans()) else [],
+            streaming=draw(st.booleans()),
+            parent=draw(st.sampled_from([None, (1, "a"), (2, "b")])),
+            run_facets=draw(st.sampled_from([None, {"tags": {"tags": [1]}}])),
+        )
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(events(), max_size=12), st.integers(0, 12), st.lists(events(), max_size=3))
+def test_a_snapshot_of_some_events_stands_for_them(made, cut, later):
+    whole = lineage_of([*made, *later])
+    part = reread(lineage_of(made[:cut]))
+    for item in [*made[cut:], *later]:
+        part.apply(item)
+    assert everything(part) == everything(whole)
+
+
+@pytest.fixture
+def log(tmp_path):
+    log = EventLog(tmp_path)
+    yield log
+    log.close()
+
+
+def built(log):
+    state = State(log)
+    for _ in state.build():
+        pass
+    assert not state.unapplied
+    return state
+
+
+@pytest.mark.parametrize("file", sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [], ids=lambda f: f.stem)
+def test_a_recorded_run_survives_compaction_in_any_slices(file, log, monkeypatch):
+    made = [read(json.loads(line)) for line in recorded_lines(file.name)]
+    log.append(made)
+    expected = everything(built(log).lineage)
+    monkeypatch.setattr("lineage.store.snapshots.SLICE", 3)
+    for before in sorted({item.order.time for item in made})[:: max(1, len(made) // 5)]:
+        while log.snapshots.compact(before) or log.snapshots.compact(before + 1):
+            assert everything(built(log).lineage) == expected
+    while log.snapshots.compact(FAR):
+        pass
+    assert log.count() == 0
+    assert everything(built(log).lineage) == expected
+    assert log.append(made) == [False] * len(made), "an event that comes again after it was compacted is known"
+
+
+def test_what_is_young_unread_or_dead_stays(log):
+    old, young = event("START", 0), event("COMPLETE", 1)
+    log.append([old, young])
+    assert log.snapshots.compact(old.order.time) == 0
+    assert log.snapshots.compact(FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "it has arrived just now"
+    log.set_position("reader", 0)
+    assert log.snapshots.compact(FAR) == 0
+    log.set_position("reader", 1)
+    log.dead_letters.park(Trouble.FOLD, old.order.hash, "a defect")
+    assert log.snapshots.compact(FAR) == 0
+    log.dead_letters.release(Trouble.FOLD, old.order.hash)
+    assert log.snapshots.compact(FAR) == 1
+    assert log.snapshots.known_since() == old.order.time
+    assert [item for _, item in log.after(0, 10)] == [young]
+
+
+def test_the_past_is_known_as_far_as_it_was_not_compacted(log, tmp_path):
+    made = [event("START", n, run=n, job=f"job{n}", outputs=[dataset(f"d{n}")]) for n in range(6)]
+    log.append(made)
+    wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
+    assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made] == wanted
+    assert log.snapshots.compact(made[3].order.time) == 3
+    assert log.snapshots.known_since() == made[2].order.time
+    assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made[2:]] == wanted[2:]
+
+
+def test_room_is_given_back(tmp_path):
+    log = EventLog(tmp_path)
+    for second in range(20):
+        log.append([event("RUNNING", second, run_facets={"big": {"text": f"{second}" + "x" * 50_000}})])
+    while log.snapshots.compact(FAR):
+        pass
+    log.give_back_room()
+    log.close()
+    assert (tmp_path / "lineage.db").stat().st_size < 300_000
