@@ -6,6 +6,8 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -55,16 +57,36 @@ def check(
         _run(step)
 
 
+class Part(StrEnum):
+    """What `lab bench` measures, in the order in which it does."""
+
+    LINEAGE = "lineage"
+    LIFECYCLE = "lifecycle"
+
+
 @command
 def bench(
-    rounds: Annotated[int, typer.Option(help="Labs on a warm cache.", min=1)] = 3,
+    only: Annotated[Part | None, typer.Option(help="Measure this part alone.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 of the lineage service).", min=1)
+    ] = None,
     cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
+    huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the lineage service's figures to this file too.")] = None,
 ) -> None:
     """Measure the figures of the README again."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
-    words = [str(artifacts.python("test")), "-m", "tests.bench.lifecycle", "--rounds", str(rounds)]
-    _run(Step("bench", words if cold else [*words, "--no-cold"], pulumi_environment(artifacts)))
+    environment = pulumi_environment(artifacts)
+    repeated = ["--rounds", str(rounds)] if rounds else []
+    flags = {
+        Part.LINEAGE: ["--huge"] * huge + (["--json", str(json.absolute())] if json else []),
+        Part.LIFECYCLE: ["--no-cold"] * (not cold),
+    }
+    modules = {Part.LINEAGE: "tests.bench.lineage_service", Part.LIFECYCLE: "tests.bench.lifecycle"}
+    for part in [only] if only else list(Part):
+        words = [str(artifacts.python("test")), "-m", modules[part], *repeated, *flags[part]]
+        _run(Step(f"bench: {part}", words, environment))
 
 
 def _run(step: Step) -> None:
