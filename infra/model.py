@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a lab is made of: frozen descriptions that say nothing of where they will run.
 
-A `Service` runs on, a `Task` runs to its end whenever it is asked to; topics, buckets and databases live inside a
-service. A target (`infra.targets`) turns them into processes, containers or pods. Parts name each other by their
-`key`: `kafka`, `topic/orders`, `bucket/warehouse`.
+A `Service` runs on, a `Task` runs to its end whenever it is asked to; topics, subjects, buckets, databases, tables
+and connectors live inside a service. A target (`infra.targets`) turns them into processes, containers or pods. Parts
+name each other by their `key`: `kafka`, `topic/orders`, `bucket/warehouse`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
+
+from infra.parts import Bucket as Bucket
+from infra.parts import Column as Column
+from infra.parts import Connector as Connector
+from infra.parts import Database as Database
+from infra.parts import Subject as Subject
+from infra.parts import Table as Table
+from infra.parts import Topic as Topic
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,8 @@ class Java:
         heap_mib: the largest heap, in MiB.
         options: further JVM options, system properties among them.
         jar: path of a jar of the user's own, which is the class path in the component's place; empty for none.
+        class_path: where in the component's folder the jars are.
+        runtime: the release of Java that runs it.
     """
 
     component: str
@@ -29,6 +39,8 @@ class Java:
     args: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     jar: str = ""
+    class_path: str = "lib/*"
+    runtime: Literal[17, 21] = 17
 
 
 @dataclass(frozen=True)
@@ -189,45 +201,7 @@ class Task:
         return self.name
 
 
-@dataclass(frozen=True)
-class Topic:
-    """A Kafka topic. `config` holds topic-level settings under Kafka's own names."""
-
-    name: str
-    partitions: int = 1
-    config: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        """How other parts name it in `needs`."""
-        return f"topic/{self.name}"
-
-
-@dataclass(frozen=True)
-class Bucket:
-    """A bucket of the object store."""
-
-    name: str
-
-    @property
-    def key(self) -> str:
-        """How other parts name it in `needs`."""
-        return f"bucket/{self.name}"
-
-
-@dataclass(frozen=True)
-class Database:
-    """A database of the Postgres server."""
-
-    name: str
-
-    @property
-    def key(self) -> str:
-        """How other parts name it in `needs`."""
-        return f"database/{self.name}"
-
-
-Part = Service | Task | Topic | Bucket | Database
+Part = Service | Task | Topic | Bucket | Database | Table | Subject | Connector
 
 
 @dataclass(frozen=True)
@@ -243,6 +217,9 @@ class Lab:
     topics: tuple[Topic, ...]
     buckets: tuple[Bucket, ...]
     databases: tuple[Database, ...] = ()
+    tables: tuple[Table, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    connectors: tuple[Connector, ...] = ()
 
     def __post_init__(self) -> None:
         keys = [part.key for part in self.parts]
@@ -257,7 +234,9 @@ class Lab:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Every part, services first."""
-        return (*self.services, *self.tasks, *self.topics, *self.buckets, *self.databases)
+        inside: tuple[Part, ...] = (*self.topics, *self.buckets, *self.databases)
+        inside += (*self.tables, *self.subjects, *self.connectors)
+        return (*self.services, *self.tasks, *inside)
 
     def service(self, name: str) -> Service:
         """The service of that name.
@@ -295,6 +274,9 @@ class Site(Protocol):
 
     def class_path(self, component: str) -> str:
         """The class path that holds every jar of a component."""
+
+    def component(self, name: str) -> str:
+        """The path of a component's folder, for programs that look into it themselves."""
 
     def has(self, component: str) -> bool:
         """Whether a component that not everybody can be given is there."""

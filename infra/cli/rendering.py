@@ -11,6 +11,8 @@ import typer
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack_file import stack_settings
+from infra.connector_files import read_connector_files
+from infra.project import PROJECT
 from infra.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,4 +48,4 @@ def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
     from infra.targets.local import local_target
 
     target = local_target(stack, settings, Artifacts.open())
-    return target.render(lab(target.site, settings))
+    return target.render(lab(target.site, settings, read_connector_files(PROJECT)))

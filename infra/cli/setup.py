@@ -10,7 +10,6 @@ import typer
 from rich.table import Table
 
 from infra.artifacts import Artifacts, pins, prerequisites
-from infra.artifacts.cache import platform_tag
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress, Progress, clock, human
 from infra.artifacts.progress_rich import RichProgress
@@ -19,15 +18,20 @@ from infra.cli.stack import pulumi_environment
 from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
-from infra.services import marquez, postgres
+from infra.services import connect, marquez, postgres, schema_registry
 from infra.settings import Settings, known_keys
 from infra.user_jar import check_user_jars
 
-NAMES = frozenset({"pulumi", "minio", "kafka", "iceberg-rest-catalog", "spark"})
+NAMES = frozenset(
+    {
+        *("pulumi", "minio", "kafka", "iceberg-rest-catalog", "spark", "java21"),
+        *(postgres.COMPONENT, schema_registry.COMPONENT, connect.COMPONENT, *connect.PLUGINS),
+    }
+)
 """The artifacts that every lab runs on."""
 
-TEST_NAMES = NAMES | {"test"} | ({postgres.COMPONENT} if platform_tag() in pins.POSTGRES.coordinates else frozenset())
-"""What the tests need too; those of Postgres skip where there is none."""
+TEST_NAMES = NAMES | {"test"}
+"""What the tests need too."""
 
 
 def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
@@ -46,11 +50,11 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
     """
     check_user_jars(settings)
     bring_in(artifacts, names)
-    if settings.marquez and (settings.marquez_jar or _marquez_arrives(artifacts)):
-        bring_in(artifacts, frozenset({postgres.COMPONENT}))
+    if settings.marquez and not settings.marquez_jar:
+        _bring_in_marquez(artifacts)
 
 
-def _marquez_arrives(artifacts: Artifacts) -> bool:
+def _bring_in_marquez(artifacts: Artifacts) -> None:
     """Sets up Marquez' jars, or says in one line that they are not to be had."""
     try:
         bring_in(artifacts, frozenset({marquez.COMPONENT}))
@@ -58,8 +62,6 @@ def _marquez_arrives(artifacts: Artifacts) -> bool:
         coordinate = pins.MARQUEZ.coordinates[0]
         line = f"Marquez is left out: {coordinate} cannot be had, {error.cause}; {marquez.REMEDY}"
         out.print(line, style="yellow", markup=False)
-        return False
-    return True
 
 
 @command

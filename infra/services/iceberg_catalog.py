@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Iceberg REST catalog: the kit's own small server over Iceberg's JDBC catalog, on a SQLite file."""
+"""The Iceberg REST catalog: the kit's own small server over Iceberg's JDBC catalog, on a database of Postgres."""
 
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
-from infra.namespaces import WAREHOUSE, WAREHOUSE_BUCKET
-from infra.services import object_store
+from infra.namespaces import WAREHOUSE
+from infra.services import object_store, postgres
 from infra.settings import Settings
 
 NAME = "iceberg_catalog"
 REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog")
 ENDPOINTS = (REST,)
 
-DATA = "data"
+DATABASE = "catalog"
 
 
 def iceberg_catalog(site: Site, settings: Settings) -> Service:
@@ -26,12 +26,12 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
             ("--host", listen.host, "--port", str(listen.port)),
             ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k"),
         ),
-        needs=(f"bucket/{WAREHOUSE_BUCKET}",),
+        needs=(f"database/{DATABASE}",),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/v1/config"),
-        volumes=(DATA,),
         env={
-            "CATALOG_JDBC_URI": f"jdbc:sqlite:{site.volume(NAME, DATA)}/catalog.db",
+            "CATALOG_JDBC_URI": f"jdbc:postgresql://{site.address(postgres.NAME, postgres.SQL.name)}/{DATABASE}",
+            "CATALOG_JDBC_USER": postgres.USER,
             "CATALOG_WAREHOUSE": WAREHOUSE,
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
             "AWS_REGION": credentials.S3_REGION,
@@ -39,6 +39,7 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
         secrets={
             "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+            "CATALOG_JDBC_PASSWORD": credentials.POSTGRES_PASSWORD,
         },
         memory_mib=settings.catalog_heap_mib + 100,
     )

@@ -15,6 +15,9 @@ USER = "postgres"
 MAINTENANCE = "postgres"
 """The database that is always there; whoever creates or drops another one connects to it."""
 
+SHOP = "shop"
+"""The database that the shop writes and whose changes are captured."""
+
 CONFIG = "postgresql.conf"
 ACCESS = "pg_hba.conf"
 DATA = "data"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shop: it writes the orders and bids that flow through the lab."""
+"""The shop: it writes the orders and bids that flow through the lab into its database."""
 
+from infra import credentials
 from infra.model import Python, Service, Site
-from infra.namespaces import TOPICS
-from infra.services import kafka
+from infra.services import postgres, shop_tables
 from infra.settings import Settings
 
 NAME = "shop"
+CURRENCY = "currency"
 
 
 def shop(site: Site, settings: Settings) -> Service:
@@ -16,14 +17,17 @@ def shop(site: Site, settings: Settings) -> Service:
         run=Python(
             "jobs.shop",
             (
-                *("--bootstrap", str(site.address(kafka.NAME, kafka.BROKER.name))),
+                *("--postgres", str(site.address(postgres.NAME, postgres.SQL.name))),
+                *("--database", postgres.SHOP, "--user", postgres.USER),
                 *("--rate", f"{settings.shop_rate:g}", "--seed", str(settings.shop_seed)),
                 *("--error-rate", f"{settings.shop_error_rate:g}"),
                 *("--duplicate-rate", f"{settings.shop_duplicate_rate:g}"),
                 *("--late-rate", f"{settings.shop_late_rate:g}"),
+                *(("--optional", CURRENCY) if settings.shop_currency else ()),
             ),
-            uses=("jobs.schemas", "infra.namespaces"),
+            uses=("infra.namespaces",),
         ),
-        needs=tuple(f"topic/{topic}" for topic in TOPICS),
-        memory_mib=96,
+        needs=tuple(table.key for table in shop_tables.tables()),
+        secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
+        memory_mib=64,
     )

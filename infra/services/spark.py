@@ -3,8 +3,8 @@
 
 from infra import credentials
 from infra.model import Python, Site, Task
-from infra.namespaces import CATALOG, JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, WAREHOUSE, spark_lineage
-from infra.services import iceberg_catalog, kafka, lineage, object_store
+from infra.namespaces import CATALOG, JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, TOPIC_ORDERS, WAREHOUSE, spark_lineage
+from infra.services import iceberg_catalog, kafka, lineage, object_store, schema_registry
 from infra.services.properties import properties
 from infra.settings import Settings
 from jobs.spark import log_settings
@@ -22,7 +22,7 @@ LEAN_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData"
 def jobs(site: Site, settings: Settings) -> tuple[Task, ...]:
     """The batch jobs, in the order in which the data flows."""
     return (
-        _job(JOB_ORDERS_ETL, ("topic/orders",), site, settings),
+        _job(JOB_ORDERS_ETL, (f"topic/{TOPIC_ORDERS}", schema_registry.NAME), site, settings),
         _job(JOB_SUPPLIER_STATS, (), site, settings),
     )
 
@@ -42,6 +42,9 @@ def _job(name: str, needs: tuple[str, ...], site: Site, settings: Settings) -> T
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": site.scratch(name),
             "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
+            "SCHEMA_REGISTRY_URL": (
+                site.address(schema_registry.NAME, schema_registry.API.name).url + schema_registry.CONFLUENT_API
+            ),
             "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
             "AWS_REGION": credentials.S3_REGION,
         },

@@ -14,25 +14,18 @@ def environment(endpoints: Mapping[str, str]) -> dict[str, str]:
         "AWS_ENDPOINT_URL_S3": endpoints["s3"],
         "AWS_REGION": credentials.S3_REGION,
         "OPENLINEAGE_URL": endpoints["lineage"],
-        **_postgres(endpoints),
+        **_postgres(endpoints[postgres.SQL.published_as]),
     }
 
 
-def secret_environment(endpoints: Mapping[str, str]) -> dict[str, str]:
-    """Those that are: variable -> name of the credential."""
-    s3 = {
-        "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
-        "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
-    }
-    return s3 | ({"PGPASSWORD": credentials.POSTGRES_PASSWORD} if _has_postgres(endpoints) else {})
+SECRETS = {
+    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+    "PGPASSWORD": credentials.POSTGRES_PASSWORD,
+}
+"""Those that are: variable -> name of the credential."""
 
 
-def _has_postgres(endpoints: Mapping[str, str]) -> bool:
-    return postgres.SQL.published_as in endpoints
-
-
-def _postgres(endpoints: Mapping[str, str]) -> dict[str, str]:
-    if not _has_postgres(endpoints):
-        return {}
-    host, _, port = endpoints[postgres.SQL.published_as].rpartition(":")
+def _postgres(address: str) -> dict[str, str]:
+    host, _, port = address.rpartition(":")
     return {"PGHOST": host, "PGPORT": port, "PGUSER": postgres.USER}

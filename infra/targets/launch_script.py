@@ -24,6 +24,9 @@ class Programs(Protocol):
     def python(self, environment: str) -> Path:
         """The Python of one of the kit's virtual environments."""
 
+    def java(self, runtime: int = 17) -> Path:
+        """The `java` of a release."""
+
     def binary(self, name: str) -> Path:
         """A native program."""
 
@@ -52,8 +55,7 @@ class Launcher:
     """Renders scripts for one stack.
 
     Attributes:
-        programs: finds jars, Pythons and binaries.
-        java: the `java` that runs the JVMs.
+        programs: finds jars, Javas, Pythons and binaries.
         project: the project's folder; Python modules are found from there.
         credentials: the file that scripts read credentials from, when they run.
         platform: Python's name of the operating system (`sys.platform`).
@@ -61,7 +63,6 @@ class Launcher:
     """
 
     programs: Programs
-    java: str
     project: Path
     credentials: Path
     platform: str = "linux"
@@ -91,7 +92,7 @@ class Launcher:
             }
         if isinstance(part.run, Python) and part.run.environment == "spark":
             env |= {
-                "JAVA_HOME": str(Path(self.java).parent.parent),
+                "JAVA_HOME": str(self.programs.java().parent.parent),
                 "PYSPARK_PYTHON": str(self.programs.python("spark")),
             }
         return dict(sorted(env.items()))
@@ -123,7 +124,7 @@ class Launcher:
         match run:
             case Java():
                 return [
-                    self.java,
+                    str(self.programs.java(run.runtime)),
                     f"-Xmx{run.heap_mib}m",
                     *run.options,
                     f"-Djava.io.tmpdir={scratch}",
@@ -141,7 +142,7 @@ class Launcher:
     def _class_path(self, run: Java) -> str:
         if run.jar:
             return str(user_path(self.project, run.jar))
-        return f"{self.programs.component(run.component) / 'lib'}/*"
+        return f"{self.programs.component(run.component)}/{run.class_path}"
 
     def _program(self, run: Binary) -> Path:
         if run.component:

@@ -12,7 +12,20 @@ import pulumi
 
 from infra.artifacts import Artifacts
 from infra.lab import ENDPOINTS, left_out
-from infra.model import Address, Bucket, Database, Endpoint, Lab, Part, Service, Task, Topic
+from infra.model import (
+    Address,
+    Bucket,
+    Connector,
+    Database,
+    Endpoint,
+    Lab,
+    Part,
+    Service,
+    Subject,
+    Table,
+    Task,
+    Topic,
+)
 from infra.paths import refuse_odd_path
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.kind import Inputs
@@ -24,9 +37,10 @@ from infra.provider.kinds.process import ProbeInputs, ProcessInputs
 from infra.provider.kinds.supervisor import SupervisorInputs
 from infra.provider.kinds.topic import TopicInputs
 from infra.provider.resource import LabkitResource
-from infra.services import kafka, object_store, postgres
+from infra.services import connect, kafka, object_store, postgres, schema_registry
 from infra.settings import Settings
-from infra.targets.client_environment import environment, secret_environment
+from infra.targets.client_environment import SECRETS, environment
+from infra.targets.inside import connector_inputs, subject_inputs, table_inputs
 from infra.targets.launch_script import Launcher, Programs
 from infra.targets.revision import revision
 from infra.user_jar import check_user_jars
@@ -76,6 +90,9 @@ class LocalSite:
 
     def class_path(self, component: str) -> str:
         return f"{self.programs.component(component) / 'lib'}/*"
+
+    def component(self, name: str) -> str:
+        return str(self.programs.component(name))
 
     def has(self, component: str) -> bool:
         return self.programs.has(component)
@@ -152,7 +169,7 @@ class LocalTarget:
         inputs = EnvironmentFileInputs(
             path=str(self.site.root / ENVIRONMENT_FILE),
             values=environment(endpoints),
-            secrets=secret_environment(endpoints),
+            secrets=SECRETS,
             credentials=str(self.launcher.credentials),
             fingerprint=KNOWN_LATER,
         )
@@ -187,6 +204,14 @@ class LocalTarget:
                     credentials=str(self.launcher.credentials),
                 )
                 return Declared("Database", part.key, database, (postgres.NAME,))
+            case Table():
+                table = table_inputs(part, self.site, str(self.launcher.credentials))
+                return Declared("Table", part.key, table, (Database(part.database).key, *part.needs))
+            case Subject():
+                return Declared("Subject", part.key, subject_inputs(part, self.site), (schema_registry.NAME,))
+            case Connector():
+                needs = (connect.NAME, *part.needs)
+                return Declared("Connector", part.key, connector_inputs(part, self.site), needs)
 
     def _process(self, part: Service | Task) -> ProcessInputs:
         service = part if isinstance(part, Service) else None
@@ -226,8 +251,7 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
     check_user_jars(settings)
     root = stack_root(stack)
     site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
-    java = str(artifacts.java())
-    launcher = Launcher(artifacts, java, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
+    launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
     return LocalTarget(site, launcher, settings)
 
 

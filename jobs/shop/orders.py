@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the shop sells: a reproducible, endless stream of orders. No I/O, no clock.
 
-The n-th message depends on the seed and on n alone, so a shop that was restarted goes on where it left off
+The n-th order depends on the seed and on n alone, so a shop that was restarted goes on where it left off
 instead of writing the same orders again.
 """
 
 import random
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 SUPPLIERS = ("alder", "birch", "cedar", "elm", "hazel", "larch", "maple", "rowan")
 ITEMS = ("anvil", "bellows", "chisel", "drill", "easel", "file", "gimlet", "hammer", "level", "plane")
+CURRENCIES = ("CHF", "EUR", "GBP", "SEK")
 BROKEN_PRICES = ("", "n/a", "12,50", "free", "1.2.3", "NaN", "99999999999999.99")
 LATEST_DELAY_MS = 10 * 60 * 1000
 
 
 @dataclass(frozen=True)
 class Mix:
-    """How untidy the stream is. Each rate is the share of messages it touches, 0 to 1.
+    """How untidy the stream is. Each rate is the share of orders it touches, 0 to 1.
 
     Attributes:
         seed: two shops with the same seed write the same orders.
@@ -49,21 +49,23 @@ class Order:
     supplier: str
     bid_time: int
 
-    def record(self) -> dict[str, str | int]:
-        """The value of its message on topic `orders`."""
-        return {
-            "order_id": self.order_id,
-            "item": self.item,
-            "price": self.price,
-            "supplier": self.supplier,
-            "bid_time": self.bid_time,
-        }
+    @property
+    def currency(self) -> str:
+        """Of the price. The tables of the first version have no column for it."""
+        return CURRENCIES[int(self.order_id[:8], 16) % len(CURRENCIES)]
 
-    def bid_record(self) -> dict[str, str | int]:
-        """The value of its message on topic `bids`: the same without the item."""
-        record = self.record()
-        del record["item"]
-        return record
+
+@dataclass(frozen=True)
+class Batch:
+    """Orders that are written together: all of them, or none.
+
+    Attributes:
+        first: orders that are written for the first time.
+        again: those among them that are written a second time, unchanged.
+    """
+
+    first: tuple[Order, ...]
+    again: tuple[Order, ...]
 
 
 def order(mix: Mix, number: int, now_ms: int) -> Order:
@@ -81,16 +83,14 @@ def order(mix: Mix, number: int, now_ms: int) -> Order:
     )
 
 
-def copies(mix: Mix, number: int) -> int:
-    """How often the order with this number is written: once, or twice."""
-    return 2 if random.Random(f"{mix.seed}/{number}/copies").random() < mix.duplicate_rate else 1
+def is_written_twice(mix: Mix, number: int) -> bool:
+    """Whether the order with this number is written a second time."""
+    return random.Random(f"{mix.seed}/{number}/copies").random() < mix.duplicate_rate
 
 
-def messages(mix: Mix, first: int, clock_ms: Iterator[int]) -> Iterator[tuple[int, Order]]:
-    """The endless stream of (order number, order) from order `first` on, duplicates included."""
-    number = first
-    while True:
-        placed = order(mix, number, next(clock_ms))
-        for _ in range(copies(mix, number)):
-            yield number, placed
-        number += 1
+def batch(mix: Mix, numbers: range, now_ms: int) -> Batch:
+    """The orders with these numbers, had they all been placed at `now_ms`."""
+    placed = [(number, order(mix, number, now_ms)) for number in numbers]
+    return Batch(
+        tuple(made for _, made in placed), tuple(made for number, made in placed if is_written_twice(mix, number))
+    )

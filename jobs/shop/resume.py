@@ -1,34 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a shop that was cut short takes up again, and what it still owes. No I/O."""
+"""Where a shop takes up again, whatever became of the last one. No I/O."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 
-IN_FLIGHT = 2000
-"""The most messages that are written and not yet acknowledged. What a crash lost lies among the last so many."""
+WIDTH = 64
+"""How many numbers are asked for at once: a million orders are searched with four questions."""
 
-WINDOW = 2 * IN_FLIGHT
-"""How many messages back from the end of a partition to look: each order may be there twice."""
-
-
-@dataclass(frozen=True)
-class Resume:
-    """What to write: first the numbers of orders and of bids that are owed, then everything from `first` on."""
-
-    first: int
-    orders: tuple[int, ...]
-    bids: tuple[int, ...]
+_STEPS = tuple(2**exponent - 1 for exponent in range(WIDTH - 1))
 
 
-def resume(orders: frozenset[int], bids: frozenset[int]) -> Resume:
-    """Takes up after a shop that left these order numbers at the ends of its topics.
+def first_unwritten(written: Callable[[Sequence[int]], Collection[int]]) -> int:
+    """The number to go on with: orders are written in the order of their numbers, each batch whole or not at all.
 
-    Numbers are handed out in order and acknowledged in any: a later one may be there while an earlier one, on
-    another partition or topic, is not.
+    Where rows were deleted by hand, the number may be one of theirs: what follows it is there already, and is to
+    be left as it is.
+
+    Args:
+        written: says which of these order numbers are written; gets at most `WIDTH` of them.
     """
-    top = max(orders | bids, default=-1)
-    recent = range(max(0, top - IN_FLIGHT + 1), top + 1)
-    return Resume(
-        top + 1,
-        tuple(number for number in recent if number not in orders),
-        tuple(number for number in recent if number not in bids),
-    )
+    low = max(written(_STEPS), default=-1)
+    if low < 0:
+        return 0
+    high = 2 * low + 1
+    while high - low > 1:
+        asked = range(low + 1, high, max(1, (high - low) // WIDTH + 1))
+        low = max(written(asked), default=low)
+        high = min((number for number in asked if number > low), default=high)
+    return high

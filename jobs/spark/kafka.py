@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a fixed part of a topic: its ends are asked for once, so that every read of it sees the same records."""
+"""Reads a fixed part of a topic: its ends are asked for once, so that every read of it sees the same records.
+
+Only what is committed is read: of a transaction that was given up, or is still open, there is nothing to see.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +19,7 @@ TIMEOUT_MS = 15_000
 
 @dataclass(frozen=True)
 class TopicRange:
-    """Records `start` to `end` (exclusive) of each partition."""
+    """Offsets `start` to `end` (exclusive) of each partition. Ends of transactions take offsets without records."""
 
     bootstrap: str
     topic: str
@@ -34,7 +37,7 @@ class TopicRange:
 
 
 def whole_topic(spark: SparkSession, bootstrap: str, topic: str) -> TopicRange:
-    """All that the topic has now.
+    """All that the topic has now, up to the first transaction that is still open.
 
     Raises:
         JobError: the topic is not there, or no broker answers.
@@ -53,6 +56,7 @@ def read(spark: SparkSession, part: TopicRange) -> DataFrame:
     return (
         spark.read.format("kafka")
         .option("kafka.bootstrap.servers", part.bootstrap)
+        .option("kafka.isolation.level", "read_committed")
         .option("subscribe", part.topic)
         .option("startingOffsets", _offsets(part.topic, part.start))
         .option("endingOffsets", _offsets(part.topic, part.end))
@@ -89,5 +93,7 @@ def _list_offsets(
     places = {p: jvm.org.apache.kafka.common.TopicPartition(topic, p) for p in partitions}
     for place in places.values():
         asked.put(place, spec)
-    found = admin.listOffsets(asked).all().get()
+    committed = jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
+    options = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(committed)
+    found = admin.listOffsets(asked, options).all().get()
     return {partition: int(found.get(place).offset()) for partition, place in places.items()}

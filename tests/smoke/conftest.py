@@ -8,7 +8,7 @@ from tests.smoke.lab_under_test import LabUnderTest
 
 @pytest.fixture(scope="session")
 def lab():
-    """A lab whose pipeline has run once and whose shop then stopped, so that counts stand still."""
+    """A lab whose pipeline has run once and whose shop then stopped, so that counts stand still once it is drained."""
     under_test = LabUnderTest()
     under_test.lab("reset")
     try:

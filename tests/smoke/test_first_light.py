@@ -7,23 +7,26 @@ import stat
 import subprocess
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal, InvalidOperation
 from ipaddress import ip_address
 from itertools import pairwise
+from urllib.parse import quote
 
-import boto3
 import httpx
 import psutil
 import pytest
 from confluent_kafka import KafkaException
 
 from infra.errors import LabError
+from infra.namespaces import RAW_TABLES
 from infra.project import PROJECT, PULUMI_STATE
 from infra.provider.kind import Call
 from infra.provider.kinds.topic import TopicInputs, TopicKind
 from infra.supervision import ROOT_VARIABLE
+from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.contract import compare, load
+from tests.smoke.drain import drain
 from tests.smoke.specification import errors_of
 
 pytestmark = pytest.mark.smoke
@@ -50,25 +53,28 @@ def run_jobs(lab):
 
 def test_up_says_that_the_lineage_is_right_and_where_everything_is(lab):
     assert "as the contract says" in lab.first_up.text
-    for endpoint in ("kafka", "s3", "iceberg_catalog", "lineage"):
+    for endpoint in ("kafka", "connect", "schema_registry", "postgres", "s3", "iceberg_catalog", "lineage"):
         assert endpoint in lab.first_up.text
 
 
 def test_lab_env_points_any_client_at_the_lab(lab):
     assert stat.S_IMODE((lab.root / "lab.env").stat().st_mode) == 0o600
-    keys = {name.lower(): lab.environment[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
-    client = boto3.client("s3", endpoint_url=lab.environment["AWS_ENDPOINT_URL_S3"], region_name="x", **keys)
-    assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["warehouse"]
+    assert [bucket["Name"] for bucket in lab.places.s3().list_buckets()["Buckets"]] == ["archive", "warehouse"]
+    assert lab.places.ask("SELECT current_database() AS name") == [{"name": "shop"}]
+    assert {"orders-value", "bids-value"} <= set(lab.places.registry("/subjects"))
+    assert {"orders_source", "orders_lake", "orders_archive"} <= set(lab.places.connect("/connectors"))
 
 
 def test_credentials_are_in_no_state_and_no_argument_list(lab):
-    secret = lab.environment["AWS_SECRET_ACCESS_KEY"]
     state = list(PULUMI_STATE.rglob("*.json"))
     assert state
-    assert all(secret not in path.read_text() for path in state)
     own = [p for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)]
     assert len(own) >= 5
-    assert all(secret not in " ".join(p.info["cmdline"]) for p in own)
+    for secret in (lab.environment["AWS_SECRET_ACCESS_KEY"], lab.environment["PGPASSWORD"]):
+        assert all(secret not in path.read_text() for path in state)
+        assert all(secret not in " ".join(p.info["cmdline"]) for p in own)
+        for connector in lab.places.connect("/connectors"):
+            assert secret not in json.dumps(lab.places.connect(f"/connectors/{connector}"))
 
 
 def owned(process, lab):
@@ -92,12 +98,39 @@ def test_the_topics_of_another_lab_that_has_our_port_are_left_alone(lab):
     kind.delete(ours, call)
     with pytest.raises(LabError, match="is not this lab's: its cluster is"):
         kind.create(ours, call)
-    assert next(lab.messages("orders"))
+    assert next(lab.places.records("orders"))
+
+
+def test_each_row_of_the_shop_is_everywhere_once(lab):
+    arrived = drain(lab.places)
+    for topic in ("orders", "bids"):
+        assert arrived[topic].differences == []
+        rows, records = lab.places.rows(topic), list(lab.places.records(topic))
+        assert len(rows) >= 100
+        assert all(record.value == rows[record.key] for record in records)
+        raw = lab.table(RAW_TABLES[topic]).drop_columns(["_topic", "_partition", "_offset"]).to_pylist()
+        assert all(row == rows[row["order_id"]] for row in raw)
+        for line in lab.places.archived(topic):
+            row = rows[line["order_id"]]
+            assert line.keys() == row.keys()
+            assert all(line[name] == row[name] for name in row if name != "bid_time")
+
+
+def test_a_duplicate_is_a_second_record_of_the_same_key(lab):
+    """What the shop wrote before capture began came as it was then: one record for a row, however often written."""
+    rows = lab.places.rows("orders")
+    made = batch(Mix(), range(len(rows)), 0)
+    assert rows.keys() == {order.order_id for order in made.first}
+    counts = Counter(record.key for record in lab.places.records("orders"))
+    twice = {key for key, count in counts.items() if count == 2}
+    assert twice
+    assert twice <= {order.order_id for order in made.again}
+    assert set(counts.values()) == {1, 2}
 
 
 def test_each_order_of_the_shop_is_in_exactly_one_table_once(lab):
     run_jobs(lab)
-    written = {order["order_id"]: order for order in lab.orders()}
+    written = lab.places.rows("orders")
     sound, rejected = lab.ids("sales.orders"), lab.ids("sales.orders_rejected")
     assert sound.keys() | rejected.keys() == written.keys()
     assert sound.keys().isdisjoint(rejected)
@@ -247,13 +280,42 @@ def test_a_failing_job_says_why_and_ends_with_1(lab):
     assert lab.lab("start", "iceberg_catalog").status == 0
 
 
-def test_a_killed_broker_is_healed_and_the_shop_goes_on_where_it_was(lab):
+def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
+    versions = lab.places.registry("/subjects/orders-value/versions")
+    assert lab.lab("start", "shop").status == 0
+    until(lab, lambda: lab.supervisor.state("shop").running)
+    pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
+    lab.places.ask("ALTER TABLE orders ADD COLUMN currency text")
+    until(lab, lambda: any(row["currency"] for row in lab.places.rows("orders").values()))
+    until(lab, lambda: any(record.value.get("currency") for record in lab.places.records("orders")))
+    until(lab, lambda: any(line.get("currency") for line in lab.places.archived("orders")))
+    until(lab, lambda: "currency" in lab.table("raw.orders").column_names)
+    assert {state.name: state.pid for state in lab.supervisor.states() if state.running} == pids
+    assert len(lab.places.registry("/subjects/orders-value/versions")) == len(versions) + 1
+    newest = json.loads(lab.places.registry("/subjects/orders-value/versions/latest")["schema"])
+    assert "currency" in [field["name"] for field in newest["fields"]]
+    assert lab.lab("stop", "shop").status == 0
+    assert [each.differences for each in drain(lab.places).values()] == [[], []]
+    written = {key: row["currency"] for key, row in lab.places.rows("orders").items()}
+    assert set(written.values()) == {None, *CURRENCIES}
+    assert {r.key: r.value.get("currency") for r in lab.places.records("orders")} == written
+    raw = lab.table("raw.orders")
+    assert dict(zip(*(raw[name].to_pylist() for name in ("order_id", "currency")), strict=True)) == written
+    assert {line["order_id"]: line.get("currency") for line in lab.places.archived("orders")} == written
+    run_jobs(lab)
+    assert lab.ids("sales.orders").keys() | lab.ids("sales.orders_rejected").keys() == written.keys()
+    assert lab.lab("verify").status == 0
+    topic = lab.api(f"/api/v1/namespaces/{quote(KAFKA, safe='')}/datasets/orders")
+    assert "currency" in [field["name"] for field in topic["fields"]]
+
+
+def test_a_killed_broker_is_healed_and_the_pipeline_goes_on_where_it_was(lab):
     assert lab.lab("start", "shop").status == 0
     broker = lab.supervisor.state("kafka").pid
     psutil.Process(broker).kill()
     until(lab, lambda: lab.supervisor.state("kafka").pid not in {0, broker})
-    count = len(ids_when_it_answers(lab))
-    until(lab, lambda: len(ids_when_it_answers(lab)) > count)
+    count = len(keys_when_it_answers(lab))
+    until(lab, lambda: len(keys_when_it_answers(lab)) > count)
 
 
 def test_a_shop_that_is_killed_neither_loses_nor_skips_an_order(lab):
@@ -262,12 +324,13 @@ def test_a_shop_that_is_killed_neither_loses_nor_skips_an_order(lab):
         assert pid > 0
         psutil.Process(pid).kill()
         until(lab, lambda killed=pid: lab.supervisor.state("shop").pid not in {0, killed})
-        grown = max(lab.numbers("orders")) + 20
-        until(lab, lambda wanted=grown: max(lab.numbers("orders")) >= wanted)
+        grown = len(lab.places.rows("orders")) + 20
+        until(lab, lambda wanted=grown: len(lab.places.rows("orders")) >= wanted)
     assert lab.lab("stop", "shop").status == 0
-    orders = lab.numbers("orders")
-    assert orders == set(range(len(orders)))
-    assert lab.numbers("bids") == orders
+    orders = lab.places.rows("orders").keys()
+    assert orders == {order.order_id for order in batch(Mix(), range(len(orders)), 0).first}
+    assert lab.places.rows("bids").keys() == orders
+    assert [each.differences for each in drain(lab.places).values()] == [[], []]
 
 
 def until(lab, true, seconds=60):
@@ -278,10 +341,10 @@ def until(lab, true, seconds=60):
         waiter.wait(0.5)
 
 
-def ids_when_it_answers(lab):
+def keys_when_it_answers(lab):
     """The distinct orders in the topic; none while the broker is away."""
     try:
-        return {order["order_id"] for order in lab.orders()}
+        return {record.key for record in lab.places.records("orders")}
     except KafkaException:
         return set()
 

@@ -28,11 +28,11 @@ def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tup
     artifacts = Artifacts.open()
     settings = Settings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")
     site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
-    launcher = Launcher(
-        artifacts, str(artifacts.java()), PROJECT, Path(root) / "credentials.env", sys.platform, os.geteuid()
-    )
+    launcher = Launcher(artifacts, PROJECT, Path(root) / "credentials.env", sys.platform, os.geteuid())
     names = sorted({"marquez", *databases})
-    whole = dataclasses.replace(lab(site, settings), databases=tuple(Database(name) for name in names))
+    whole = lab(site, settings)
+    others = tuple(Database(name) for name in names if Database(name) not in whole.databases)
+    whole = dataclasses.replace(whole, databases=whole.databases + others)
     keys = {"supervisor", "credentials", "postgres", *(f"database/{name}" for name in names)}
     keys |= {"marquez"} if jar else set()
     return tuple(resource for resource in LocalTarget(site, launcher, settings).render(whole) if resource.key in keys)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from jobs.spark.lineage import parts
 from jobs.spark.lineage.datatypes import Shape, avro_shape, avro_type, spark_shape, spark_type
 from jobs.spark.lineage.model import Column, Origin, Subtype, union
 from jobs.spark.lineage.tree import ExprId, Node
@@ -22,11 +23,17 @@ _SUBQUERIES = {"ScalarSubquery", "Exists", "ListQuery", "InSubquery", "LateralSu
 
 @dataclass(frozen=True)
 class Decoding:
-    """A source's column that was decoded to a struct: `fields` are the (name, type) pairs of its top level."""
+    """A source's column that was decoded to a struct.
+
+    Attributes:
+        fields: the (name, type) pairs of its top level.
+        start: the first byte of it that was decoded, counted from 1. What is before it is a header.
+    """
 
     leaf: int
     column: str
     fields: tuple[tuple[str, str], ...]
+    start: int = 1
 
 
 @dataclass
@@ -60,9 +67,10 @@ class Scope:
         if kind in _SUBQUERIES:
             self.findings.unknown.add(kind)
             return Column()
-        return self._arguments(expression).through(Subtype.TRANSFORMATION, kind in _MASKING)
+        return self.arguments(expression).through(Subtype.TRANSFORMATION, kind in _MASKING)
 
-    def _arguments(self, expression: Node) -> Column:
+    def arguments(self, expression: Node) -> Column:
+        """What the arguments of an expression are made of, all together."""
         return Column(union(self.column(child) for child in expression.children).edges)
 
 
@@ -142,6 +150,33 @@ def _choice(scope: Scope, expression: Node) -> Column:
     return union(scope.column(child) for child in expression.children).each(Subtype.TRANSFORMATION)
 
 
+def _coalesce(scope: Scope, expression: Node) -> Column:
+    """The same column whichever is taken is that column: so are the ways in which one value may be decoded."""
+    columns = {scope.column(child) for child in expression.children}
+    return columns.pop() if len(columns) == 1 else _choice(scope, expression)
+
+
+def _presence(scope: Scope, expression: Node) -> Column:
+    """`IS NULL` looks at no byte of a value."""
+    column = scope.column(expression.children[0])
+    return (parts.part_of(column, 1, 1) or column).through(Subtype.TRANSFORMATION)
+
+
+def _substring(scope: Scope, expression: Node) -> Column:
+    """Fixed bytes of a source's column are a part of it; those before the part that is decoded are a header."""
+    text, *bounds = expression.children
+    column = scope.column(text)
+    start, length = (_whole_number(bound) for bound in bounds)
+    part = parts.part_of(column, start, start + length) if start > 0 and length > 0 else None
+    return (part or scope.arguments(expression)).through(Subtype.TRANSFORMATION)
+
+
+def _whole_number(literal: Node) -> int:
+    """0 for what is no literal of a whole number."""
+    value = str(literal.fields.get("value", "")) if literal.kind == "Literal" else ""
+    return int(value) if value.lstrip("-").isdigit() else 0
+
+
 def _conditional(scope: Scope, conditions: list[Node], values: list[Node]) -> Column:
     result = union(scope.column(value) for value in values).each(Subtype.TRANSFORMATION)
     decisive = union(scope.column(condition) for condition in conditions)
@@ -212,10 +247,10 @@ def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...],
     """
     encoded = scope.column(expression.children[0])
     sources = {edge.origin for edge in encoded.edges if edge.subtype in _ENCODED and not edge.masking}
-    if len(sources) != 1 or len(encoded.edges) != 1 or next(iter(sources)).path:
+    source = sources.pop() if len(sources) == 1 else None
+    if source is None or source.path or not all(parts.is_encoded(edge, source) for edge in encoded.edges):
         return _of_shape(encoded.through(Subtype.TRANSFORMATION), shape)
-    (source,) = sources
-    scope.findings.decodings.add(Decoding(source.leaf, source.column, types))
+    scope.findings.decodings.add(Decoding(source.leaf, source.column, types, parts.start_of(source)))
     return Column.struct(
         (name, Column.of(Origin(source.leaf, source.column, (name,), decoded=True), inner))
         for name, inner in shape or ()
@@ -236,7 +271,11 @@ _RULES: dict[str, Callable[[Scope, Node], Column]] = {
     "GetArrayStructFields": _field_of_each,
     "CreateNamedStruct": _named_struct,
     "UpdateFields": _updated_struct,
-    **dict.fromkeys(("Coalesce", "CreateArray", "First", "Last", "Lag", "Lead"), _choice),
+    "Coalesce": _coalesce,
+    "IsNull": _presence,
+    "IsNotNull": _presence,
+    "Substring": _substring,
+    **dict.fromkeys(("CreateArray", "First", "Last", "Lag", "Lead"), _choice),
     "If": _if,
     "CaseWhen": _case_when,
     "AggregateExpression": _aggregate,

@@ -42,12 +42,21 @@ class Origin:
         column: the column of the source.
         path: struct fields below it.
         decoded: whether `path` lies in what the column was decoded to (Avro, JSON), not in the column itself.
+        part: the bytes of it that are looked at, from the first to before the last, counted from 1; empty for all.
+            `(1, 1)` looks at none: only at whether there is a value. Known within a plan, and of no one's concern
+            outside.
     """
 
     leaf: int
     column: str
     path: tuple[str, ...] = ()
     decoded: bool = False
+    part: tuple[int, ...] = ()
+
+    @property
+    def whole(self) -> "Origin":
+        """The column that this is a part of."""
+        return replace(self, part=())
 
 
 @dataclass(frozen=True, order=True)
@@ -61,6 +70,11 @@ class Edge:
     origin: Origin
     subtype: Subtype
     masking: bool = False
+
+    @property
+    def whole(self) -> "Edge":
+        """This edge from all of its column."""
+        return replace(self, origin=self.origin.whole)
 
     def through(self, subtype: Subtype, masking: bool = False) -> "Edge":
         """This edge after one more DIRECT step. What was indirect stays as it is."""

@@ -8,6 +8,7 @@ too, and the optimiser has not yet folded, pruned or fused anything of what the 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from jobs.spark.lineage import parts
 from jobs.spark.lineage.datatypes import spark_shape, spark_type
 from jobs.spark.lineage.expressions import Decoding, Findings, Scope
 from jobs.spark.lineage.model import Column, Edge, Origin, Subtype, simplest, union
@@ -66,11 +67,13 @@ def derive(plan_json: str) -> PlanLineage:
     """
     walk = _Walk()
     output = walk.visit(parse(plan_json))
+    decodings = frozenset(walk.findings.decodings)
+    starts = {(d.leaf, d.column): d.start for d in sorted(decodings, key=lambda d: d.start, reverse=True)}
     return PlanLineage(
-        columns={attribute.name: simplest(attribute.column.edges) for attribute in output},
-        rows=simplest(walk.rows),
+        columns={a.name: simplest(parts.of_columns(a.column.edges, starts)) for a in output},
+        rows=simplest(parts.of_columns(walk.rows, starts)),
         leaves=tuple(walk.leaves),
-        decodings=frozenset(walk.findings.decodings),
+        decodings=decodings,
         unknown=frozenset(walk.findings.unknown),
     )
 

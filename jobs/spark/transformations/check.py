@@ -4,6 +4,9 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+COLUMNS = {"order_id": "string", "item": "string", "price": "string", "supplier": "string", "bid_time": "timestamp"}
+"""What an order comes with. A price is a text: now and then it is no number at all, as in life."""
+
 PRICE_TYPE = "decimal(10,2)"
 
 UNREADABLE = "the value is not an Avro order"
@@ -26,15 +29,17 @@ def check(orders: DataFrame) -> DataFrame:
     """The orders with `reason`: null for a sound one, else the first thing that is wrong with it.
 
     Args:
-        orders: has the struct column `order`.
+        orders: has the struct column `order` of `COLUMNS`, and `problem`.
     """
-    # The schema has no nulls: an order_id that is null says that the value could not be read at all.
+    # The key of the table is never null: an order_id that is says that the value could not be read at all.
     bid_time = F.col("order.bid_time")
+    earliest, latest = (F.lit(f"{year}-01-01").cast("timestamp") for year in (2000, 2100))
     reason = (
-        F.when(F.col("order.order_id").isNull(), UNREADABLE)
+        F.when(F.col("problem").isNotNull(), F.col("problem"))
+        .when(F.col("order.order_id").isNull(), UNREADABLE)
         .when(F.col("order.order_id") == "", NO_ID)
         .when(price().isNull(), BAD_PRICE)
-        .when(F.col("order.supplier") == "", NO_SUPPLIER)
-        .when(~bid_time.between(F.lit("2000-01-01").cast("timestamp"), F.lit("2100-01-01").cast("timestamp")), BAD_TIME)
+        .when(F.coalesce("order.supplier", F.lit("")) == "", NO_SUPPLIER)
+        .when(~F.coalesce(bid_time.between(earliest, latest), F.lit(False)), BAD_TIME)
     )
     return orders.withColumn("reason", reason)

@@ -37,6 +37,13 @@ def jar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes], archives: int = 
     return path
 
 
+def tar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as tar:
+        for info, content in members:
+            tar.addfile(info, io.BytesIO(content))
+    return path
+
+
 def test_programs_stay_executable_and_links_stay_links(tmp_path: Path) -> None:
     jar = jar_of(
         tmp_path / "p.jar",
@@ -51,6 +58,20 @@ def test_programs_stay_executable_and_links_stay_links(tmp_path: Path) -> None:
     assert (tmp_path / "out/lib/libpq.so").read_bytes() == b"code"
 
 
+def test_a_tar_is_unpacked_as_it_is(tmp_path: Path) -> None:
+    unpack(tar_of(tmp_path / "p.tar.gz", member("app/run.jar", b"jar"), member("lib/a.jar", b"a")), tmp_path / "out")
+    assert (tmp_path / "out/app/run.jar").read_bytes() == b"jar"
+    assert (tmp_path / "out/lib/a.jar").read_bytes() == b"a"
+
+
+def test_a_tar_that_is_none_or_ends_early_is_named(tmp_path: Path) -> None:
+    whole = tar_of(tmp_path / "p.tar.gz", member("a", os.urandom(100_000))).read_bytes()
+    for broken in (b"text", whole[: len(whole) // 2], whole[:200] + b"\0" * 100 + whole[300:]):
+        (tmp_path / "broken.tar.gz").write_bytes(broken)
+        with pytest.raises(ArtifactError, match=r"Unpacking broken\.tar\.gz"):
+            unpack(tmp_path / "broken.tar.gz", tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     "bad",
     [member("../out.txt", b"x"), member("/tmp/out.txt", b"x"), member("lib/a", link="../../x"), member("a", link="/x")],
@@ -58,6 +79,8 @@ def test_programs_stay_executable_and_links_stay_links(tmp_path: Path) -> None:
 def test_what_leads_out_of_the_archive_is_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes]) -> None:
     with pytest.raises(ArtifactError, match="leads out of the archive"):
         unpack(jar_of(tmp_path / "p.jar", bad), tmp_path / "out")
+    with pytest.raises(ArtifactError, match="leads out of the archive"):
+        unpack(tar_of(tmp_path / "p.tar.gz", bad), tmp_path / "out")
     assert not (tmp_path / "out.txt").exists()
 
 
@@ -67,6 +90,12 @@ def test_a_jar_that_is_none_or_holds_no_single_archive_is_named(tmp_path: Path) 
     (tmp_path / "text.jar").write_text("text")
     with pytest.raises(ArtifactError, match=r"Unpacking text\.jar"):
         unpack(tmp_path / "text.jar", tmp_path / "out")
+
+
+def test_what_is_the_same_everywhere_is_there_for_every_platform() -> None:
+    for platform in ("linux-x86_64", "linux-riscv64"):
+        (coordinate,) = jar_for(pins.DEBEZIUM_POSTGRES, platform).coordinates
+        assert coordinate.endswith(":plugin:tar.gz")
 
 
 def test_each_platform_has_its_jar_and_one_without_is_told_what_there_is() -> None:

@@ -45,6 +45,7 @@ def test_before_setup_a_path_is_an_error_that_says_what_to_run(artifacts: Artifa
         lambda: artifacts.binary("minio"),
         lambda: artifacts.component("kafka"),
         lambda: artifacts.python("spark"),
+        lambda: artifacts.java(21),
     ):
         with pytest.raises(ArtifactError, match="bin/lab setup"):
             look()

@@ -59,6 +59,14 @@ def test_without_transitive_dependencies_all_are_excluded() -> None:
         assert dependency.findtext("m:exclusions/m:exclusion/m:groupId", "", NAMESPACE) == "*"
 
 
+def test_what_is_no_plain_jar_is_asked_for_by_classifier_and_type() -> None:
+    root = ET.fromstring(render_pom(pins.MavenComponent("x", ("g:a:1:plugin:tar.gz",), transitive=False)))
+    dependency = root.find("m:dependencies/m:dependency", NAMESPACE)
+    assert dependency is not None
+    found = [dependency.findtext(f"m:{tag}", "", NAMESPACE) for tag in ("artifactId", "version", "classifier", "type")]
+    assert found == ["a", "1", "plugin", "tar.gz"]
+
+
 def test_an_aggregator_names_its_modules() -> None:
     root = ET.fromstring(render_aggregator(["kafka", "spark"]))
     assert [m.text for m in root.findall("m:modules/m:module", NAMESPACE)] == ["kafka", "spark"]

@@ -21,6 +21,9 @@ class Programs:
     def python(self, environment):
         return Path(sys.executable)
 
+    def java(self, runtime=17):
+        return Path(f"/java-{runtime}/bin/java")
+
     def binary(self, name):
         return Path("/bin") / name
 
@@ -31,7 +34,7 @@ class Programs:
 @pytest.fixture
 def launcher(tmp_path):
     (tmp_path / "credentials.env").write_text("S3_SECRET_KEY='se cret'\nOTHER=kept\n")
-    return Launcher(Programs(), "/jdk/bin/java", tmp_path, tmp_path / "credentials.env")
+    return Launcher(Programs(), tmp_path, tmp_path / "credentials.env")
 
 
 def shown(script):
@@ -135,7 +138,7 @@ def test_a_jvm_gets_its_heap_its_class_path_and_a_folder_for_temporary_files(lau
     script = launcher.script(Service("s", Java("kafka", "a.Main", 99, ("x",), ("-Dy=1",))), tmp_path)
     words = script.split("exec ")[1].replace("\\\n", "").split()
     assert words == [
-        *("/jdk/bin/java", "-Xmx99m", "-Dy=1", f"-Djava.io.tmpdir={tmp_path}"),
+        *("/java-17/bin/java", "-Xmx99m", "-Dy=1", f"-Djava.io.tmpdir={tmp_path}"),
         *("-cp", "'/cache/components/kafka/lib/*'", "a.Main", "x"),
     ]
 

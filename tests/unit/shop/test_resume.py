@@ -1,35 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shop that was cut short owes exactly what is missing, and repeats nothing."""
+"""A shop that was cut short goes on with the very next order, and asks few questions to find it."""
 
-from jobs.shop.resume import IN_FLIGHT, Resume, resume
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-
-def numbers(*ranges):
-    return frozenset(number for each in ranges for number in each)
-
-
-def test_an_empty_topic_is_a_new_shop():
-    assert resume(frozenset(), frozenset()) == Resume(0, (), ())
+from jobs.shop.resume import WIDTH, first_unwritten
 
 
-def test_a_shop_that_stopped_in_good_order_owes_nothing():
-    everything = numbers(range(500))
-    assert resume(everything, everything) == Resume(500, (), ())
+class Table:
+    """Order numbers that are written, and what was asked about them."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+        self.questions = []
+
+    def written(self, asked):
+        self.questions.append(list(asked))
+        return [number for number in asked if number in self.numbers]
 
 
-def test_what_one_partition_had_not_acknowledged_is_owed():
-    orders = numbers(range(95), [98, 100])
-    assert resume(orders, numbers(range(101))) == Resume(101, (95, 96, 97, 99), ())
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 62, 63, 64, 65, 500, 4096, 999_999, 123_456_789])
+def test_it_goes_on_after_the_last_order(count):
+    table = Table(range(count))
+    assert first_unwritten(table.written) == count
+    assert len(table.questions) <= 7
+    assert all(len(asked) <= WIDTH for asked in table.questions)
 
 
-def test_a_bid_whose_order_was_acknowledged_is_owed():
-    assert resume(numbers(range(11)), numbers(range(10))) == Resume(11, (), (10,))
+@given(st.integers(0, 2**40))
+def test_it_goes_on_after_the_last_order_however_many_there_are(count):
+    assert first_unwritten(Table(range(count)).written) == count
 
 
-def test_a_bid_that_was_ahead_of_its_order_counts_too():
-    assert resume(numbers(range(10)), numbers(range(11))) == Resume(11, (10,), ())
-
-
-def test_what_lies_further_back_than_could_have_been_in_flight_is_taken_as_written():
-    tail = numbers(range(10_000 - IN_FLIGHT, 10_000))
-    assert resume(tail, tail) == Resume(10_000, (), ())
+@given(st.sets(st.integers(0, 300)))
+def test_where_rows_were_deleted_it_goes_on_with_one_that_is_not_there(numbers):
+    first = first_unwritten(Table(numbers).written)
+    assert first not in numbers
+    assert first == 0 or first - 1 in numbers

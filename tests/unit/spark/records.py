@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka records of orders, as Spark's Kafka source would give them."""
+"""Kafka records of orders, as Spark's Kafka source would give them: Avro in Confluent's wire format."""
 
 import io
 import json
+import struct
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
@@ -10,13 +11,14 @@ from fastavro import parse_schema, schemaless_writer
 from pyspark.sql import DataFrame, SparkSession
 
 from infra.namespaces import TOPIC_ORDERS
-from jobs.schemas import schema_text
+from jobs.spark.orders_etl import checked_orders
+from tests.unit.spark.schemas import FIRST, SCHEMAS
 
 KAFKA_SCHEMA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
 )
 
-_AVRO = parse_schema(json.loads(schema_text(TOPIC_ORDERS)))
+_AVRO = {schema_id: parse_schema(json.loads(text)) for schema_id, text in SCHEMAS.items()}
 NOON = int(datetime(2026, 11, 20, 12, 30, tzinfo=UTC).timestamp() * 1000)
 
 
@@ -24,25 +26,34 @@ NOON = int(datetime(2026, 11, 20, 12, 30, tzinfo=UTC).timestamp() * 1000)
 class Order:
     """The value of a record; `bid_time` in milliseconds since the epoch."""
 
-    order_id: str = "o-1"
-    item: str = "anvil"
-    price: str = "12.50"
-    supplier: str = "alder"
-    bid_time: int = NOON
+    order_id: str | None = "o-1"
+    item: str | None = "anvil"
+    price: str | None = "12.50"
+    supplier: str | None = "alder"
+    bid_time: int | None = NOON
+    currency: str | None = "EUR"
 
-    def encode(self) -> bytes:
-        buffer = io.BytesIO()
-        schemaless_writer(buffer, _AVRO, asdict(self))
+    def encode(self, schema_id: int = FIRST) -> bytes:
+        """With its header. What the schema does not have is left out."""
+        buffer = io.BytesIO(header(schema_id))
+        buffer.seek(0, io.SEEK_END)
+        schemaless_writer(buffer, _AVRO[schema_id], asdict(self))
         return buffer.getvalue()
+
+
+def header(schema_id: int) -> bytes:
+    """A byte 0 and the id in four bytes."""
+    return struct.pack(">bI", 0, schema_id)
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record; `value` None encodes `order`. Its key follows the order unless given."""
+    """A record; `value` None encodes `order` with the schema. Its key follows the order unless given."""
 
     order: Order = Order()
     key: bytes | None = b"o-1"
     value: bytes | None = None
+    schema_id: int = FIRST
     is_tombstone: bool = False
     partition: int = 0
     offset: int = 0
@@ -50,16 +61,21 @@ class Record:
 
     def sql(self) -> str:
         """The record as a row of VALUES."""
-        encoded = self.value if self.value is not None else self.order.encode()
+        encoded = self.value if self.value is not None else self.order.encode(self.schema_id)
         value = _binary(None if self.is_tombstone else encoded)
         time = f"TIMESTAMP '{self.timestamp:%Y-%m-%d %H:%M:%S}'"
         return f"({_binary(self.key)}, {value}, '{TOPIC_ORDERS}', {self.partition}, {self.offset}L, {time}, 0)"
 
 
-def of(order_id: str, offset: int = 0, **changes: object) -> Record:
+def of(order_id: str, offset: int = 0, schema_id: int = FIRST, **changes: object) -> Record:
     """A record with an order that differs from the usual one in `changes`."""
     order = replace(Order(order_id=order_id), **changes)
-    return Record(order, key=order_id.encode(), offset=offset)
+    return Record(order, key=order_id.encode(), offset=offset, schema_id=schema_id)
+
+
+def checked(records: DataFrame) -> DataFrame:
+    """What `orders_etl` makes of records whose schemas are known."""
+    return checked_orders(records, SCHEMAS)
 
 
 def frame(spark: SparkSession, *records: Record) -> DataFrame:

@@ -16,7 +16,11 @@ from infra.namespaces import JOBS
 from jobs.spark import kafka, orders_etl, runtime, supplier_stats, tables
 from jobs.spark.lineage import NoLineage, SparkLineage, report
 from jobs.spark.lineage.plan import PlanLineage
-from tests.unit.spark.records import Record, frame, of
+from jobs.spark.registry import Registry
+from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
+from tests.unit.spark.records import Record, frame, header, of
+from tests.unit.spark.registry_stand_in import RegistryStandIn
+from tests.unit.spark.schemas import FIRST, SCHEMAS, SECOND, UNKNOWN
 
 DAY_MS = 24 * 60 * 60 * 1000
 
@@ -31,16 +35,22 @@ def lake(spark: SparkSession) -> Iterator[SparkSession]:
         spark.sql(f"DROP TABLE {table.name} PURGE")
 
 
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    with RegistryStandIn(SCHEMAS) as stand_in:
+        yield Registry(stand_in.url)
+
+
 def contents(spark: SparkSession, table: tables.Table) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in spark.table(table.name).collect()), key=repr)
 
 
-def test_a_second_run_changes_nothing(lake: SparkSession) -> None:
+def test_a_second_run_changes_nothing(lake: SparkSession, registry: Registry) -> None:
     records = frame(lake, of("a"), of("b", offset=1, price="free"), of("a", offset=2))
 
     runs = []
     for _ in range(2):
-        orders_etl.load(lake, records, NoLineage())
+        orders_etl.load(lake, records, registry, NoLineage())
         supplier_stats.load(lake, tables.orders().name, tables.supplier_stats(), NoLineage())
         runs.append([contents(lake, t()) for t in (tables.orders, tables.orders_rejected, tables.supplier_stats)])
 
@@ -48,23 +58,74 @@ def test_a_second_run_changes_nothing(lake: SparkSession) -> None:
     assert [len(rows) for rows in runs[0]] == [1, 1, 1]
 
 
-def test_an_order_that_changes_sides_leaves_its_old_table(lake: SparkSession) -> None:
-    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1)), NoLineage())
-    orders_etl.load(lake, frame(lake, of("a", price="free"), of("b", offset=1)), NoLineage())
+def test_an_order_that_changes_sides_leaves_its_old_table(lake: SparkSession, registry: Registry) -> None:
+    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1)), registry, NoLineage())
+    orders_etl.load(lake, frame(lake, of("a", price="free"), of("b", offset=1)), registry, NoLineage())
 
     assert [row[0] for row in contents(lake, tables.orders())] == ["b"]
     assert [row[0] for row in contents(lake, tables.orders_rejected())] == ["a"]
 
 
-def test_statistics_of_days_without_orders_stay(lake: SparkSession) -> None:
+def test_statistics_of_days_without_orders_stay(lake: SparkSession, registry: Registry) -> None:
     stats = tables.supplier_stats()
     yesterday = of("a", bid_time=Record().order.bid_time - DAY_MS)
-    orders_etl.load(lake, frame(lake, yesterday), NoLineage())
+    orders_etl.load(lake, frame(lake, yesterday), registry, NoLineage())
     supplier_stats.load(lake, tables.orders().name, stats, NoLineage())
-    orders_etl.load(lake, frame(lake, of("b")), NoLineage())
+    orders_etl.load(lake, frame(lake, of("b")), registry, NoLineage())
     supplier_stats.load(lake, tables.orders().name, stats, NoLineage())
 
     assert len({row[1] for row in contents(lake, stats)}) == 2
+
+
+def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    records = frame(
+        lake,
+        of("a"),
+        of("b", offset=1, schema_id=SECOND),
+        of("c", offset=2),
+        Record(key=b"d", offset=3, value=header(UNKNOWN)),
+        Record(key=b"e", offset=4, value=b"{}"),
+        Record(key=b"a", offset=5, is_tombstone=True),
+    )
+    with RegistryStandIn(SCHEMAS) as stand_in:
+        orders_etl.load(lake, records, Registry(stand_in.url), NoLineage())
+
+    assert stand_in.asked == sorted([FIRST, SECOND, UNKNOWN])
+    assert [row[0] for row in contents(lake, tables.orders())] == ["a", "b", "c"]
+    assert [row[:2] for row in contents(lake, tables.orders_rejected())] == [
+        ("d", UNKNOWN_SCHEMA),
+        ("e", NOT_FRAMED),
+    ]
+    assert f"schema {UNKNOWN} is not in the registry at {stand_in.url}, or no Avro record: 1 records" in caplog.text
+    assert "1 records without a value" in caplog.text
+
+
+def test_an_order_is_accepted_once_the_registry_knows_its_schema(lake: SparkSession) -> None:
+    records = frame(lake, of("a"), of("b", offset=1, schema_id=SECOND))
+    sound = []
+    for schemas in ({FIRST: SCHEMAS[FIRST]}, SCHEMAS):
+        with RegistryStandIn(schemas) as stand_in:
+            orders_etl.load(lake, records, Registry(stand_in.url), NoLineage())
+        sound.append([[row[0] for row in contents(lake, t())] for t in (tables.orders, tables.orders_rejected)])
+
+    assert sound == [[["a"], ["b"]], [["a", "b"], []]]
+
+
+def test_a_registry_that_is_away_fails_the_job_before_it_writes(lake: SparkSession, registry: Registry) -> None:
+    orders_etl.load(lake, frame(lake, of("a")), registry, NoLineage())
+
+    with pytest.raises(runtime.JobError, match="cannot get schema 1 from the registry"):
+        orders_etl.load(lake, frame(lake, of("b")), Registry("http://127.0.0.1:9"), NoLineage())
+
+    assert [row[0] for row in contents(lake, tables.orders())] == ["a"]
+
+
+def test_a_topic_full_of_something_else_fails_the_job(lake: SparkSession, registry: Registry) -> None:
+    garbage = [Record(offset=n, value=header(1000 + n)) for n in range(orders_etl.MOST_SCHEMAS + 1)]
+
+    with pytest.raises(runtime.JobError, match=r"topic 'orders' begin with more than 100 schema ids, as 1, 1000, 1001"):
+        orders_etl.writers_schemas(frame(lake, *garbage, of("a", offset=999)), registry)
 
 
 class Service:
@@ -124,11 +185,11 @@ def test_each_write_is_described_once(lake: SparkSession) -> None:
 
 @pytest.mark.parametrize("answer", [500, None], ids=["refuses", "hangs"])
 def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(
-    lake: SparkSession, answer: int | None, caplog: pytest.LogCaptureFixture
+    lake: SparkSession, registry: Registry, answer: int | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Service(answer) as service:
         lineage = SparkLineage(lake, JOBS, service.url)
-        orders_etl.load(lake, frame(lake, of("a")), lineage)
+        orders_etl.load(lake, frame(lake, of("a")), registry, lineage)
         started = time.monotonic()
         lineage.close()
         assert time.monotonic() - started < 2.5
@@ -138,14 +199,14 @@ def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(
 
 
 def test_frames_that_cannot_be_described_are_still_written(
-    lake: SparkSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    lake: SparkSession, registry: Registry, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: str) -> PlanLineage:
         raise ValueError("no such plan")
 
     monkeypatch.setattr(report, "derive", broken)
     lineage = SparkLineage(lake, JOBS, "http://127.0.0.1:9")
-    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1, price="free")), lineage)
+    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1, price="free")), registry, lineage)
     lineage.close()
 
     for table in (tables.orders(), tables.orders_rejected()):

@@ -67,12 +67,13 @@ def test_the_fields_of_a_topic_are_those_of_its_messages_and_of_the_record() -> 
     (topic,) = event_of(recorded("orders_etl_accepted"))["inputs"]
 
     fields = [(field["name"], field["type"]) for field in topic["facets"]["schema"]["fields"]]
-    assert fields[:5] == [
+    assert fields[:6] == [
         ("order_id", "string"),
         ("item", "string"),
         ("price", "string"),
         ("supplier", "string"),
         ("bid_time", "timestamp-millis"),
+        ("currency", "string"),
     ]
     assert ("_key", "binary") in fields
     assert ("_offset", "long") in fields

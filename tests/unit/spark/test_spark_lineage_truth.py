@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.spark.orders_etl import checked_orders
 from jobs.spark.transformations.split import accepted, rejected
 from jobs.spark.transformations.supplier_totals import supplier_totals
 from tests.unit.spark import lineage_dsl
-from tests.unit.spark.records import NOON, Order, Record, frame
+from tests.unit.spark.records import NOON, Order, Record, checked, frame
+from tests.unit.spark.schemas import SECOND
 
 Rows = Sequence[Any]
 Outcome = list[dict[str, Any]]
@@ -94,6 +94,7 @@ SINGLE_RECORDS = [
     Record(Order(order_id="", price="free")),
     Record(Order(supplier="", bid_time=0)),
     Record(Order(bid_time=0)),
+    Record(schema_id=SECOND),
 ]
 
 FIRST, SECOND = Record(Order(item="first")), Record(Order(item="second"), offset=1)
@@ -118,13 +119,13 @@ def record_cases() -> Iterator[Case]:
 @pytest.mark.parametrize("output", [accepted, rejected])
 def test_orders(spark: SparkSession, output: Callable[[DataFrame], DataFrame]) -> None:
     def run(records: Rows) -> Outcome:
-        made = output(checked_orders(frame(spark, *records)))
+        made = output(checked(frame(spark, *records)))
         return [row.asDict() for row in made.collect()]
 
     def items(outcome: Outcome) -> list[str]:
         return sorted(row["item"] for row in outcome)
 
-    agree(output(checked_orders(frame(spark, Record()))), observe(run, items, record_cases()))
+    agree(output(checked(frame(spark, Record()))), observe(run, items, record_cases()))
 
 
 ORDER_COLUMNS = ("order_id", "item", "price", "supplier", "bid_time")

@@ -193,3 +193,88 @@ def test_a_definition_that_a_subquery_uses_is_read(spark: SparkSession) -> None:
 
     assert all(leaf.is_read for leaf in lineage.leaves)
     assert lineage.unknown
+
+
+FRAMED = "from_avro(if(substring(value, 1, 5) = X'0000000001', substring(value, 6), NULL), '{schema}')"
+
+
+def framed(spark: SparkSession, *selected: str, where: str = "true") -> PlanLineage:
+    """Of a frame that decodes what follows a header of five bytes, `m`, and still has `value`."""
+    records = spark.createDataFrame([], "value binary, key binary").where(where)
+    return lineage_dsl.of(records.selectExpr("*", FRAMED.format(schema=AVRO) + " AS m").selectExpr(*selected))
+
+
+def test_the_header_of_a_message_is_none_of_its_columns(spark: SparkSession) -> None:
+    known = "if(substring(value, 1, 5) = X'0000000001', 'yes', 'no') AS known"
+    lineage = framed(spark, "m.a", known, where="value IS NOT NULL AND substring(value, 1, 1) = X'00'")
+
+    assert columns(lineage) == {"a": {"a IDENTITY"}, "known": set()}
+    assert rows(lineage) == set()
+    assert {(d.column, d.start) for d in lineage.decodings} == {("value", 6)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "edges"),
+    [
+        ("substring(value, 1, 6) = X'00'", {"value FILTER"}),
+        ("substring(value, 5, 2) = X'00'", {"value FILTER"}),
+        ("substring(value, -1, 1) = X'00'", {"value FILTER"}),
+        ("substring(value, 1, length(key)) = X'00'", {"value FILTER", "key FILTER"}),
+        ("length(value) > 5", {"value FILTER"}),
+        ("value > X'00'", {"value FILTER"}),
+        ("key IS NOT NULL", {"key FILTER"}),
+        ("substring(key, 1, 5) = X'00'", {"key FILTER"}),
+    ],
+)
+def test_what_looks_further_than_the_header_looks_at_the_message(
+    spark: SparkSession, condition: str, edges: set[str]
+) -> None:
+    assert rows(framed(spark, "m.a", where=condition)) == edges
+
+
+def test_a_header_that_flows_into_a_column_is_seen(spark: SparkSession) -> None:
+    assert columns(framed(spark, "m.a", "hex(substring(value, 2, 4)) AS id")) == {
+        "a": {"a IDENTITY"},
+        "id": {"value TRANSFORMATION"},
+    }
+
+
+def test_without_a_decoder_a_header_is_part_of_a_column(spark: SparkSession) -> None:
+    records = spark.createDataFrame([], "value binary").where("substring(value, 1, 5) = X'00' AND value IS NOT NULL")
+
+    assert rows(lineage_dsl.of(records.selectExpr("substring(value, 6) AS v"))) == {"value FILTER"}
+
+
+def test_a_message_that_begins_at_once_has_no_header(spark: SparkSession) -> None:
+    records = spark.createDataFrame([], "value binary").where("substring(value, 1, 1) = X'00' AND value IS NOT NULL")
+    decoded = records.select(from_avro("value", AVRO).alias("m")).select("m.a")
+
+    assert rows(lineage_dsl.of(decoded)) == {"value FILTER"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "edges"),
+    [
+        ("coalesce(id, id)", {"id IDENTITY"}),
+        ("coalesce(id)", {"id IDENTITY"}),
+        ("coalesce(id, NULL)", {"id TRANSFORMATION"}),
+        ("coalesce(upper(id), id)", {"id TRANSFORMATION"}),
+        ("coalesce(place, place).city", {"place.city IDENTITY"}),
+    ],
+)
+@pytest.mark.usefixtures("sales")
+def test_a_choice_among_one_column_is_that_column(spark: SparkSession, choice: str, edges: set[str]) -> None:
+    assert columns(sql(spark, f"SELECT {choice} AS v FROM sales")) == {"v": edges}
+
+
+def test_one_message_under_several_schemas_has_the_columns_of_all(spark: SparkSession) -> None:
+    other = AVRO.replace('"a"', '"b"')
+    records = spark.createDataFrame([], "value binary").selectExpr(
+        f"{FRAMED.format(schema=AVRO)} AS first",
+        f"{FRAMED.format(schema=other).replace('0000000001', '0000000002')} AS second",
+    )
+
+    lineage = lineage_dsl.of(records.selectExpr("coalesce(first.n.x, second.n.x) AS x", "first.a", "second.b"))
+
+    assert columns(lineage) == {"x": {"n.x IDENTITY"}, "a": {"a IDENTITY"}, "b": {"b IDENTITY"}}
+    assert {tuple(name for name, _ in d.fields) for d in lineage.decodings} == {("a", "n"), ("b", "n")}

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
+import io
+import json
+from dataclasses import asdict
 from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
+from fastavro import parse_schema, schemaless_writer
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.spark.orders_etl import checked_orders
 from jobs.spark.transformations import check as checks
+from jobs.spark.transformations import decode as decoding
+from jobs.spark.transformations import framing
 from jobs.spark.transformations.split import accepted, rejected
 from jobs.spark.transformations.supplier_totals import supplier_totals
-from tests.unit.spark.records import NOON, Order, Record, frame, of
+from tests.unit.spark.records import NOON, Order, Record, checked, frame, header, of
+from tests.unit.spark.schemas import FIRST, LEAN, SCHEMAS, SECOND, UNKNOWN, order_schema
 
 LONG_STRING = b"\x80\x98\xad\xf1\x08abc"
 """Says that a string of 1.2 GB follows."""
@@ -17,13 +24,13 @@ LONG_STRING = b"\x80\x98\xad\xf1\x08abc"
 
 def split(spark: SparkSession, *records: Record) -> tuple[list[str], dict[str | None, str]]:
     """Identities of the sound orders, and the reason of each rejected one."""
-    checked = checked_orders(frame(spark, *records))
-    sound = sorted(row.order_id for row in accepted(checked).collect())
-    return sound, {row.order_id: row.reason for row in rejected(checked).collect()}
+    made = checked(frame(spark, *records))
+    sound = sorted(row.order_id for row in accepted(made).collect())
+    return sound, {row.order_id: row.reason for row in rejected(made).collect()}
 
 
 def test_a_sound_order_is_typed(spark: SparkSession) -> None:
-    (row,) = accepted(checked_orders(frame(spark, Record()))).collect()
+    (row,) = accepted(checked(frame(spark, Record()))).collect()
 
     assert row.asDict() == {
         "order_id": "o-1",
@@ -46,20 +53,149 @@ def test_a_price_that_is_no_decimal_or_does_not_fit_is_rejected(spark: SparkSess
     [("99999999.99", "99999999.99"), ("-3", "-3.00"), (" 7.5 ", "7.50"), ("1e3", "1000.00"), ("1.005", "1.01")],
 )
 def test_a_price_that_fits_is_kept_to_the_cent(spark: SparkSession, price: str, expected: str) -> None:
-    (row,) = accepted(checked_orders(frame(spark, of("a", price=price)))).collect()
+    (row,) = accepted(checked(frame(spark, of("a", price=price)))).collect()
 
     assert row.price == Decimal(expected)
 
 
-@pytest.mark.parametrize("value", [b"", b"\x09x", LONG_STRING, b"\x02a\x02i"], ids=["empty", "negative", "huge", "cut"])
-def test_an_unreadable_value_is_rejected_under_the_key(spark: SparkSession, value: bytes) -> None:
-    broken = Record(key=b"k-1", value=value)
+@pytest.mark.parametrize("datum", [b"", b"\x09x", LONG_STRING, b"\x02a\x02i"], ids=["empty", "negative", "huge", "cut"])
+@pytest.mark.parametrize("schema_id", [FIRST, SECOND])
+def test_an_unreadable_value_is_rejected_under_the_key(spark: SparkSession, datum: bytes, schema_id: int) -> None:
+    broken = Record(key=b"k-1", value=header(schema_id) + datum)
 
     assert split(spark, broken, of("b", offset=1)) == (["b"], {"k-1": checks.UNREADABLE})
 
 
-def test_a_tombstone_is_rejected_under_the_key(spark: SparkSession) -> None:
-    assert split(spark, Record(key=b"k-1", is_tombstone=True)) == ([], {"k-1": checks.UNREADABLE})
+def test_a_value_without_a_known_schema_is_rejected_with_the_reason(spark: SparkSession) -> None:
+    values = {
+        b"": decoding.NOT_FRAMED,
+        b"{}": decoding.NOT_FRAMED,
+        b"\x01" + Order().encode()[1:]: decoding.NOT_FRAMED,
+        Order().encode()[5:]: decoding.NOT_FRAMED,
+        b"\0": decoding.UNKNOWN_SCHEMA,
+        header(FIRST)[:4]: decoding.UNKNOWN_SCHEMA,
+        header(UNKNOWN) + Order().encode()[5:]: decoding.UNKNOWN_SCHEMA,
+        header(2**32 - 1): decoding.UNKNOWN_SCHEMA,
+    }
+    broken = [Record(key=f"k-{n}".encode(), value=value, offset=n) for n, value in enumerate(values)]
+
+    sound, reasons = split(spark, *broken, of("b", offset=99))
+
+    assert (sound, reasons) == (["b"], {f"k-{n}": reason for n, reason in enumerate(values.values())})
+
+
+def test_without_any_schema_everything_is_rejected(spark: SparkSession) -> None:
+    made = checked_orders(frame(spark, of("a"), of("b", offset=1, schema_id=SECOND)), {})
+
+    assert [row.reason for row in rejected(made).collect()] == [decoding.UNKNOWN_SCHEMA] * 2
+    assert accepted(made).count() == 0
+
+
+def test_each_value_is_read_with_the_schema_that_it_was_written_with(spark: SparkSession) -> None:
+    records = [of("a"), of("b", offset=1, schema_id=SECOND), of("c", offset=2, schema_id=LEAN, supplier="birch")]
+
+    rows = sorted(accepted(checked(frame(spark, *records))).collect())
+
+    assert [(row.order_id, row.item, row.supplier) for row in rows] == [
+        ("a", "anvil", "alder"),
+        ("b", "anvil", "alder"),
+        ("c", None, "birch"),
+    ]
+    assert {(row.price, row.bid_time) for row in rows} == {(Decimal("12.50"), datetime(2026, 11, 20, 12, 30))}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "price"),
+    [
+        ({"name": "price", "type": "int"}, 12, Decimal("12.00")),
+        ({"name": "price", "type": ["null", "double"]}, 0.5, Decimal("0.50")),
+        ({"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 3}},
+         Decimal("1.005"), Decimal("1.01")),
+    ],
+    ids=["int", "double", "decimal"],
+)  # fmt: skip
+def test_a_column_that_became_another_type_is_cast(
+    spark: SparkSession, field: dict[str, object], value: object, price: Decimal
+) -> None:
+    schema = order_schema(field, without="price")
+    encoded = io.BytesIO()
+    schemaless_writer(encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "price": value})
+    record = Record(value=header(9) + encoded.getvalue())
+
+    rows = accepted(checked_orders(frame(spark, record, of("b", offset=1)), {**SCHEMAS, 9: schema})).collect()
+
+    assert {row.order_id: row.price for row in rows} == {"o-1": price, "b": Decimal("12.50")}
+
+
+def test_a_time_that_is_a_text_is_a_time_too(spark: SparkSession) -> None:
+    schema = order_schema({"name": "bid_time", "type": "string"}, without="bid_time")
+    encoded = io.BytesIO()
+    schemaless_writer(
+        encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "bid_time": "2026-11-20T13:30:00.123+01:00"}
+    )
+
+    (row,) = accepted(checked_orders(frame(spark, Record(value=header(9) + encoded.getvalue())), {9: schema})).collect()
+
+    assert row.bid_time == datetime(2026, 11, 20, 12, 30, 0, 123000)
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        ("order_id", checks.UNREADABLE),
+        ("price", checks.BAD_PRICE),
+        ("supplier", checks.NO_SUPPLIER),
+        ("bid_time", checks.BAD_TIME),
+    ],
+)
+def test_a_column_that_a_schema_has_lost_is_missing(spark: SparkSession, column: str, reason: str) -> None:
+    schema = order_schema(without=column)
+    encoded = io.BytesIO()
+    schemaless_writer(encoded, parse_schema(json.loads(schema)), asdict(Order()))
+    record = Record(value=header(9) + encoded.getvalue())
+
+    (row,) = rejected(checked_orders(frame(spark, record), {9: schema})).collect()
+
+    assert (row.order_id, row.reason) == ("o-1", reason)
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [("price", checks.BAD_PRICE), ("supplier", checks.NO_SUPPLIER), ("bid_time", checks.BAD_TIME)],
+)
+def test_a_column_that_is_null_is_missing(spark: SparkSession, column: str, reason: str) -> None:
+    assert split(spark, of("a", **{column: None})) == ([], {"a": reason})
+
+
+def test_a_record_without_a_value_is_no_order(spark: SparkSession) -> None:
+    tombstone = Record(key=b"a", is_tombstone=True)
+
+    assert split(spark, tombstone, of("a", offset=1), Record(key=b"k-1", is_tombstone=True, offset=2)) == (["a"], {})
+
+
+def test_headers_are_counted(spark: SparkSession) -> None:
+    values = [header(FIRST) + b"x", header(FIRST), header(UNKNOWN), b"\0\0", b"", b"{}", b"\x01"]
+    records = [Record(value=value, offset=n) for n, value in enumerate(values)]
+
+    rows = framing.headers(frame(spark, *records, Record(is_tombstone=True))).collect()
+
+    assert {(None if row["header"] is None else bytes(row["header"]), row["count"]) for row in rows} == {
+        (header(FIRST), 2),
+        (header(UNKNOWN), 1),
+        (b"\0\0", 1),
+        (b"", 3),
+        (None, 1),
+    }
+    assert [row["count"] for row in rows] == sorted((row["count"] for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("seen", "schema_id"),
+    [(header(FIRST), FIRST), (header(0), 0), (header(2**31 - 1), 2**31 - 1), (header(2**31), None), (b"", None),
+     (b"\0\0\0\0", None), (b"\x01\0\0\0\x01", None)],
+)  # fmt: skip
+def test_a_header_has_an_id(seen: bytes, schema_id: int | None) -> None:
+    assert framing.schema_id(seen) == schema_id
 
 
 def test_an_order_without_id_is_rejected_under_the_key(spark: SparkSession) -> None:
@@ -71,11 +207,11 @@ def test_an_order_without_id_is_rejected_under_the_key(spark: SparkSession) -> N
 def test_records_without_any_id_are_all_kept(spark: SparkSession) -> None:
     nameless = [Record(key=None, value=b"", offset=offset) for offset in range(3)]
 
-    assert rejected(checked_orders(frame(spark, *nameless))).count() == 3
+    assert rejected(checked(frame(spark, *nameless))).count() == 3
 
 
 def test_an_order_id_that_looks_like_a_place_is_an_order_of_its_own(spark: SparkSession) -> None:
-    nameless = Record(key=None, value=b"", offset=5)
+    nameless = Record(key=None, value=header(FIRST), offset=5)
 
     assert split(spark, nameless, of("0/5", offset=6)) == (["0/5"], {None: checks.UNREADABLE})
 
@@ -97,7 +233,7 @@ def test_the_first_record_of_an_order_wins_whatever_the_arrival(spark: SparkSess
     first, second = of("a", offset=1, item="first"), of("a", offset=2, item="second")
 
     for records in ((first, second), (second, first)):
-        (row,) = accepted(checked_orders(frame(spark, *records))).collect()
+        (row,) = accepted(checked(frame(spark, *records))).collect()
         assert row.item == "first"
 
 
@@ -109,7 +245,7 @@ def test_an_order_goes_to_one_table_only(spark: SparkSession) -> None:
 
 
 def test_rejected_orders_keep_what_they_came_with(spark: SparkSession) -> None:
-    (row,) = rejected(checked_orders(frame(spark, of("a", offset=7, price="free")))).collect()
+    (row,) = rejected(checked(frame(spark, of("a", offset=7, price="free")))).collect()
 
     assert (row.item, row.price, row.supplier) == ("anvil", "free", "alder")
     assert (row.kafka_partition, row.kafka_offset) == (0, 7)

@@ -57,6 +57,14 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
       Map.of("clients", "1", "jdbc.busy_timeout", "10000", "jdbc.journal_mode", "WAL");
 
   /**
+   * What an idle connection of the pool says after a restart of the server: ended by the
+   * administrator, by a crash, or not yet accepting connections. JdbcCatalog connects anew by
+   * itself only after errors of the connection (SQLSTATE 08).
+   */
+  private static final Map<String, String> POSTGRES =
+      Map.of("retryable_status_codes", "57P01,57P02,57P03");
+
+  /**
    * Reads arguments and environment; throws {@link InvalidConfigException} with everything that is
    * wrong.
    */
@@ -122,7 +130,9 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
     properties.put("jdbc.schema-version", "V1");
     if (jdbcUri != null && jdbcUri.startsWith("jdbc:sqlite:")) {
       properties.putAll(SQLITE);
-    } else if (jdbcUri != null && !jdbcUri.startsWith("jdbc:postgresql:")) {
+    } else if (jdbcUri != null && jdbcUri.startsWith("jdbc:postgresql:")) {
+      properties.putAll(POSTGRES);
+    } else if (jdbcUri != null) {
       problems.add(JDBC_URI + " must start with jdbc:sqlite: or jdbc:postgresql:");
     }
     if (env.containsKey("CATALOG_S3_ENDPOINT")) {

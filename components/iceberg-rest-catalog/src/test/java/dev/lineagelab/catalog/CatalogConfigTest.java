@@ -29,7 +29,7 @@ class CatalogConfigTest {
   }
 
   @Test
-  void postgresKeepsThePoolOfTheCatalogAndTakesAPassword() {
+  void postgresKeepsThePoolOfTheCatalogSurvivesItsRestartAndTakesAPassword() {
     final CatalogConfig config =
         CatalogConfig.parse(
             ARGS,
@@ -41,6 +41,7 @@ class CatalogConfigTest {
 
     assertThat(config.catalogProperties())
         .containsEntry("jdbc.password", "secret")
+        .containsEntry("retryable_status_codes", "57P01,57P02,57P03")
         .doesNotContainKeys("clients", "jdbc.busy_timeout");
     assertThat(config.toString()).doesNotContain("secret");
   }

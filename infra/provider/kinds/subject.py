@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Subject`: a schema in the registry, and the compatibility that later versions must keep."""
+
+import json
+from typing import Any, Literal
+
+import fastavro
+import httpx
+from fastavro.schema import SchemaParseException, UnknownType
+from pydantic import field_validator
+
+from infra.errors import LabError
+from infra.provider.failure import name_fields
+from infra.provider.kind import Call, Found, Inputs, Kind
+
+Compatibility = Literal[
+    "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"
+]
+REQUEST_SECONDS = 20
+INCOMPATIBLE = 409
+
+
+class SubjectInputs(Inputs):
+    """`registry` is the root of the registry's Confluent API, `avro` the schema as JSON text."""
+
+    registry: str
+    subject: str
+    avro: str
+    compatibility: Compatibility
+
+    @field_validator("avro")
+    @classmethod
+    def _is_avro(cls, text: str) -> str:
+        """One spelling for equal schemas. The registry only says of a broken one that it is none."""
+        try:
+            schema = json.loads(text)
+            fastavro.parse_schema(schema)
+        except (json.JSONDecodeError, SchemaParseException, UnknownType, KeyError, TypeError) as error:
+            raise ValueError(f"is no Avro schema: {type(error).__name__} {error}") from error
+        return json.dumps(schema, separators=(",", ":"))
+
+
+class SubjectKind(Kind[SubjectInputs]):
+    """A subject that is there already is taken over.
+
+    Versions that producers register beside ours are no drift: ours has to be among them.
+    """
+
+    name = "Subject"
+    inputs = SubjectInputs
+    replace_on = frozenset({"registry", "subject"})
+
+    def create(self, inputs: SubjectInputs, call: Call) -> dict[str, Any]:
+        registry = _Registry(inputs, "register")
+        before = registry.level() if registry.versions() else None
+        if before != inputs.compatibility:
+            registry.set_level(inputs.compatibility)
+        try:
+            return registry.register()
+        except BaseException:
+            if before is None:
+                registry.forget_level()
+            else:
+                registry.set_level(before)
+            raise
+
+    def read(self, inputs: SubjectInputs, call: Call) -> Found[SubjectInputs] | None:
+        registry = _Registry(inputs, "read")
+        try:
+            if not registry.versions():
+                return None
+            found = registry.look_up()
+            avro = inputs.avro if found else registry.latest()
+            actual = inputs.model_copy(update={"avro": avro, "compatibility": registry.level()})
+        except Unreachable:
+            return None  # the registry itself is gone: it is made anew, its subjects after it
+        return Found(actual, found or {})
+
+    def update(self, old: SubjectInputs, new: SubjectInputs, call: Call) -> dict[str, Any]:
+        return self.create(new, call)
+
+    def delete(self, inputs: SubjectInputs, call: Call) -> None:
+        registry = _Registry(inputs, "delete")
+        try:
+            registry.delete()
+        except Unreachable:
+            return  # the registry is gone, and with it the subject
+
+
+class Unreachable(LabError):
+    """Nothing answers at the registry's address."""
+
+
+class _Registry:
+    """The requests about one subject. Every error begins with what was attempted."""
+
+    def __init__(self, inputs: SubjectInputs, what: str) -> None:
+        self._inputs = inputs
+        self._what = what
+        self._body = {"schemaType": "AVRO", "schema": inputs.avro}
+
+    def versions(self) -> list[int]:
+        """Numbers of the subject's versions; none where there is no such subject."""
+        answer = self._ask("GET", f"/subjects/{self._inputs.subject}/versions", gone=[])
+        return list(answer)
+
+    def level(self) -> str:
+        return str(self._ask("GET", f"/config/{self._inputs.subject}")["compatibilityLevel"])
+
+    def set_level(self, level: str) -> None:
+        self._ask("PUT", f"/config/{self._inputs.subject}", {"compatibility": level})
+
+    def forget_level(self) -> None:
+        self._ask("DELETE", f"/config/{self._inputs.subject}", gone={})
+
+    def latest(self) -> str:
+        """The newest version, spelled as we spell schemas."""
+        schema = self._ask("GET", f"/subjects/{self._inputs.subject}/versions/latest")["schema"]
+        return json.dumps(json.loads(schema), separators=(",", ":"))
+
+    def look_up(self) -> dict[str, Any] | None:
+        """Version and id of our schema; None where it is not among the subject's versions."""
+        found = self._ask("POST", f"/subjects/{self._inputs.subject}", self._body, gone={})
+        return {"version": found["version"], "schemaId": found["id"]} if found else None
+
+    def register(self) -> dict[str, Any]:
+        """Makes our schema one of the subject's versions, where it is not one already."""
+        self._ask("POST", f"/subjects/{self._inputs.subject}/versions", self._body)
+        found = self.look_up()
+        if found is None:
+            raise self._failure("the registry took the schema, but does not show it")
+        return found
+
+    def delete(self) -> None:
+        """For good: the registry's first deletion only hides."""
+        for path in ("", "?permanent=true"):
+            self._ask("DELETE", f"/subjects/{self._inputs.subject}{path}", gone={})
+        self.forget_level()
+
+    def _ask(self, method: str, path: str, body: dict[str, str] | None = None, gone: Any = None) -> Any:  # noqa: ANN401
+        """The answer's JSON; `gone`, where it is given, for what is not there."""
+        try:
+            answer = httpx.request(
+                method, self._inputs.registry + path, json=body, timeout=REQUEST_SECONDS, trust_env=False
+            )
+        except httpx.ConnectError as error:
+            raise Unreachable(str(self._failure("nothing answers there"))) from error
+        except httpx.HTTPError as error:
+            raise self._failure(f"{type(error).__name__} {error}") from error
+        if answer.status_code == httpx.codes.NOT_FOUND and gone is not None:
+            return gone
+        if answer.is_success:
+            return answer.json()
+        words = _words(answer)
+        if answer.status_code == INCOMPATIBLE:
+            raise self._failure(
+                f"the registry refuses it as incompatible ({self._inputs.compatibility}) with the versions that are "
+                f"there: {name_fields(words, self._inputs.avro)}. Give a new field a default, or make it optional; "
+                "a field that is to be of another type needs another name"
+            )
+        raise self._failure(f"it answered {answer.status_code}: {words}")
+
+    def _failure(self, why: str) -> LabError:
+        return LabError(
+            f"could not {self._what} subject {self._inputs.subject} in the registry at {self._inputs.registry}: {why}"
+        )
+
+
+def _words(answer: httpx.Response) -> str:
+    """What the registry says, without the names of its classes."""
+    try:
+        message = str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        message = answer.text
+    return message.rpartition("Exception: ")[2]

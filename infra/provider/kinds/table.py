@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Table`: a table of a Postgres database. It grows by columns; nothing in it is dropped or retyped."""
+
+from typing import Any, Literal
+
+import psycopg
+from psycopg import sql
+from pydantic import Field
+
+from infra.errors import LabError
+from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.postgres import Connection, ForeignServer, Server
+
+SCHEMA = "public"
+
+_IDENTITIES = {"d": "default", "f": "full", "n": "nothing", "i": "index"}
+"""`pg_class.relreplident` in words."""
+
+_COLUMNS = """
+SELECT attname, format_type(atttypid, atttypmod), attnotnull
+FROM pg_attribute WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+"""
+_PRIMARY_KEY = """
+SELECT attname FROM pg_index, unnest(indkey) WITH ORDINALITY AS part (number, place)
+JOIN pg_attribute ON attnum = part.number
+WHERE indrelid = %(table)s AND indisprimary AND attrelid = %(table)s ORDER BY place
+"""
+
+
+class ColumnInputs(Inputs):
+    """A column. `type` is written as Postgres understands it; `required` is NOT NULL."""
+
+    name: str
+    type: str
+    required: bool = False
+
+
+class TableInputs(Inputs):
+    """A table in schema `public` of a database of the server at `host` and `port`.
+
+    `replica_identity` says how much of a row's old version is in the log for those who capture changes: its key
+    (`default`), all of it (`full`), or none. `credentials` is the file that holds the password of `user`.
+    """
+
+    host: str
+    port: int
+    user: str
+    database: str
+    credentials: str
+    table: str
+    columns: list[ColumnInputs] = Field(min_length=1)
+    primary_key: list[str] = Field(default_factory=list)
+    replica_identity: Literal["default", "full", "nothing", "index"] = "default"
+
+
+class TableKind(Kind[TableInputs]):
+    """A table that is there already is taken over. Columns that others have added to it are no drift."""
+
+    name = "Table"
+    inputs = TableInputs
+    replace_on = frozenset({"host", "port", "database", "table"})
+
+    def create(self, inputs: TableInputs, call: Call) -> dict[str, Any]:
+        doing = _doing(inputs, "create")
+        with _connect(inputs, doing, call) as connection:
+            try:
+                with connection.transaction():
+                    connection.execute(_create_statement(inputs))
+                    _bring_to(connection, inputs, dropped=[])
+            except psycopg.Error as error:
+                raise _server(inputs).failure(doing, error) from error
+        return {}
+
+    def read(self, inputs: TableInputs, call: Call) -> Found[TableInputs] | None:
+        if not _server(inputs).reachable():
+            return None
+        doing = _doing(inputs, "read")
+        try:
+            with _connect(inputs, doing, call) as connection, connection.transaction():
+                found = _look(connection, inputs)
+        except (ForeignServer, NoDatabase):
+            return None
+        except psycopg.Error as error:
+            raise _server(inputs).failure(doing, error) from error
+        return Found(found) if found else None
+
+    def update(self, old: TableInputs, new: TableInputs, call: Call) -> dict[str, Any]:
+        wanted = {column.name for column in new.columns}
+        doing = _doing(new, "change")
+        with _connect(new, doing, call) as connection:
+            try:
+                with connection.transaction():
+                    dropped = [column.name for column in old.columns if column.name not in wanted]
+                    _bring_to(connection, new, dropped)
+            except psycopg.Error as error:
+                raise _server(new).failure(doing, error) from error
+        return {}
+
+    def delete(self, inputs: TableInputs, call: Call) -> None:
+        if not _server(inputs).reachable():
+            return  # the server is gone, and with it the table
+        doing = _doing(inputs, "drop")
+        try:
+            with _connect(inputs, doing, call) as connection:
+                connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(_name(inputs)))
+        except (ForeignServer, NoDatabase):
+            return
+        except psycopg.Error as error:
+            raise _server(inputs).failure(doing, error) from error
+
+
+class NoDatabase(LabError):
+    """The database of the table is not there."""
+
+
+def _connect(inputs: TableInputs, doing: str, call: Call) -> Connection:
+    try:
+        return _server(inputs).connect(inputs.database, doing, call)
+    except ForeignServer:
+        raise
+    except LabError as error:
+        if f'database "{inputs.database}" does not exist' in str(error):
+            raise NoDatabase(str(error)) from error
+        raise
+
+
+def _server(inputs: TableInputs) -> Server:
+    return Server(inputs.host, inputs.port, inputs.user, inputs.credentials)
+
+
+def _doing(inputs: TableInputs, what: str) -> str:
+    return f"{what} table {SCHEMA}.{inputs.table} in database {inputs.database}"
+
+
+def _name(inputs: TableInputs) -> sql.Identifier:
+    return sql.Identifier(SCHEMA, inputs.table)
+
+
+def _definition(column: ColumnInputs) -> sql.Composed:
+    # A type has parameters and spaces, so that it cannot be quoted; it comes from the program, as its whole text does.
+    parts = [sql.Identifier(column.name), sql.SQL(column.type)]
+    return sql.SQL(" ").join([*parts, *([sql.SQL("NOT NULL")] if column.required else [])])
+
+
+def _create_statement(inputs: TableInputs) -> sql.Composed:
+    parts = [_definition(column) for column in inputs.columns]
+    if inputs.primary_key:
+        parts.append(_primary_key(inputs))
+    return sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(_name(inputs), sql.SQL(", ").join(parts))
+
+
+def _primary_key(inputs: TableInputs) -> sql.Composed:
+    return sql.SQL("PRIMARY KEY ({})").format(sql.SQL(", ").join(map(sql.Identifier, inputs.primary_key)))
+
+
+def _look(connection: Connection, inputs: TableInputs) -> TableInputs | None:
+    """The table as it is, as far as it is ours: of its columns, those that are wanted, spelled as we spell them."""
+    there = _columns(connection, inputs)
+    if there is None:
+        return None
+    canonical = _canonical_types(connection, inputs)
+    table = _oid(connection, inputs)
+    columns = []
+    for wanted in inputs.columns:
+        if found := there.get(wanted.name):
+            same = found.type == canonical[wanted.name]
+            required = wanted.required if wanted.name in inputs.primary_key else found.required
+            columns.append(ColumnInputs(name=wanted.name, type=wanted.type if same else found.type, required=required))
+    key = [str(name) for (name,) in connection.execute(_PRIMARY_KEY, {"table": table})]
+    identity = connection.execute("SELECT relreplident FROM pg_class WHERE oid = %s", (table,)).fetchone()
+    changes = {
+        "columns": columns,
+        "primary_key": key,
+        "replica_identity": _IDENTITIES[identity[0]] if identity else inputs.replica_identity,
+    }
+    return inputs.model_copy(update=changes)
+
+
+def _oid(connection: Connection, inputs: TableInputs) -> int | None:
+    query = "SELECT to_regclass(%s)::oid"
+    row = connection.execute(query, (_name(inputs).as_string(connection),)).fetchone()
+    return int(row[0]) if row and row[0] is not None else None
+
+
+def _columns(connection: Connection, inputs: TableInputs) -> dict[str, ColumnInputs] | None:
+    """Every column by name, its type in the server's own spelling; None where there is no table."""
+    table = _oid(connection, inputs)
+    if table is None:
+        return None
+    rows = connection.execute(_COLUMNS, (table,)).fetchall()
+    return {name: ColumnInputs(name=name, type=kind, required=required) for name, kind, required in rows}
+
+
+def _canonical_types(connection: Connection, inputs: TableInputs) -> dict[str, str]:
+    """How the server itself spells the wanted types, `timestamp(3) without time zone` for `timestamp(3)`."""
+    probe = sql.Identifier("labkit_probe")
+    parts = sql.SQL(", ").join(_definition(column) for column in inputs.columns)
+    connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(probe, parts))
+    rows = connection.execute(_COLUMNS.replace("%s", "'pg_temp.labkit_probe'::regclass")).fetchall()
+    connection.execute(sql.SQL("DROP TABLE {}").format(sql.SQL("pg_temp.labkit_probe")))
+    return {name: kind for name, kind, _ in rows}
+
+
+def _bring_to(connection: Connection, inputs: TableInputs, dropped: list[str]) -> None:
+    """Adds what the table lacks.
+
+    Raises:
+        LabError: it would take dropping or retyping to get there.
+    """
+    there = _columns(connection, inputs) or {}
+    _refuse_loss(inputs, there, _canonical_types(connection, inputs), dropped)
+    before = _look(connection, inputs)
+    if before and before.primary_key and before.primary_key != inputs.primary_key:
+        raise _refusal(
+            inputs,
+            f"its primary key is ({', '.join(before.primary_key)}), not ({', '.join(inputs.primary_key)}), and who "
+            "reads its changes relies on that: drop the constraint by hand, and `pulumi up` makes the wanted one",
+        )
+    for column in inputs.columns:
+        found = there.get(column.name)
+        if found is None:
+            _alter(connection, inputs, sql.SQL("ADD COLUMN {}").format(_definition(column)))
+        elif found.required != (column.required or column.name in inputs.primary_key):
+            change = "SET NOT NULL" if not found.required else "DROP NOT NULL"
+            _alter(connection, inputs, sql.SQL("ALTER COLUMN {} " + change).format(sql.Identifier(column.name)))
+    if before and not before.primary_key and inputs.primary_key:
+        _alter(connection, inputs, sql.SQL("ADD {}").format(_primary_key(inputs)))
+    if before and before.replica_identity != inputs.replica_identity:
+        _alter(connection, inputs, sql.SQL(f"REPLICA IDENTITY {inputs.replica_identity.upper()}"))
+
+
+def _refuse_loss(
+    inputs: TableInputs, there: dict[str, ColumnInputs], canonical: dict[str, str], dropped: list[str]
+) -> None:
+    by_hand = f"ALTER TABLE {SCHEMA}.{inputs.table}"
+    for name in dropped:
+        if name in there:
+            raise _refusal(
+                inputs,
+                f"column {name} is no longer wanted, and dropping it would lose what is in it. To drop it: "
+                f"{by_hand} DROP COLUMN {name}; then pulumi up. To keep it, put it back into the model",
+            )
+    for column in inputs.columns:
+        found = there.get(column.name)
+        if found and found.type != canonical[column.name]:
+            raise _refusal(
+                inputs,
+                f"column {column.name} is {found.type} and shall be {column.type}, which may lose what is in it and "
+                f"break who reads its changes. To retype it: {by_hand} ALTER COLUMN {column.name} TYPE "
+                f"{column.type}; then pulumi up --refresh. Safer: add a column of another name",
+            )
+
+
+def _refusal(inputs: TableInputs, why: str) -> LabError:
+    return LabError(f"could not {_doing(inputs, 'change')} at {_server(inputs)}: {why}")
+
+
+def _alter(connection: Connection, inputs: TableInputs, change: sql.Composable) -> None:
+    connection.execute(sql.SQL("ALTER TABLE {} {}").format(_name(inputs), change))

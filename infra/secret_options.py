@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which options of a connector hold secrets, and how a configuration refers to one instead of holding it."""
+
+import re
+
+HIDDEN = "(hidden)"
+"""Stands for a value that may be a secret and is shown or kept somewhere."""
+
+_REFERENCE = re.compile(r"\$\{([^:{}]+):(?:[^:{}]*:)?([^{}]+)\}")
+_SECRET = re.compile(
+    r"password|passwd|passphrase|secret(?!s)|credential|token(?!iz)|jaas\.config|private[._-]?key", re.I
+)
+_NO_SECRET = re.compile(r"(provider|class|name|type|path|file|location|url|uri|endpoint|enabled?|ms|seconds)$", re.I)
+
+
+def is_secret(option: str) -> bool:
+    """Whether an option is a secret by its name: `database.password` is, `credentials.provider` is not."""
+    return bool(_SECRET.search(option)) and not _NO_SECRET.search(option)
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value holds a reference that the worker resolves, `${provider:key}` or `${provider:path:key}`."""
+    return bool(_REFERENCE.search(value))
+
+
+def references(value: str) -> list[tuple[str, str]]:
+    """The references in a value: provider and key of each."""
+    return [(match.group(1), match.group(2)) for match in _REFERENCE.finditer(value)]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka Connect: one worker of a distributed group, with the connectors' plugins each in a folder of its own."""
+
+from infra import credentials
+from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.services import kafka, schema_registry
+from infra.services.properties import properties
+from infra.settings import Settings
+
+NAME = "connect"
+COMPONENT = "connect"
+REST = Endpoint("rest", 8083, scheme="http", published_as="connect")
+ENDPOINTS = (REST,)
+
+PLUGINS = ("apicurio-converter", "connect-file", "debezium-postgres", "iceberg-sink", "s3-archive-sink")
+"""Components whose folder the worker looks into. Each gets a class loader of its own."""
+
+CONFIG = "connect.properties"
+LOGGING = "log4j2.properties"
+GROUP = "connect"
+
+SECRETS = (credentials.POSTGRES_PASSWORD, credentials.S3_ACCESS_KEY, credentials.S3_SECRET_KEY)
+"""Credentials that connectors may refer to; of the worker's other variables they see none."""
+
+PROVIDER = "env"
+
+
+def secret(name: str) -> str:
+    """How the configuration of a connector refers to one of `SECRETS`. The worker resolves it when a task starts."""
+    if name not in SECRETS:
+        raise ValueError(f"connectors are given no credential {name}; they have {', '.join(SECRETS)}")
+    return f"${{{PROVIDER}:{name}}}"
+
+
+def connect(site: Site, settings: Settings) -> Service:
+    """The worker. C2 stays on: with the quick compiler alone a record costs three times the processor.
+
+    Its classes need 80 MB; told so, the JVM does not collect garbage twice on the way there.
+    """
+    return Service(
+        name=NAME,
+        run=Java(
+            COMPONENT,
+            "org.apache.kafka.connect.cli.ConnectDistributed",
+            settings.connect_heap_mib,
+            (site.file(NAME, CONFIG),),
+            (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}"),
+        ),
+        needs=(kafka.NAME,),
+        endpoints=ENDPOINTS,
+        ready=Probe(REST.name, "/health"),
+        files={CONFIG: properties(_worker(site)), LOGGING: _LOGGING},
+        env={"AWS_REGION": credentials.S3_REGION},
+        secrets={name: name for name in SECRETS},
+        memory_mib=settings.connect_heap_mib + 200,
+    )
+
+
+def _worker(site: Site) -> dict[str, str | int | bool]:
+    listen, reached = site.listen(NAME, REST.name), site.address(NAME, REST.name)
+    return {
+        "bootstrap.servers": str(site.address(kafka.NAME, kafka.BROKER.name)),
+        "group.id": GROUP,
+        "listeners": listen.url,
+        "rest.advertised.host.name": reached.host,
+        "rest.advertised.port": reached.port,
+        "plugin.path": ",".join(site.component(name) for name in PLUGINS),
+        # Plugins are found where they are declared; to load every class in search of more takes 20 s and 500 MB.
+        "plugin.discovery": "service_load",
+        # What a connector's own configuration does not say.
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        **schema_registry.avro_converter(site),
+        "exactly.once.source.support": "enabled",
+        "connector.client.config.override.policy": "All",
+        "config.providers": PROVIDER,
+        f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+        f"config.providers.{PROVIDER}.param.allowlist.pattern": "|".join(SECRETS),
+        **_internal_topics(),
+        "offset.flush.interval.ms": 5000,
+        # A worker that was killed is given up after six seconds; its tasks start again at once where one is left.
+        "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 2000,
+        "scheduled.rebalance.max.delay.ms": 1000,
+    }
+
+
+def _internal_topics() -> dict[str, str | int | bool]:
+    """Connect makes them itself; there is one broker."""
+    kinds = ("config", "offset", "status")
+    return {
+        **{f"{kind}.storage.topic": f"connect-{kind}" for kind in kinds},
+        **{f"{kind}.storage.replication.factor": 1 for kind in kinds},
+        "offset.storage.partitions": 4,
+        "status.storage.partitions": 2,
+    }
+
+
+_LOGGING = """rootLogger.level=warn
+rootLogger.appenderRef.console.ref=console
+appender.console.type=Console
+appender.console.name=console
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{ISO8601} %p %X{connector.context}%m (%c{1})%n
+logger.runtime.name=org.apache.kafka.connect.runtime
+logger.runtime.level=info
+logger.rest.name=org.apache.kafka.connect.runtime.rest
+logger.rest.level=warn
+logger.plugins.name=org.apache.kafka.connect.runtime.isolation
+logger.plugins.level=warn
+logger.converter.name=io.apicurio.registry.serde
+logger.converter.level=error
+"""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema registry: Apicurio on an H2 file, with Confluent's API beside its own."""
+
+from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.services.properties import properties
+from infra.settings import Settings
+
+NAME = "schema_registry"
+COMPONENT = "apicurio-registry"
+API = Endpoint("api", 8081, scheme="http", published_as="schema_registry")
+MANAGEMENT = Endpoint("management", 8082, scheme="http")
+ENDPOINTS = (API, MANAGEMENT)
+
+CONFLUENT_API = "/apis/ccompat/v7"
+"""The path under which clients that are made for Confluent's registry find everything they know."""
+
+CONVERTER = "io.apicurio.registry.utils.converter.AvroConverter"
+CONVERTERS_API = "/apis/registry/v2"
+"""The version that the converter speaks; the server has newer ones too."""
+
+COMPATIBILITY = "BACKWARD"
+"""What holds for every subject that has no rule of its own: a reader with the new schema can read the old data."""
+
+CONFIG = "application.properties"
+DATA = "data"
+
+
+def schema_registry(site: Site, settings: Settings) -> Service:
+    """The registry. A small server that does little: the quick compiler alone is best."""
+    return Service(
+        name=NAME,
+        run=Java(
+            COMPONENT,
+            "io.quarkus.bootstrap.runner.QuarkusEntryPoint",
+            settings.schema_registry_heap_mib,
+            options=(
+                *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k"),
+                f"-Dquarkus.config.locations={site.file(NAME, CONFIG)}",
+            ),
+            class_path="quarkus-run.jar",
+            runtime=21,
+        ),
+        endpoints=ENDPOINTS,
+        ready=Probe(MANAGEMENT.name, "/health/ready"),
+        files={CONFIG: properties(_config(site))},
+        volumes=(DATA,),
+        memory_mib=settings.schema_registry_heap_mib + 120,
+    )
+
+
+def avro_converter(site: Site) -> dict[str, str | int | bool]:
+    """Options of a Connect converter between records and Avro in Confluent's wire format.
+
+    A name that begins with `value.converter` (or `key.converter`) -> its value, as connectors and the worker
+    take it. Schemas of sources are registered under `TOPIC-value` as they come; the registry refuses those that
+    break its compatibility rule.
+    """
+    options: dict[str, str | int | bool] = {
+        "apicurio.registry.url": site.address(NAME, API.name).url + CONVERTERS_API,
+        "apicurio.registry.as-confluent": True,
+        "apicurio.registry.use-id": "contentId",
+        "apicurio.registry.headers.enabled": False,
+        "apicurio.registry.auto-register": True,
+        "apicurio.registry.auto-register.if-exists": "RETURN_OR_UPDATE",
+        "apicurio.registry.artifact-resolver-strategy": "io.apicurio.registry.serde.strategy.TopicIdStrategy",
+    }
+    return {"value.converter": CONVERTER} | {f"value.converter.{name}": value for name, value in options.items()}
+
+
+def _config(site: Site) -> dict[str, str | int | bool]:
+    listen, management = site.listen(NAME, API.name), site.listen(NAME, MANAGEMENT.name)
+    return {
+        "quarkus.http.host": listen.host,
+        "quarkus.http.port": listen.port,
+        "quarkus.management.host": management.host,
+        "quarkus.management.port": management.port,
+        "apicurio.storage.kind": "sql",
+        "apicurio.storage.sql.kind": "h2",
+        # H2 answers before it has written, by half a second. The id of a schema is in every record of Kafka:
+        # one that a killed registry forgets, and gives to the next schema, would make records unreadable.
+        "apicurio.datasource.url": f"jdbc:h2:file:{site.volume(NAME, DATA)}/registry;WRITE_DELAY=0",
+        "apicurio.datasource.jdbc.initial-size": 1,
+        "apicurio.datasource.jdbc.min-size": 1,
+        "apicurio.rules.global.compatibility": COMPATIBILITY,
+        "quarkus.banner.enabled": False,
+        "quarkus.http.access-log.enabled": False,
+        "quarkus.log.console.format": "%d{yyyy-MM-dd HH:mm:ss} %p %m (%c{1})%e%n",
+        "quarkus.log.level": "WARN",
+        'quarkus.log.category."io.apicurio".level': "WARN",
+        'quarkus.log.category."io.quarkus".level': "ERROR",
+    }

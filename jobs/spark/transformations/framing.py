@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Confluent's wire format: a byte 0, the id of the writer's schema in four bytes, then the Avro datum."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+MAGIC = b"\0"
+HEADER_BYTES = 5
+LARGEST_ID = 2**31 - 1
+
+
+def header() -> Column:
+    """The header of `value`; shorter where `value` is."""
+    return F.substring("value", 1, HEADER_BYTES)
+
+
+def first_byte() -> Column:
+    """Of `value`: `MAGIC` in this format."""
+    return F.substring("value", 1, 1)
+
+
+def header_of(schema_id: int) -> Column:
+    """The header of what is written with this schema."""
+    return F.lit(MAGIC + schema_id.to_bytes(HEADER_BYTES - 1, "big"))
+
+
+def datum() -> Column:
+    """What follows the header of `value`."""
+    return F.expr(f"substring(value, {HEADER_BYTES + 1})")
+
+
+def schema_id(seen: bytes) -> int | None:
+    """The id in a header; None where it is none."""
+    if len(seen) != HEADER_BYTES or seen[:1] != MAGIC:
+        return None
+    number = int.from_bytes(seen[1:], "big")
+    return number if number <= LARGEST_ID else None
+
+
+def headers(records: DataFrame) -> DataFrame:
+    """How often each header occurs.
+
+    Args:
+        records: has the column `value` (binary).
+
+    Returns:
+        `header` (binary), null for records without a value, and `count` (bigint), the most frequent ones first.
+        All values that do not begin with a byte 0 are counted under an empty header.
+    """
+    framed = F.when(first_byte() == F.lit(MAGIC), header()).otherwise(F.lit(b""))
+    seen = F.when(F.col("value").isNotNull(), framed)
+    return records.groupBy(seen.alias("header")).count().orderBy(F.desc("count"), "header")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Some parts of the lab, with all that they need, as the real target renders them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from infra import credentials
+from infra.artifacts import Artifacts
+from infra.lab import ENDPOINTS, lab
+from infra.project import PROJECT
+from infra.settings import Settings
+from infra.supervision import Supervisor
+from infra.targets.launch_script import Launcher
+from infra.targets.local import Declared, LocalSite, LocalTarget
+from tests.stack.engine import Engine, Result
+
+PATIENCE_SECONDS = 400
+
+PROGRAM = """
+import json, pathlib
+from infra.targets.local import register
+from tests.stack.part_of_lab import declared
+
+register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
+"""
+
+
+def declared(
+    root: str, offset: int, keys: Iterable[str], connector_files: Mapping[str, str] | None = None
+) -> tuple[Declared, ...]:
+    """The resources called `keys`, and those that they need."""
+    artifacts = Artifacts.open()
+    settings = Settings(port_offset=offset, preflight="warn")
+    site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
+    launcher = Launcher(
+        artifacts,
+        project=PROJECT,
+        credentials=Path(root) / "credentials.env",
+        platform=sys.platform,
+        user=os.geteuid(),
+    )
+    rendered = LocalTarget(site, launcher, settings).render(lab(site, settings, connector_files))
+    by_key = {resource.key: resource for resource in rendered}
+    wanted: set[str] = set()
+    open_keys = list(keys)
+    while open_keys:
+        key = open_keys.pop()
+        if key not in wanted:
+            wanted.add(key)
+            open_keys.extend(by_key[key].needs)
+    return tuple(resource for resource in rendered if resource.key in wanted)
+
+
+class PartOfLab:
+    """A running part of a lab, made by the real engine."""
+
+    def __init__(self, folder: Path, offset: int, keys: Iterable[str]) -> None:
+        self.engine = Engine(folder, program=PROGRAM)
+        self.root = self.engine.root
+        self.offset = offset
+        self.engine.wanted = {"root": str(self.root), "offset": offset, "keys": list(keys), "connector_files": {}}
+
+    @property
+    def supervisor(self) -> Supervisor:
+        return Supervisor(self.root)
+
+    @property
+    def resources(self) -> dict[str, Declared]:
+        return {resource.key: resource for resource in declared(**self.engine.wanted)}
+
+    def address(self, port: int) -> str:
+        return f"127.0.0.1:{port + self.offset}"
+
+    def secret(self, name: str) -> str:
+        return credentials.read(self.root / "credentials.env")[name]
+
+    def up(self, *words: str) -> Result:
+        """Brings it up; on a busy machine five JVMs take longer than an engine's own patience."""
+        with self.engine.start("up", "--yes", "--skip-preview", *words) as process:
+            try:
+                text, _ = process.communicate(timeout=PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return Result(process.returncode, text)

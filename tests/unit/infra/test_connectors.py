@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab's connectors, tables and subjects as data."""
+
+import json
+import re
+
+import pytest
+
+from infra.lab import lab
+from infra.model import Column, Table
+from infra.namespaces import RAW_TABLES, TOPICS
+from infra.provider.connect_worker import Status
+from infra.provider.kinds.connector import secrets_in_the_clear, slips
+from infra.secret_options import is_reference, is_secret
+from infra.services import connectors, shop_tables
+from infra.settings import Settings
+from tests.unit.infra.test_services import ElsewhereSite
+
+
+@pytest.fixture(scope="module")
+def elsewhere():
+    return lab(ElsewhereSite(), Settings())
+
+
+@pytest.fixture(scope="module")
+def by_name(elsewhere):
+    return {connector.name: connector for connector in elsewhere.connectors}
+
+
+def test_no_connector_holds_a_secret(elsewhere):
+    secrets = {
+        name: value for connector in elsewhere.connectors for name, value in connector.config.items() if is_secret(name)
+    }
+    assert {"database.password", "iceberg.catalog.s3.secret-access-key"} <= secrets.keys()
+    assert all(is_reference(value) for value in secrets.values())
+
+
+def test_every_option_is_text_as_connect_keeps_it(elsewhere):
+    values = {value for connector in elsewhere.connectors for value in connector.config.values()}
+    assert all(isinstance(value, str) for value in values)
+    assert not {"True", "False"} & values
+
+
+def test_the_source_captures_every_table_into_a_topic_of_its_name(elsewhere, by_name):
+    config = by_name["orders_source"].config
+    assert config["table.include.list"].split(",") == [f"public.{table.name}" for table in elsewhere.tables]
+    routed = [
+        re.sub(config["transforms.topic.regex"], r"\1", f"{config['topic.prefix']}.public.{table.name}")
+        for table in elsewhere.tables
+    ]
+    assert set(routed) == set(TOPICS)
+    assert not re.fullmatch(config["transforms.topic.regex"], "shopXpublic.orders")
+
+
+def test_the_lake_routes_each_topic_to_one_table(by_name):
+    config = by_name["orders_lake"].config
+    assert config["topics"].split(",") == list(TOPICS)
+    for topic in TOPICS:
+        tables = [
+            table
+            for table in config["iceberg.tables"].split(",")
+            if re.fullmatch(config[f"iceberg.table.{table}.route-regex"], topic)
+        ]
+        assert tables == [RAW_TABLES[topic]]
+
+
+def test_every_sink_reads_what_was_committed_and_keeps_what_it_cannot_read(elsewhere, by_name):
+    topics = {topic.name for topic in elsewhere.topics}
+    for name in by_name.keys() - {"orders_source"}:
+        config = by_name[name].config
+        assert config["consumer.override.isolation.level"] == "read_committed"
+        assert config["errors.deadletterqueue.topic.name"] == connectors.dead_letter_topic(name)
+        assert connectors.dead_letter_topic(name) in topics
+        assert f"topic/{connectors.dead_letter_topic(name)}" in by_name[name].needs
+
+
+def test_a_table_comes_after_the_schema_of_its_rows(elsewhere):
+    subjects = {subject.key for subject in elsewhere.subjects}
+    assert [needed for table in elsewhere.tables for needed in table.needs] == [
+        f"subject/{table.name}-value" for table in elsewhere.tables
+    ]
+    assert {needed for table in elsewhere.tables for needed in table.needs} == subjects
+
+
+def test_the_schema_of_captured_rows_is_as_the_converter_writes_it():
+    table = Table("t", "shop", (Column("id", "bigint", required=True), Column("at", "timestamp(3)")))
+    assert json.loads(shop_tables.captured_schema(table)) == {
+        "type": "record",
+        "name": "Value",
+        "namespace": "shop.public.t",
+        "fields": [
+            {"name": "id", "type": "long"},
+            {
+                "name": "at",
+                "type": [
+                    "null",
+                    {
+                        "type": "long",
+                        "connect.version": 1,
+                        "connect.name": "org.apache.kafka.connect.data.Timestamp",
+                        "logicalType": "timestamp-millis",
+                    },
+                ],
+                "default": None,
+            },
+        ],
+        "connect.name": "shop.public.t.Value",
+    }
+
+
+def test_a_type_of_which_it_is_not_known_what_becomes_of_it_is_refused():
+    with pytest.raises(ValueError, match="column c of table t: jsonb is not one of text, boolean"):
+        shop_tables.captured_schema(Table("t", "shop", (Column("c", "jsonb"),)))
+
+
+def status(state, *tasks, trace=""):
+    described = [{"id": n, "state": word, "worker_id": "w", "trace": f"p.E: {n}"} for n, word in enumerate(tasks)]
+    return Status.of({"connector": {"state": state, "worker_id": "w", "trace": trace}, "tasks": described})
+
+
+@pytest.mark.parametrize(
+    ("state", "tasks", "word"),
+    [
+        ("RUNNING", ("RUNNING", "RUNNING"), "RUNNING"),
+        ("RUNNING", (), "STARTING"),
+        ("RUNNING", ("RUNNING", "UNASSIGNED"), "STARTING"),
+        ("RUNNING", ("RESTARTING",), "STARTING"),
+        ("RUNNING", ("RUNNING", "FAILED"), "FAILED"),
+        ("FAILED", ("RUNNING",), "FAILED"),
+        ("PAUSED", ("PAUSED",), "PAUSED"),
+        ("PAUSED", ("RUNNING",), "PAUSED"),
+        ("STOPPED", (), "STOPPED"),
+    ],
+)
+def test_a_connector_and_its_tasks_are_one_word(state, tasks, word):
+    assert status(state, *tasks).word == word
+
+
+def test_a_failure_names_who_failed_and_says_the_same_once():
+    assert status("RUNNING", "FAILED", "RUNNING").failure() == "  task 0: E: 0"
+    assert status("FAILED", trace="p.Outer: o\n\tat x\nCaused by: p.Root: r\n").failure() == (
+        "  the connector: Outer: o\n    caused by Root: r"
+    )
+    same = Status.of({"connector": {"state": "RUNNING"}, "tasks": [{"id": n, "state": "FAILED"} for n in (0, 1)]})
+    assert same.failure() == "  task 0, task 1: without a reason"
+
+
+def test_the_trace_of_a_failure_that_is_over_is_not_one():
+    assert status("RUNNING", "RESTARTING").traces == {}
+
+
+KNOWN = [
+    {"definition": {"name": "topics", "type": "LIST"}},
+    {"definition": {"name": "iceberg.tables", "type": "LIST"}},
+    {"definition": {"name": "apikey", "type": "PASSWORD"}},
+]
+
+
+def test_a_slip_of_the_hand_is_seen_and_an_option_of_something_else_is_not():
+    assert slips({"topics": "a", "iceberg.tabels": "t"}, KNOWN) == [
+        "iceberg.tabels: is no option of this connector; did you mean iceberg.tables?"
+    ]
+    assert slips({"topics": "a", "iceberg.catalog.uri": "u", "consumer.override.x": "1"}, KNOWN) == []
+
+
+def test_a_password_is_seen_by_its_type_and_by_its_name():
+    config = {"apikey": "x", "db.password": "y", "other.secret": "${env:S3_SECRET_KEY}", "topics": "z"}
+    assert secrets_in_the_clear(config, KNOWN) == ["apikey", "db.password"]

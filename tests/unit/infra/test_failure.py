@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stack traces and refusals, as Connect and the registry really send them, in words for a person."""
+
+import json
+
+from infra.provider.failure import LONGEST_CAUSE, causes, name_fields, refused_artifact
+
+REFUSED = (
+    "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler\n"
+    "\tat org.apache.kafka.connect.runtime.errors.RetryWithToleranceOperator.execAndHandleError(R.java:259)\n"
+    "\tat java.base/java.lang.Thread.run(Thread.java:840)\n"
+    "Caused by: io.apicurio.registry.rest.client.exception.RuleViolationException: Incompatible artifact: bids-value "
+    "[AVRO], num of incompatible diffs: {1}, list of diff types: [reader union lacking writer type: STRING at "
+    "/fields/1/type/1]\n"
+    "\tat io.apicurio.registry.rest.client.exception.ExceptionMapper.map(ExceptionMapper.java:49)\n"
+    "\t... 13 more\n"
+)
+SCHEMA = json.dumps(
+    {
+        "type": "record",
+        "name": "V",
+        "fields": [{"name": "order_id", "type": "string"}, {"name": "price", "type": "int"}],
+    }
+)
+
+
+def test_causes_are_the_exceptions_without_packages_and_frames():
+    assert causes(REFUSED) == [
+        "ConnectException: Tolerance exceeded in error handler",
+        "RuleViolationException: Incompatible artifact: bids-value [AVRO], num of incompatible diffs: {1}, list of "
+        "diff types: [reader union lacking writer type: STRING at /fields/1/type/1]",
+    ]
+
+
+def test_a_message_of_several_lines_becomes_one():
+    trace = "a.b.FirstException: one\ntwo\n\tat a.B.c(B.java:1)\nCaused by: d.RootException: three\n  four\n\tat x\n"
+    assert causes(trace) == ["FirstException: one two", "RootException: three four"]
+
+
+def test_an_exception_that_only_repeats_the_next_one_is_left_out():
+    trace = "a.OuterException: b.InnerException: full\n\tat x\nCaused by: b.InnerException: full\n\tat y\n"
+    assert causes(trace) == ["InnerException: full"]
+
+
+def test_a_long_chain_keeps_its_beginning_and_its_root():
+    chain = "\n".join(f"{'Caused by: ' if n else ''}p.E{n}: {n}\n\tat x" for n in range(9))
+    assert causes(chain) == ["E0: 0", "...", "E5: 5", "E6: 6", "E7: 7", "E8: 8"]
+
+
+def test_a_long_message_is_cut_and_an_empty_trace_has_no_cause():
+    assert len(causes("p.E: " + "x" * 9999)[0]) == LONGEST_CAUSE
+    assert causes("") == []
+
+
+def test_the_places_of_a_refusal_get_their_fields_names():
+    assert refused_artifact(REFUSED) == "bids-value"
+    assert refused_artifact("NullPointerException") is None
+    assert name_fields("lacking STRING at /fields/1/type/1", SCHEMA).endswith("at /fields/1/type/1 (field price)")
+    assert name_fields("must at /fields/7", SCHEMA) == "must at /fields/7"
+    assert name_fields("at /fields/0", '"string"') == "at /fields/0"

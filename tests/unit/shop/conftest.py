@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One Postgres for all tests of a module, with an empty shop for each test."""
+
+import pytest
+
+from infra.artifacts import Artifacts
+from tests.unit.shop.postgres_server import TABLES, PostgresServer
+
+
+@pytest.fixture(scope="module")
+def running_server(tmp_path_factory):
+    if not Artifacts.open().has("postgres"):
+        pytest.skip("the component postgres is not set up: bin/lab setup")
+    server = PostgresServer(tmp_path_factory.mktemp("postgres"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(running_server):
+    """With the tables of the shop, empty."""
+    running_server.make_shop(**TABLES)
+    return running_server

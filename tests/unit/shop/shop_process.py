@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shop as the lab runs it: a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from infra.project import PROJECT
+from tests.unit.shop.postgres_server import PostgresServer
+
+
+def until(true: Callable[[], bool], what: str = "it", seconds: float = 30) -> None:
+    """Waits until something holds; fails where it never does."""
+    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    while not true():
+        assert time.monotonic() < deadline, f"{what} did not come about in {seconds} s"
+        waiter.wait(0.05)
+
+
+class ShopProcess:
+    """`python -m jobs.shop` with these options; what it logs is in a file of `folder`."""
+
+    def __init__(self, server: PostgresServer, folder: Path, *options: str, password: str | None = None) -> None:
+        self._log = folder / f"shop-{time.monotonic_ns()}.log"
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("PG")},
+            "PYTHONPATH": str(PROJECT),
+            "PYTHONUNBUFFERED": "1",
+            "PGPASSWORD": server.password if password is None else password,
+        }
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "jobs.shop", "--postgres", server.address, *options],
+                cwd=PROJECT,
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
+
+    def __enter__(self) -> "ShopProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def text(self) -> str:
+        return self._log.read_text()
+
+    def says(self, pattern: str) -> bool:
+        return re.search(pattern, self.text) is not None
+
+    def ended(self) -> int:
+        """Waits for its end by itself; the exit status."""
+        return self.process.wait(60)
+
+    def told_to_stop(self) -> int:
+        """The exit status after SIGTERM."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(30)

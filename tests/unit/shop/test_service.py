@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the lab starts and makes is what the shop takes and writes."""
+
+from pathlib import Path
+
+import pytest
+
+from infra.model import Python
+from infra.services import postgres, shop, shop_tables
+from infra.settings import Settings
+from infra.targets.local import LocalSite
+from jobs.shop.__main__ import parse
+from jobs.shop.database import Server
+from jobs.shop.orders import Mix
+from jobs.shop.tables import KEY, OPTIONAL, TABLES
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> LocalSite:
+    return LocalSite(tmp_path, 300, {postgres.NAME: postgres.ENDPOINTS}, programs=None)
+
+
+def arguments(site, **settings):
+    service = shop.shop(site, Settings(**settings))
+    assert isinstance(service.run, Python)
+    return parse(list(service.run.args))
+
+
+def test_the_shop_takes_what_the_lab_says(site):
+    given = arguments(
+        site,
+        shop_rate=2.5,
+        shop_seed=9,
+        shop_error_rate=0.1,
+        shop_duplicate_rate=0,
+        shop_late_rate=1,
+        shop_currency=False,
+    )
+    assert given.server == Server("127.0.0.1", 5732, "postgres", "shop")
+    assert given.work.mix == Mix(seed=9, error_rate=0.1, duplicate_rate=0, late_rate=1)
+    assert (given.work.pace.rate, given.work.count, given.work.optional) == (2.5, 0, ())
+
+
+def test_the_defaults_are_the_same_on_both_sides(site):
+    given = arguments(site)
+    assert given.work.mix == Mix()
+    assert given.work.optional == OPTIONAL
+    assert parse(["--postgres", "127.0.0.1:5732"]).work.pace == given.work.pace
+
+
+def test_the_password_is_no_argument(site):
+    assert shop.shop(site, Settings()).secrets == {"PGPASSWORD": "POSTGRES_PASSWORD"}
+
+
+def test_the_tables_that_the_lab_makes_are_those_that_the_shop_writes():
+    made = {table.name: table for table in shop_tables.tables()}
+    assert made.keys() == {table.name for table in TABLES}
+    for table in TABLES:
+        assert table.missing([column.name for column in made[table.name].columns]) == []
+        assert made[table.name].primary_key == (KEY,)

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shop against a real Postgres: what it writes, and what it does when either of them is cut short."""
+
+import random
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs.shop.database import Server, Session
+from jobs.shop.orders import LATEST_DELAY_MS, Mix, batch
+from tests.unit.shop.postgres_server import TABLES
+from tests.unit.shop.shop_process import ShopProcess, until
+
+FAST = ("--rate", "2000")
+
+
+def order_ids(server, table="orders"):
+    return {row[0] for row in server.ask(f"SELECT order_id FROM {table}")}
+
+
+def expected_ids(count, seed=7):
+    return {order.order_id for order in batch(Mix(seed=seed), range(count), 0).first}
+
+
+def count_of(server):
+    return server.ask("SELECT count(*) FROM orders")[0][0]
+
+
+def whole(server):
+    """That what is there is the first so many orders, each with its bid."""
+    there = order_ids(server)
+    return there == expected_ids(len(there)) and there == order_ids(server, "bids")
+
+
+def test_it_writes_the_orders_of_its_seed_and_their_bids(server, tmp_path):
+    began = datetime.now(UTC) - timedelta(milliseconds=LATEST_DELAY_MS + 1)
+    with ShopProcess(server, tmp_path, *FAST, "--seed", "3", "--count", "300") as shop:
+        assert shop.ended() == 0
+    ended = datetime.now(UTC)
+    rows = {row[0]: row[1:] for row in server.ask("SELECT order_id, item, price, supplier, bid_time FROM orders")}
+    made = batch(Mix(seed=3), range(300), 0).first
+    assert {key: row[:3] for key, row in rows.items()} == {o.order_id: (o.item, o.price, o.supplier) for o in made}
+    assert all(began <= row[3] <= ended for row in rows.values())
+    late = {o.order_id for o in made if o.bid_time < 0}
+    assert late
+    assert max(rows[key][3] for key in late) < max(row[3] for row in rows.values())
+    bids = {row[0]: row[1:] for row in server.ask("SELECT order_id, price, supplier, bid_time FROM bids")}
+    assert bids == {key: row[1:] for key, row in rows.items()}
+
+
+@pytest.mark.parametrize("kind", ["timestamp(3)", "timestamptz(3)"])
+def test_times_are_kept_to_the_millisecond_in_utc(running_server, tmp_path, kind):
+    running_server.make_shop(**{name: text.replace("timestamptz(3)", kind) for name, text in TABLES.items()})
+    running_server.ask("ALTER DATABASE shop SET timezone = 'Asia/Tokyo'")
+    moments = [0, 1, 999, 1_000, 1_763_728_859_123, 1_763_728_859_999, 4_102_444_800_001]
+    server = Server("127.0.0.1", running_server.port, "postgres", "shop")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGPASSWORD", running_server.password)
+        for moment in moments:
+            with Session.open(server) as session:
+                session.look_at_tables(())
+                session.write(
+                    batch(Mix(late_rate=0, duplicate_rate=0), range(moment % 1000, moment % 1000 + 1), moment)
+                )
+            ((seen,),) = running_server.ask(
+                "SELECT (extract(epoch FROM bid_time AT TIME ZONE 'UTC') * 1000)::text FROM orders"
+                if kind == "timestamp(3)"
+                else "SELECT (extract(epoch FROM bid_time) * 1000)::text FROM orders"
+            )
+            assert float(seen) == moment
+            running_server.ask("TRUNCATE orders, bids")
+
+
+def test_a_duplicate_is_an_update_that_changes_nothing(server, tmp_path):
+    for table in ("orders", "bids"):
+        server.ask(f"CREATE TABLE {table}_log AS SELECT 'I' AS what, * FROM {table}")
+        server.ask(
+            f"CREATE FUNCTION log_{table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO {table}_log "
+            "SELECT left(TG_OP, 1), NEW.*; RETURN NEW; END $$"
+        )
+        server.ask(f"CREATE TRIGGER log AFTER INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION log_{table}()")
+    with ShopProcess(server, tmp_path, *FAST, "--count", "400", "--duplicate-rate", "0.1") as shop:
+        assert shop.ended() == 0
+    again = {order.order_id for order in batch(Mix(duplicate_rate=0.1), range(400), 0).again}
+    assert len(again) > 20
+    for table in ("orders", "bids"):
+        written = server.ask(f"SELECT what, order_id FROM {table}_log")
+        assert {key for what, key in written if what == "U"} == again
+        assert len(written) == 400 + len(again)
+        assert server.ask(f"SELECT DISTINCT order_id FROM {table}_log GROUP BY order_id HAVING count(*) > 2") == []
+        assert server.ask(f"SELECT count(*) FROM (SELECT DISTINCT * FROM {table}) AS rows") == [(400,)]
+    assert server.ask("SELECT count(DISTINCT (order_id, item, price, supplier, bid_time)) FROM orders_log") == [(400,)]
+
+
+def test_killed_at_any_moment_it_goes_on_without_gap_or_double(server, tmp_path):
+    dice = random.Random(5)
+    for _ in range(8):
+        count = count_of(server)
+        with ShopProcess(server, tmp_path, *FAST) as shop:
+            until(lambda count=count: count_of(server) > count, "the next order")
+            time.sleep(dice.random() * 0.3)
+            shop.kill()
+        assert whole(server)
+    count = count_of(server)
+    with ShopProcess(server, tmp_path, *FAST, "--count", "50") as shop:
+        assert shop.ended() == 0
+        assert shop.says(rf"writing orders from number {count} on")
+    assert count_of(server) == count + 50
+    assert whole(server)
+
+
+def test_it_waits_for_a_server_that_is_killed_or_stopped_and_goes_on(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST) as shop:
+        for how in (signal.SIGKILL, signal.SIGINT):
+            count = count_of(server)
+            until(lambda count=count: count_of(server) > count, "the next order")
+            server.stop(how)
+            server.start()
+            assert whole(server)
+        count = count_of(server)
+        until(lambda: count_of(server) > count, "the next order")
+        assert shop.told_to_stop() == 0
+        assert shop.text.count("trying again") == shop.text.count("is back") == 2
+    assert whole(server)
+
+
+def test_a_connection_that_is_ended_by_hand_is_made_anew(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST) as shop:
+        for _ in range(5):
+            count = count_of(server)
+            until(lambda count=count: count_of(server) > count, "the next order")
+            server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'shop'")
+        count = count_of(server)
+        until(lambda: count_of(server) > count, "the next order")
+        assert shop.told_to_stop() == 0
+    assert whole(server)
+
+
+def test_tables_that_are_emptied_get_all_orders_again(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST) as shop:
+        until(lambda: count_of(server) > 0, "the first order")
+        shop.kill()
+    server.ask("TRUNCATE orders, bids")
+    with ShopProcess(server, tmp_path, *FAST, "--count", "100") as shop:
+        assert shop.ended() == 0
+    assert order_ids(server) == order_ids(server, "bids") == expected_ids(100)
+
+
+def test_it_stops_when_told_to_although_nothing_answers(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST) as shop:
+        until(lambda: count_of(server) > 0, "the first order")
+        server.send(signal.SIGSTOP)
+        try:
+            assert shop.told_to_stop() == 0
+        finally:
+            server.send(signal.SIGCONT)
+    server.stop()
+    try:
+        with ShopProcess(server, tmp_path, *FAST) as shop:
+            until(lambda: shop.says("trying again"), "a word")
+            assert shop.told_to_stop() == 0
+    finally:
+        server.start()
+    assert whole(server)
+
+
+def test_two_shops_with_one_seed_take_turns(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST) as first:
+        until(lambda: count_of(server) > 0, "the first order")
+        with ShopProcess(server, tmp_path, *FAST, "--count", "5") as second:
+            until(lambda: second.says("another shop with seed 7"), "a word")
+            with ShopProcess(server, tmp_path, *FAST, "--seed", "8", "--count", "5") as third:
+                assert third.ended() == 0
+            first.kill()
+            assert second.ended() == 0
+    mine = expected_ids(5, seed=8)
+    assert mine <= order_ids(server)
+    there = order_ids(server) - mine
+    assert there == expected_ids(len(there))
+
+
+def test_rows_that_were_deleted_come_back_and_the_others_stay_as_they_are(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST, "--count", "100", "--duplicate-rate", "0") as shop:
+        assert shop.ended() == 0
+    ids = [order.order_id for order in batch(Mix(), range(100), 0).first]
+    kept = server.ask("SELECT * FROM orders ORDER BY order_id")
+    for gone in (ids[99], ids[70]):
+        server.ask(f"DELETE FROM orders WHERE order_id = '{gone}'")
+    with ShopProcess(server, tmp_path, *FAST, "--count", "200", "--duplicate-rate", "0") as shop:
+        assert shop.ended() == 0
+    rows = {row[0]: row for row in server.ask("SELECT * FROM orders")}
+    assert all(rows[row[0]] == row for row in kept if row[0] not in {ids[99], ids[70]})
+
+
+def test_columns_come_and_go_while_it_runs(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST, "--optional", "currency") as shop:
+        until(lambda: count_of(server) > 0, "the first order")
+        server.ask("ALTER TABLE orders ADD COLUMN note text, ADD COLUMN currency text")
+        until(lambda: server.ask("SELECT count(*) FROM orders WHERE currency IS NOT NULL")[0][0] > 100, "currencies")
+        assert server.ask("SELECT count(*) FROM orders WHERE currency IS NULL")[0][0] > 0
+        assert server.ask("SELECT count(*) FROM orders WHERE note IS NOT NULL") == [(0,)]
+        server.ask("ALTER TABLE orders DROP COLUMN currency")
+        count = count_of(server)
+        until(lambda: count_of(server) > count + 100, "more orders")
+        assert shop.told_to_stop() == 0
+    assert whole(server)
+
+
+def test_a_column_is_written_only_where_it_is_asked_for(server, tmp_path):
+    server.ask("ALTER TABLE orders ADD COLUMN currency text")
+    with ShopProcess(server, tmp_path, *FAST, "--count", "10") as shop:
+        assert shop.ended() == 0
+    assert server.ask("SELECT count(*), count(currency) FROM orders") == [(10, 0)]
+
+
+def failure(server, tmp_path, *options, password=None):
+    with ShopProcess(server, tmp_path, *FAST, *options, password=password) as shop:
+        assert shop.ended() == 1, shop.text
+        assert "Traceback" not in shop.text
+        return shop.text
+
+
+@pytest.mark.parametrize("password", ["wrong", ""])
+def test_a_wrong_password_is_said(server, tmp_path, password):
+    text = failure(server, tmp_path, password=password)
+    assert f"connecting to database shop at {server.address} as postgres was refused" in text
+    assert "PGPASSWORD" in text
+
+
+def test_a_missing_database_table_or_column_is_named(server, tmp_path):
+    assert 'database "shoe" does not exist' in failure(server, tmp_path, "--database", "shoe")
+    server.ask("DROP TABLE bids")
+    text = failure(server, tmp_path)
+    assert f"there is no table public.bids in database shop at {server.address}" in text
+    assert "pulumi up" in text
+    server.make_shop(**TABLES)
+    server.ask("ALTER TABLE orders DROP COLUMN item")
+    assert "table public.orders in database shop" in failure(server, tmp_path)
+    assert "has no column item" in failure(server, tmp_path)
+
+
+def test_a_table_that_goes_while_it_runs_is_named(server, tmp_path):
+    with ShopProcess(server, tmp_path, *FAST) as shop:
+        until(lambda: count_of(server) > 0, "the first order")
+        server.ask("DROP TABLE orders")
+        assert shop.ended() == 1
+        assert shop.says("there is no table public.orders")
+
+
+def test_a_column_that_wants_a_value_of_somebody_is_said(server, tmp_path):
+    server.ask("ALTER TABLE orders ADD COLUMN note text NOT NULL")
+    text = failure(server, tmp_path)
+    assert 'null value in column "note"' in text
+    assert "must be nullable or have a default" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--postgres", "nowhere"), "--postgres nowhere: give HOST:PORT"),
+        (("--rate", "0"), "--rate 0.0: give the orders per second"),
+        (("--late-rate", "2"), "late_rate is a share from 0 to 1"),
+        (("--optional", "prize"), "invalid choice: 'prize'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(server, tmp_path, options, complaint):
+    with ShopProcess(server, tmp_path, *options) as shop:
+        assert shop.ended() == 2
+        assert complaint in shop.text

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which columns are written, and with which statements."""
+
+from jobs.shop.orders import Mix, order
+from jobs.shop.tables import BIDS, ORDERS, arrays, insert, write_again
+
+
+def test_a_bid_is_the_order_without_its_item():
+    assert BIDS.columns == tuple(column for column in ORDERS.columns if column != "item")
+
+
+def test_optional_columns_are_written_where_they_are_asked_for_and_there():
+    there = {*ORDERS.columns, "currency", "note"}
+    assert ORDERS.written(there, ["currency"]) == (*ORDERS.columns, "currency")
+    assert ORDERS.written(there, []) == ORDERS.columns
+    assert ORDERS.written(ORDERS.columns, ["currency"]) == ORDERS.columns
+
+
+def test_missing_columns_are_named():
+    assert ORDERS.missing({"order_id", "price", "supplier", "note"}) == ["item", "bid_time"]
+
+
+def test_the_statements():
+    values = (
+        "INSERT INTO public.bids (order_id, bid_time) SELECT order_id, to_timestamp(bid_time / 1000.0) "
+        "FROM unnest(%s::text[], %s::bigint[]) AS given (order_id, bid_time) ON CONFLICT (order_id) DO "
+    )
+    columns = ("order_id", "bid_time")
+    assert insert(BIDS, columns) == values + "NOTHING"
+    assert write_again(BIDS, columns) == values + "UPDATE SET bid_time = EXCLUDED.bid_time"
+
+
+def test_the_parameters_are_one_array_for_each_column():
+    orders = [order(Mix(), number, 1_800_000_000_000) for number in range(3)]
+    assert arrays(orders, ("item", "currency")) == [[o.item for o in orders], [o.currency for o in orders]]

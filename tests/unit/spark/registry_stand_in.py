@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A schema registry's answers to `GET /schemas/ids/ID`, on loopback."""
+
+import json
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+NOT_FOUND = (404, {"error_code": 40403, "message": "Schema not found"})
+
+Answer = tuple[int, object]
+"""Status and body; a body that is bytes goes out as it is."""
+
+
+class RegistryStandIn:
+    """Answers with the schemas that it is given, in Confluent's way, or with any other answer by id."""
+
+    def __init__(self, schemas: Mapping[int, str], answers: Mapping[int, Answer] | None = None) -> None:
+        known: dict[int, Answer] = {number: (200, {"schema": text}) for number, text in schemas.items()}
+        known.update(answers or {})
+        self.asked: list[int] = []
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                path, _, number = self.path.rpartition("/")
+                assert path == "/apis/ccompat/v7/schemas/ids"
+                stand_in.asked.append(int(number))
+                status, body = known.get(int(number), NOT_FOUND)
+                text = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_: object) -> None:
+                """Tests are quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/apis/ccompat/v7"
+        self._thread = threading.Thread(target=self._server.serve_forever)
+
+    def __enter__(self) -> "RegistryStandIn":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

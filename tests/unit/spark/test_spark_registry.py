@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas by id: the registry's answer, its no, and whatever else answers in its place."""
+
+import socket
+
+import pytest
+
+from jobs.spark.registry import Registry
+from jobs.spark.runtime import JobError
+from tests.unit.spark.registry_stand_in import NOT_FOUND, RegistryStandIn
+from tests.unit.spark.schemas import FIRST, SCHEMAS
+
+
+def test_a_schema_is_got_by_its_id() -> None:
+    with RegistryStandIn(SCHEMAS) as registry:
+        assert Registry(registry.url).avro_schema(FIRST) == SCHEMAS[FIRST]
+        assert Registry(registry.url + "/").avro_schema(FIRST) == SCHEMAS[FIRST]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        NOT_FOUND,
+        (200, {"schemaType": "JSON", "schema": '{"type": "record"}'}),
+        (200, {"schemaType": "PROTOBUF", "schema": 'syntax = "proto3";'}),
+        (200, {"schema": '"string"'}),
+        (200, {"schema": '["null", "string"]'}),
+        (200, {"schema": "{"}),
+    ],
+    ids=["unknown", "json", "protobuf", "text", "union", "broken"],
+)
+def test_what_is_no_avro_record_is_none(answer: tuple[int, object]) -> None:
+    with RegistryStandIn({}, {5: answer}) as registry:
+        assert Registry(registry.url).avro_schema(5) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((404, b"<html>no such page</html>"), "404"),
+        ((404, ["no"]), "404"),
+        ((500, {"error_code": 50001, "message": "store"}), "500"),
+        ((200, b"<html>"), "Expecting value"),
+        ((200, {"id": 5}), "the answer is not a registry's"),
+        ((200, [1]), "the answer is not a registry's"),
+    ],
+    ids=["another server", "another service", "broken", "no json", "no schema", "a list"],
+)
+def test_whatever_else_answers_is_named(answer: tuple[int, object], said: str) -> None:
+    with RegistryStandIn({}, {5: answer}) as registry:
+        address = f"{registry.url}/schemas/ids/5"
+        with pytest.raises(JobError, match=f"cannot get schema 5 from the registry at {address}: .*{said}"):
+            Registry(registry.url).avro_schema(5)
+
+
+def test_a_registry_that_is_not_there_is_named() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(JobError, match=f"from the registry at {url}/schemas/ids/5: .*refused.*runs there"):
+            Registry(url).avro_schema(5)
