@@ -78,6 +78,7 @@ class Service:
         if settings.retain is not None:
             self._tasks.append(asyncio.create_task(self._retain(settings.retain)))
         self.forwarder = Forwarder(self, log, settings.forward_to) if settings.forward_to else None
+        log.forget_positions_but(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:
             self.forwarder.start()
 

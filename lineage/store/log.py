@@ -94,6 +94,12 @@ class EventLog:
             seq = rows[-1].seq
         return []
 
+    def number(self, content_hash: bytes) -> int:
+        """The number under which an event arrived; 0 where it has left the log, and so came before all that is in."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT seq FROM events WHERE hash = ?", (content_hash,)).fetchone()
+        return row[0] if row else 0
+
     def count(self) -> int:
         """How many events the log holds; those that retention has compacted are not among them."""
         with self._database.reading() as connection:
@@ -135,6 +141,11 @@ class EventLog:
             connection.execute(
                 "INSERT INTO positions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", (name, seq)
             )
+
+    def forget_positions_but(self, name: str | None) -> None:
+        """Forget readers that are gone for good: what they have not read must not stay for ever on their account."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM positions WHERE name IS NOT ?", (name,))
 
     def give_back_room(self) -> None:
         """Let the file shrink by what compacted events have left."""
