@@ -253,6 +253,9 @@ class Service:
                 if self.forwarder is not None:
                     self.forwarder.notify()
             self._written.task_done()
+            # Nobody waits for more: spare the next reader the work.
+            while self._written.empty() and self.graph.refresh_some(_STEP):
+                await asyncio.sleep(0)
 
     async def _apply_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
         count = 0

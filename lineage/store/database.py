@@ -8,7 +8,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -64,11 +64,19 @@ class Database:
                 self._writer.execute("COMMIT")
             except sqlite3.Error as error:
                 if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+                    self._make_room()
                     raise StoreFull(f"no room left for {self.path}: {error}") from error
                 raise StoreError(f"cannot write to {self.path}: {error}") from error
             finally:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+
+    def _make_room(self) -> None:
+        """Fold the WAL into the file, which small commits on a small disk never do: the next attempt may fit."""
+        with suppress(sqlite3.Error):
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
