@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.strict_json import canonical_json
 from lineage.fold.history import Direction, Edge, History, Place
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
@@ -274,7 +275,7 @@ class Saying(NamedTuple):
     @property
     def key(self) -> bytes:
         """Equal for sayings that say the same."""
-        return dumps((self.read, self.fields, self.version), 2)
+        return canonical_json([self.read, self.fields, self.version])
 
 
 @dataclass(slots=True)

@@ -3,18 +3,25 @@
 
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lineage.events import Event, Kind
 from lineage.store.database import Database
-from lineage.store.dead_letters import DeadLetters
-from lineage.store.rows import PAGE, EventRow, OnDamaged, event_of, event_rows, events_of
+from lineage.store.dead_letters import DeadLetters, Trouble
+from lineage.store.rows import (
+    END_OF_TIME,
+    MAX_PAGE_BYTES,
+    PAGE,
+    EventRow,
+    OnDamaged,
+    event_of,
+    event_rows,
+    events_of,
+    up_to,
+)
 from lineage.store.snapshots import Snapshots
-
-MAX_PAGE_BYTES = 16 * 2**20
-"""Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
 
 _ROWS = 64
 """Events of one statement. Each statement costs the writer a wait for the interpreter, which the loop keeps busy."""
@@ -123,7 +130,8 @@ class EventLog:
         order = "DESC" if query.newest_first else "ASC"
         page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
-            bodies = _up_to(MAX_PAGE_BYTES, connection.execute(page, (*bounds, query.limit, query.offset)))
+            rows = connection.execute(page, (*bounds, query.limit, query.offset))
+            bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
             total = connection.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
         return bodies, total
 
@@ -140,10 +148,29 @@ class EventLog:
                 "INSERT INTO positions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", (name, seq)
             )
 
-    def forget_positions_but(self, name: str | None) -> None:
-        """Forget readers that are gone for good: what they have not read must not stay for ever on their account."""
+    def keep_position(self, name: str | None) -> None:
+        """Know this reader, if any, and no other: what those that are gone have not read must not stay for ever."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM positions WHERE name IS NOT ?", (name,))
+            if name is not None:
+                connection.execute("INSERT INTO positions VALUES (?, 0) ON CONFLICT DO NOTHING", (name,))
+
+    def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
+        """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.
+
+        Damaged rows become dead letters, which stay.
+
+        Raises:
+            StoreError: the file cannot be written; nothing was removed.
+        """
+        damaged: list[tuple[bytes, Exception]] = []
+        while True:
+            damaged.clear()
+            removed = self.snapshots.compact(before, arrived_before, lambda *found: damaged.append(found))
+            for content_hash, error in damaged:
+                self.dead_letters.park(Trouble.DAMAGED, content_hash, str(error))
+            if removed or not damaged:
+                return removed
 
     def give_back_room(self) -> None:
         """Let the file shrink by what compacted events have left."""
@@ -179,14 +206,3 @@ def _insert(connection: sqlite3.Connection, events: Sequence[Event], now: int) -
         rows = ",".join(["(?,?,?,?,?)"] * sum(stored))
         connection.execute(f"INSERT INTO events (hash, kind, event_time, received_at, body) VALUES {rows}", values)
     return stored
-
-
-def _up_to(limit: int, rows: Iterable[tuple[bytes]]) -> list[bytes]:
-    bodies: list[bytes] = []
-    size = 0
-    for (body,) in rows:
-        size += len(body)
-        if bodies and size > limit:
-            break
-        bodies.append(body)
-    return bodies
