@@ -53,6 +53,9 @@ class Settings(BaseModel):
     catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
     spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
     spark_master: str = Field("local[2]", description="master URL of the Spark drivers")
+    lineage_retain: str = Field(
+        "30d", pattern=r"^[1-9]\d*[smhd]$", description="age after which the lineage service compacts events: 12h, 30d"
+    )
     marquez: Annotated[bool, BeforeValidator(_truth)] = Field(
         False, description="true: a Marquez beside the lineage service, fed by it, with a database of its own"
     )

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m lineage.graph_at FILE NANOSECONDS`: writes the graph of a log's file as it was at a time.
 
-Reads beside a running service: all that it reads is of one moment, and it takes no lock.
+Reads beside a running service: all that it reads is of one moment, and it takes no lock. Exit code 3 where retention
+has compacted events behind that time: it writes the earliest time that is known instead.
 """
 
 import sqlite3
@@ -13,9 +14,23 @@ from lineage.fold import Graph, Lineage, export_graph
 from lineage.fold.snapshot import restore
 from lineage.store.rows import PAGE, event_rows, events_of, snapshot_page
 
+COMPACTED = 3
+
+
+class Compacted(Exception):
+    """Retention has removed what one would have to know; `since` (ns) is the earliest time that is known."""
+
+    def __init__(self, since: int) -> None:
+        super().__init__(since)
+        self.since = since
+
 
 def graph_at(path: Path, at: int) -> bytes:
-    """The graph export, as canonical JSON, of a file's events of time `at` (ns) and before."""
+    """The graph export, as canonical JSON, of a file's events of time `at` (ns) and before.
+
+    Raises:
+        Compacted: it is not known any more.
+    """
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         connection.execute("BEGIN")
@@ -25,6 +40,9 @@ def graph_at(path: Path, at: int) -> bytes:
 
 
 def _export(connection: sqlite3.Connection, at: int) -> dict[str, object]:
+    since = connection.execute("SELECT known_since FROM retention").fetchone()
+    if since and at < since[0]:
+        raise Compacted(since[0])
     lineage = Lineage()
     snapshots = snapshot_page(connection, None)
     while snapshots:
@@ -40,4 +58,8 @@ def _export(connection: sqlite3.Connection, at: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(graph_at(Path(sys.argv[1]), int(sys.argv[2])))
+    try:
+        sys.stdout.buffer.write(graph_at(Path(sys.argv[1]), int(sys.argv[2])))
+    except Compacted as error:
+        sys.stdout.write(str(error.since))
+        sys.exit(COMPACTED)

@@ -5,24 +5,27 @@ The service's own loop goes on meanwhile; the process reads the same file and en
 """
 
 import asyncio
+import logging
 import sys
 from collections import OrderedDict
 
+from lineage.graph_at import COMPACTED, Compacted
 from lineage.store import EventLog
+
+logger = logging.getLogger(__name__)
 
 _KEPT = 8
 """Answers that are kept: a page that goes back and forth asks for the same times."""
+
+_SECONDS = 300
+"""Time for one answer: enough for a million events."""
 
 _WAITING = 8
 """Questions that may wait for one another."""
 
 
-class PastUnknown(Exception):
-    """Retention has compacted events behind that time; `since` (ns) is the earliest moment that is known."""
-
-    def __init__(self, since: int) -> None:
-        super().__init__(since)
-        self.since = since
+class PastUnanswered(Exception):
+    """The answer could not be made this time."""
 
 
 class TooManyQuestions(Exception):
@@ -51,12 +54,14 @@ class Past:
     def forget_all(self) -> None:
         """Forget every answer."""
         self._answers.clear()
+        self._outdated = True
 
     async def graph(self, at: int) -> bytes:
         """The graph export (canonical JSON) of all events of event time `at` (ns) and before.
 
         Raises:
-            PastUnknown: retention has removed what one would have to know.
+            Compacted: retention has removed what one would have to know.
+            PastUnanswered: the process that makes the answer failed, or took too long.
             TooManyQuestions: too many wait already.
         """
         if self._waiting >= _WAITING:
@@ -64,9 +69,6 @@ class Past:
         self._waiting += 1
         try:
             async with self._turn:
-                since = await asyncio.to_thread(self._log.snapshots.known_since)
-                if since is not None and at < since:
-                    raise PastUnknown(since)
                 return self._answers[at] if at in self._answers else await self._learn(at)
         finally:
             self._waiting -= 1
@@ -96,10 +98,15 @@ class Past:
             stderr=asyncio.subprocess.PIPE,
         )
         try:
-            out, err = await self._process.communicate()
-        except asyncio.CancelledError:
+            async with asyncio.timeout(_SECONDS):
+                out, err = await self._process.communicate()
+        except TimeoutError as error:
+            raise PastUnanswered(f"not done within {_SECONDS} s") from error
+        finally:
             await self.close()
-            raise
+        if self._process.returncode == COMPACTED:
+            raise Compacted(int(out))
         if self._process.returncode != 0:
-            raise RuntimeError(f"the graph of the past could not be made: {err.decode(errors='replace').strip()}")
+            logger.error("the graph of the past could not be made: %s", err.decode(errors="replace").strip())
+            raise PastUnanswered(f"its process ended with {self._process.returncode}")
         return out

@@ -13,23 +13,36 @@ from dataclasses import dataclass, field
 
 from lineage.changes import Changes
 from lineage.events import Event, EventError, InvalidEvent, JsonObject, check_shape, parse_json
-from lineage.fold import Graph, Lineage, export_graph
+from lineage.fold import Graph, Lineage, export_graph, export_steps
 from lineage.forward import Forwarder
-from lineage.ingest import canonical, read_array
+from lineage.ingest import canonical, read_array, tables_named
 from lineage.locations import TableLocations
 from lineage.past import Past
-from lineage.rules import Names, Rules
+from lineage.rules import Names, Rules, TableName
 from lineage.settings import Settings
 from lineage.state import State
-from lineage.store import END_OF_TIME, Batch, EventLog, EventWriter, StoreError, Trouble
+from lineage.store import END_OF_TIME, Batch, EventLog, EventWriter, Trouble
 
 logger = logging.getLogger(__name__)
 
 _STEP = 25
 """Events that are read or applied before others get their turn: 10 ms or so."""
 
+_TRIES = 3
+"""How often an export is begun anew because an event came in between."""
+
+MAX_BATCH_EVENTS = 10_000
+"""Events of one batch: it is committed as one, and everybody else waits for that."""
+
 _PAUSE = 0.05
 """Seconds between two slices of retention's work, which is never urgent."""
+
+
+class BatchTooLong(Exception):
+    """A batch has more events than may be."""
+
+    def __init__(self, events: int) -> None:
+        super().__init__(f"a batch may have {MAX_BATCH_EVENTS} events, not {events}; send it in parts")
 
 
 @dataclass
@@ -75,11 +88,13 @@ class Service:
         self._written: asyncio.Queue[Batch[asyncio.Future[list[bool]]]] = asyncio.Queue()
         self._writer: EventWriter[asyncio.Future[list[bool]]] = EventWriter(log, settings.queue_size, self._on_batch)
         self._tasks = [asyncio.create_task(self._apply_written())]
-        if settings.retain is not None:
-            self._tasks.append(asyncio.create_task(self._retain(settings.retain)))
         self.forwarder = Forwarder(self, log, settings.forward_to) if settings.forward_to else None
+        # Before retention begins: it leaves alone what a known reader has not read.
+        log.keep_position(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:
             self.forwarder.start()
+        if settings.retain is not None:
+            self._tasks.append(asyncio.create_task(self._retain(settings.retain)))
 
     @property
     def lineage(self) -> Lineage:
@@ -109,15 +124,19 @@ class Service:
         """Store a JSON array of events; on return all that are not refused are on disk and in the graph.
 
         Raises:
+            BatchTooLong: there are more than `MAX_BATCH_EVENTS`; nothing was stored.
             EventError: the bytes are no array; nothing was stored.
             QueueFull, StoreFull, StoreError: they could not be stored now; none of them was.
         """
-        result = BatchResult()
+        contents = read_array(data)
+        if len(contents) > MAX_BATCH_EVENTS:
+            raise BatchTooLong(len(contents))
+        result = BatchResult(received=len(contents))
+        await self._locate(contents)
         events: list[Event] = []
-        for index, content in enumerate(read_array(data)):
-            result.received += 1
+        for index, content in enumerate(contents):
             try:
-                event = await self._read(content)
+                event = canonical(check_shape(content), Names(self._rules, self.locations.known))
                 if len(event.encoded) > self._max_event_bytes:
                     raise InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(event.encoded)}")
             except EventError as error:
@@ -180,7 +199,7 @@ class Service:
         """
         removed = 0
         async with self._maintenance:
-            while count := await asyncio.to_thread(self.log.snapshots.compact, before, arrived_before):
+            while count := await asyncio.to_thread(self.log.compact, before, arrived_before):
                 removed += count
                 await asyncio.sleep(_PAUSE)
         self.past.forget_all()
@@ -200,6 +219,19 @@ class Service:
         await self.past.close()
         await self.locations.close()
         self.log.close()
+
+    async def export(self) -> JsonObject:
+        """The graph export (see `lineage.fold.export`) of one moment, made beside other work where that goes."""
+        for _ in range(_TRIES):
+            state, applied, export = self._state, self._state.applied, JsonObject()
+            for _ in export_steps(state.lineage, state.graph, export):
+                await asyncio.sleep(0)
+                if state.applied != applied:
+                    break
+            else:
+                return export
+        # Events come all the time: let them wait for once.
+        return export_graph(self.lineage, self.graph)
 
     def counts(self) -> JsonObject:
         """Counts since the start; see `/api/v1/stats`."""
@@ -231,6 +263,16 @@ class Service:
             event = canonical(checked, Names(self._rules, self.locations.known))
         return event
 
+    async def _locate(self, contents: list[object]) -> None:
+        """Ask catalogs, all at once, for the tables that events of a batch name."""
+        tables: set[TableName] = set()
+        for index, content in enumerate(contents if self._rules.catalogs else ()):
+            tables |= tables_named(content, self._rules)
+            if index % _STEP == _STEP - 1:
+                await asyncio.sleep(0)
+        if due := self.locations.due(tables):
+            await self.locations.find(due)
+
     async def _submit(self, events: list[Event]) -> list[bool]:
         done: asyncio.Future[list[bool]] = self._loop.create_future()
         self._writer.submit(events, done)
@@ -252,6 +294,9 @@ class Service:
                 if self.forwarder is not None:
                     self.forwarder.notify()
             self._written.task_done()
+            # Nobody waits for more: spare the next reader the work.
+            while self._written.empty() and self.graph.refresh_some(_STEP):
+                await asyncio.sleep(0)
 
     async def _apply_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
         count = 0
@@ -270,7 +315,7 @@ class Service:
                 submission.tag.set_result(flags)
 
     def _apply(self, event: Event) -> None:
-        if self._building is not None:
+        if self._building is not None and not self._building.restoring:
             self._building.apply(event)
         if self._state.apply(event):
             self.past.heard(event.order.time)
@@ -282,7 +327,8 @@ class Service:
             try:
                 before = time.time_ns() - int(keep * 1e9)
                 removed = await self.compact(before, before)
-            except (StoreError, ValueError):
+            except Exception:
+                # Whatever it is: without retention the log would grow until the disk is full.
                 logger.exception("retention could not compact the log; it tries again later")
             else:
                 if removed:

@@ -57,6 +57,7 @@ def _port(text: str) -> int:
     return port
 
 
+_LONGEST = 100 * 366 * 86400
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -64,7 +65,10 @@ def _duration(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
     if match is None or float(match[1]) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration; write it as 90s, 15m, 12h or 30d")
-    return float(match[1]) * _UNITS[match[2]]
+    seconds = float(match[1]) * _UNITS[match[2]]
+    if seconds > _LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is longer than 100 years; leave the option out to keep everything")
+    return seconds
 
 
 def _url(text: str) -> str:

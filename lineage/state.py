@@ -18,6 +18,7 @@ _STEP = 50
 class State:
     """Lineage and graph of a log's events. One thread owns it.
 
+    While `restoring`, no event may be applied: a run is put together from its snapshot first.
     `unapplied` are events that are on disk and not in the graph, by hash, with the reason: one event that a defect
     cannot digest must not take the others with it.
     """
@@ -27,14 +28,20 @@ class State:
         self.graph = Graph(self.lineage)
         self.unapplied: dict[bytes, tuple[Trouble, str]] = {}
         self.applied = 0
+        self.restoring = False
         self._log = log
 
     def build(self) -> Iterator[None]:
-        """Read everything from the log, in steps; events that arrive meanwhile may be applied in between."""
+        """Read everything from the log, in steps; events that arrive meanwhile may be applied in between.
+
+        Not while `restoring`; they are in the log, and read from there afterwards.
+        """
+        self.restoring = True
         for count, snapshot in enumerate(self._log.snapshots.all(), start=1):
             restore(self.lineage, [snapshot])
             if count % _STEP == 0:
                 yield
+        self.restoring = False
         for count, event in enumerate(self._log.events(self._damaged), start=1):
             self.apply(event)
             if count % _STEP == 0:

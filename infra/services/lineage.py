@@ -26,6 +26,7 @@ def lineage(site: Site, settings: Settings) -> Service:
             (
                 *("--host", listen.host, "--port", str(listen.port)),
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
+                *("--retain", settings.lineage_retain),
                 *_forwarding(site, settings),
             ),
         ),

@@ -16,8 +16,8 @@ from lineage.changes import Message
 from lineage.diff import diff_graphs
 from lineage.events import JsonObject, canonical_json
 from lineage.events.timestamps import format_time
-from lineage.fold import export_graph
-from lineage.past import PastUnknown, TooManyQuestions
+from lineage.graph_at import Compacted
+from lineage.past import PastUnanswered, TooManyQuestions
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
@@ -62,13 +62,16 @@ def _difference(before: bytes, after: bytes) -> JsonObject:
 
 async def _graph(service: Service, parameter: str, at: str | None) -> bytes:
     if at is None:
-        return canonical_json(export_graph(service.lineage, service.graph))
+        return canonical_json(await service.export())
     try:
         return await service.past.graph(time_parameter(parameter, at))
-    except PastUnknown as error:
+    except Compacted as error:
         earliest = format_time(error.since)
         message = f"{parameter}: retention has compacted the events up to {earliest}; ask for that time or later"
         raise ApiError(410, "compacted", message, {"field": parameter, "earliest": earliest}) from error
+    except PastUnanswered as error:
+        message = f"the graph of that time could not be made ({error}); ask again"
+        raise ApiError(503, "unanswered", message, headers={"Retry-After": "5"}) from error
     except TooManyQuestions as error:
         message = "too many questions about the past wait; ask again in a moment"
         raise ApiError(503, "overloaded", message, headers={"Retry-After": "2"}) from error

@@ -10,9 +10,13 @@ from lineage.api.body import read_body
 from lineage.api.dependencies import ServiceDep, service_of
 from lineage.api.errors import ApiError, ingest_error
 from lineage.events import EventError, JsonObject
+from lineage.service import MAX_BATCH_EVENTS, BatchTooLong
 from lineage.store import QueueFull, StoreError
 
 router = APIRouter()
+
+_LISTED = 1_000
+"""Refused events of a batch that are named one by one; the others are counted."""
 
 
 async def post_event(request: Request) -> Response:
@@ -39,8 +43,8 @@ async def post_batch(request: Request) -> Response:
     """Accept a JSON array of OpenLineage events, as one or each with what is wrong with it.
 
     200 once all are on disk: `{"received", "stored", "duplicates"}`. 422 where some are refused: the others are
-    stored, `details` holds the same counts and `refused` with index, code and message of each. 400, 413, 415, 503
-    and 507 as for one event: nothing was stored.
+    stored, `details` holds the same counts, `refusedCount`, and `refused` with index, code and message of each.
+    400, 413, 415, 503 and 507 as for one event: nothing was stored.
     """
     service = await service_of(request)
     try:
@@ -49,6 +53,9 @@ async def post_batch(request: Request) -> Response:
     except ApiError as error:
         service.refused[error.code] += 1
         raise
+    except BatchTooLong as error:
+        service.refused["too_large"] += 1
+        raise ApiError(413, "too_large", str(error), {"limit": MAX_BATCH_EVENTS}) from error
     except (EventError, QueueFull, StoreError) as error:
         refusal = ingest_error(error)
         service.refused[refusal.code] += 1
@@ -56,13 +63,17 @@ async def post_batch(request: Request) -> Response:
     counts = {"received": result.received, "stored": result.stored, "duplicates": result.duplicates}
     if not result.refused:
         return JSONResponse(counts)
-    refused = []
+    refused: list[JsonObject] = []
     for index, cause in result.refused:
         refusal = ingest_error(cause)
         service.refused[refusal.code] += 1
-        refused.append({"index": index, "code": refusal.code, "message": refusal.message, "details": refusal.details})
-    message = f"{len(refused)} of {result.received} events are refused, the others are stored; see details.refused"
-    raise ApiError(422, "invalid_events", message, {**counts, "refused": refused})
+        if len(refused) < _LISTED:
+            refused.append(
+                {"index": index, "code": refusal.code, "message": refusal.message, "details": refusal.details}
+            )
+    count = len(result.refused)
+    message = f"{count} of {result.received} events are refused, the others are stored; see details.refused"
+    raise ApiError(422, "invalid_events", message, {**counts, "refusedCount": count, "refused": refused})
 
 
 # As plain routes: FastAPI's parameter machinery costs a tenth of the ingest rate and has nothing to resolve.

@@ -15,7 +15,10 @@ from lineage.events.ids import JsonObject
 from lineage.events.timestamps import parse_time
 
 MAX_NAME = 1024
-"""Characters of a namespace, dataset, job or field name: Marquez's limit, and S3's for keys."""
+"""Characters of a namespace, dataset or job name: Marquez's limit, and S3's for keys."""
+
+MAX_COLUMN_NAME = 4096
+"""Characters of a column's name. Engines make names of whole expressions, so that any character goes."""
 
 EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
@@ -58,10 +61,10 @@ def check_shape(body: object) -> Checked:
     kind = _kind(body)
     if kind is Kind.DATASET:
         _dataset(_object(body, "dataset", ""), "dataset")
-        return Checked(kind, body)
     if kind is Kind.RUN:
         _run(body)
-    _job(_object(body, "job", ""))
+    if kind is not Kind.DATASET:
+        _job(_object(body, "job", ""))
     for direction, extra in (("inputs", "inputFacets"), ("outputs", "outputFacets")):
         for i, dataset in enumerate(_list(body, direction, "")):
             path = f"{direction}[{i}]"
@@ -162,6 +165,8 @@ def _column_lineage_facet(facet: JsonObject, path: str) -> None:
 def _column_name(name: str, path: str) -> None:
     if not name:
         raise InvalidEvent(f"{path}.fields", "has a column without a name")
+    if len(name) > MAX_COLUMN_NAME:
+        raise InvalidEvent(f"{path}.fields", f"has a column name of {len(name)} characters; limit {MAX_COLUMN_NAME}")
 
 
 def _input_fields(owner: JsonObject, key: str, path: str) -> None:
@@ -186,9 +191,7 @@ def _lineage_facet(facet: JsonObject, path: str) -> None:
         where = f"{path}.entries[{i}]"
         if _is_dataset(_require_object(entry, where), where):
             _name_pair(entry, where)
-            _lineage_targets(entry, where)
-        else:
-            _lineage_inputs(entry, where)
+        _lineage_targets(entry, where)
 
 
 def _lineage_targets(owner: JsonObject, path: str) -> None:

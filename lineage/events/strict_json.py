@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON that every consumer reads alike.
 
-Python's parser takes NaN, Infinity, lone surrogates and integers of any length. Stored, they would break the
-next reader: SQLite, a browser, a Java service. So they are refused at the door.
+NaN, Infinity, lone surrogates and integers beyond 64 bits, once stored, would break the next reader: SQLite, a
+browser, a Java service. So they are refused at the door.
+
+orjson reads and writes: it takes a third of the time of Python's own. What it does not take is read once more by
+Python's parser, slowly, which can say what is wrong and where.
 """
 
 import json
 import math
 import re
 from typing import Any, NoReturn
+
+import orjson
 
 from lineage.events.errors import MalformedJson
 
@@ -17,6 +22,10 @@ MAX_DEPTH = 100
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """An escape that may be half of a pair: the only way for one to get through UTF-8."""
+
+_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
+_LONG_INTEGER = b"0" * 19
+"""Found among digits made alike: may be an integer beyond 64 bits, of which orjson takes some."""
 
 _INT_DIGITS = 19
 _INT_RANGE = range(-(2**63), 2**63)
@@ -69,6 +78,24 @@ def parse_json(data: bytes) -> object:
     Raises:
         MalformedJson: not UTF-8, not JSON, or JSON that not every consumer can hold.
     """
+    if _LONG_INTEGER not in data.translate(_DIGITS_ALIKE):
+        try:
+            value: object = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            return _explained(data)
+        # Counting brackets is an upper bound of the depth and far cheaper than walking the value.
+        if data.count(b"{") + data.count(b"[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+            raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels")
+        return value
+    return _explained(data)
+
+
+def _explained(data: bytes) -> object:
+    """What Python's parser makes of bytes that orjson refuses, or would read with integers out of range.
+
+    Raises:
+        MalformedJson: says what is wrong and where.
+    """
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -80,18 +107,11 @@ def parse_json(data: bytes) -> object:
         raise MalformedJson(f"{error.msg} at {where}", error.pos) from error
     except RecursionError as error:
         raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels") from error
-    # Counting brackets is an upper bound of the depth and far cheaper than walking the value.
-    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if _depth(value) > MAX_DEPTH:
         raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels")
     if _SURROGATE.search(text):
         canonical_json(value)
     return value
-
-
-# What was parsed from JSON holds no circle; looking for one costs a fifth of the encoding.
-_encoder = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
-)
 
 
 def canonical_json(value: object) -> bytes:
@@ -101,6 +121,15 @@ def canonical_json(value: object) -> bytes:
         MalformedJson: a string holds half of a surrogate pair, which UTF-8 cannot express.
     """
     try:
-        return _encoder.encode(value).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise MalformedJson("a string holds half of a surrogate pair (\\ud800 to \\udfff)") from error
+        return orjson.dumps(value, _plain, orjson.OPT_SORT_KEYS)
+    except TypeError as error:
+        if "surrogates" in str(error):
+            raise MalformedJson("a string holds half of a surrogate pair (\\ud800 to \\udfff)") from error
+        raise
+
+
+def _plain(value: object) -> object:
+    """Named tuples are arrays."""
+    if isinstance(value, tuple):
+        return list(value)
+    raise TypeError(f"{value!r:.60} is no JSON")

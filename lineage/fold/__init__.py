@@ -6,7 +6,7 @@ value is commutative, associative and idempotent, so the state depends on the *s
 order and duplicates mean nothing, and applying one event at a time gives what folding all at once gives.
 """
 
-from lineage.fold.export import export_graph
+from lineage.fold.export import export_graph, export_steps
 from lineage.fold.graph import Graph
 from lineage.fold.lineage import Lineage, fold
 from lineage.fold.outcome import Outcome, RunState, is_stale, outcome_of
@@ -21,6 +21,7 @@ __all__ = [
     "RunState",
     "VanishedEdge",
     "export_graph",
+    "export_steps",
     "fold",
     "is_stale",
     "outcome_of",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The graph as canonical JSON: what `same graph` means in every test and in the contract check."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
@@ -13,6 +13,9 @@ from lineage.fold.records import DatasetRecord
 from lineage.fold.view import ColumnEdge, JobView
 
 EXPORT_VERSION = 1
+
+_STEP = 50
+"""Jobs or datasets of one step."""
 
 
 def export_graph(lineage: Lineage, graph: Graph) -> JsonObject:
@@ -29,16 +32,35 @@ def export_graph(lineage: Lineage, graph: Graph) -> JsonObject:
     "datasetColumns": [the same, `output` without `field`],
     "vanished": [{"job", "direction", "dataset", "reason"}]}`
     """
-    graph.refresh()
-    export: dict[str, list[JsonObject]] = {
+    export: JsonObject = {}
+    for _ in export_steps(lineage, graph, export):
+        pass
+    return export
+
+
+def export_steps(lineage: Lineage, graph: Graph, export: JsonObject) -> Iterator[None]:
+    """Fill `export` as `export_graph` does, in steps of some milliseconds.
+
+    It is whole at the end, and true only if no event was applied between two steps.
+    """
+    while graph.refresh_some(_STEP):
+        yield
+    rows: dict[str, list[JsonObject]] = {
         key: [] for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished")
     }
-    for job, view in graph.views.items():
-        export["jobs"].append(_job(lineage, job, view))
-        _add_edges(export, job, view)
-    export["datasets"] = [_dataset(record) for record in lineage.datasets.values()]
-    ordered = {key: sorted(rows, key=canonical_json) for key, rows in export.items()}
-    return {"version": EXPORT_VERSION, **ordered}
+    for count, (job, view) in enumerate(list(graph.views.items()), start=1):
+        rows["jobs"].append(_job(lineage, job, view))
+        _add_edges(rows, job, view)
+        if count % _STEP == 0:
+            yield
+    for count, record in enumerate(list(lineage.datasets.values()), start=1):
+        rows["datasets"].append(_dataset(record))
+        if count % _STEP == 0:
+            yield
+    export["version"] = EXPORT_VERSION
+    for key, found in rows.items():
+        export[key] = sorted(found, key=canonical_json)
+        yield
 
 
 def _job(lineage: Lineage, job: JobId, view: JobView) -> JsonObject:

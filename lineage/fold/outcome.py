@@ -41,29 +41,37 @@ def outcome_of(lineage: Lineage, run: RunRecord) -> Outcome:
     The emitter's own terminal event stands before anything the service concludes. A run without one counts as
     aborted once the same streaming job has started anew, or once the application it belongs to has ended.
     """
-    return _outcome(lineage, run, frozenset())
+    own = _own_outcome(lineage, run)
+    if own is not None:
+        return own
+    parent = nearest = lineage.parent(run)
+    # Emitters have been seen to name a run its own parent; a circle of parents closes nothing.
+    seen = {run.id.run}
+    while parent is not None and parent.id.run not in seen:
+        above = _own_outcome(lineage, parent)
+        if above is not None and nearest is not None:
+            return Outcome(RunState.ABORTED, above.ended, f"its parent {nearest.id.job.name} ended")
+        seen.add(parent.id.run)
+        parent = lineage.parent(parent)
+    return Outcome(RunState.RUNNING if run.ran else RunState.NEW)
 
 
-def _outcome(lineage: Lineage, run: RunRecord, below: frozenset[str]) -> Outcome:
+def _own_outcome(lineage: Lineage, run: RunRecord) -> Outcome | None:
+    """How a run has ended by its own events or by its job's next start; None where neither has."""
     if run.terminal is not None:
         _, order, event_type = run.terminal
         return Outcome(_STATE_OF[event_type], order.time)
     job = lineage.jobs[run.id.job]
     if is_streaming(job, run) and (started := _next_start(job, run)) is not None:
         return Outcome(RunState.ABORTED, started, "the job started again")
-    parent = lineage.parent(run)
-    # Emitters have been seen to name a run its own parent; a circle of parents closes nothing.
-    if parent is not None and parent.id.run not in below | {run.id.run}:
-        above = _outcome(lineage, parent, below | {run.id.run})
-        if above.ended is not None:
-            return Outcome(RunState.ABORTED, above.ended, f"its parent {parent.id.job.name} ended")
-    return Outcome(RunState.RUNNING if run.ran else RunState.NEW)
+    return None
 
 
 def _next_start(job: JobRecord, run: RunRecord) -> int | None:
     """Time of the first START of another run of the job after the last START of this one."""
     place = (run.last_start or run.span.first, run.id.run)
-    for order, other in job.starts[bisect_right(job.starts, place) :]:
+    for at in range(bisect_right(job.starts, place), len(job.starts)):
+        order, other = job.starts[at]
         if other != run.id.run:
             return order.time
     return None

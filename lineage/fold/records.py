@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.strict_json import canonical_json
 from lineage.fold.history import Direction, Edge, History, Place
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
@@ -25,10 +26,11 @@ class Register(NamedTuple):
 class Facets:
     """Facets of one thing, each a register of its own: an event changes only those that it names."""
 
-    __slots__ = ("_registers",)
+    __slots__ = ("_registers", "_spelled")
 
     def __init__(self) -> None:
         self._registers: dict[str, Register] = {}
+        self._spelled: dict[str, tuple[JsonObject, bytes]] = {}
 
     def join(self, order: Order, facets: JsonObject | None) -> None:
         """Take over every facet that comes later in total order than the one known."""
@@ -46,10 +48,13 @@ class Facets:
 
     def _shared(self, name: str, value: JsonObject) -> JsonObject:
         known = self._registers.get(name)
-        # Equality alone would take true for 1; marshal (version 2 has no references) tells types apart, fast.
-        if known is None or known.value != value or dumps(known.value, 2) != dumps(value, 2):
+        if known is None or known.value != value:
             return value
-        return known.value
+        # Equality alone would take true for 1; marshal (version 2 has no references) tells types apart, fast.
+        spelled = self._spelled.get(name)
+        if spelled is None or spelled[0] is not known.value:
+            spelled = self._spelled[name] = known.value, dumps(known.value, 2)
+        return known.value if spelled[1] == dumps(value, 2) else value
 
     @classmethod
     def of(cls, registers: dict[str, Register]) -> "Facets":
@@ -270,7 +275,7 @@ class Saying(NamedTuple):
     @property
     def key(self) -> bytes:
         """Equal for sayings that say the same."""
-        return dumps((self.read, self.fields, self.version), 2)
+        return canonical_json([self.read, self.fields, self.version])
 
 
 @dataclass(slots=True)
@@ -287,6 +292,7 @@ class DatasetRecord:
     read_facets: Facets = field(default_factory=Facets)
     sayings: dict[bytes, Saying] = field(default_factory=dict)
     _versions: list[DatasetVersion] | None = None
+    _last_words: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
 
     def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
         """Take in what one event (of `run`, if any) says of this dataset; `read` where it is an input.
@@ -336,6 +342,12 @@ class DatasetRecord:
         return versions
 
     def _hear(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
+        words = facets.get("schema"), facets.get("version")
+        last = self._last_words
+        # Equal facets are shared, so that run after run says it with the very same objects.
+        if last and last[0] is words[0] and last[1] is words[1] and last[2] is read and last[3] < order:
+            return
+        self._last_words = (*words, read, order)
         fields = (_standing(facets, "schema") or {}).get("fields")
         version = (_standing(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):

@@ -13,7 +13,7 @@ from lineage.events import Event, RunId
 from lineage.events.event import Order
 from lineage.fold import Lineage, outcome_of
 from lineage.fold.outcome import is_streaming
-from lineage.fold.records import TERMINAL_RANK, JobRecord, RunRecord
+from lineage.fold.records import JobRecord, RunRecord
 
 
 class End(NamedTuple):
@@ -22,6 +22,13 @@ class End(NamedTuple):
     order: Order
     event_type: str
     because: str | None
+
+
+class Closing(NamedTuple):
+    """A run that the service closed, and the order of the event because of which it did."""
+
+    run: RunId
+    order: Order
 
 
 class OpenChildren:
@@ -64,33 +71,33 @@ def end_of(lineage: Lineage, run: RunRecord) -> End | None:
     return None if because is None else End(_closer(lineage, run), "ABORT", because)
 
 
-def closed_by(lineage: Lineage, event: Event, children: OpenChildren) -> list[RunId]:
-    """The runs that the service takes to have ended at this event, each once; parents before their children.
+def closed_by(lineage: Lineage, event: Event, children: OpenChildren, ended: Order | None) -> list[Closing]:
+    """The runs that the service takes to have ended when it learns of this event; parents before their children.
 
-    Children are taken out of `children`.
+    `ended` is what ended the event's own run, if that has arrived. An event may come behind it and be the first to
+    say whose child its run is, or bring up a run that ended before it was heard of. Children are taken out of
+    `children`.
     """
     if event.job is None or event.run is None:
         return []
-    closed = [
-        run.id
-        for run in (_older(lineage.jobs[event.job], event) if event.event_type == "START" else ())
-        if is_closed_by(lineage, run.id, event)
-    ]
-    parents = [event.run, *closed] if event.event_type in TERMINAL_RANK else [*closed]
+    older = _older(lineage.jobs[event.job], event) if event.event_type == "START" else ()
+    closed = [Closing(run.id, event.order) for run in older if is_closed_at(lineage, Closing(run.id, event.order))]
+    parents = [*closed, *([Closing(event.run, ended)] if ended is not None else [])]
     while parents:
         parent = parents.pop()
-        for child in children.of(parent):
-            if is_closed_by(lineage, child, event):
-                children.discard(parent, child)
+        for run in children.of(parent.run):
+            child = Closing(run, parent.order)
+            if is_closed_at(lineage, child):
+                children.discard(parent.run, run)
                 closed.append(child)
                 parents.append(child)
     return closed
 
 
-def is_closed_by(lineage: Lineage, run: RunId, event: Event) -> bool:
-    """Whether the service closed a run because of this event."""
-    end = end_of(lineage, lineage.jobs[run.job].runs[run.run])
-    return end is not None and end.because is not None and end.order == event.order
+def is_closed_at(lineage: Lineage, closing: Closing) -> bool:
+    """Whether the service closed a run, and because of this event."""
+    end = end_of(lineage, lineage.jobs[closing.run.job].runs[closing.run.run])
+    return end is not None and end.because is not None and end.order == closing.order
 
 
 def _older(job: JobRecord, event: Event) -> Iterator[RunRecord]:

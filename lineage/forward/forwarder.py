@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from lineage.events import Event, JsonObject, RunId
-from lineage.fold.records import TERMINAL_RANK
-from lineage.forward.arrivals import Arrivals
 from lineage.forward.consumer import Consumer
 from lineage.forward.delivery import Delivery
 from lineage.forward.gate import delay_before
@@ -24,7 +22,6 @@ from lineage.store import EventLog, StoreError, Trouble
 
 logger = logging.getLogger(__name__)
 
-POSITION = "forward"
 PAGE = 32
 """Events read at once: as an event may have megabytes, a page of them must not be large."""
 
@@ -61,8 +58,7 @@ class Forwarder:
         self._log = log
         self._consumer = Consumer(url, seconds)
         self._delivery = Delivery(self._consumer)
-        self._arrivals = Arrivals(log.path)
-        self._messages = Messages(service, self._arrivals)
+        self._messages = Messages(service, log)
         self._window = Window(0)
         self._news = asyncio.Event()
         self._moved = asyncio.Event()
@@ -84,6 +80,11 @@ class Forwarder:
         """There may be new events in the log. To be called after they are in the graph."""
         self._at_end = False
         self._news.set()
+
+    @property
+    def position(self) -> str:
+        """The name of the durable cursor: another consumer begins at the beginning of the log."""
+        return f"forward to {self._consumer.name}"
 
     def status(self) -> JsonObject:
         """`delivered` and `parked` count events since the start; those `behind` are in the log and neither yet.
@@ -109,8 +110,11 @@ class Forwarder:
         try:
             event = await asyncio.to_thread(self._log.event, content_hash)
             reason = "the event has left the log" if event is None else await self._resend(event)
-        except ValueError as error:
-            reason = str(error)
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            logger.exception("event %s cannot be forwarded", content_hash.hex())
+            reason = f"cannot be completed: {error!r}"
         if reason is not None:
             await asyncio.to_thread(self._log.dead_letters.park, Trouble.FORWARD, content_hash, reason)
         return reason is None
@@ -129,7 +133,6 @@ class Forwarder:
             if self._window.cursor:
                 await self._save_cursor()
         await self._consumer.close()
-        self._arrivals.close()
 
     async def _run(self) -> None:
         """Forward for ever. Where reading the log fails, go on from the durable cursor, ever more slowly."""
@@ -145,9 +148,9 @@ class Forwarder:
                 await asyncio.sleep(delay_before(failures))
 
     async def _session(self) -> None:
-        cursor = await asyncio.to_thread(self._log.position, POSITION)
+        cursor = await asyncio.to_thread(self._log.position, self.position)
         # Retention leaves alone what a known reader has not read, so be known before anything is sent.
-        await asyncio.to_thread(self._log.set_position, POSITION, cursor)
+        await asyncio.to_thread(self._log.set_position, self.position, cursor)
         self._window = Window(cursor)
         await self._learn(cursor)
         async with asyncio.TaskGroup() as tasks:
@@ -158,7 +161,7 @@ class Forwarder:
                 self._news.clear()
                 page = await asyncio.to_thread(self._log.after, self._admitted, PAGE)
                 for seq, event in page:
-                    tasks.create_task(self._deliver(self._admit(seq, event)))
+                    tasks.create_task(self._deliver(await self._admit(seq, event)))
                     self._admitted = seq
                 if not page and not self._news.is_set():
                     self._at_end = True
@@ -174,11 +177,13 @@ class Forwarder:
                     return
                 self._messages.sent(event)
 
-    def _admit(self, seq: int, event: Event) -> Entry:
+    async def _admit(self, seq: int, event: Event) -> Entry:
         """Put an event of the log into the window."""
         entry = Entry(seq, event)
         try:
-            entry.closes = self._messages.closes(event)
+            entry.closes = await self._messages.closes(event, seq)
+        except sqlite3.Error:
+            raise
         except Exception as error:
             logger.exception("event %s cannot be forwarded", event.order.hash.hex())
             entry.defect = f"cannot be applied: {error!r}"
@@ -217,18 +222,20 @@ class Forwarder:
     def _messages_of(self, entry: Entry) -> list[_Message]:
         """An event and the ends of the runs that it closes.
 
-        A run ends before another START takes its place, and after the parent that took it along.
+        A run ends before the START that takes its place, and after the parent that took it along.
         """
         event, messages = entry.event, self._messages
         own = [_Message("", partial(messages.completed, event, entry.seq))]
         ends = [
-            _Message(f"the end of run {run.run}: ", partial(messages.closing, event, run), run) for run in entry.closes
+            _Message(f"the end of run {closing.run.run}: ", partial(messages.closing, closing), closing.run)
+            for closing in entry.closes
         ]
-        return own + ends if event.event_type in TERMINAL_RANK else ends + own
+        return ends + own if event.event_type == "START" else own + ends
 
     async def _resend(self, event: Event) -> str | None:
         """Send an event that the cursor has passed, once, in its job's turn. Returns why that failed."""
-        entry = Entry(self._admitted + 1, event, self._messages.closes(event))
+        seq = self._admitted + 1
+        entry = Entry(seq, event, await self._messages.closes(event, seq))
         self._window.queue(entry)
         turn = asyncio.create_task(entry.turn())
         self._turns.add(turn)
@@ -245,8 +252,8 @@ class Forwarder:
         finally:
             # What came behind it goes out after what came before it, whatever became of it.
             turn.add_done_callback(lambda _: self._end_turn(turn, entry))
-            for run in entry.closes:
-                self._messages.reopen(run)
+            for closing in entry.closes:
+                self._messages.reopen(closing.run)
 
     def _end_turn(self, turn: asyncio.Task[None], entry: Entry) -> None:
         self._turns.discard(turn)
@@ -277,7 +284,7 @@ class Forwarder:
 
     async def _save_cursor(self) -> None:
         cursor = self._window.cursor
-        self._saving = asyncio.ensure_future(asyncio.to_thread(self._log.set_position, POSITION, cursor))
+        self._saving = asyncio.ensure_future(asyncio.to_thread(self._log.set_position, self.position, cursor))
         try:
             await asyncio.shield(self._saving)
         except StoreError as error:

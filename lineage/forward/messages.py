@@ -6,11 +6,12 @@ from collections import OrderedDict
 from typing import Protocol
 
 from lineage.events import Event, RunId, canonical_json
+from lineage.events.event import Order
 from lineage.fold import Graph, Lineage
 from lineage.fold.records import TERMINAL_RANK
-from lineage.forward.arrivals import Arrivals
 from lineage.forward.complete import closing_event, complete
-from lineage.forward.ends import OpenChildren, closed_by, end_of, is_closed_by
+from lineage.forward.ends import Closing, OpenChildren, closed_by, end_of, is_closed_at
+from lineage.store import EventLog
 
 ENDED_KEPT = 10_000
 _YIELD_EVERY = 5_000
@@ -31,9 +32,9 @@ class Folded(Protocol):
 class Messages:
     """Makes messages of the records as they are. To be told of events in the order of their arrival."""
 
-    def __init__(self, service: Folded, arrivals: Arrivals) -> None:
+    def __init__(self, service: Folded, log: EventLog) -> None:
         self._service = service
-        self._arrivals = arrivals
+        self._log = log
         self._children = OpenChildren()
         self._ended: OrderedDict[RunId, None] = OrderedDict()
 
@@ -46,14 +47,18 @@ class Messages:
                 if count % _YIELD_EVERY == 0:
                     await asyncio.sleep(0)
 
-    def closes(self, event: Event) -> list[RunId]:
-        """The runs that an event closes. Sees to it that the event is in the records."""
-        lineage = self._service.lineage
+    async def closes(self, event: Event, seq: int) -> list[Closing]:
+        """The runs that an event closes, which has arrived under number `seq`; sees to it that it is in the records."""
+        lineage, ended = self._service.lineage, None
         # The log is ahead of the graph while a batch is applied; applying an event twice changes nothing.
         lineage.apply(event)
         if event.run is not None:
-            self._children.note(lineage.jobs[event.run.job].runs[event.run.run])
-        return closed_by(lineage, event, self._children)
+            run = lineage.jobs[event.run.job].runs[event.run.run]
+            self._children.note(run)
+            end = end_of(lineage, run)
+            if end is not None and self._children.of(run.id) and await self._arrived(end.order) <= seq:
+                ended = end.order
+        return closed_by(lineage, event, self._children, ended)
 
     def reopen(self, run: RunId) -> None:
         """The end of a closed run has not gone out: its parent's end is to close it again when it is sent again."""
@@ -64,17 +69,17 @@ class Messages:
         lineage, ended = self._service.lineage, None
         if event.run is not None and event.event_type not in TERMINAL_RANK:
             end = end_of(lineage, lineage.jobs[event.run.job].runs[event.run.run])
-            if end is not None and (event.run in self._ended or await self._arrived(end.order.hash) <= seq):
+            if end is not None and (event.run in self._ended or await self._arrived(end.order) <= seq):
                 ended = end.event_type
         self._service.graph.refresh()
         return canonical_json(complete(event, self._service.lineage, self._service.graph, ended))
 
-    async def closing(self, event: Event, run: RunId) -> bytes | None:
-        """The end of a run that an event closes; None where the run has since got an end of its own."""
+    async def closing(self, closing: Closing) -> bytes | None:
+        """The end of a run that the service closed; None where the run has since got another."""
         lineage = self._service.lineage
-        if not is_closed_by(lineage, run, event):
+        if not is_closed_at(lineage, closing):
             return None
-        record = lineage.jobs[run.job].runs[run.run]
+        record = lineage.jobs[closing.run.job].runs[closing.run.run]
         end = end_of(lineage, record)
         assert end is not None
         self._service.graph.refresh()
@@ -88,5 +93,5 @@ class Messages:
             if len(self._ended) > ENDED_KEPT:
                 self._ended.popitem(last=False)
 
-    async def _arrived(self, content_hash: bytes) -> int:
-        return await asyncio.to_thread(self._arrivals.number, content_hash)
+    async def _arrived(self, order: Order) -> int:
+        return await asyncio.to_thread(self._log.number, order.hash)

@@ -5,7 +5,8 @@ import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from lineage.events import Event, RunId
+from lineage.events import Event
+from lineage.forward.ends import Closing
 from lineage.forward.facets import standing
 
 MAX_EVENTS = 256
@@ -24,7 +25,7 @@ class Entry:
 
     seq: int
     event: Event
-    closes: list[RunId] = field(default_factory=list)
+    closes: list[Closing] = field(default_factory=list)
     defect: str | None = None
 
     finished: asyncio.Event = field(default_factory=asyncio.Event)
@@ -105,7 +106,7 @@ def _keys(entry: Entry) -> set[Key]:
         keys.add(("dataset", event.dataset))
     if event.job is not None:
         keys.add(("job", event.job))
-    for run in (event.run, *entry.closes):
+    for run in (event.run, *(closing.run for closing in entry.closes)):
         if run is not None:
             keys |= {("run", run.run), ("job", run.job)}
     return keys

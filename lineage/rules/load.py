@@ -34,11 +34,15 @@ def load_rules(text: str) -> Rules:
         raise RulesError(f"version: {document['version']!r} is unknown; this service reads version {VERSION}")
     namespaces = _items(document, "namespaces")
     catalogs = _items(document, "catalogs")
-    return Rules(
+    parts = (
         tuple(_namespace(item, f"namespaces[{i}]") for i, item in enumerate(namespaces)),
         tuple(_catalog(item, f"catalogs[{i}]") for i, item in enumerate(catalogs)),
         tuple(_symlink(item, f"symlinks[{i}]") for i, item in enumerate(_items(document, "symlinks"))),
     )
+    try:
+        return Rules(*parts)
+    except ValueError as error:
+        raise RulesError(f"symlinks: {error}") from error
 
 
 def _namespace(content: object, path: str) -> NamespaceRule:

@@ -51,7 +51,11 @@ class SymlinkRule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules. An empty `Rules()` renames nothing."""
+    """All rules. An empty `Rules()` renames nothing.
+
+    Raises:
+        ValueError: aliases go round in a circle.
+    """
 
     namespaces: tuple[NamespaceRule, ...] = ()
     catalogs: tuple[Catalog, ...] = ()
@@ -65,9 +69,29 @@ class Rules:
             scheme, separator, authority = rule.canonical.partition("://")
             if separator:
                 hosts.update({f"{scheme}://{host}".lower(): rule.canonical for host in (*rule.hosts, authority)})
-        aliases = {alias: rule.dataset for rule in self.symlinks for alias in rule.aliases}
         object.__setattr__(self, "_hosts", hosts)
-        object.__setattr__(self, "_aliases", aliases)
+        object.__setattr__(self, "_aliases", self._ends())
+
+    def _ends(self) -> dict[DatasetId, DatasetId]:
+        """What each alias stands for in the end, all under canonical namespaces."""
+        steps = {
+            DatasetId(self.namespace(alias.namespace), alias.name): DatasetId(
+                self.namespace(rule.dataset.namespace), rule.dataset.name
+            )
+            for rule in self.symlinks
+            for alias in rule.aliases
+        }
+        ends: dict[DatasetId, DatasetId] = {}
+        for alias in steps:
+            end = steps[alias]
+            seen = {alias}
+            while end in steps:
+                if end in seen:
+                    raise ValueError(f"{end.namespace} {end.name} is an alias of itself")
+                seen.add(end)
+                end = steps[end]
+            ends[alias] = end
+        return ends
 
     def namespace(self, spelling: str) -> str:
         """The canonical namespace; `spelling` itself where no rule knows it.

@@ -8,7 +8,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -16,6 +16,9 @@ from lineage.store.errors import StoreError, StoreFull, StoreUnusable
 from lineage.store.schema import migrate
 
 FILE_NAME = "lineage.db"
+
+_RESERVE_PAGES = 8192
+"""32 MiB: more than a page of events, all of which a snapshot may have to hold."""
 
 
 class Database:
@@ -35,9 +38,10 @@ class Database:
         try:
             self._writer = _connect(self.path)
             migrate(self._writer, self.path)
-            if max_bytes:
-                page_size = self._writer.execute("PRAGMA page_size").fetchone()[0]
-                self._writer.execute(f"PRAGMA max_page_count = {max(1, max_bytes // page_size)}")
+            page_size: int = self._writer.execute("PRAGMA page_size").fetchone()[0]
+            self._max_pages = max(1, max_bytes // page_size) if max_bytes else 0
+            if self._max_pages:
+                self._writer.execute(f"PRAGMA max_page_count = {self._max_pages}")
             self._reader = _connect(self.path)
             self._reader.execute("PRAGMA query_only = ON")
         except sqlite3.Error as error:
@@ -50,8 +54,10 @@ class Database:
         self._reading = Lock()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, making_room: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction that is on disk once the block has ended; it leaves nothing where the block fails.
+
+        One that is `making_room` may take the file a little over its limit for the while.
 
         Raises:
             StoreFull: there is no room.
@@ -59,16 +65,28 @@ class Database:
         """
         with self._writing:
             try:
+                if making_room and self._max_pages:
+                    self._writer.execute(f"PRAGMA max_page_count = {self._max_pages + _RESERVE_PAGES}")
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
                 self._writer.execute("COMMIT")
             except sqlite3.Error as error:
                 if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+                    self._make_room()
                     raise StoreFull(f"no room left for {self.path}: {error}") from error
                 raise StoreError(f"cannot write to {self.path}: {error}") from error
             finally:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+                if making_room and self._max_pages:
+                    self._writer.execute(f"PRAGMA max_page_count = {self._max_pages}")
+
+    def _make_room(self) -> None:
+        """Fold the WAL into the file, which small commits on a small disk never do: the next attempt may fit."""
+        with suppress(sqlite3.Error):
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event log: appending, and reading in order of arrival or by event time."""
 
+import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lineage.events import Event, Kind
 from lineage.store.database import Database
-from lineage.store.dead_letters import DeadLetters
-from lineage.store.rows import PAGE, EventRow, OnDamaged, event_of, event_rows, events_of
+from lineage.store.dead_letters import DeadLetters, Trouble
+from lineage.store.rows import (
+    END_OF_TIME,
+    MAX_PAGE_BYTES,
+    PAGE,
+    EventRow,
+    OnDamaged,
+    event_of,
+    event_rows,
+    events_of,
+    up_to,
+)
 from lineage.store.snapshots import Snapshots
 
-MAX_PAGE_BYTES = 16 * 2**20
-"""Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
-
-_INSERT = (
-    "INSERT INTO events (hash, kind, event_time, received_at, body) SELECT ?1, ?2, ?3, ?4, ?5"
-    " WHERE NOT EXISTS (SELECT 1 FROM compacted WHERE hash = ?1) ON CONFLICT (hash) DO NOTHING"
-)
+_ROWS = 64
+"""Events of one statement. Each statement costs the writer a wait for the interpreter, which the loop keeps busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +62,8 @@ class EventLog:
         now = time.time_ns()
         stored: list[bool] = []
         with self._database.transaction() as connection:
-            for event in events:
-                row = (event.order.hash, event.kind.value, event.order.time, now, event.encoded)
-                stored.append(connection.execute(_INSERT, row).rowcount == 1)
+            for first in range(0, len(events), _ROWS):
+                stored += _insert(connection, events[first : first + _ROWS], now)
         return stored
 
     def events(self, on_damaged: OnDamaged) -> Iterator[Event]:
@@ -94,6 +99,12 @@ class EventLog:
             seq = rows[-1].seq
         return []
 
+    def number(self, content_hash: bytes) -> int:
+        """The number under which an event arrived; 0 where it has left the log, and so came before all that is in."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT seq FROM events WHERE hash = ?", (content_hash,)).fetchone()
+        return row[0] if row else 0
+
     def count(self) -> int:
         """How many events the log holds; those that retention has compacted are not among them."""
         with self._database.reading() as connection:
@@ -119,7 +130,8 @@ class EventLog:
         order = "DESC" if query.newest_first else "ASC"
         page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
-            bodies = _up_to(MAX_PAGE_BYTES, connection.execute(page, (*bounds, query.limit, query.offset)))
+            rows = connection.execute(page, (*bounds, query.limit, query.offset))
+            bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
             total = connection.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
         return bodies, total
 
@@ -136,6 +148,30 @@ class EventLog:
                 "INSERT INTO positions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", (name, seq)
             )
 
+    def keep_position(self, name: str | None) -> None:
+        """Know this reader, if any, and no other: what those that are gone have not read must not stay for ever."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM positions WHERE name IS NOT ?", (name,))
+            if name is not None:
+                connection.execute("INSERT INTO positions VALUES (?, 0) ON CONFLICT DO NOTHING", (name,))
+
+    def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
+        """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.
+
+        Damaged rows become dead letters, which stay.
+
+        Raises:
+            StoreError: the file cannot be written; nothing was removed.
+        """
+        damaged: list[tuple[bytes, Exception]] = []
+        while True:
+            damaged.clear()
+            removed = self.snapshots.compact(before, arrived_before, lambda *found: damaged.append(found))
+            for content_hash, error in damaged:
+                self.dead_letters.park(Trouble.DAMAGED, content_hash, str(error))
+            if removed or not damaged:
+                return removed
+
     def give_back_room(self) -> None:
         """Let the file shrink by what compacted events have left."""
         self._database.give_back_room()
@@ -149,12 +185,24 @@ class EventLog:
             return event_rows(connection, after, limit)
 
 
-def _up_to(limit: int, rows: Iterable[tuple[bytes]]) -> list[bytes]:
-    bodies: list[bytes] = []
-    size = 0
-    for (body,) in rows:
-        size += len(body)
-        if bodies and size > limit:
-            break
-        bodies.append(body)
-    return bodies
+def _insert(connection: sqlite3.Connection, events: Sequence[Event], now: int) -> list[bool]:
+    """Store those of some events that are new; True for each of them."""
+    hashes = [event.order.hash for event in events]
+    marks = ",".join("?" * len(hashes))
+    known = {
+        found
+        for table in ("events", "compacted")
+        for (found,) in connection.execute(f"SELECT hash FROM {table} WHERE hash IN ({marks})", hashes)
+    }
+    stored: list[bool] = []
+    values: list[object] = []
+    for event in events:
+        is_new = event.order.hash not in known
+        stored.append(is_new)
+        if is_new:
+            known.add(event.order.hash)
+            values += (event.order.hash, event.kind.value, event.order.time, now, event.encoded)
+    if values:
+        rows = ",".join(["(?,?,?,?,?)"] * sum(stored))
+        connection.execute(f"INSERT INTO events (hash, kind, event_time, received_at, body) VALUES {rows}", values)
+    return stored

@@ -4,15 +4,19 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from lineage.events import Event, canonical_json
 from lineage.fold.snapshot import Key, Snapshot, Subject
 from lineage.ingest import restore_event
+from lineage.store.errors import StoreUnusable
 
 PAGE = 500
 END_OF_TIME = 2**63 - 1
+
+MAX_PAGE_BYTES = 16 * 2**20
+"""Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
 
 OnDamaged = Callable[[bytes, Exception], None]
 """Told of a row that cannot be read as the event it was: the hash it was stored under, and why."""
@@ -30,7 +34,17 @@ class EventRow(NamedTuple):
 def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: int = END_OF_TIME) -> list[EventRow]:
     """Up to `limit` rows behind number `after`, in order of arrival, of event time (ns) `until` or before."""
     query = "SELECT seq, hash, kind, body FROM events WHERE seq > ? AND event_time <= ? ORDER BY seq LIMIT ?"
-    return [EventRow(*row) for row in connection.execute(query, (after, until, limit))]
+    return [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, connection.execute(query, (after, until, limit)), 3)]
+
+
+def up_to(limit: int, rows: Iterable[tuple[Any, ...]], body: int) -> Iterator[tuple[Any, ...]]:
+    """Rows until their bodies (the column of number `body`) have more than `limit` bytes; at least one."""
+    size = 0
+    for row in rows:
+        if size and size + len(row[body]) > limit:
+            return
+        size += len(row[body])
+        yield row
 
 
 def event_of(row: EventRow) -> Event:
@@ -77,5 +91,15 @@ def snapshot_body(snapshot: Snapshot) -> bytes:
 
 
 def read_snapshot(kind: str, key: str, body: bytes) -> Snapshot:
-    """The snapshot of a row."""
-    return Snapshot(Key(Subject(kind), tuple(json.loads(key))), json.loads(zlib.decompress(body)))
+    """The snapshot of a row.
+
+    Raises:
+        StoreUnusable: the row is damaged.
+    """
+    try:
+        return Snapshot(Key(Subject(kind), tuple(json.loads(key))), json.loads(zlib.decompress(body)))
+    except (ValueError, zlib.error) as error:
+        raise StoreUnusable(
+            f"the snapshot of {kind} {key} is damaged ({error}); bring a backup back with"
+            " `python -m lineage.maintenance restore`, or move the log away to begin anew"
+        ) from error

@@ -7,7 +7,18 @@ from lineage.events import Event
 from lineage.fold.lineage import Lineage
 from lineage.fold.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
 from lineage.store.database import Database
-from lineage.store.rows import END_OF_TIME, EventRow, event_of, read_snapshot, row_key, snapshot_body, snapshot_page
+from lineage.store.rows import (
+    END_OF_TIME,
+    MAX_PAGE_BYTES,
+    EventRow,
+    OnDamaged,
+    events_of,
+    read_snapshot,
+    row_key,
+    snapshot_body,
+    snapshot_page,
+    up_to,
+)
 
 SLICE = 200
 """Events of one compacting transaction: what an ingest has to wait for at most."""
@@ -18,6 +29,11 @@ _REMOVABLE = (
     " AND hash NOT IN (SELECT hash FROM dead_letters)"
     " ORDER BY event_time, hash LIMIT ?3"
 )
+
+
+def refuse_damage(content_hash: bytes, error: Exception) -> None:
+    """For callers who know that nothing is damaged."""
+    raise ValueError(f"event {content_hash.hex()}: {error}") from error
 
 
 class Snapshots:
@@ -41,32 +57,35 @@ class Snapshots:
             row = connection.execute("SELECT known_since FROM retention").fetchone()
         return row[0] if row else None
 
-    def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
+    def compact(self, before: int, arrived_before: int = END_OF_TIME, on_damaged: OnDamaged = refuse_damage) -> int:
         """Move one slice of events older than `before` (ns) into snapshots.
 
-        Those that arrived at `arrived_before` (ns) or later stay, however old they say they are.
+        Those that arrived at `arrived_before` (ns) or later stay, however old they say they are. Rows that cannot
+        be read are told to `on_damaged` and stay.
 
         Returns how many it removed: 0 once there are none left. What a reader by position is not done with, and
         what is on the list of dead letters, stays.
 
         Raises:
             StoreError: the file cannot be written; nothing was removed.
-            ValueError: an event cannot be read; nothing was removed.
+            StoreUnusable: a snapshot cannot be read; nothing was removed.
         """
         with self._database.reading() as connection:
-            rows = connection.execute(_REMOVABLE, (before, arrived_before, SLICE)).fetchall()
-        if not rows:
+            found = connection.execute(_REMOVABLE, (before, arrived_before, SLICE))
+            rows = [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, found, 3)]
+        events = [event for _, event in events_of(rows, on_damaged)]
+        if not events:
             return 0
-        events = [event_of(EventRow(*row)) for row in rows]
         changed = self._joined(events)
-        with self._database.transaction() as connection:
+        with self._database.transaction(making_room=True) as connection:
+            hashes = [(event.order.hash,) for event in events]
+            # First, so that what they leave is there for the snapshots where the file is full.
+            connection.executemany("DELETE FROM events WHERE hash = ?", hashes)
+            connection.executemany("INSERT INTO compacted VALUES (?) ON CONFLICT DO NOTHING", hashes)
             connection.executemany(
                 "INSERT INTO snapshots VALUES (?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body",
                 changed,
             )
-            hashes = [(event.order.hash,) for event in events]
-            connection.executemany("INSERT INTO compacted VALUES (?) ON CONFLICT DO NOTHING", hashes)
-            connection.executemany("DELETE FROM events WHERE hash = ?", hashes)
             connection.execute(
                 "INSERT INTO retention VALUES (1, ?) ON CONFLICT (one)"
                 " DO UPDATE SET known_since = max(known_since, excluded.known_since)",

@@ -417,6 +417,8 @@ def test_a_defect_parks_its_event_alone(tmp_path, recorder, monkeypatch):
         async with serving(tmp_path, recorder) as (client, service):
             await post(client, body(run=1), body(run=2))
             await delivered(service, recorder)
+            again = (await client.post("/api/v1/dead-letters/replay")).json()
+            assert again == {"replayed": 0, "failed": 1}
             return service.log.dead_letters.page(10)
 
     [letter] = run(scenario())
@@ -451,7 +453,7 @@ def test_a_log_that_cannot_be_written_or_read_for_a_while_stops_nothing(tmp_path
 
     run(scenario())
     log = EventLog(tmp_path)
-    assert log.position(forwarder_module.POSITION) == 15
+    assert log.position(f"forward to {recorder.url}/api/v1/lineage") == 15
     log.close()
     assert_in_order(recorder, 5)
 
@@ -463,7 +465,7 @@ def test_a_forwarder_that_was_never_started_can_be_closed(tmp_path):
         assert forwarder.status()["behind"] == 0
         await forwarder.close()
         log.append([event()])
-        assert log.position(forwarder_module.POSITION) == 0
+        assert log.position(forwarder.position) == 0
         log.close()
 
     run(scenario())

@@ -16,6 +16,7 @@ from lineage.forward import gate as gate_module
 from lineage.forward import window as window_module
 from lineage.forward.consumer import Consumer, Verdict
 from lineage.forward.delivery import Delivery
+from lineage.forward.ends import Closing
 from lineage.forward.gate import MAX_DELAY, Gate, delay_before
 from lineage.forward.window import Entry, Window
 
@@ -140,7 +141,7 @@ def test_events_wait_for_what_came_before_of_the_same_job_run_dataset_or_parent(
     async def scenario():
         window = Window(0)
         entries = {seq: Entry(seq, made) for seq, made in events.items()}
-        entries[5].closes = [events[3].run]
+        entries[5].closes = [Closing(events[3].run, events[5].order)]
         for entry in entries.values():
             window.add(entry)
         waiting = {seq: asyncio.ensure_future(entry.turn()) for seq, entry in entries.items()}

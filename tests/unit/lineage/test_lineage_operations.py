@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-from lineage_events import RULES, at, body, dataset, encode, read, schema
+from lineage_events import RULES, at, body, dataset, dataset_event, encode, read, schema
 
 from lineage.api import create_app
 from lineage.fold import lineage as lineage_module
@@ -27,7 +27,9 @@ class Api:
         self._rules = rules
 
     async def __aenter__(self):
-        self.app = create_app(self._settings, self._rules, EventLog(self._settings.data))
+        self.app = create_app(
+            self._settings, self._rules, EventLog(self._settings.data, self._settings.max_store_bytes)
+        )
         self._lifespan = self.app.router.lifespan_context(self.app)
         await self._lifespan.__aenter__()
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
@@ -352,11 +354,14 @@ class RestCatalog:
         self.tables = {}
         self.asked = []
         self.status = 200
+        self.delay = 0
+        self.ended = threading.Event()
         catalog = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 catalog.asked.append(self.path)
+                catalog.ended.wait(catalog.delay)
                 if self.path == "/v1/config":
                     status, content = 200, {"defaults": {}, "overrides": {"prefix": "main"}}
                 elif self.path in catalog.tables:
@@ -378,6 +383,7 @@ class RestCatalog:
         self._thread.start()
 
     def close(self):
+        self.ended.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -418,6 +424,130 @@ def test_a_catalog_that_is_down_costs_no_event(tmp_path):
     async def check():
         async with Api(tmp_path, rules) as api:
             await api.store(by_name(0), by_name(1))
+            assert [row["name"] for row in (await api.read("/api/v1/graph"))["datasets"]] == ["sales/a"]
+
+    run(check())
+
+
+def test_a_long_chain_of_parents_breaks_no_read(tmp_path):
+    chain = [
+        body(
+            "START", 0, run=number, job=f"job{number}", parent=(number - 1, f"job{number - 1}") if number > 1 else None
+        )
+        for number in range(1, 1_500)
+    ]
+
+    async def check():
+        async with Api(tmp_path) as api:
+            assert (await api.post("/api/v1/lineage/batch", chain)).status_code == 200
+            assert {job["state"] for job in (await api.read("/api/v1/graph"))["jobs"]} == {"RUNNING"}
+            await api.store(body("COMPLETE", 1, run=1, job="job1"))
+            assert {job["state"] for job in (await api.read("/api/v1/graph"))["jobs"]} == {"COMPLETED", "ABORTED"}
+
+    run(check())
+
+
+@pytest.mark.parametrize("inputs", [5, ["x"], [{"a": 1}]])
+def test_what_no_one_reads_is_checked_too_and_costs_no_other_event(tmp_path, inputs):
+    described = {**dataset_event(0, dataset("a")), "inputs": inputs}
+    lineage = {"lineage": {"entries": [{"type": "JOB", "namespace": "n", "name": "j", "fields": {"a": 5}}]}}
+
+    async def check():
+        async with Api(tmp_path) as api:
+            for content in (described, body("START", job_facets=lineage)):
+                refused = await api.post("/api/v1/lineage/batch", [content, orders(0)])
+                assert refused.status_code == 422, refused.text
+                assert refused.json()["error"]["details"]["refused"][0]["index"] == 0
+            assert (await api.read("/api/v1/stats"))["logged"] == 1
+
+    run(check())
+
+
+def test_too_many_events_for_one_batch_are_refused(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            refused = await api.post("/api/v1/lineage/batch", b"[" + b",".join([b"0"] * 10_001) + b"]")
+            assert (refused.status_code, refused.json()["error"]["code"]) == (413, "too_large")
+            many = await api.post("/api/v1/lineage/batch", b"[" + b",".join([b"0"] * 9_999) + b"]")
+            details = many.json()["error"]["details"]
+            assert (details["refusedCount"], len(details["refused"])) == (9_999, 1_000)
+
+    run(check())
+
+
+def test_a_rebuild_beside_events_after_retention_gives_the_graph_of_the_log(tmp_path):
+    jobs = [(number, f"job{number}") for number in range(1, 120)]
+
+    def of(second, number, job, offset=0, **options):
+        return body("RUNNING", second, run=number + offset, job=job, outputs=[dataset(f"{job}{offset}")], **options)
+
+    async def check():
+        async with Api(tmp_path) as api:
+            old = [of(1, number, job) for number, job in jobs]
+            await api.post("/api/v1/lineage/batch", old + [of(2, number, job, 1_000) for number, job in jobs])
+            await api.post("/api/v1/compact", params={"before": at(9)})
+            building = asyncio.create_task(api.post("/api/v1/rebuild"))
+            for number, job in jobs:
+                await api.store(of(20, number, job))
+            assert (await building).json()["equal"] is True
+            live = await api.read("/api/v1/graph")
+            assert (await api.post("/api/v1/rebuild")).json()["equal"] is True
+            assert await api.read("/api/v1/graph") == live
+
+    run(check())
+
+
+def test_a_full_store_is_usable_again_after_compaction(tmp_path):
+    async def check():
+        async with Api(tmp_path, max_store_bytes=1_500_000) as api:
+            number = 0
+            while (stored := await api.post(content=sized(number))).status_code == 201:
+                number += 1
+            assert stored.status_code == 507
+            removed = await api.post("/api/v1/compact", params={"before": "2200-01-01T00:00:00Z"})
+            assert removed.json() == {"removed": number}
+            assert (await api.post(content=sized(number))).status_code == 201
+
+    def sized(number):
+        return body("RUNNING", number % 3_000, run=1, run_facets={"big": {"text": f"{number}" + "x" * 4_000}})
+
+    run(check())
+
+
+def test_a_damaged_row_does_not_stop_retention(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            await api.store(*(orders(second) for second in range(5)))
+            change(tmp_path, b"{")
+            assert (await api.post("/api/v1/compact", params={"before": at(60)})).json() == {"removed": 4}
+            assert (await api.read("/api/v1/dead-letters"))["deadLetters"][0]["kind"] == "damaged"
+
+    run(check())
+
+
+def test_a_slow_catalog_delays_a_batch_once(tmp_path, catalog):
+    rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
+    catalog.delay = 5
+
+    async def check():
+        async with Api(tmp_path, rules) as api:
+            batch = [by_name(0, f"lake.sales.t{number}") for number in range(40)]
+            assert (await asyncio.wait_for(api.post("/api/v1/lineage/batch", batch), 20)).status_code == 200
+            assert len((await api.read("/api/v1/graph"))["datasets"]) == 40
+
+    run(check())
+
+
+@pytest.mark.parametrize(
+    "location", ["s3://bucket/", "s3://bucket", "no location", "s3://b/a\nb", 7, None, "s3://b/" + "x" * 2_000]
+)
+def test_a_location_that_names_no_dataset_is_no_answer(tmp_path, catalog, location):
+    rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
+    catalog.tables["/v1/main/namespaces/sales/tables/a"] = location
+
+    async def check():
+        async with Api(tmp_path, rules) as api:
+            await api.store(by_name(0))
             assert [row["name"] for row in (await api.read("/api/v1/graph"))["datasets"]] == ["sales/a"]
 
     run(check())

@@ -101,9 +101,9 @@ def test_a_recorded_run_survives_compaction_in_any_slices(file, log, monkeypatch
     expected = everything(built(log).lineage)
     monkeypatch.setattr("lineage.store.snapshots.SLICE", 3)
     for before in sorted({item.order.time for item in made})[:: max(1, len(made) // 5)]:
-        while log.snapshots.compact(before) or log.snapshots.compact(before + 1):
+        while log.compact(before) or log.compact(before + 1):
             assert everything(built(log).lineage) == expected
-    while log.snapshots.compact(FAR):
+    while log.compact(FAR):
         pass
     assert log.count() == 0
     assert everything(built(log).lineage) == expected
@@ -113,15 +113,15 @@ def test_a_recorded_run_survives_compaction_in_any_slices(file, log, monkeypatch
 def test_what_is_young_unread_or_dead_stays(log):
     old, young = event("START", 0), event("COMPLETE", 1)
     log.append([old, young])
-    assert log.snapshots.compact(old.order.time) == 0
-    assert log.snapshots.compact(FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "it has arrived just now"
+    assert log.compact(old.order.time) == 0
+    assert log.compact(FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "it has arrived just now"
     log.set_position("reader", 0)
-    assert log.snapshots.compact(FAR) == 0
+    assert log.compact(FAR) == 0
     log.set_position("reader", 1)
     log.dead_letters.park(Trouble.FOLD, old.order.hash, "a defect")
-    assert log.snapshots.compact(FAR) == 0
+    assert log.compact(FAR) == 0
     log.dead_letters.release(Trouble.FOLD, old.order.hash)
-    assert log.snapshots.compact(FAR) == 1
+    assert log.compact(FAR) == 1
     assert log.snapshots.known_since() == old.order.time
     assert [item for _, item in log.after(0, 10)] == [young]
 
@@ -131,7 +131,7 @@ def test_the_past_is_known_as_far_as_it_was_not_compacted(log, tmp_path):
     log.append(made)
     wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
     assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made] == wanted
-    assert log.snapshots.compact(made[3].order.time) == 3
+    assert log.compact(made[3].order.time) == 3
     assert log.snapshots.known_since() == made[2].order.time
     assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made[2:]] == wanted[2:]
 
@@ -140,7 +140,7 @@ def test_room_is_given_back(tmp_path):
     log = EventLog(tmp_path)
     for second in range(20):
         log.append([event("RUNNING", second, run_facets={"big": {"text": f"{second}" + "x" * 50_000}})])
-    while log.snapshots.compact(FAR):
+    while log.compact(FAR):
         pass
     log.give_back_room()
     log.close()

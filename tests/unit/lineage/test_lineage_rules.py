@@ -75,6 +75,10 @@ def test_an_alias_is_the_dataset_that_it_stands_for():
     }
     found = names(symlinks=[rule])
     assert found.dataset("hive://metastore:9083", "sales.orders") == ("s3://warehouse", "sales/orders")
+    chain = {"namespace": "hive://metastore:9083", "name": "sales.orders", "aliases": [{"namespace": "x", "name": "y"}]}
+    assert names(symlinks=[rule, chain]).dataset("x", "y") == ("s3://warehouse", "sales/orders")
+    local = {"namespace": "kafka://localhost:19192", "name": "t", "aliases": [{"namespace": "x", "name": "y"}]}
+    assert names(symlinks=[local]).dataset("x", "y") == ("kafka://kafka:9092", "t")
     assert found.dataset("hive://metastore:9083", "sales.bids") == ("hive://metastore:9083", "sales.bids")
 
 
@@ -98,6 +102,10 @@ def test_an_alias_is_the_dataset_that_it_stands_for():
         (
             {"symlinks": [{"namespace": "a", "name": "b", "aliases": [{"namespace": "c"}]}]},
             r"symlinks\[0\].aliases\[0\].name: is missing",
+        ),
+        (
+            {"symlinks": [{"namespace": "a", "name": "b", "aliases": [{"namespace": "a", "name": "b"}]}]},
+            "symlinks: a b is an alias of itself",
         ),
     ],
 )

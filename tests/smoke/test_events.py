@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events that a real lab sent: what the service makes of them in any order, after retention, and for others."""
+
+import random
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.project import PROJECT
+from lineage.contract import compare, load
+from lineage.events import canonical_json
+from lineage.fold import Graph, Lineage, export_graph
+from lineage.ingest import read_event
+from lineage.rules import Rules
+from tests.bench.service_process import running_service
+from tests.unit.lineage.lineage_recorder import Recorder
+
+pytestmark = pytest.mark.smoke
+
+PERMUTATIONS = 100
+SPECIFICATION = PROJECT.parent / "shared" / "openlineage-spec"
+CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
+
+
+@pytest.fixture
+def copied(lab, tmp_path):
+    """The folder of a copy of the lab's log, made while the service runs."""
+    made = lab.lab("lineage", "backup", str(tmp_path / "copy" / "lineage.db"))
+    assert made.status == 2, "there is no such folder yet"
+    (tmp_path / "copy").mkdir()
+    made = lab.lab("lineage", "backup", str(tmp_path / "copy" / "lineage.db"))
+    assert made.status == 0, made.text
+    return tmp_path / "copy"
+
+
+def all_events(directory: Path):
+    """Every event of a log, as it is stored."""
+    connection = sqlite3.connect(directory / "lineage.db")
+    rows = [body for (body,) in connection.execute("SELECT body FROM events ORDER BY seq")]
+    connection.close()
+    return rows
+
+
+def test_the_labs_own_events_give_one_graph_in_any_order(lab, copied):
+    events = [read_event(body, Rules()) for body in all_events(copied)]
+    assert len(events) > 10
+    wanted = canonical_json(lab.graph())
+    for seed in range(PERMUTATIONS):
+        chance = random.Random(seed)
+        arrival = [*events, *chance.choices(events, k=len(events) // 2)]
+        chance.shuffle(arrival)
+        lineage = Lineage()
+        for event in arrival:
+            lineage.apply(event)
+        assert canonical_json(export_graph(lineage, Graph(lineage))) == wanted, f"seed {seed}"
+
+
+def test_the_log_survives_retention_and_restarts(lab, copied):
+    wanted = canonical_json(lab.graph())
+    with running_service(copied) as service:
+        graph = f"{service.url}/api/v1/graph"
+        assert httpx.get(graph, trust_env=False).content == wanted
+        removed = httpx.post(f"{service.url}/api/v1/compact?before=2200-01-01T00:00:00Z", timeout=60, trust_env=False)
+        assert removed.json()["removed"] == lab.api("/api/v1/stats")["logged"]
+        rebuilt = httpx.post(f"{service.url}/api/v1/rebuild", timeout=60, trust_env=False).json()
+        assert (rebuilt["equal"], rebuilt["events"]) == (True, 0)
+        assert httpx.get(graph, trust_env=False).content == wanted
+        service.kill()
+    with running_service(copied) as service:
+        assert httpx.get(f"{service.url}/api/v1/graph", trust_env=False).content == wanted
+
+
+def test_the_labs_events_pass_the_check(lab):
+    standard = ["--spec", str(SPECIFICATION)] if SPECIFICATION.is_dir() else []
+    words = ["lineage", "check", lab.environment["LAB_LINEAGE"], *standard]
+    done = subprocess.run([PROJECT / "bin" / "lab", *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_impact_and_origin_follow_a_price_through_the_lab(lab):
+    price = lab.lab("lineage", "impact", "orders.price")
+    assert price.status == 0, price.text
+    assert "sales/supplier_stats" in price.text
+    assert "total_price" in price.text
+    total = lab.lab("lineage", "origin", "lake.sales.supplier_stats.total_price")
+    assert total.status == 0, total.text
+    assert "kafka://kafka:9092" in total.text
+
+
+def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage(lab, copied, tmp_path):
+    recorder = Recorder()
+    recorder.start()
+    recorder.stop()
+    bodies = all_events(copied)
+    with running_service(tmp_path / "forwarding", "--forward-to", recorder.url) as service:
+        batch = b"[" + b",".join(bodies[: len(bodies) // 2]) + b"]"
+        assert httpx.post(f"{service.url}/api/v1/lineage/batch", content=batch, trust_env=False).status_code == 200
+        for body in bodies[len(bodies) // 2 :]:
+            assert httpx.post(f"{service.url}/api/v1/lineage", content=body, trust_env=False).status_code == 201
+        recorder.start()
+        try:
+            recorder.wait_for(lambda: len(recorder.events) >= len(bodies), "every event arrives")
+        finally:
+            recorder.stop()
+        with running_service(tmp_path / "behind") as behind:
+            sent = canonical_json(recorder.events)
+            posted = httpx.post(f"{behind.url}/api/v1/lineage/batch", content=sent, trust_env=False)
+            assert posted.status_code == 200, posted.text
+            graph = httpx.get(f"{behind.url}/api/v1/graph", trust_env=False).json()
+    for event in recorder.events:
+        assert "inputs" in event
+        assert "outputs" in event
+        assert "job" not in event or event["job"]["facets"]["jobType"]["processingType"]
+    for run in {event["run"]["runId"] for event in recorder.events if "run" in event}:
+        types = [event["eventType"] for event in recorder.of_run(run)]
+        ended = next((at for at, kind in enumerate(types) if kind in {"COMPLETE", "FAIL", "ABORT"}), len(types))
+        assert not {"START", "RUNNING", "OTHER"} & set(types[ended:]), types
+    report = compare(load(CONTRACT.read_text(encoding="utf-8")), graph, frozenset())
+    assert report.ok, report.render_text()
