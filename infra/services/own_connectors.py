@@ -14,7 +14,7 @@ from typing import Any
 from infra.errors import LabError
 from infra.model import Connector, Site
 from infra.namespaces import ARCHIVE_BUCKET, CATALOG, RAW_TABLES, TABLES, TOPICS, WAREHOUSE_BUCKET
-from infra.secret_options import is_reference, is_secret, references
+from infra.secret_options import has_password_in_url, is_reference, is_secret, references
 from infra.services import connect, connectors, iceberg_catalog, kafka, lineage, object_store, postgres, schema_registry
 
 FOLDER = "jobs/connect"
@@ -116,7 +116,7 @@ def _value(file: str, option: str, value: Any, known: Mapping[str, str]) -> str:
     if not isinstance(value, str):
         raise _error(file, f"{option}: text, a number, true or false is expected, not {json.dumps(value)}")
     text = _PLACEHOLDER.sub(lambda match: _name_for(file, option, match, known), value)
-    if text and is_secret(option) and not is_reference(text):
+    if has_password_in_url(text) or (text and is_secret(option) and not is_reference(text)):
         own = ", ".join(f"@{{secret.{name}}}" for name in connect.SECRETS)
         raise _error(file, f"{option}: is a secret, and must not stand in a file: write one of {own}")
     for provider, key in references(text):

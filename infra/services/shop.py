@@ -3,6 +3,7 @@
 
 from infra import credentials
 from infra.model import Python, Service, Site
+from infra.namespaces import JOB_ORDERS_SOURCE
 from infra.services import postgres, shop_tables
 from infra.settings import Settings
 
@@ -27,7 +28,9 @@ def shop(site: Site, settings: Settings) -> Service:
             ),
             uses=("infra.namespaces",),
         ),
-        needs=tuple(table.key for table in shop_tables.tables()),
+        # Behind the source, so that every row is captured as it is written. Rows that are there before it come by
+        # its snapshot, which begins anew, and says them twice, where it is killed in the middle.
+        needs=(*(table.key for table in shop_tables.tables()), f"connector/{JOB_ORDERS_SOURCE}"),
         secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
         memory_mib=64,
     )

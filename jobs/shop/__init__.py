@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shop: writes orders and bids to Kafka as life does, late, duplicated and broken."""
+"""The shop: writes orders and bids into Postgres as life does, late, duplicated and broken."""

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import psutil
@@ -56,9 +57,11 @@ def blows(seed: int, count: int) -> Iterator[Blow]:
 
 def deal(lab: LabUnderTest, blow: Blow) -> None:
     """Does it, and waits until there is a process of the victim again, ready or not."""
+    _until(lambda: lab.supervisor.state(blow.victim).pid, f"{blow.victim} to be there")
     before = lab.supervisor.state(blow.victim).pid
     if blow.way == "kill":
-        psutil.Process(before).kill()
+        with suppress(psutil.NoSuchProcess):  # it was faster: it had not got up yet from the last blow
+            psutil.Process(before).kill()
     else:
         lab.supervisor.stop(blow.victim)
         lab.supervisor.run(blow.victim)

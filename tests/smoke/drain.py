@@ -14,6 +14,7 @@ from confluent_kafka import KafkaException
 from pyiceberg.exceptions import RESTError
 
 from infra.namespaces import RAW_TABLES, TOPICS
+from infra.services.connectors import ARCHIVE_MS, COMMIT_MS
 from tests.smoke.places import Places, Position
 
 AWAY = (OSError, httpx.HTTPError, psycopg.OperationalError, KafkaException, BotoCoreError, ClientError, RESTError)
@@ -62,6 +63,10 @@ class Arrived:
         return [f"{len(members)} {what}, as {next(iter(members))}" for what, members in found.items() if members]
 
 
+SETTLED_SECONDS = 2 * (COMMIT_MS + ARCHIVE_MS) / 1000
+"""Every sink has committed twice by then, if it has anything."""
+
+
 def look(places: Places, topic: str) -> Arrived:
     """Everything that has come of a topic by now."""
     records = list(places.records(topic))
@@ -77,10 +82,13 @@ def look(places: Places, topic: str) -> Arrived:
 def drain(places: Places, seconds: float = 120) -> dict[str, Arrived]:
     """Waits until all that the shop wrote has arrived everywhere; the shop must have stopped.
 
+    What is complete is looked at once more after the sinks had time for another commit: what comes twice comes late.
+
     Returns:
         What is where by topic: complete, or as it was when time was up. Whoever asks looks at `differences`.
     """
     deadline, waiter = time.monotonic() + seconds, threading.Event()
+    settled = False
     while True:
         try:
             arrived = {topic: look(places, topic) for topic in TOPICS}
@@ -88,6 +96,8 @@ def drain(places: Places, seconds: float = 120) -> dict[str, Arrived]:
             if time.monotonic() > deadline:
                 raise
         else:
-            if all(each.is_complete for each in arrived.values()) or time.monotonic() > deadline:
+            complete = all(each.is_complete for each in arrived.values())
+            if (complete and settled) or time.monotonic() > deadline:
                 return arrived
-        waiter.wait(1)
+            settled = complete
+        waiter.wait(SETTLED_SECONDS if settled else 1)

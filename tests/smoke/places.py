@@ -147,6 +147,8 @@ class Places:
             message = consumer.poll(20)
             if message is None:
                 raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{name}: nothing came for 20 s"))
+            if message.error() is None and message.value() is None:
+                continue  # a tombstone is no order
             if message.error() is None:
                 header, datum = message.value()[:HEADER_BYTES], message.value()[HEADER_BYTES:]
                 schema_id = int.from_bytes(header[1:], "big")

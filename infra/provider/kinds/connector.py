@@ -12,7 +12,7 @@ from infra.errors import LabError
 from infra.provider.connect_worker import Status, Worker
 from infra.provider.failure import name_fields, refused_artifact
 from infra.provider.kind import POLL_SECONDS, Call, Found, Inputs, Kind
-from infra.secret_options import HIDDEN, is_reference, is_secret
+from infra.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
 
 RUNNING = "RUNNING"
 
@@ -190,7 +190,7 @@ def _without_secrets(found: dict[str, str], wanted: dict[str, str]) -> dict[str,
         name: HIDDEN
         if value != wanted.get(name)
         and not is_reference(value)
-        and (is_secret(name) or is_reference(wanted.get(name, "")))
+        and (is_secret(name) or has_password_in_url(value) or references(wanted.get(name, "")) or name not in wanted)
         else value
         for name, value in found.items()
     }

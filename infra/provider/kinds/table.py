@@ -50,7 +50,7 @@ class TableInputs(Inputs):
     table: str
     columns: list[ColumnInputs] = Field(min_length=1)
     primary_key: list[str] = Field(default_factory=list)
-    replica_identity: Literal["default", "full", "nothing", "index"] = "default"
+    replica_identity: Literal["default", "full", "nothing"] = "default"
 
 
 class TableKind(Kind[TableInputs]):

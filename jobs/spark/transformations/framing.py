@@ -45,8 +45,10 @@ def headers(records: DataFrame) -> DataFrame:
 
     Returns:
         `header` (binary), null for records without a value, and `count` (bigint), the most frequent ones first.
-        All values that do not begin with a byte 0 are counted under an empty header.
+        All values that do not begin with a byte 0 and an id are counted under an empty header, so that no number of
+        broken ones can stand in the way of the others.
     """
-    framed = F.when(first_byte() == F.lit(MAGIC), header()).otherwise(F.lit(b""))
+    has_id = (F.length("value") >= HEADER_BYTES) & (F.substring("value", 2, 1) < F.lit(b"\x80"))
+    framed = F.when((first_byte() == F.lit(MAGIC)) & has_id, header()).otherwise(F.lit(b""))
     seen = F.when(F.col("value").isNotNull(), framed)
     return records.groupBy(seen.alias("header")).count().orderBy(F.desc("count"), "header")

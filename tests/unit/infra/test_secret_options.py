@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.secret_options import is_reference, is_secret, references
+from infra.secret_options import has_password_in_url, is_reference, is_secret, references
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,29 @@ def test_what_only_sounds_like_one_is_none(option):
     assert not is_secret(option)
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("basic.auth.user.info", "iceberg.catalog.header.Authorization", "api.key", "auth.apikey"),
+        *("ssl.keystore.key", "database.pass"),
+    ],
+)
+def test_other_spellings_of_secrets_are_known_too(option):
+    assert is_secret(option)
+
+
+def test_a_password_in_a_url_is_one():
+    assert has_password_in_url("jdbc:postgresql://me:hunter2@host/db")
+    assert not any(
+        has_password_in_url(text)
+        for text in ("http://host:8080/a@b", "jdbc:postgresql://me:${env:A}@host/db", "s3://bucket/key:x")
+    )
+
+
 def test_references_are_told_from_text():
     assert references("${env:A}-${file:/etc/x:B}") == [("env", "A"), ("file", "B")]
-    assert is_reference("jdbc:${env:A}")
+    assert is_reference("${env:A}${env:B}")
+    assert is_reference('a.PlainLoginModule required username="u" password="${env:A}";')
+    assert not is_reference('a.PlainLoginModule required password="hunter2" username="${env:A}";')
+    assert not any(is_reference(text) for text in ("jdbc:${env:A}", "hunter2 ${env:A}"))
     assert not any(is_reference(text) for text in ("$1", "${topic}", "@{topic.orders}", "", "${env:}"))
