@@ -304,7 +304,10 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     assert {line["order_id"]: line.get("currency") for line in lab.places.archived("orders")} == written
     run_jobs(lab)
     assert lab.ids("sales.orders").keys() | lab.ids("sales.orders_rejected").keys() == written.keys()
-    assert lab.lab("verify").status == 0
+    contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
+    # Another test has run a changed copy of a job.
+    findings = compare(contract, lab.graph(), frozenset()).findings
+    assert [finding.line() for finding in findings if "scratch" not in finding.job] == []
     topic = lab.api(f"/api/v1/namespaces/{quote(KAFKA, safe='')}/datasets/orders")
     assert "currency" in [field["name"] for field in topic["fields"]]
 
