@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import manifests, pins, prerequisites, venvs
+from infra.artifacts import pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES
 from infra.artifacts.cache import Cache, key_of, key_of_tree, platform_tag
@@ -135,7 +135,7 @@ class Artifacts:
         lock = path_of(name).read_bytes() if path_of(name).exists() else b""
         label = f"{name} jars"
         if isinstance(component, pins.MavenComponent):
-            key = key_of(render_pom(component), lock, *manifests.rendered(component.provides))
+            key = key_of(render_pom(component), lock)
         elif isinstance(component, pins.ArchiveComponent):
             label = name
             key = key_of(component.coordinate(platform_tag()) or "", platform_tag(), lock)

@@ -6,7 +6,7 @@ modules by the `go.sum` files in `toolchain/`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 MINIMUM_PYTHON = (3, 11)
 MINIMUM_JDK = (17,)
@@ -33,8 +33,7 @@ class MavenComponent:
     `coordinates` are `group:artifact:version`, or `group:artifact:version:classifier:extension` for what is no
     plain jar. Where `transitive` is false, they are all there is: the dependencies are on the class path of what
     loads the jars. `exclusions` are `group:artifact`. `optional` is what not every registry has: the lab goes on
-    without it, and where nobody could lock it, what arrives is taken as it is. `provides` is service interface ->
-    classes of the jars that implement it and that no jar declares.
+    without it, and where nobody could lock it, what arrives is taken as it is.
     """
 
     name: str
@@ -42,7 +41,6 @@ class MavenComponent:
     transitive: bool = True
     exclusions: tuple[str, ...] = ()
     optional: bool = False
-    provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,18 +115,6 @@ ICEBERG_SINK = MavenComponent(
     exclusions=_GIVEN_BY_THE_WORKER,
 )
 
-# The newest converter that can be resolved; it speaks to newer registries through their API of version 2.
-APICURIO_CONVERTER = MavenComponent(
-    name="apicurio-converter",
-    coordinates=("io.apicurio:apicurio-registry-utils-converter:2.6.13.Final",),
-    exclusions=_GIVEN_BY_THE_WORKER,
-    provides={
-        "org.apache.kafka.connect.storage.Converter": tuple(
-            f"io.apicurio.registry.utils.converter.{name}Converter" for name in ("Avro", "ExtJson")
-        )
-    },
-)
-
 DEBEZIUM_POSTGRES = ArchiveComponent(
     name="debezium-postgres",
     coordinates={ANY_PLATFORM: "io.debezium:debezium-connector-postgres:3.6.3.Final:plugin:tar.gz"},
@@ -155,6 +141,7 @@ SPARK = MavenComponent(
 )
 
 ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
+REGISTRY_CONVERTER = ProjectComponent(name="registry-converter")
 S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")
 
 MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)
@@ -175,8 +162,8 @@ Component = MavenComponent | ProjectComponent | ArchiveComponent
 COMPONENTS: dict[str, Component] = {
     component.name: component
     for component in (
-        *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, APICURIO_CONVERTER, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
-        *(SPARK, ICEBERG_REST_CATALOG, S3_ARCHIVE_SINK, MARQUEZ, POSTGRES),
+        *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
+        *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, MARQUEZ, POSTGRES),
     )
 }
 

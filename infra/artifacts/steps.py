@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from infra.artifacts import archives, manifests, pins, prerequisites, venvs
+from infra.artifacts import archives, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES, Binary, find_on_path, from_vendor, stamp_on_path
 from infra.artifacts.cache import Cache, platform_tag
@@ -93,9 +93,6 @@ class ComponentSteps:
     def _assemble(self, maven: Maven, item: Item, resolved: Resolved, started: float, source: str) -> Result:
         with self.cache.staging(f"{item.name} jars") as staged:
             maven.assemble(item.name, resolved, staged / "lib")
-            component = pins.COMPONENTS[item.name]
-            if isinstance(component, pins.MavenComponent) and component.provides:
-                manifests.write(component.provides, staged / "lib" / manifests.JAR)
             count = len(list((staged / "lib").iterdir()))
             stamp = stamps.take(staged, item.key, f"{count} jars from {source}")
             self.cache.publish(staged, item.folder, stamp)

@@ -12,7 +12,7 @@ COMPONENT = "connect"
 REST = Endpoint("rest", 8083, scheme="http", published_as="connect")
 ENDPOINTS = (REST,)
 
-PLUGINS = ("apicurio-converter", "connect-file", "debezium-postgres", "iceberg-sink", "s3-archive-sink")
+PLUGINS = ("connect-file", "debezium-postgres", "iceberg-sink", "registry-converter", "s3-archive-sink")
 """Components whose folder the worker looks into. Each gets a class loader of its own."""
 
 CONFIG = "connect.properties"
@@ -109,4 +109,6 @@ logger.plugins.name=org.apache.kafka.connect.runtime.isolation
 logger.plugins.level=warn
 logger.converter.name=io.apicurio.registry.serde
 logger.converter.level=error
+logger.schemas.name=io.apicurio.registry.resolver.ERCache
+logger.schemas.level=off
 """

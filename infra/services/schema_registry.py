@@ -14,7 +14,7 @@ ENDPOINTS = (API, MANAGEMENT)
 CONFLUENT_API = "/apis/ccompat/v7"
 """The path under which clients that are made for Confluent's registry find everything they know."""
 
-CONVERTER = "io.apicurio.registry.utils.converter.AvroConverter"
+CONVERTER = "dev.lineagelab.converter.RegistryAvroConverter"
 CONVERTERS_API = "/apis/registry/v2"
 """The version that the converter speaks; the server has newer ones too."""
 

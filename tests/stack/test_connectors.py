@@ -2,6 +2,7 @@
 """Connectors and subjects as resources: the real engine, a real worker, registry, database, store and catalog."""
 
 import json
+import re
 import threading
 import time
 
@@ -376,6 +377,32 @@ def test_a_schema_that_the_registry_refuses_fails_the_source_and_the_field_is_na
         lab.ask("SELECT pg_drop_replication_slot('own')")
         lab.ask("DROP PUBLICATION own")
         lab.ask("DROP TABLE refused")
+
+
+def test_a_registry_that_is_away_is_waited_for_and_no_good_record_becomes_a_dead_letter(lab):
+    waiting = ("orders_lake", "orders_archive")
+    before, after = "before-the-outage", "during-the-outage"
+    lab.order(before)
+    assert until(lambda: before in lab.lake("raw.orders")["order_id"].to_pylist()), "the source knows no schema"
+    log = lab.supervisor.log_of("connect")
+    said = len(log.read_text(errors="replace"))
+    lab.supervisor.stop("schema_registry")
+    try:
+        for name in waiting:
+            # A new task knows no schema.
+            assert lab.rest("POST", f"/{name}/restart?includeTasks=true").is_success
+        lab.order(after)
+        for name in waiting:
+            line = rf"\[{name}\|task-\d+\] Asking the schema registry at http://{re.escape(lab.address(8081))}/"
+            assert until(lambda line=line: re.search(line, log.read_text(errors="replace")[said:])), f"{name} asks not"
+        assert all(set(lab.state(name)) == {"RUNNING"} for name in CONNECTORS)
+    finally:
+        lab.supervisor.run("schema_registry")
+    assert until(lambda: lab.lake("raw.orders")["order_id"].to_pylist().count(after) == 1)
+    assert until(lambda: [line["order_id"] for line in lab.archived("orders")].count(after) == 1)
+    for sink in ("orders_lake", "orders_archive"):
+        assert lab.records(connectors.dead_letter_topic(sink)) == []
+    assert all(set(lab.state(name)) == {"RUNNING"} for name in CONNECTORS)
 
 
 def test_a_record_that_is_none_goes_to_the_dead_letters_with_the_reason(lab):

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.converter;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What a converter needs of a registry's API of version 2, on a port that stays while it is away.
+ */
+final class LoopbackRegistry implements AutoCloseable {
+  static final int ID = 7;
+  private static final String SCHEMA =
+      """
+      {"type": "record", "name": "V", "fields": [{"name": "item", "type": "string"}]}""";
+  private static final String METADATA =
+      """
+      {"id": "orders-value", "name": "V", "type": "AVRO", "version": "1", "state": "ENABLED",
+       "globalId": 1, "contentId": %d}"""
+          .formatted(ID);
+
+  private HttpServer server;
+  private int port;
+  private Answer instead;
+
+  /** What it answers in place of what it was asked for. */
+  @FunctionalInterface
+  interface Answer {
+    void give(HttpExchange exchange) throws IOException;
+  }
+
+  LoopbackRegistry() {
+    start();
+  }
+
+  String url() {
+    return "http://127.0.0.1:" + port + "/apis/registry/v2";
+  }
+
+  void start() {
+    try {
+      server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    port = server.getAddress().getPort();
+    server.createContext("/", this::answer);
+    server.start();
+  }
+
+  void stop() {
+    server.stop(0);
+  }
+
+  void answersNormally() {
+    instead = null;
+  }
+
+  void answers(final int status, final String body) {
+    instead = exchange -> send(exchange, status, body);
+  }
+
+  void answers(final Answer answer) {
+    instead = answer;
+  }
+
+  private void answer(final HttpExchange exchange) throws IOException {
+    try (exchange) {
+      exchange.getRequestBody().readAllBytes();
+      final String path = exchange.getRequestURI().getPath();
+      if (instead != null) {
+        instead.give(exchange);
+      } else if (path.endsWith("/references")) {
+        send(exchange, 200, "[]");
+      } else if (path.contains("/ids/contentIds/" + ID)) {
+        send(exchange, 200, SCHEMA);
+      } else if (exchange.getRequestMethod().equals("POST") && path.endsWith("/artifacts")) {
+        send(exchange, 200, METADATA);
+      } else {
+        send(exchange, 404, error(404, "ContentNotFoundException", "No content with id " + path));
+      }
+    }
+  }
+
+  static String error(final int code, final String name, final String message) {
+    return """
+        {"error_code": %d, "name": "%s", "message": "%s"}"""
+        .formatted(code, name, message);
+  }
+
+  private static void send(final HttpExchange exchange, final int status, final String body)
+      throws IOException {
+    final byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+    exchange.getResponseHeaders().add("Content-Type", "application/json");
+    exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+    exchange.getResponseBody().write(bytes);
+  }
+
+  @Override
+  public void close() {
+    stop();
+  }
+}
