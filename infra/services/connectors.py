@@ -33,7 +33,7 @@ DEAD_LETTER_PREFIX = "dlq."
 Options = dict[str, str | int | bool]
 
 _WAITS: Options = {"errors.retry.timeout": -1, "errors.retry.delay.max.ms": 5000}
-"""For sinks. A registry that is away is no fault of the record that needs it: it is asked again, at least every five seconds."""
+"""For sinks. A registry that is away is no fault of the record that needs it: it is asked again, every five seconds."""
 
 
 def connectors(site: Site) -> tuple[Connector, ...]:
