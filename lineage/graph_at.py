@@ -12,7 +12,7 @@ from pathlib import Path
 from lineage.events import canonical_json
 from lineage.fold import Graph, Lineage, export_graph
 from lineage.fold.snapshot import restore
-from lineage.store.rows import PAGE, event_rows, events_of, snapshot_page
+from lineage.store.rows import PAGE, event_rows, events_of, known_since, snapshot_page
 
 COMPACTED = 3
 
@@ -40,9 +40,9 @@ def graph_at(path: Path, at: int) -> bytes:
 
 
 def _export(connection: sqlite3.Connection, at: int) -> dict[str, object]:
-    since = connection.execute("SELECT known_since FROM retention").fetchone()
-    if since and at < since[0]:
-        raise Compacted(since[0])
+    since = known_since(connection)
+    if since is not None and at < since:
+        raise Compacted(since)
     lineage = Lineage()
     snapshots = snapshot_page(connection, None)
     while snapshots:

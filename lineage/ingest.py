@@ -4,7 +4,7 @@
 import json
 from collections.abc import Mapping
 
-from lineage.events import Checked, Event, EventError, InvalidEvent, Kind, check_shape, event_from_body, parse_json
+from lineage.events import Checked, Event, InvalidEvent, Kind, check_shape, event_from_body, parse_json
 from lineage.rules import Names, Rules, TableName, canonical_event
 
 NOWHERE: Mapping[TableName, str] = {}
@@ -31,17 +31,6 @@ def read_array(data: bytes) -> list[object]:
     if not isinstance(content, list):
         raise InvalidEvent("", "a batch is a JSON array of events; send a single event to /api/v1/lineage")
     return content
-
-
-def tables_named(content: object, rules: Rules) -> set[TableName]:
-    """The tables of catalogs that an event, which nobody has checked yet, names."""
-    names = Names(rules, NOWHERE)
-    try:
-        canonical_event(check_shape(content).body, names)
-    except EventError:
-        # It is refused with the reason when it is read.
-        return set()
-    return names.tables
 
 
 def canonical(checked: Checked, names: Names) -> Event:

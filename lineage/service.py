@@ -15,7 +15,7 @@ from lineage.changes import Changes
 from lineage.events import Event, EventError, InvalidEvent, JsonObject, check_shape, parse_json
 from lineage.fold import Graph, Lineage, export_graph, export_steps
 from lineage.forward import Forwarder
-from lineage.ingest import canonical, read_array, tables_named
+from lineage.ingest import canonical, read_array
 from lineage.locations import TableLocations
 from lineage.past import Past
 from lineage.rules import Names, Rules, TableName
@@ -118,7 +118,10 @@ class Service:
             EventError: the event must not be stored.
             QueueFull, StoreFull, StoreError: it could not be stored now; nothing of it was.
         """
-        return (await self._submit([await self._read(parse_json(data))]))[0]
+        read = (await self._read([parse_json(data)]))[0]
+        if isinstance(read, EventError):
+            raise read
+        return (await self._submit([read]))[0]
 
     async def ingest_batch(self, data: bytes) -> BatchResult:
         """Store a JSON array of events; on return all that are not refused are on disk and in the graph.
@@ -132,19 +135,14 @@ class Service:
         if len(contents) > MAX_BATCH_EVENTS:
             raise BatchTooLong(len(contents))
         result = BatchResult(received=len(contents))
-        await self._locate(contents)
         events: list[Event] = []
-        for index, content in enumerate(contents):
-            try:
-                event = canonical(check_shape(content), Names(self._rules, self.locations.known))
-                if len(event.encoded) > self._max_event_bytes:
-                    raise InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(event.encoded)}")
-            except EventError as error:
-                result.refused.append((index, error))
+        for index, read in enumerate(await self._read(contents)):
+            if isinstance(read, Event) and len(read.encoded) > self._max_event_bytes:
+                read = InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(read.encoded)}")
+            if isinstance(read, Event):
+                events.append(read)
             else:
-                events.append(event)
-            if index % _STEP == _STEP - 1:
-                await asyncio.sleep(0)
+                result.refused.append((index, read))
         flags = await self._submit(events) if events else []
         result.stored = sum(flags)
         result.duplicates = len(flags) - result.stored
@@ -254,24 +252,23 @@ class Service:
             logger.exception("the graph in use cannot be compared with the rebuilt one")
             return False
 
-    async def _read(self, content: object) -> Event:
-        checked = check_shape(content)
-        names = Names(self._rules, self.locations.known)
-        event = canonical(checked, names)
-        if names.tables and (due := self.locations.due(names.tables)):
-            await self.locations.find(due)
-            event = canonical(checked, Names(self._rules, self.locations.known))
-        return event
-
-    async def _locate(self, contents: list[object]) -> None:
-        """Ask catalogs, all at once, for the tables that events of a batch name."""
-        tables: set[TableName] = set()
-        for index, content in enumerate(contents if self._rules.catalogs else ()):
-            tables |= tables_named(content, self._rules)
+    async def _read(self, contents: list[object]) -> list[Event | EventError]:
+        """Each as a canonical event, or why it is none; catalogs are asked at once for all tables that are named."""
+        read: list[Event | EventError] = []
+        naming: dict[int, set[TableName]] = {}
+        for index, content in enumerate(contents):
+            names = Names(self._rules, self.locations.known)
+            read.append(_read_one(content, names))
+            if names.tables:
+                naming[index] = names.tables
             if index % _STEP == _STEP - 1:
                 await asyncio.sleep(0)
-        if due := self.locations.due(tables):
+        due = set(self.locations.due(set().union(*naming.values())))
+        if due:
             await self.locations.find(due)
+            for index in (index for index, tables in naming.items() if tables & due):
+                read[index] = _read_one(contents[index], Names(self._rules, self.locations.known))
+        return read
 
     async def _submit(self, events: list[Event]) -> list[bool]:
         done: asyncio.Future[list[bool]] = self._loop.create_future()
@@ -335,3 +332,10 @@ class Service:
                     logger.info("retention has compacted %d events", removed)
                     await asyncio.to_thread(self.log.give_back_room)
             await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))
+
+
+def _read_one(content: object, names: Names) -> Event | EventError:
+    try:
+        return canonical(check_shape(content), names)
+    except EventError as error:
+        return error

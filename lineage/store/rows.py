@@ -80,6 +80,15 @@ def snapshot_page(connection: sqlite3.Connection, after: Key | None) -> list[Sna
     return [read_snapshot(*row) for row in connection.execute(query, (*place, PAGE))]
 
 
+def known_since(connection: sqlite3.Connection) -> int | None:
+    """The event time (ns) of the last event that retention has removed: the graph is known from then on.
+
+    None where nothing was removed.
+    """
+    row = connection.execute("SELECT known_since FROM retention").fetchone()
+    return row[0] if row else None
+
+
 def row_key(key: Key) -> tuple[str, str]:
     """The primary key of a snapshot."""
     return key.subject.value, canonical_json(list(key.identity)).decode()

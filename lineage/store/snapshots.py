@@ -8,7 +8,6 @@ from lineage.fold.lineage import Lineage
 from lineage.fold.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
 from lineage.store.database import Database
 from lineage.store.rows import (
-    END_OF_TIME,
     MAX_PAGE_BYTES,
     EventRow,
     OnDamaged,
@@ -31,11 +30,6 @@ _REMOVABLE = (
 )
 
 
-def refuse_damage(content_hash: bytes, error: Exception) -> None:
-    """For callers who know that nothing is damaged."""
-    raise ValueError(f"event {content_hash.hex()}: {error}") from error
-
-
 class Snapshots:
     """The snapshots, part of the log's file."""
 
@@ -48,16 +42,7 @@ class Snapshots:
         while page := self._page(page[-1].key if page else None):
             yield from page
 
-    def known_since(self) -> int | None:
-        """The event time (ns) of the last removed event: the graph of this moment and later ones is known.
-
-        None where nothing was removed.
-        """
-        with self._database.reading() as connection:
-            row = connection.execute("SELECT known_since FROM retention").fetchone()
-        return row[0] if row else None
-
-    def compact(self, before: int, arrived_before: int = END_OF_TIME, on_damaged: OnDamaged = refuse_damage) -> int:
+    def compact(self, before: int, arrived_before: int, on_damaged: OnDamaged) -> int:
         """Move one slice of events older than `before` (ns) into snapshots.
 
         Those that arrived at `arrived_before` (ns) or later stay, however old they say they are. Rows that cannot

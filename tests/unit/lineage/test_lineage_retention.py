@@ -2,6 +2,7 @@
 """Retention: events leave the log, their meaning stays."""
 
 import json
+import sqlite3
 import time
 
 import pytest
@@ -15,6 +16,7 @@ from lineage.fold.snapshot import Snapshot, restore, snapshots_of
 from lineage.graph_at import graph_at
 from lineage.state import State
 from lineage.store import EventLog, Trouble
+from lineage.store.rows import known_since
 
 FAR = 2**62
 
@@ -79,6 +81,14 @@ def test_a_snapshot_of_some_events_stands_for_them(made, cut, later):
     assert everything(part) == everything(whole)
 
 
+def since(directory):
+    connection = sqlite3.connect(directory / "lineage.db")
+    try:
+        return known_since(connection)
+    finally:
+        connection.close()
+
+
 @pytest.fixture
 def log(tmp_path):
     log = EventLog(tmp_path)
@@ -110,7 +120,7 @@ def test_a_recorded_run_survives_compaction_in_any_slices(file, log, monkeypatch
     assert log.append(made) == [False] * len(made), "an event that comes again after it was compacted is known"
 
 
-def test_what_is_young_unread_or_dead_stays(log):
+def test_what_is_young_unread_or_dead_stays(log, tmp_path):
     old, young = event("START", 0), event("COMPLETE", 1)
     log.append([old, young])
     assert log.compact(old.order.time) == 0
@@ -122,7 +132,7 @@ def test_what_is_young_unread_or_dead_stays(log):
     assert log.compact(FAR) == 0
     log.dead_letters.release(Trouble.FOLD, old.order.hash)
     assert log.compact(FAR) == 1
-    assert log.snapshots.known_since() == old.order.time
+    assert since(tmp_path) == old.order.time
     assert [item for _, item in log.after(0, 10)] == [young]
 
 
@@ -132,7 +142,7 @@ def test_the_past_is_known_as_far_as_it_was_not_compacted(log, tmp_path):
     wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
     assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made] == wanted
     assert log.compact(made[3].order.time) == 3
-    assert log.snapshots.known_since() == made[2].order.time
+    assert since(tmp_path) == made[2].order.time
     assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made[2:]] == wanted[2:]
 
 
