@@ -2,7 +2,7 @@
 """Which dataset each leaf of a plan is. The JSON of a plan leaves out options and tables: Spark is asked."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from jobs.spark.java import JavaObject
@@ -14,7 +14,7 @@ _ICEBERG_METADATA = "org.apache.iceberg.BaseMetadataTable"
 _S3_SCHEMES = {"s3", "s3a", "s3n"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Dataset:
     """A dataset as OpenLineage names it.
 
@@ -24,7 +24,7 @@ class Dataset:
 
     namespace: str
     name: str
-    is_topic: bool = False
+    is_topic: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,6 @@ class Source:
 
     datasets: tuple[Dataset, ...] = ()
     unnamed: str = ""
-
-
-def of_leaves(plan: JavaObject) -> tuple[Source, ...]:
-    """The source of each leaf, in the order of `collectLeaves()`."""
-    leaves = plan.collectLeaves()
-    return tuple(_of_leaf(leaves.apply(ordinal)) for ordinal in range(leaves.size()))
 
 
 def of_location(location: str) -> Dataset:
@@ -71,12 +65,15 @@ def of_topics(options: dict[str, str | None]) -> Source:
     return Source(tuple(Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True) for topic in topics))
 
 
-def _of_leaf(leaf: JavaObject) -> Source:
+def of_leaf(leaf: JavaObject) -> Source:
+    """The source of a leaf of a plan."""
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == _KAFKA_RELATION:
         return of_topics(_kafka_relation_options(leaf.relation()))
-    if kind == "StreamingRelationV2" and leaf.sourceName() == _KAFKA_SOURCE:
-        return of_topics({name: leaf.extraOptions().get(name) for name in _KAFKA_OPTIONS})
+    if kind == "StreamingRelationV2":
+        return _of_stream(leaf)
+    if kind == "StreamingRelation":
+        return _of_files(leaf.dataSource())
     if kind in {"DataSourceV2Relation", "StreamingDataSourceV2Relation"}:
         return _of_table(leaf.table())
     if kind in _WITHOUT_DATASET:
@@ -84,7 +81,22 @@ def _of_leaf(leaf: JavaObject) -> Source:
     return Source(unnamed=f"a source of kind {kind}")
 
 
+def _of_stream(relation: JavaObject) -> Source:
+    name = relation.sourceName()
+    if name == _KAFKA_SOURCE:
+        return of_topics({option: relation.extraOptions().get(option) for option in _KAFKA_OPTIONS})
+    return Source() if name in _GENERATORS else _of_table(relation.table())
+
+
+def _of_files(source: JavaObject) -> Source:
+    """A folder of files that Spark watches."""
+    path = source.options().get("path")
+    return Source((of_location(path.get()),)) if path.isDefined() else Source(unnamed=f"stream {source.className()}")
+
+
 _KAFKA_OPTIONS = ("kafka.bootstrap.servers", "subscribe", "assign")
+
+_GENERATORS = {"rate", "rate-micro-batch"}
 
 _WITHOUT_DATASET = {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"}
 

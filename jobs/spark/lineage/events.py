@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage as OpenLineage speaks of it. Pure: no Spark, no network."""
+"""Lineage as OpenLineage speaks of it: datasets with their facets, and events about jobs. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,29 +13,24 @@ from openlineage.client.facet_v2 import (
     job_type_job,
     schema_dataset,
 )
+from openlineage.client.facet_v2 import lineage as lineage_facet
 
+from jobs.spark.lineage import description
 from jobs.spark.lineage.datasets import Dataset, Source
-from jobs.spark.lineage.model import Edge, Origin
+from jobs.spark.lineage.description import ColumnEdge, Description, Output, Sink, Write
 from jobs.spark.lineage.plan import PlanLineage
 
 PRODUCER = "urn:lineage-lab:jobs:spark"
 set_producer(PRODUCER)
 
-Fields = Sequence[tuple[str, str]]
-"""(name, type) of each column."""
-
-
-@dataclass(frozen=True)
-class Sink:
-    """The table that is written."""
-
-    dataset: Dataset
-    fields: Fields
+INTEGRATION = "SPARK"
+JOB_TYPE = "SQL_JOB"
+"""As OpenLineage's Spark agent calls a job that is a plan of Spark SQL's."""
 
 
 @dataclass(frozen=True)
 class Datasets:
-    """The complete inputs and outputs of a write, with schemas and column lineage."""
+    """The complete inputs and outputs of a job, with schemas and column lineage."""
 
     inputs: list[InputDataset]
     outputs: list[OutputDataset]
@@ -50,7 +45,7 @@ def job_name(application: str, command: str, table: str) -> str:
 
 
 def describe(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: Sink, *, complete: bool) -> Datasets:
-    """What the plan reads and what the sink gets from it.
+    """What one plan reads and what the sink gets from it.
 
     Args:
         lineage: of the frame that is written.
@@ -58,19 +53,32 @@ def describe(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: S
         sink: where the frame goes; columns meet by name, in whatever case, and are named as the sink names them.
         complete: False leaves the column lineage out: a part of it would read as all of it.
     """
-    inputs = [
-        InputDataset(dataset.namespace, dataset.name, facets={"schema": _schema(fields)})
-        for dataset, fields in _input_fields(lineage, sources).items()
-    ]
-    facets: dict[str, DatasetFacet] = {"schema": _schema(sink.fields)}
-    if complete:
-        facets["columnLineage"] = _column_lineage(lineage, sources, sink)
-    return Datasets(inputs, [OutputDataset(sink.dataset.namespace, sink.dataset.name, facets=facets)])
+    unnamed = "" if complete else "what is said to be incomplete"
+    named = tuple(Source(tuple(read), unnamed) for read in sources)
+    return datasets(description.describe([Write(lineage, named, sink)]))
+
+
+def datasets(described: Description) -> Datasets:
+    """A description in OpenLineage's form."""
+    return Datasets(
+        [
+            InputDataset(dataset.namespace, dataset.name, facets={"schema": _schema(fields)} if fields else {})
+            for dataset, fields in sorted(described.inputs.items())
+        ],
+        [_output(dataset, output) for dataset, output in described.outputs.items()],
+    )
+
+
+def pairs(described: Description) -> lineage_facet.LineageJobFacet:
+    """Which input reaches which output, where lists of both alone would say that all reach all."""
+    return lineage_facet.LineageJobFacet(
+        entries=[_entry(dataset, output) for dataset, output in described.outputs.items()]
+    )
 
 
 def job_event(namespace: str, name: str, processing: str, datasets: Datasets) -> JobEvent:
     """An event about the job itself, whichever run: BATCH or STREAMING is `processing`."""
-    kind = job_type_job.JobTypeJobFacet(processingType=processing, integration="SPARK", jobType="SQL_JOB")
+    kind = job_type_job.JobTypeJobFacet(processingType=processing, integration=INTEGRATION, jobType=JOB_TYPE)
     facets: dict[str, JobFacet] = {"jobType": kind}
     return JobEvent(
         eventTime=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -80,83 +88,84 @@ def job_event(namespace: str, name: str, processing: str, datasets: Datasets) ->
     )
 
 
-def field_name(origin: Origin, dataset: Dataset) -> str:
-    """The name of an origin among the fields of its dataset.
-
-    A topic's fields are those of its decoded messages; the columns in which Spark hands out the rest of a record
-    (key, offset ...) get an underscore, so that they cannot be taken for them.
-    """
-    if not dataset.is_topic:
-        return ".".join((origin.column, *origin.path))
-    if origin.decoded:
-        return ".".join(origin.path)
-    return "_" + ".".join((origin.column, *origin.path))
-
-
-def _input_fields(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]]) -> dict[Dataset, dict[str, str]]:
-    """Name and type of every field of every input; a dataset that is read twice is one input."""
-    inputs: dict[Dataset, dict[str, str]] = {}
-    for ordinal, (leaf, datasets) in enumerate(zip(lineage.leaves, sources, strict=True)):
-        if not leaf.is_read:
-            continue
-        for dataset in datasets:
-            fields = inputs.setdefault(dataset, {})
-            for decoding in sorted(lineage.decodings, key=lambda d: d.fields):
-                if decoding.leaf == ordinal and dataset.is_topic:
-                    fields.update(decoding.fields)
-            fields.update({field_name(Origin(ordinal, name), dataset): kind for name, kind in leaf.fields})
-    return inputs
+def _output(dataset: Dataset, output: Output) -> OutputDataset:
+    facets: dict[str, DatasetFacet] = {"schema": _schema(output.fields)}
+    if output.columns is not None:
+        facets["columnLineage"] = column_lineage_dataset.ColumnLineageDatasetFacet(
+            fields={
+                column: column_lineage_dataset.Fields(inputFields=_input_fields(edges))
+                for column, edges in output.columns.items()
+            },
+            dataset=_input_fields(output.rows),
+        )
+    return OutputDataset(dataset.namespace, dataset.name, facets=facets)
 
 
-def _schema(fields: dict[str, str] | Fields) -> schema_dataset.SchemaDatasetFacet:
-    pairs = fields.items() if isinstance(fields, dict) else fields
+def _schema(fields: dict[str, str]) -> schema_dataset.SchemaDatasetFacet:
     return schema_dataset.SchemaDatasetFacet(
-        fields=[schema_dataset.SchemaDatasetFacetFields(name=name, type=kind, fields=None) for name, kind in pairs]
+        fields=[
+            schema_dataset.SchemaDatasetFacetFields(name=name, type=kind, fields=None) for name, kind in fields.items()
+        ]
     )
 
 
-def gaps(lineage: PlanLineage, sources: Sequence[Source]) -> list[str]:
-    """What keeps the column lineage from being complete: nodes without a rule, and sources without a name."""
-    read = (source for leaf, source in zip(lineage.leaves, sources, strict=True) if leaf.is_read)
-    return sorted(lineage.unknown | {source.unnamed for source in read if source.unnamed})
+_ColumnName = tuple[Dataset, str]
 
 
-def _column_lineage(
-    lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: Sink
-) -> column_lineage_dataset.ColumnLineageDatasetFacet:
-    return column_lineage_dataset.ColumnLineageDatasetFacet(
-        fields={
-            _spelled(column, sink): column_lineage_dataset.Fields(inputFields=_input_columns(edges, sources))
-            for column, edges in lineage.columns.items()
-        },
-        dataset=_input_columns(lineage.rows, sources),
-    )
-
-
-def _spelled(column: str, sink: Sink) -> str:
-    """The sink's spelling of a column: where case counts there may be several, and the exact one is meant."""
-    names = [name for name, _ in sink.fields]
-    same = [name for name in names if name.casefold() == column.casefold()]
-    return same[0] if len(same) == 1 else column
-
-
-def _input_columns(
-    edges: Iterable[Edge], sources: Sequence[Sequence[Dataset]]
-) -> list[column_lineage_dataset.InputField]:
-    transformations: dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]] = {}
+def _by_column(edges: Iterable[ColumnEdge]) -> dict[_ColumnName, list[ColumnEdge]]:
+    found: dict[_ColumnName, list[ColumnEdge]] = {}
     for edge in sorted(edges):
-        for dataset in sources[edge.origin.leaf]:
-            key = (dataset.namespace, dataset.name, field_name(edge.origin, dataset))
-            transformations.setdefault(key, []).append(_transformation(edge))
+        found.setdefault((edge.dataset, edge.column), []).append(edge)
+    return found
+
+
+def _input_fields(edges: Iterable[ColumnEdge]) -> list[column_lineage_dataset.InputField]:
     return [
-        column_lineage_dataset.InputField(namespace, name, field, how)
-        for (namespace, name, field), how in transformations.items()
+        column_lineage_dataset.InputField(
+            dataset.namespace,
+            dataset.name,
+            column,
+            [
+                column_lineage_dataset.Transformation(
+                    type=_type(edge), subtype=edge.subtype.value, masking=edge.masking
+                )
+                for edge in same
+            ],
+        )
+        for (dataset, column), same in _by_column(edges).items()
     ]
 
 
-def _transformation(edge: Edge) -> column_lineage_dataset.Transformation:
-    return column_lineage_dataset.Transformation(
-        type="DIRECT" if edge.subtype.is_direct else "INDIRECT",
-        subtype=edge.subtype.value,
-        masking=edge.masking,
+def _entry(dataset: Dataset, output: Output) -> lineage_facet.LineageDatasetEntry:
+    columns = output.columns or {}
+    return lineage_facet.LineageDatasetEntry(
+        dataset.namespace,
+        dataset.name,
+        "DATASET",
+        inputs=[*_whole(output.inputs), *_fields(output.rows)],
+        fields={column: lineage_facet.LineageFieldEntry(_fields(edges)) for column, edges in columns.items()},
     )
+
+
+def _whole(inputs: Collection[Dataset]) -> list[lineage_facet.LineageInput]:
+    return [lineage_facet.LineageDatasetInput(read.namespace, read.name, "DATASET") for read in sorted(inputs)]
+
+
+def _fields(edges: Iterable[ColumnEdge]) -> list[lineage_facet.LineageInput]:
+    return [
+        lineage_facet.LineageDatasetInput(
+            dataset.namespace,
+            dataset.name,
+            "DATASET",
+            column,
+            [
+                lineage_facet.LineageTransformation(type=_type(edge), subtype=edge.subtype.value, masking=edge.masking)
+                for edge in same
+            ],
+        )
+        for (dataset, column), same in _by_column(edges).items()
+    ]
+
+
+def _type(edge: ColumnEdge) -> str:
+    return "DIRECT" if edge.subtype.is_direct else "INDIRECT"

@@ -12,6 +12,9 @@ from typing import Any
 
 Json = Mapping[str, Any]
 
+MOST_CHARACTERS = 8_000_000
+"""Of one text. That of 300 computed columns has 300,000."""
+
 
 @dataclass(frozen=True)
 class ExprId:
@@ -54,8 +57,10 @@ def parse(text: str) -> Node:
     """The tree of one `toJSON` text.
 
     Raises:
-        ValueError: the text is no tree of Spark's.
+        ValueError: the text is no tree of Spark's, or too long.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"a Spark plan of {len(text)} characters; more than {MOST_CHARACTERS} are not read")
     flat = json.loads(text)
     if not _is_flat_tree(flat):
         raise ValueError("not the JSON of a Spark plan: expected a list of nodes with 'num-children'")

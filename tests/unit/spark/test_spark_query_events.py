@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of runs: full, valid against the standard's own schemas, and no more said than is known."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openlineage.client.serde import Serde
+
+from jobs.spark.lineage import run_events
+from jobs.spark.lineage.datasets import Dataset
+from jobs.spark.lineage.description import ColumnEdge, Description, Output
+from jobs.spark.lineage.lifecycle import EventType
+from jobs.spark.lineage.model import Subtype
+from jobs.spark.lineage.open_runs import OpenRuns
+from jobs.spark.lineage.progress import Window
+from jobs.spark.lineage.run_events import Failure, Parent, QueryRun, Statistics
+from lineage.check import Specification, check_events, items_of, render_text
+from lineage.rules import Rules
+
+SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
+TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)
+COUNTRIES = Dataset("s3://warehouse", "sales/countries")
+ORDERS = Dataset("s3://warehouse", "sales/orders")
+REJECTED = Dataset("s3://warehouse", "sales/orders_rejected")
+RUN = QueryRun(
+    "lineage-lab",
+    "orders_etl",
+    "0193a1f0-0000-7000-8000-000000000001",
+    30.0,
+    "4.1.4",
+    Parent("lineage-lab", "application", "0193a1f0-0000-7000-8000-000000000000"),
+)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def edge(dataset: Dataset, column: str, subtype: Subtype = Subtype.IDENTITY) -> ColumnEdge:
+    return ColumnEdge(dataset, column, subtype, masking=False)
+
+
+def description() -> Description:
+    return Description(
+        {TOPIC: {"order_id": "string", "price": "string"}, COUNTRIES: {"country": "string"}},
+        {
+            ORDERS: Output(
+                {"order_id": "string", "country": "string"},
+                {TOPIC, COUNTRIES},
+                {"order_id": {edge(TOPIC, "order_id")}, "country": {edge(COUNTRIES, "country")}},
+                {edge(TOPIC, "price", Subtype.FILTER)},
+            ),
+            REJECTED: Output({"order_id": "string"}, {TOPIC}, {"order_id": {edge(TOPIC, "order_id")}}),
+        },
+    )
+
+
+def made(event_type: EventType, described: Description | None = None, **more: Any) -> dict[str, Any]:
+    given = {"with_pairs": False} | more
+    event = run_events.event(RUN, event_type, NOW, described or description(), **given)
+    return json.loads(Serde.to_json(event))
+
+
+STATISTICS = Statistics(Window(2, 20, 400, 300, (20,), 4, None, 9), 30.0, {TOPIC: 20}, {ORDERS: 12, REJECTED: 3})
+
+
+def test_a_whole_run_is_valid_and_says_what_the_service_asks_for() -> None:
+    if not SPECIFICATION.is_dir():
+        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION.name}/ beside the repository")
+    events = [
+        made(EventType.START, with_pairs=True),
+        made(EventType.RUNNING, with_pairs=True, statistics=STATISTICS),
+        made(EventType.RUNNING, with_pairs=True, statistics=Statistics(Window(), 30.0)),
+        made(EventType.FAIL, with_pairs=True, statistics=STATISTICS, failure=Failure("it broke", "PYTHON", "at x")),
+    ]
+
+    specification = Specification.from_folder(SPECIFICATION)
+    findings = check_events(items_of(events, "event"), Rules(), specification, source="events")
+
+    assert findings.ok(strict=True), render_text(findings)
+
+
+def test_every_event_is_full() -> None:
+    event = made(EventType.START)
+
+    assert event["eventTime"] == "2026-01-01T00:00:00.000+00:00"
+    assert event["job"]["facets"]["jobType"]["emissionPattern"] == {
+        "eventTrigger": "PERIODIC",
+        "eventContentMode": "COMPLETE_SNAPSHOT",
+        "windowDuration": 30,
+    }
+    assert event["run"]["facets"]["parent"]["job"]["name"] == "application"
+    assert event["run"]["facets"]["processing_engine"]["version"] == "4.1.4"
+    assert {i["name"]: sorted(i["facets"]) for i in event["inputs"]} == {
+        "orders": ["schema"],
+        "sales/countries": ["schema"],
+    }
+    assert {o["name"]: sorted(o["facets"]) for o in event["outputs"]} == {
+        "sales/orders": ["columnLineage", "schema"],
+        "sales/orders_rejected": ["columnLineage", "schema"],
+    }
+
+
+def test_a_run_that_failed_early_has_empty_lists_and_the_reason() -> None:
+    event = made(EventType.FAIL, Description(), failure=Failure("no such topic", "JAVA", ""))
+
+    assert (event["inputs"], event["outputs"]) == ([], [])
+    reason = event["run"]["facets"]["errorMessage"]
+    assert (reason["message"], reason["programmingLanguage"]) == ("no such topic", "JAVA")
+    assert "stackTrace" not in reason
+
+
+def test_statistics_hang_at_the_datasets_that_they_are_of() -> None:
+    event = made(EventType.RUNNING, statistics=STATISTICS)
+
+    read = {i["name"]: i["inputFacets"].get("inputStatistics", {}).get("rowCount") for i in event["inputs"]}
+    written = {o["name"]: o["outputFacets"]["outputStatistics"]["rowCount"] for o in event["outputs"]}
+    window = event["run"]["facets"][run_events.WINDOW_FACET]
+    assert read == {"orders": 20, "sales/countries": None}
+    assert written == {"sales/orders": 12, "sales/orders_rejected": 3}
+    assert (window["batches"], window["processedRowsPerSecond"], window["offsetsBehindLatest"]) == (2, 50.0, 4)
+    assert (window["averageBatchMilliseconds"], window["longestBatchMilliseconds"]) == (200.0, 300)
+
+
+def test_pairs_say_which_input_reaches_which_output() -> None:
+    entries = made(EventType.START, with_pairs=True)["job"]["facets"]["lineage"]["entries"]
+
+    whole = {e["name"]: [i["name"] for i in e["inputs"] if "field" not in i] for e in entries}
+    assert whole == {"sales/orders": ["orders", "sales/countries"], "sales/orders_rejected": ["orders"]}
+    (orders, _) = entries
+    assert orders["fields"]["country"]["inputs"][0]["name"] == "sales/countries"
+    assert [i["field"] for i in orders["inputs"] if "field" in i] == ["price"]
+
+
+def test_long_texts_are_cut() -> None:
+    event = made(EventType.FAIL, failure=Failure("x" * 10**6, "JAVA", "y" * 10**6))
+
+    reason = event["run"]["facets"]["errorMessage"]
+    assert {len(reason["message"]), len(reason["stackTrace"])} == {run_events.MOST_CHARACTERS}
+
+
+def test_open_runs_are_on_disk_until_their_end_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "open.json"
+    runs = OpenRuns(file)
+    event = run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False)
+    end = run_events.event(RUN, EventType.COMPLETE, NOW, description(), with_pairs=False)
+
+    def on_disk() -> dict[str, Any]:
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    runs.keep(event)
+    (kept,) = on_disk().values()
+    assert "eventType" not in kept
+    assert "eventTime" not in kept
+    assert [o["name"] for o in kept["outputs"]] == ["sales/orders", "sales/orders_rejected"]
+
+    runs.keep_end(end)
+    assert on_disk()[RUN.run_id]["eventType"] == "COMPLETE"
+
+    runs.forget(RUN.run_id)
+    assert on_disk() == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["open.json"]
+
+
+def test_the_file_of_open_runs_is_written_only_when_something_changes(tmp_path: Path) -> None:
+    file = tmp_path / "open.json"
+    runs = OpenRuns(file)
+    event = run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False)
+    runs.keep(event)
+    file.unlink()
+
+    runs.keep(event)
+
+    assert not file.exists()
+
+
+def test_open_runs_that_cannot_be_kept_are_complained_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    runs = OpenRuns(tmp_path / "missing" / "open.json")
+
+    runs.keep(run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False))
+
+    assert "open runs cannot be kept in" in caplog.text

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns from a stream's source to a table, through the rows without history that `foreachBatch` hands out."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from jobs.spark.lineage import frames
+from jobs.spark.lineage.complaints import Complaints
+from jobs.spark.lineage.description import Description
+from jobs.spark.lineage.plan import PlanLineage, derive
+from jobs.spark.lineage.tree import parse
+from jobs.spark.lineage.walk import walk
+from jobs.spark.lineage.walked import Batch
+from jobs.spark.lineage.written import Frame, Place, Written
+from tests.unit.spark.lineage_dsl import columns, rows
+
+ORDER = """{"type": "record", "name": "Order", "fields": [
+    {"name": "order_id", "type": "string"}, {"name": "price", "type": "string"}]}"""
+
+
+@pytest.fixture
+def kafka(spark: SparkSession) -> DataFrame:
+    return spark.readStream.format("kafka").option("kafka.bootstrap.servers", "k:1").option("subscribe", "o").load()
+
+
+@pytest.fixture
+def tables(spark: SparkSession) -> Iterator[SparkSession]:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.plans")
+    for table in ("first", "second", "side"):
+        spark.sql(f"CREATE TABLE lake.plans.{table} (order_id string, price string) USING iceberg")
+    yield spark
+    for table in ("first", "second", "side"):
+        spark.sql(f"DROP TABLE IF EXISTS lake.plans.{table} PURGE")
+
+
+def batch_of(stream: DataFrame) -> DataFrame:
+    """Rows without history, as Spark hands them to the function of a batch."""
+    session = stream.sparkSession
+    return session.createDataFrame(session.sparkContext.emptyRDD(), stream.schema)
+
+
+def lineage(stream: DataFrame, write: Callable[[DataFrame], DataFrame]) -> PlanLineage:
+    batch = batch_of(stream)
+    plan = frames.read(write(batch), batch)
+    return derive(plan.text, Batch(walk(parse(frames.read(stream).text)), plan.batch))
+
+
+def decoded(records: DataFrame) -> DataFrame:
+    return records.select(from_avro(F.expr("substring(value, 6)"), ORDER).alias("order"), "timestamp")
+
+
+def test_a_bare_topic_is_decoded_in_the_batch(kafka: DataFrame) -> None:
+    made = lineage(kafka, lambda b: decoded(b).selectExpr("order.order_id", "double(order.price) AS price"))
+
+    assert columns(made) == {"order_id": {"order_id IDENTITY"}, "price": {"price TRANSFORMATION"}}
+    assert made.unknown == frozenset()
+    assert [leaf.is_read for leaf in made.leaves] == [True, False]
+
+
+def test_a_topic_is_decoded_before_the_batch(kafka: DataFrame) -> None:
+    stream = decoded(kafka.where("partition = 0")).select("order", F.hour("timestamp").alias("hour"))
+
+    made = lineage(stream, lambda b: b.select("order.order_id", "hour").where("order.price > 1"))
+
+    assert columns(made) == {"order_id": {"order_id IDENTITY"}, "hour": {"timestamp TRANSFORMATION"}}
+    assert rows(made) == {"partition FILTER", "price FILTER"}
+
+
+def test_a_batch_that_is_joined_with_itself_is_one_source(kafka: DataFrame) -> None:
+    def latest(batch: DataFrame) -> DataFrame:
+        orders = decoded(batch).select("order.*")
+        return orders.join(orders.groupBy("order_id").agg(F.max("price").alias("highest")), "order_id")
+
+    made = lineage(kafka, latest)
+
+    assert columns(made)["highest"] == {"price AGGREGATION"}
+    assert columns(made)["order_id"] == {"order_id IDENTITY"}
+    assert rows(made) == {"order_id GROUP_BY", "order_id JOIN"}
+
+
+@pytest.mark.parametrize("kept", [DataFrame.persist, DataFrame.cache], ids=["persist", "cache"])
+def test_a_batch_that_is_kept_has_its_history(kafka: DataFrame, kept: Callable[[DataFrame], DataFrame]) -> None:
+    assert columns(lineage(kafka, lambda b: kept(b).select("topic"))) == {"topic": {"topic IDENTITY"}}
+
+
+def test_a_view_of_a_batch_has_its_history(kafka: DataFrame) -> None:
+    def through_sql(batch: DataFrame) -> DataFrame:
+        batch.createOrReplaceTempView("batch")
+        return batch.sparkSession.sql(
+            "WITH b AS (SELECT topic, offset FROM batch) SELECT topic FROM b WHERE offset > 0"
+        )
+
+    made = lineage(kafka, through_sql)
+
+    assert columns(made) == {"topic": {"topic IDENTITY"}}
+    assert rows(made) == {"offset FILTER"}
+
+
+def test_a_stream_that_nobody_uses_is_not_read(kafka: DataFrame) -> None:
+    made = lineage(kafka.where("partition = 0"), lambda b: b.sparkSession.range(3))
+
+    assert rows(made) == set()
+    assert not made.leaves[0].is_read
+
+
+def written(stream: DataFrame, *outputs: Callable[[DataFrame], tuple[DataFrame, str]]) -> tuple[Written, Description]:
+    """What is known after one batch."""
+    batch = batch_of(stream)
+    known = Written(stream, Complaints("a test"))
+    given = {Place(table): Frame(frame, batch) for frame, table in (output(batch) for output in outputs)}
+    assert known.read(given, hurry=True) == {}
+    return known, known.description
+
+
+def names(described: Description) -> list[str]:
+    return [dataset.name.rpartition("/")[2] for dataset in described.inputs]
+
+
+def new_in(batch: DataFrame, *seen: str) -> DataFrame:
+    fresh = decoded(batch).select("order.*")
+    for table in seen:
+        fresh = fresh.join(batch.sparkSession.table(table).select("order_id"), "order_id", "left_anti")
+    return fresh
+
+
+def test_tables_that_the_query_writes_are_its_memory(tables: SparkSession, kafka: DataFrame) -> None:
+    both = ("lake.plans.first", "lake.plans.second")
+    _, described = written(
+        kafka, lambda b: (new_in(b, *both), both[0]), lambda b: (new_in(b, *both).where("price = 0"), both[1])
+    )
+
+    assert names(described) == ["o"]
+    assert described.is_cross_product
+    first, second = described.outputs.values()
+    assert first.columns is not None
+    assert {column: {edge.column for edge in edges} for column, edges in first.columns.items()} == {
+        "order_id": {"order_id"},
+        "price": {"price"},
+    }
+    assert {(edge.column, edge.subtype) for edge in first.rows} == {("order_id", "JOIN")}
+    assert {(edge.column, edge.subtype) for edge in second.rows} == {("order_id", "JOIN"), ("price", "FILTER")}
+
+
+def test_another_table_is_an_input_of_the_output_that_it_reaches(tables: SparkSession, kafka: DataFrame) -> None:
+    _, described = written(
+        kafka,
+        lambda b: (new_in(b, "lake.plans.side"), "lake.plans.first"),
+        lambda b: (new_in(b), "lake.plans.second"),
+    )
+
+    assert sorted(names(described)) == ["o", "side"]
+    assert not described.is_cross_product
+    assert [len(output.inputs) for output in described.outputs.values()] == [2, 1]
+
+
+def test_rows_of_unknown_origin_leave_columns_out_and_the_stream_in(tables: SparkSession, kafka: DataFrame) -> None:
+    _, described = written(
+        kafka, lambda b: (b.selectExpr("topic AS order_id", "topic AS price").localCheckpoint(), "lake.plans.first")
+    )
+
+    assert names(described) == ["o"]
+    assert [output.columns for output in described.outputs.values()] == [None]
+
+
+def test_a_plan_that_cannot_be_followed_still_has_datasets(
+    tables: SparkSession, kafka: DataFrame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> PlanLineage:
+        raise ValueError("no such plan")
+
+    monkeypatch.setattr("jobs.spark.lineage.written.derive", broken)
+    _, described = written(kafka, lambda b: (new_in(b, "lake.plans.side"), "lake.plans.first"))
+
+    assert sorted(names(described)) == ["o", "side"]
+    assert [output.columns for output in described.outputs.values()] == [None]
+    assert "no such plan" in caplog.text
+
+
+def test_a_table_that_is_not_there_does_not_hide_the_others(
+    tables: SparkSession, kafka: DataFrame, caplog: pytest.LogCaptureFixture
+) -> None:
+    batch = batch_of(kafka)
+    known = Written(kafka, Complaints("a test"))
+    lost, there = Place("lake.plans.missing"), Place("lake.plans.first")
+
+    later = known.read({lost: Frame(new_in(batch), batch), there: Frame(new_in(batch), batch)}, hurry=True)
+
+    assert list(later) == [lost]
+    assert [dataset.name.rpartition("/")[2] for dataset in known.description.outputs] == ["first"]
+    assert "what is written to lake.plans.missing is not known" in caplog.text
+
+
+def test_data_decide_about_plans_and_all_of_them_count(tables: SparkSession, kafka: DataFrame) -> None:
+    """As with one schema id in one batch and another one in the next: what is known does not come and go."""
+    known = Written(kafka, Complaints("a test"))
+    seen = []
+    for column in ("topic", "key", "topic", "key"):
+        batch = batch_of(kafka)
+        frame = batch.selectExpr(f"CAST({column} AS string) AS order_id", "CAST(NULL AS string) AS price")
+        known.read({Place("lake.plans.first"): Frame(frame, batch)}, hurry=True)
+        (output,) = known.description.outputs.values()
+        assert output.columns is not None
+        seen.append({edge.column for edge in output.columns["order_id"]})
+
+    assert seen == [{"_topic"}, *[{"_topic", "_key"}] * 3]
+
+
+def test_columns_that_a_table_has_got_and_lost_are_followed(tables: SparkSession, kafka: DataFrame) -> None:
+    known = Written(kafka, Complaints("a test"))
+    place = Place("lake.plans.first")
+
+    def describe(*expressions: str) -> set[str]:
+        batch = batch_of(kafka)
+        known.read({place: Frame(batch.selectExpr(*expressions), batch)}, hurry=True)
+        (output,) = known.description.outputs.values()
+        assert output.columns is not None
+        assert output.columns.keys() <= output.fields.keys()
+        return set(output.columns)
+
+    assert describe("topic AS order_id", "topic AS price") == {"order_id", "price"}
+    tables.sql("ALTER TABLE lake.plans.first ADD COLUMN partition int")
+    assert describe("topic AS order_id", "topic AS price", "partition") == {"order_id", "price", "partition"}
+    tables.sql("ALTER TABLE lake.plans.first DROP COLUMN price")
+    assert describe("topic AS order_id", "partition", "1 AS one") == {"order_id", "partition"}
+
+
+def test_plans_of_two_batches_are_alike_and_others_are_not(kafka: DataFrame, tables: SparkSession) -> None:
+    def likeness(write: Callable[[DataFrame], DataFrame]) -> int:
+        batch = batch_of(kafka)
+        return frames.likeness(write(batch))
+
+    def joined(batch: DataFrame) -> DataFrame:
+        return new_in(batch, "lake.plans.first", "lake.plans.second")
+
+    assert likeness(joined) == likeness(joined)
+    assert likeness(joined) != likeness(lambda b: joined(b).where("price = 0"))
+    assert likeness(joined) != likeness(lambda b: new_in(b, "lake.plans.first", "lake.plans.side"))
+
+
+def test_a_plan_is_read_again_only_when_it_was_not_seen_before(
+    tables: SparkSession, kafka: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed = []
+
+    def counting(text: str, batch: Batch | None = None) -> PlanLineage:
+        followed.append(text)
+        return derive(text, batch)
+
+    monkeypatch.setattr("jobs.spark.lineage.written.derive", counting)
+    known = Written(kafka, Complaints("a test"))
+    for _ in range(3):
+        batch = batch_of(kafka)
+        known.read({Place("lake.plans.first"): Frame(new_in(batch, "lake.plans.first"), batch)}, hurry=True)
+
+    assert len(followed) == 1
+
+
+def test_reading_plans_takes_a_small_part_of_the_time(tables: SparkSession, kafka: DataFrame) -> None:
+    known = Written(kafka, Complaints("a test"))
+    batch = batch_of(kafka)
+    given = {Place("lake.plans.first"): Frame(new_in(batch), batch)}
+
+    assert known.read(given, hurry=False) == {}
+    assert known.read(given, hurry=False) == given
+    assert known.read(given, hurry=True) == {}
+
+
+def test_ten_thousand_literals_are_not_read(kafka: DataFrame) -> None:
+    ids = [f"{number:036}" for number in range(10_000)]
+    batch = batch_of(kafka)
+    plan = frames.read(batch.where(~F.col("topic").isin(ids)), batch)
+
+    assert ids[5000] not in plan.text
+    assert rows(derive(plan.text, Batch(walk(parse(frames.read(kafka).text)), plan.batch))) == {"topic FILTER"}
+
+
+def test_a_condition_that_is_nested_too_deeply_is_survived(tables: SparkSession, kafka: DataFrame) -> None:
+    def nested(batch: DataFrame) -> tuple[DataFrame, str]:
+        condition = " + ".join(["length(topic)"] * 600)
+        return batch.selectExpr("topic AS order_id", "topic AS price").where(f"{condition} > 0"), "lake.plans.first"
+
+    _, described = written(kafka, nested)
+
+    assert names(described) == ["o"]
+
+
+def test_streams_are_named(spark: SparkSession, tables: SparkSession, tmp_path) -> None:
+    (tmp_path / "in").mkdir()
+    streams = {
+        "files": spark.readStream.schema("a string").json(str(tmp_path / "in")),
+        "table": spark.readStream.table("lake.plans.side"),
+        "rate": spark.readStream.format("rate").load(),
+    }
+
+    named = {kind: frames.read(stream).sources for kind, stream in streams.items()}
+
+    assert [d.name for s in named["files"] for d in s.datasets] == [str(tmp_path / "in")]
+    assert [d.name.rpartition("/")[2] for s in named["table"] for d in s.datasets] == ["side"]
+    assert [(s.datasets, s.unnamed) for s in named["rate"]] == [((), "")]

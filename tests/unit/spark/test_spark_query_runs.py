@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of real queries, as a lineage service hears of them."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from jobs.spark.lineage import BatchOutputs, NoQueryLineage, QueryLineage
+from jobs.spark.lineage.run_events import WINDOW_FACET
+from lineage.check import Specification, check_events, items_of, render_text
+from lineage.recorder import Recorder, recording
+from lineage.rules import Rules
+from tests.unit.spark.lineage_endpoint import GARBAGE, HANGS, answering, free_port
+
+SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
+SOURCE, TABLE, SECOND = "lake.runs.source", "lake.runs.orders", "lake.runs.rejected"
+PARENT = "lineage-lab/application/0193a1f0-0000-7000-8000-000000000000"
+
+Event = dict[str, Any]
+
+
+class Stream:
+    """A source table whose rows make batches, and writers of queries on it."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self._folder = folder
+
+    def add(self, *prices: int) -> None:
+        rows = ", ".join(f"('{price}', {price})" for price in prices)
+        self.spark.sql(f"INSERT INTO {SOURCE} VALUES {rows}")
+
+    def frame(self) -> DataFrame:
+        return self.spark.readStream.table(SOURCE)
+
+    def writer(self, name: str, frame: DataFrame | None = None, **trigger: Any) -> DataStreamWriter:
+        """Of a query that goes on from where one of its name was."""
+        stream = self.frame() if frame is None else frame
+        writer = stream.writeStream.queryName(name).option("checkpointLocation", str(self._folder / name))
+        return writer.trigger(**trigger or {"processingTime": "0 seconds"})
+
+    def rows(self, table: str) -> int:
+        # A query writes in a session of its own, whose catalogue knows more than this one's.
+        self.spark.sql(f"REFRESH TABLE {table}")
+        return self.spark.table(table).count()
+
+
+@pytest.fixture
+def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Stream]:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.runs")
+    for table in (SOURCE, TABLE, SECOND):
+        spark.sql(f"DROP TABLE IF EXISTS {table} PURGE")
+        spark.sql(f"CREATE TABLE {table} (id string, price bigint) USING iceberg")
+    stream = Stream(spark, tmp_path)
+    stream.add(1, 2, 3)
+    yield stream
+    for query in spark.streams.active:
+        query.stop()
+
+
+class Service(Recorder):
+    """The recorder with questions about runs."""
+
+    @property
+    def events(self) -> list[Event]:
+        return [json.loads(body) for body in self.bodies]
+
+    def of(self, job: str) -> list[Event]:
+        return [event for event in self.events if event["job"]["name"] == job]
+
+    def kinds(self, job: str) -> list[str]:
+        """The types of events, of RUNNING one in a row."""
+        kinds: list[str] = []
+        for event in self.of(job):
+            if event["eventType"] != "RUNNING" or kinds[-1:] != ["RUNNING"]:
+                kinds.append(event["eventType"])
+        return kinds
+
+    def wait(self, enough: Callable[[list[Event]], bool], what: str) -> None:
+        assert self.wait_for(lambda: enough(self.events), 60), f"{what} did not come: {self.events}"
+
+    def wait_for_kind(self, job: str, kind: str, number: int = 1) -> None:
+        self.wait(lambda _: [e["eventType"] for e in self.of(job)].count(kind) >= number, f"{kind} of {job}")
+
+
+@pytest.fixture
+def service(spark: SparkSession) -> Iterator[Service]:
+    with recording() as recorder:
+        recorder.__class__ = Service
+        yield recorder  # type: ignore[misc]
+        if recorder.bodies:
+            judge(recorder.bodies)
+
+
+def judge(bodies: list[bytes]) -> None:
+    """Every run that a test has made is right by the standard and in its sequence."""
+    specification = Specification.from_folder(SPECIFICATION) if SPECIFICATION.is_dir() else None
+    findings = check_events(items_of(bodies, "event"), Rules(), specification, source="the recorder")
+    assert findings.ok(strict=True), render_text(findings)
+
+
+Make = Callable[..., QueryLineage]
+
+
+@pytest.fixture
+def lineage(spark: SparkSession, service: Service) -> Iterator[Make]:
+    made: list[QueryLineage] = []
+
+    def make(interval: float = 600, url: str = service.url) -> QueryLineage:
+        made.append(QueryLineage(spark, "lineage-lab", url, interval_seconds=interval))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def names(datasets: list[Event]) -> list[str]:
+    return [dataset["name"].rpartition("/")[2] for dataset in datasets]
+
+
+def rows_written(events: list[Event], table: str) -> int:
+    """The sum over the windows of a run."""
+    counts = [
+        output["outputFacets"]["outputStatistics"]["rowCount"]
+        for event in events
+        for output in event["outputs"]
+        if output["name"].endswith(table.rpartition(".")[2]) and "outputStatistics" in output["outputFacets"]
+    ]
+    return sum(counts)
+
+
+def windows(events: list[Event], count: str) -> int:
+    return sum(event["run"]["facets"][WINDOW_FACET][count] for event in events if event["eventType"] != "START")
+
+
+def sources(event: Event, output: int, column: str) -> set[str]:
+    fields = event["outputs"][output]["facets"]["columnLineage"]["fields"]
+    return {f"{i['field']} {i['transformations'][0]['subtype']}" for i in fields[column]["inputFields"]}
+
+
+def cheap_and_dear(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
+    """Rows that are in neither table yet go to one of both."""
+    session = batch.sparkSession
+    for table in (TABLE, SECOND):
+        batch = batch.join(session.table(table).select("id"), "id", "left_anti")
+    outputs.append(batch.where("price < 100").select(F.upper("id").alias("id"), "price"), TABLE)
+    outputs.append(batch.where("price >= 100"), SECOND)
+
+
+def test_a_table_is_written_until_there_is_nothing_more(stream: Stream, service: Service, lineage: Make) -> None:
+    made = lineage()
+    frame = stream.frame().where("price > 1").withColumn("price", F.col("price") * 2)
+    query = made.to_table(stream.writer("bounded", frame, availableNow=True), TABLE)
+    query.awaitTermination()
+    made.close()
+
+    events = service.of("bounded")
+    assert service.kinds("bounded") in (["START", "COMPLETE"], ["START", "RUNNING", "COMPLETE"])
+    assert {event["run"]["runId"] for event in events} == {str(query.runId)}
+    for event in events:
+        assert (names(event["inputs"]), names(event["outputs"])) == (["source"], ["orders"])
+        assert sources(event, 0, "price") == {"price TRANSFORMATION"}
+    assert rows_written(events, TABLE) == 2
+    assert (windows(events, "inputRows"), windows(events, "batches")) == (3, 1)
+
+
+def test_a_query_that_is_stopped_is_aborted(stream: Stream, service: Service, lineage: Make) -> None:
+    made = lineage(interval=1)
+    query = made.to_table(stream.writer("stopped"), TABLE)
+    service.wait_for_kind("stopped", "RUNNING", 2)  # idle, too
+    query.processAllAvailable()
+    query.stop()
+    query.stop()
+    made.close()
+
+    assert service.kinds("stopped") == ["START", "RUNNING", "ABORT"]
+    assert rows_written(service.of("stopped"), TABLE) == stream.rows(TABLE) == 3
+
+
+def test_an_exception_in_the_query_is_its_failure(stream: Stream, service: Service, lineage: Make) -> None:
+    made = lineage()
+    broken = stream.frame().selectExpr("if(price = 2, raise_error('planned'), id) AS id", "price")
+    with pytest.raises(StreamingQueryException, match="planned"):
+        made.to_table(stream.writer("broken", broken), TABLE).awaitTermination()
+    made.close()
+
+    assert service.kinds("broken") == ["START", "FAIL"]
+    reason = service.of("broken")[-1]["run"]["facets"]["errorMessage"]
+    assert "[USER_RAISED_EXCEPTION] planned" in reason["message"]
+    assert "Logical Plan" not in reason["message"]
+    assert reason["programmingLanguage"] == "JAVA"
+    assert "StreamExecution.scala" in reason["stackTrace"]
+
+
+def test_an_exception_in_the_batch_is_told_as_python_has_it(stream: Stream, service: Service, lineage: Make) -> None:
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        cheap_and_dear(batch, batch_id, outputs)
+        raise LookupError("no such supplier")
+
+    made = lineage()
+    with pytest.raises(StreamingQueryException, match="no such supplier"):
+        made.foreach_batch(stream.writer("careless"), write).awaitTermination()
+    made.close()
+
+    assert service.kinds("careless") == ["START", "FAIL"]
+    failed = service.of("careless")[-1]
+    reason = failed["run"]["facets"]["errorMessage"]
+    assert (reason["message"], reason["programmingLanguage"]) == ("LookupError: no such supplier", "PYTHON")
+    assert "in write" in reason["stackTrace"]
+    assert names(failed["outputs"]) == ["orders", "rejected"]
+
+
+def test_a_query_that_fails_before_it_wrote_has_its_inputs(stream: Stream, service: Service, lineage: Make) -> None:
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        raise LookupError("nothing works")
+
+    made = lineage()
+    with pytest.raises(StreamingQueryException):
+        made.foreach_batch(stream.writer("early"), write).awaitTermination()
+    made.close()
+
+    assert service.kinds("early") == ["START", "FAIL"]
+    for event in service.of("early"):
+        assert (names(event["inputs"]), event["outputs"]) == (["source"], [])
+
+
+def test_a_batch_function_has_columns_rows_and_no_memory_among_its_inputs(
+    stream: Stream, service: Service, lineage: Make
+) -> None:
+    stream.add(100, 200)
+    made = lineage()
+    frame = stream.frame().select(F.struct("id", "price").alias("order"), (F.col("price") + 1).alias("next"))
+    query = made.foreach_batch(
+        stream.writer("batches", frame.selectExpr("order.id", "next AS price"), availableNow=True), cheap_and_dear
+    )
+    query.awaitTermination()
+    made.close()
+
+    events = service.of("batches")
+    assert service.kinds("batches") in (["START", "COMPLETE"], ["START", "RUNNING", "COMPLETE"])
+    for event in events:
+        assert (names(event["inputs"]), names(event["outputs"])) == (["source"], ["orders", "rejected"])
+        assert sources(event, 0, "id") == {"id TRANSFORMATION"}
+        assert sources(event, 1, "price") == {"price TRANSFORMATION"}
+        rows = event["outputs"][0]["facets"]["columnLineage"]["dataset"]
+        assert {(i["field"], i["transformations"][0]["subtype"]) for i in rows} == {("id", "JOIN"), ("price", "FILTER")}
+        assert "lineage" not in event["job"]["facets"]
+    assert rows_written(events, TABLE) == stream.rows(TABLE) == 3
+    assert rows_written(events, SECOND) == stream.rows(SECOND) == 2
+    snapshots = stream.spark.sql(f"SELECT DISTINCT summary['lineage-run-id'] AS run FROM {TABLE}.snapshots").collect()
+    assert [row["run"] for row in snapshots] == [str(query.runId)]
+
+
+def test_outputs_of_different_inputs_are_told_apart(stream: Stream, service: Service, lineage: Make) -> None:
+    stream.spark.sql("CREATE TABLE IF NOT EXISTS lake.runs.names (id string, name string) USING iceberg")
+
+    def write(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
+        outputs.append(batch, TABLE)
+        outputs.append(batch.join(batch.sparkSession.table("lake.runs.names").select("id"), "id", "left_semi"), SECOND)
+
+    made = lineage()
+    made.foreach_batch(stream.writer("pairs", availableNow=True), write).awaitTermination()
+    made.close()
+
+    for event in service.of("pairs"):
+        assert names(event["inputs"]) == ["names", "source"]
+        entries = event["job"]["facets"]["lineage"]["entries"]
+        assert {names([entry])[0]: names([i for i in entry["inputs"] if "field" not in i]) for entry in entries} == {
+            "orders": ["source"],
+            "rejected": ["names", "source"],
+        }
+
+
+def test_what_is_written_in_another_way_can_be_described(stream: Stream, service: Service, lineage: Make) -> None:
+    def merge(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
+        batch.createOrReplaceTempView("batch")
+        outputs.describe(batch.sparkSession.table("batch"), TABLE)
+        batch.sparkSession.sql(
+            f"MERGE INTO {TABLE} t USING batch b ON t.id = b.id "
+            "WHEN NOT MATCHED THEN INSERT (id, price) VALUES (b.id, b.price)"
+        )
+
+    made = lineage()
+    made.foreach_batch(stream.writer("merged", availableNow=True), merge).awaitTermination()
+    made.close()
+
+    assert stream.rows(TABLE) == 3
+    assert sources(service.of("merged")[-1], 0, "id") == {"id IDENTITY"}
+
+
+def test_a_query_that_is_started_again_is_a_new_run(stream: Stream, service: Service, lineage: Make) -> None:
+    made = lineage()
+    for prices in ((4,), (5,)):
+        query = made.foreach_batch(stream.writer("again", availableNow=True), cheap_and_dear)
+        query.awaitTermination()
+        service.wait_for_kind("again", "COMPLETE", prices[0] - 3)
+        stream.add(*prices)
+    made.close()
+
+    runs = [event["run"]["runId"] for event in service.of("again") if event["eventType"] == "START"]
+    assert len(runs) == len(set(runs)) == 2
+    assert stream.rows(TABLE) == 4
+
+
+def test_a_schema_that_changes_is_said_at_once(stream: Stream, service: Service, lineage: Make) -> None:
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        frame = batch if batch_id == 0 else batch.withColumn("dear", F.col("price") > 10)
+        if batch_id == 1:
+            batch.sparkSession.sql(f"ALTER TABLE {TABLE} ADD COLUMN dear boolean")
+        outputs.append(frame, TABLE)
+
+    made = lineage()
+    query = made.foreach_batch(stream.writer("evolving"), write)
+    query.processAllAvailable()
+    service.wait_for_kind("evolving", "START")
+    stream.add(20)
+    query.processAllAvailable()
+    service.wait_for_kind("evolving", "RUNNING")
+    stream.add(30)
+    query.processAllAvailable()
+    query.stop()
+    made.close()
+
+    assert [event["eventType"] for event in service.of("evolving")] == ["START", "RUNNING", "ABORT"]
+    started, changed, _ = service.of("evolving")
+    fields = [[field["name"] for field in e["outputs"][0]["facets"]["schema"]["fields"]] for e in (started, changed)]
+    assert fields == [["id", "price"], ["id", "price", "dear"]]
+    assert sources(changed, 0, "dear") == {"price TRANSFORMATION"}
+    assert rows_written(service.of("evolving"), TABLE) == stream.rows(TABLE) == 5
+
+
+def test_two_queries_of_one_driver_are_two_jobs(stream: Stream, service: Service, lineage: Make) -> None:
+    made = lineage()
+    lasting = made.foreach_batch(stream.writer("lasting"), cheap_and_dear)
+    broken = stream.frame().selectExpr("raise_error('planned') AS id", "price")
+    with pytest.raises(StreamingQueryException):
+        made.to_table(stream.writer("failing", broken), TABLE).awaitTermination()
+    service.wait_for_kind("failing", "FAIL")
+    lasting.processAllAvailable()
+    made.close()
+
+    assert service.kinds("failing") == ["START", "FAIL"]
+    assert service.kinds("lasting") == ["START", "ABORT"]
+    assert lasting.isActive
+
+
+def test_a_failure_is_noticed_though_nobody_waits_for_it(stream: Stream, service: Service, lineage: Make) -> None:
+    made = lineage(interval=1)
+    broken = stream.frame().selectExpr("raise_error('planned') AS id", "price")
+    made.to_table(stream.writer("forgotten", broken), TABLE)
+
+    service.wait_for_kind("forgotten", "FAIL")
+
+
+def test_open_runs_and_parents_come_from_the_environment(
+    stream: Stream, service: Service, lineage: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "open.json"
+    monkeypatch.setenv("LINEAGE_OPEN_RUNS", str(file))
+    monkeypatch.setenv("OPENLINEAGE_PARENT_ID", PARENT)
+    made = lineage()
+    query = made.to_table(stream.writer("child"), TABLE)
+    service.wait_for_kind("child", "START")
+
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert list(kept) == [str(query.runId)]
+    assert names(kept[str(query.runId)]["outputs"]) == ["orders"]
+    query.stop()
+    made.close()
+
+    assert json.loads(file.read_text(encoding="utf-8")) == {}
+    parents = [event["run"]["facets"]["parent"] for event in service.of("child")]
+    assert {f"{p['job']['namespace']}/{p['job']['name']}/{p['run']['runId']}" for p in parents} == {PARENT}
+
+
+def test_a_parent_that_makes_no_sense_is_left_out(
+    stream: Stream, service: Service, lineage: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENLINEAGE_PARENT_ID", "somebody")
+    made = lineage()
+    made.to_table(stream.writer("orphan", availableNow=True), TABLE).awaitTermination()
+    made.close()
+
+    assert "OPENLINEAGE_PARENT_ID: 'somebody' is no parent run" in caplog.text
+    assert all("parent" not in event["run"]["facets"] for event in service.of("orphan"))
+
+
+@pytest.mark.parametrize("answer", [500, 422, GARBAGE, HANGS], ids=str)
+def test_a_broken_service_costs_the_query_nothing(
+    stream: Stream, lineage: Make, answer: int | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.spark.lineage.query.CLOSE_SECONDS", 1.0)
+    with answering(answer) as broken:
+        made = lineage(interval=1, url=broken.url)
+        query = made.foreach_batch(stream.writer("unheard"), cheap_and_dear)
+        broken.wait_for_requests(1)
+        # The request is not answered, or not well, while these batches are written.
+        for price in (7, 8, 9):
+            stream.add(price)
+            query.processAllAvailable()
+        query.stop()
+        made.close()
+
+    assert stream.rows(TABLE) == 6
+
+
+def test_a_service_that_is_away_misses_nothing_of_a_run(stream: Stream, lineage: Make) -> None:
+    port = free_port()
+    made = lineage(url=f"http://127.0.0.1:{port}")
+    made.foreach_batch(stream.writer("patient", availableNow=True), cheap_and_dear).awaitTermination()
+    with answering(201, port=port) as late:
+        events = late.wait_for_events(2)
+        made.close()
+
+    assert [events[0]["eventType"], late.taken[-1]["eventType"]] == ["START", "COMPLETE"]
+
+
+def test_an_end_that_could_not_be_told_stays_on_disk(
+    stream: Stream, lineage: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LINEAGE_OPEN_RUNS", str(tmp_path / "open.json"))
+    monkeypatch.setattr("jobs.spark.lineage.query.CLOSE_SECONDS", 2.0)
+    made = lineage(url=f"http://127.0.0.1:{free_port()}")
+    query = made.to_table(stream.writer("untold", availableNow=True), TABLE)
+    query.awaitTermination()
+    made.close()
+
+    kept = json.loads((tmp_path / "open.json").read_text(encoding="utf-8"))
+    assert kept[str(query.runId)]["eventType"] == "COMPLETE"
+
+
+def test_lineage_that_is_broken_costs_the_query_nothing(
+    stream: Stream, service: Service, lineage: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("lineage is broken")
+
+    monkeypatch.setattr("jobs.spark.lineage.watch.Watch.step", broken)
+    made = lineage(interval=1)
+    query = made.foreach_batch(stream.writer("broken_lineage"), cheap_and_dear)
+    for price in (7, 8):
+        stream.add(price)
+        query.processAllAvailable()
+    query.stop()
+    made.close()
+
+    assert stream.rows(TABLE) == 5
+    assert caplog.text.count("it is incomplete") == 1
+    assert service.events == []
+
+
+def test_a_table_that_goes_away_costs_its_lineage_alone(stream: Stream, service: Service, lineage: Make) -> None:
+    def write(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
+        outputs.describe(batch, "lake.runs.nowhere")
+        outputs.append(batch, TABLE)
+
+    made = lineage()
+    made.foreach_batch(stream.writer("half", availableNow=True), write).awaitTermination()
+    made.close()
+
+    assert stream.rows(TABLE) == 3
+    assert names(service.of("half")[-1]["outputs"]) == ["orders"]
+
+
+@pytest.mark.parametrize("without", ["url", "twin"])
+def test_without_a_service_nothing_is_sent_and_all_is_written(stream: Stream, without: str) -> None:
+    made = NoQueryLineage() if without == "twin" else QueryLineage(stream.spark, "lineage-lab", "")
+    made.to_table(stream.writer("silent", availableNow=True), TABLE).awaitTermination()
+    made.foreach_batch(stream.writer("silent_batches", availableNow=True), cheap_and_dear).awaitTermination()
+    query = made.to_table(stream.writer("silent_stop"), SECOND)
+    query.stop()
+    made.close()
+
+    assert stream.rows(TABLE) == 3

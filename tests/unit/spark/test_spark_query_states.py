@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pure parts of a query's lineage: when it says what, what a window was, what has to go where there is too much."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jobs.spark.lineage import progress
+from jobs.spark.lineage.datasets import Dataset, Source
+from jobs.spark.lineage.description import Description, Output, accumulated
+from jobs.spark.lineage.lifecycle import EventType, Lifecycle, Phase
+from jobs.spark.lineage.outbox import Message, Outbox, Weight
+from jobs.spark.lineage.progress import Window, rows_read
+from jobs.spark.lineage.run_events import Parent, parent_of
+
+TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)
+OTHER = Dataset("kafka://kafka:9092", "bids", is_topic=True)
+TABLE = Dataset("s3://warehouse", "sales/orders")
+SECOND = Dataset("s3://warehouse", "sales/orders_rejected")
+
+NOTHING = Description()
+READS = Description({TOPIC: {"a": "string"}})
+WRITES = Description({TOPIC: {"a": "string"}}, {TABLE: Output({"a": "string"}, {TOPIC})})
+WRITES_MORE = Description({TOPIC: {"a": "string"}}, {**WRITES.outputs, SECOND: Output({"a": "string"}, {TOPIC})})
+
+START, RUNNING, COMPLETE, FAIL, ABORT = EventType
+
+Step = tuple[float, Description, EventType | None, list[EventType]]
+"""Time, what is known, how it ended, and what is said then."""
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([(0, NOTHING, None, []), (1, READS, None, []), (2, WRITES, None, [START])], id="first write"),
+        pytest.param([(0, WRITES, None, [START]), (29, WRITES, None, []), (30, WRITES, None, [RUNNING])], id="idle"),
+        pytest.param(
+            [(0, WRITES, None, [START]), (9, WRITES_MORE, None, [RUNNING]), (30, WRITES_MORE, None, []),
+             (39, WRITES_MORE, None, [RUNNING])],
+            id="a change is said at once, and the next interval counts from it",
+        ),
+        pytest.param([(0, WRITES, None, [START]), (100, WRITES, None, [RUNNING]), (101, WRITES, None, [])], id="late"),
+        pytest.param([(0, WRITES, None, [START]), (1, WRITES, COMPLETE, [COMPLETE])], id="end"),
+        pytest.param([(0, WRITES, None, [START]), (1, WRITES_MORE, FAIL, [FAIL])], id="a change with the end"),
+        pytest.param([(0, WRITES, COMPLETE, [START, COMPLETE])], id="over before it was looked at"),
+        pytest.param([(0, READS, FAIL, [START, FAIL])], id="failed before it wrote"),
+        pytest.param([(0, READS, ABORT, [])], id="stopped before it wrote"),
+        pytest.param([(0, NOTHING, COMPLETE, [])], id="there was nothing to do"),
+        pytest.param(
+            [(0, WRITES, None, [START]), (1, WRITES, ABORT, [ABORT]), (2, WRITES, FAIL, []), (99, WRITES, None, [])],
+            id="one end",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_run_says_when(steps: list[Step]) -> None:
+    state = Lifecycle(interval=30)
+    for now, known, end, expected in steps:
+        state, said = state.step(known, end, now)
+        assert list(said) == expected
+
+    assert (state.phase is Phase.ENDED) == any(end is not None for _, _, end, _ in steps)
+
+
+def test_what_a_run_has_read_and_written_is_never_taken_back() -> None:
+    before = Description(
+        {TOPIC: {"a": "string"}, OTHER: {"b": "int"}}, {TABLE: Output({"a": "string"}, {TOPIC, OTHER})}
+    )
+    now = Description({TOPIC: {"c": "long"}}, {SECOND: Output({"c": "long"}, {TOPIC})})
+
+    both = accumulated(before, now)
+
+    assert both.inputs == {TOPIC: {"a": "string", "c": "long"}, OTHER: {"b": "int"}}
+    assert {table: output.inputs for table, output in both.outputs.items()} == {TABLE: {TOPIC, OTHER}, SECOND: {TOPIC}}
+    assert not both.is_cross_product
+    assert before.inputs[TOPIC] == {"a": "string"}
+
+
+def test_a_table_that_turns_out_to_be_written_is_no_input() -> None:
+    before = Description({TOPIC: {}, SECOND: {}}, {TABLE: Output({}, {TOPIC, SECOND})})
+    now = Description({TOPIC: {}}, {TABLE: Output({}, {TOPIC}), SECOND: Output({}, {TOPIC})})
+
+    both = accumulated(before, now)
+
+    assert both.inputs == {TOPIC: {}}
+    assert both.is_cross_product
+
+
+def batch(number: int, **changes: Any) -> str:
+    said: dict[str, Any] = {
+        "batchId": number,
+        "timestamp": f"2026-01-01T00:00:0{number}.000Z",
+        "batchDuration": 100,
+        "numInputRows": 10,
+        "sources": [
+            {
+                "description": "KafkaV2[Subscribe[orders]]",
+                "endOffset": {"orders": {"0": 5, "1": 5}},
+                "latestOffset": {"orders": {"0": 8, "1": 6}},
+                "numInputRows": 10,
+            }
+        ],
+        "sink": {"description": "lake.sales.orders", "numOutputRows": 7},
+    }
+    return json.dumps(said | changes)
+
+
+def window(*batches: str) -> Window:
+    total = Window()
+    for text in batches:
+        total = total.plus(progress.parse(text))
+    return total
+
+
+def test_a_window_is_the_sum_of_its_batches() -> None:
+    total = window(batch(3), batch(4, batchDuration=300))
+
+    assert total == Window(
+        2, rows=20, milliseconds=400, longest=300, source_rows=(20,), behind=4, written=14, last_batch=4
+    )
+
+
+def test_a_batch_function_does_not_say_what_it_wrote() -> None:
+    assert window(batch(1), batch(2, sink={"description": "ForeachBatchSink", "numOutputRows": -1})).written is None
+
+
+@pytest.mark.parametrize(
+    ("end", "latest", "behind"),
+    [
+        ('{"orders":{"0":5}}', '{"orders":{"0":9}}', 4),
+        ({"orders": {"0": 5}}, {"orders": {"0": 5, "1": 3}}, 0),
+        ({"orders": {"0": 5}}, None, None),
+        ({"version": 1, "snapshot_id": 3, "position": 1}, None, None),
+        ("7", "9", None),
+        ("seven", "nine", None),
+    ],
+    ids=["JSON in JSON", "a new partition", "no latest", "Iceberg", "rate", "text"],
+)
+def test_how_far_a_source_is_behind(end: object, latest: object, behind: int | None) -> None:
+    source = {"endOffset": end, "latestOffset": latest, "numInputRows": 1}
+
+    assert progress.parse(batch(1, sources=[source])).sources[0].behind == behind
+
+
+def test_rows_are_counted_by_dataset_where_that_is_certain() -> None:
+    of_two = Window(rows=30, source_rows=(10, 20))
+
+    assert rows_read(of_two, [Source((TOPIC,)), Source((OTHER,))]) == {TOPIC: 10, OTHER: 20}
+    assert rows_read(of_two, [Source((TOPIC,)), Source()]) == {TOPIC: 30}
+    assert rows_read(Window(rows=10, source_rows=(10,)), [Source((TOPIC,)), Source((TOPIC,))]) == {TOPIC: 10}
+    assert rows_read(Window(rows=10, source_rows=(10,)), [Source((TOPIC, OTHER))]) == {}
+    assert rows_read(of_two, [Source((TOPIC, OTHER)), Source((TABLE,))]) == {TABLE: 20}
+
+
+def message(name: str, weight: Weight = Weight.STATE) -> Message:
+    return Message(b"12345", name, weight)
+
+
+def test_old_states_go_before_starts_and_ends() -> None:
+    outbox = Outbox(most_bytes=20)
+    for name, weight in (("start", Weight.EDGE), ("first", Weight.STATE), ("second", Weight.STATE)):
+        assert outbox.add(message(name, weight)) == []
+
+    assert [gone.about for gone in outbox.add(message("third"))] == []
+    assert [gone.about for gone in outbox.add(message("end", Weight.EDGE))] == ["first"]
+    assert [kept.about for kept in outbox.drain()] == ["start", "second", "third", "end"]
+
+
+def test_with_nothing_but_edges_the_oldest_one_goes() -> None:
+    outbox = Outbox(most_bytes=10)
+    for name in ("a", "b"):
+        outbox.add(message(name, Weight.EDGE))
+
+    assert [gone.about for gone in outbox.add(message("c", Weight.EDGE))] == ["a"]
+    assert [gone.about for gone in outbox.add(message("state"))] == ["state"]
+    assert outbox.first is not None
+    assert outbox.first.about == "b"
+
+
+def test_what_is_sent_may_have_had_to_go_meanwhile() -> None:
+    outbox = Outbox(most_bytes=5)
+    under_way = message("same")
+    outbox.add(under_way)
+    outbox.add(message("same"))
+
+    outbox.done(under_way)
+
+    assert len(outbox) == 1
+    assert under_way not in outbox
+
+
+def test_an_event_that_is_too_large_is_not_taken() -> None:
+    outbox = Outbox(most_bytes=4)
+
+    assert [gone.about for gone in outbox.add(message("large", Weight.EDGE))] == ["large"]
+    assert len(outbox) == 0
+
+
+RUN_ID = "0193a1f0-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("text", "parent"),
+    [
+        ("", None),
+        (f"lineage-lab/orders_etl/{RUN_ID}", Parent("lineage-lab", "orders_etl", RUN_ID)),
+        (f"lab/a/b/{RUN_ID}", Parent("lab", "a/b", RUN_ID)),
+    ],
+)
+def test_the_parent_run_is_read(text: str, parent: Parent | None) -> None:
+    assert parent_of(text) == parent
+
+
+@pytest.mark.parametrize("text", ["orders", "lab/orders/12", f"lab/{RUN_ID}", f"/orders/{RUN_ID}"])
+def test_what_is_no_parent_run_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no parent run"):
+        parent_of(text)
