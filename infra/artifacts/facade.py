@@ -11,26 +11,41 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import pins, prerequisites, venvs
+from infra.artifacts import class_data, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES
 from infra.artifacts.cache import Cache, key_of, key_of_tree, platform_tag
+from infra.artifacts.class_data import Training
 from infra.artifacts.errors import ArtifactError, Cancelled
 from infra.artifacts.lock import path_of
 from infra.artifacts.maven import Maven, render_pom
 from infra.artifacts.process import Runner, disk_remedy, ended_by_sigterm, is_disk_full
 from infra.artifacts.progress import Progress
-from infra.artifacts.steps import BinarySteps, ComponentSteps, EnvironmentSteps, Item, Result, Steps
+from infra.artifacts.steps import (
+    BinarySteps,
+    ClassDataSteps,
+    ComponentSteps,
+    EnvironmentSteps,
+    Item,
+    Result,
+    Steps,
+)
 
 REACTOR = Path(__file__).resolve().parents[2] / "components"
 _SETUP = "run `bin/lab setup`"
 
-_DISK_NEED = {"components": 500_000_000, "binaries": 6_000_000_000, "venvs": 2_500_000_000}
+_DISK_NEED = {
+    "components": 500_000_000,
+    "binaries": 6_000_000_000,
+    "venvs": 2_500_000_000,
+    class_data.NAME: 400_000_000,
+}
 """Peak bytes per kind while it is made: with Go's caches and PySpark's sources, most of which go again."""
 
 COMPONENTS = frozenset(pins.COMPONENTS)
-EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name}
-"""Names that `Artifacts.setup` knows. `spark` is jars and environment; `test` brings what it sees."""
+EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME}
+"""Names that `Artifacts.setup` knows. `spark` is jars and environment; `test` brings what it sees; `class-data`, the
+archive of Spark's classes, needs `spark` there, or asked for with it."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +122,12 @@ class Artifacts:
         """The interpreter of a virtual environment: `kit`, `spark`, `test`. Raises ArtifactError."""
         return self._whole(self._environment_item(name)) / "bin" / "python"
 
+    def class_data(self, name: str) -> Path:
+        """The folder for the archive of the classes that a component's JVMs load, whether it was made or not."""
+        if name != class_data.COMPONENT:
+            raise KeyError(name)
+        return self._class_data_item().folder
+
     def java(self, runtime: int = pins.MINIMUM_JDK[0]) -> Path:
         """A `java`: the JDK's, or of a newer release that the kit brings along (21). Raises ArtifactError."""
         if runtime <= pins.MINIMUM_JDK[0]:
@@ -128,7 +149,8 @@ class Artifacts:
         items = [self._component_item(name) for name in sorted(wanted & COMPONENTS)]
         items += [self._binary_item(name) for name in BINARIES if name in wanted]
         environments = wanted | ({"spark"} if "test" in wanted else set())
-        return items + [self._environment_item(name) for name in venvs.ENVIRONMENTS if name in environments]
+        items += [self._environment_item(name) for name in venvs.ENVIRONMENTS if name in environments]
+        return items + ([self._class_data_item()] if class_data.NAME in wanted else [])
 
     def _component_item(self, name: str) -> Item:
         component = pins.COMPONENTS[name]
@@ -151,6 +173,17 @@ class Artifacts:
     def _environment_item(self, name: str) -> Item:
         environment = venvs.ENVIRONMENTS[name]
         return Item("venvs", name, environment.label, environment.key, environment.folder(self.cache))
+
+    def _class_data_item(self) -> Item:
+        """Its folder's path is part of what it was made with, so that it is part of the key."""
+        spark = (self._component_item("spark").key, venvs.SPARK.key, str(self.cache.root))
+        key = class_data.key(*spark)
+        folder = self.cache.root / class_data.NAME / f"{class_data.COMPONENT}-{key}"
+        return Item(class_data.NAME, class_data.COMPONENT, "archive of Spark's classes", key, folder)
+
+    def _training(self) -> Training:
+        jars = self.component("spark") / "lib"
+        return Training(jars, self.python("spark"), self.java())
 
     def _whole(self, item: Item) -> Path:
         if not (item.folder / stamps.STAMP_FILE).exists():
@@ -207,7 +240,8 @@ class Artifacts:
         errors = [error for future in futures if (error := future.exception())]
         if errors:
             raise self._told(next((e for e in errors if not isinstance(e, Cancelled)), errors[0]))
-        return tuple(result for future in futures for result in future.result())
+        results = [result for future in futures for result in future.result()]
+        return (*results, *ClassDataSteps(self.cache, runner, progress, self._training).make(missing))
 
     def _told(self, error: BaseException) -> BaseException:
         """A full disk in words; anything else as it is."""

@@ -23,6 +23,8 @@ _KAFKA = "4.3.1"
 _LOG4J = "2.25.4"
 _ICEBERG = "1.12.0"
 _HADOOP = "3.4.3"
+_SPARK_HADOOP = "3.4.2"
+_BUNDLED_AWS_SDK = "2.54.17"
 _SCALA = "2.13"
 
 
@@ -136,6 +138,10 @@ SPARK = MavenComponent(
         f"org.apache.spark:spark-avro_{_SCALA}:4.1.1",
         "org.apache.kafka:kafka-clients:3.9.1",
         "org.apache.commons:commons-pool2:2.12.1",
+        # s3a: of the release that PySpark's Hadoop is, and the two parts of the SDK that Iceberg's bundle leaves out.
+        f"org.apache.hadoop:hadoop-aws:{_SPARK_HADOOP}",
+        f"software.amazon.awssdk:s3-transfer-manager:{_BUNDLED_AWS_SDK}",
+        f"software.amazon.awssdk:apache-client:{_BUNDLED_AWS_SDK}",
     ),
     transitive=False,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from infra.artifacts import archives, pins, prerequisites, venvs
+from infra.artifacts import archives, class_data, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES, Binary, find_on_path, from_vendor, stamp_on_path
 from infra.artifacts.cache import Cache, platform_tag
@@ -192,6 +192,26 @@ class EnvironmentSteps:
             started = time.monotonic()
             stamp = venvs.create(venvs.ENVIRONMENTS[item.name], self.cache, self.runner, self.progress)
             results.append(Result(item.label, stamp.source, time.monotonic() - started, stamp.size))
+        return results
+
+
+@dataclass(frozen=True)
+class ClassDataSteps:
+    """The archive of Spark's classes: after its jars and its environment, with which it is made."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+    training: Callable[[], class_data.Training]
+
+    def make(self, missing: list[Item]) -> list[Result]:
+        results = []
+        for item in (item for item in missing if item.kind == class_data.NAME):
+            started = time.monotonic()
+            self.progress.start(item.label, "running what drivers do; this takes up to a minute")
+            on_text = _updates(self.progress, item.label)
+            stamp = class_data.make(item.folder, item.key, self.training(), self.cache, self.runner, on_text)
+            results.append(_finish(self.progress, item, stamp, started))
         return results
 
 
