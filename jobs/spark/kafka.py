@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a fixed part of a topic: its ends are asked for once, so that every read of it sees the same records.
+"""Reads a topic as a stream, and knows it again: a topic that was made anew has another id.
 
 Only what is committed is read: of a transaction that was given up, or is still open, there is nothing to see.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from py4j.protocol import Py4JJavaError
@@ -18,82 +18,80 @@ TIMEOUT_MS = 15_000
 
 
 @dataclass(frozen=True)
-class TopicRange:
-    """Offsets `start` to `end` (exclusive) of each partition. Ends of transactions take offsets without records."""
+class TopicIdentity:
+    """Which topic it is, whatever its name and its broker's address: what Kafka itself calls them."""
 
-    bootstrap: str
+    cluster: str
     topic: str
-    start: Mapping[int, int]
-    end: Mapping[int, int]
-
-    @property
-    def is_empty(self) -> bool:
-        return self.start == self.end
-
-    @property
-    def lost(self) -> int:
-        """How many records are no longer there: deleted by age, size or hand."""
-        return sum(self.start.values())
 
 
-def whole_topic(spark: SparkSession, bootstrap: str, topic: str) -> TopicRange:
-    """All that the topic has now, up to the first transaction that is still open.
+def identity(spark: SparkSession, bootstrap: str, topic: str) -> TopicIdentity:
+    """The identity of a topic.
 
     Raises:
         JobError: the topic is not there, or no broker answers.
     """
     try:
-        return _whole_topic(spark, bootstrap, topic)
+        with _admin(spark, bootstrap) as admin:
+            described = admin.describeTopics([topic]).allTopicNames().get().get(topic)
+            return TopicIdentity(admin.describeCluster().clusterId().get(), described.topicId().toString())
     except Py4JJavaError as error:
         raise JobError(
-            f"cannot read the offsets of topic {topic!r} at {bootstrap}: {root_cause(error).rstrip('.')}. "
+            f"cannot describe topic {topic!r} at {bootstrap}: {root_cause(error).rstrip('.')}. "
             "Check that Kafka runs there and that the topic exists"
         ) from error
 
 
-def read(spark: SparkSession, part: TopicRange) -> DataFrame:
-    """The records of the range: `key`, `value`, `topic`, `partition`, `offset`, `timestamp`, `timestampType`."""
+def stream(spark: SparkSession, bootstrap: str, topic: str, max_records: int) -> DataFrame:
+    """The records of a topic from its beginning: `key`, `value`, `partition`, `offset`, `timestamp` and others.
+
+    Args:
+        spark: the session.
+        bootstrap: `host:port` of a broker.
+        topic: its name.
+        max_records: as many go into a batch at most, so that a long queue is worked off in parts.
+    """
     return (
-        spark.read.format("kafka")
-        .option("kafka.bootstrap.servers", part.bootstrap)
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
         .option("kafka.isolation.level", "read_committed")
-        .option("subscribe", part.topic)
-        .option("startingOffsets", _offsets(part.topic, part.start))
-        .option("endingOffsets", _offsets(part.topic, part.end))
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("failOnDataLoss", True)
+        .option("maxOffsetsPerTrigger", max_records)
         .load()
     )
 
 
-def _offsets(topic: str, offsets: Mapping[int, int]) -> str:
-    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})
+def explained(error: BaseException) -> BaseException:
+    """What ended a query over a topic, in words that say what to do where records are gone; else the error itself."""
+    text = str(error)
+    if isinstance(error, JobError) or not any(sign in text for sign in _SIGNS_OF_LOSS):
+        return error
+    return JobError(
+        "cannot go on reading the topic: records that the query has not read yet are no longer there. Either they "
+        "were deleted (set retention.ms and retention.bytes of the topic to -1, and write them again), or the topic "
+        f"was made anew. {REMEDY}. Kafka says: {root_cause(error)}"
+    )
 
 
-def _whole_topic(spark: SparkSession, bootstrap: str, topic: str) -> TopicRange:
+_SIGNS_OF_LOSS = ("Some data may have been lost", "deleted and re-created", "OffsetOutOfRangeException")
+
+REMEDY = (
+    "Delete the query's checkpoint and start it again: the topic is then read from its beginning, and what is in "
+    "the tables already is not written a second time"
+)
+
+
+@contextmanager
+def _admin(spark: SparkSession, bootstrap: str) -> Iterator[JavaObject]:
     jvm: JavaObject = spark._jvm
     settings = jvm.java.util.HashMap()
     settings.put("bootstrap.servers", bootstrap)
     settings.put("default.api.timeout.ms", str(TIMEOUT_MS))
     settings.put("request.timeout.ms", str(TIMEOUT_MS))
-    clients = jvm.org.apache.kafka.clients.admin
-    admin = clients.Admin.create(settings)
+    admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)
     try:
-        described = admin.describeTopics(jvm.java.util.Collections.singletonList(topic))
-        partitions = [p.partition() for p in described.allTopicNames().get().get(topic).partitions()]
-        start = _list_offsets(jvm, admin, topic, partitions, clients.OffsetSpec.earliest())
-        end = _list_offsets(jvm, admin, topic, partitions, clients.OffsetSpec.latest())
+        yield admin
     finally:
         admin.close()
-    return TopicRange(bootstrap, topic, start, end)
-
-
-def _list_offsets(
-    jvm: JavaObject, admin: JavaObject, topic: str, partitions: list[int], spec: JavaObject
-) -> dict[int, int]:
-    asked = jvm.java.util.HashMap()
-    places = {p: jvm.org.apache.kafka.common.TopicPartition(topic, p) for p in partitions}
-    for place in places.values():
-        asked.put(place, spec)
-    committed = jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
-    options = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(committed)
-    found = admin.listOffsets(asked, options).all().get()
-    return {partition: int(found.get(place).offset()) for partition, place in places.items()}

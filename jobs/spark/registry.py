@@ -2,6 +2,9 @@
 """Writers' schemas by id, from a schema registry that has Confluent's API."""
 
 import json
+import logging
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
@@ -11,7 +14,16 @@ from urllib.request import ProxyHandler, Request, build_opener
 from jobs.spark.runtime import JobError
 
 TIMEOUT_SECONDS = 15.0
+PATIENCE_SECONDS = 600.0
+"""For a registry that is away. Its restart takes a minute; who has waited that long wants somebody to look."""
+
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 15.0
 _SCHEMA_NOT_FOUND = 404
+
+log = logging.getLogger(__name__)
+
+Wait = Callable[[float], None]
+"""Waits for some seconds; raises where there is no more time."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,35 @@ class Registry:
                 "Check that the schema registry runs there"
             ) from error
         return None if answer is None else _avro_record(answer)
+
+    def await_schema(self, schema_id: int, wait: Wait) -> str | None:
+        """`avro_schema`, of a registry that may be away for a while.
+
+        It is asked again for `PATIENCE_SECONDS`: to take sound records for broken ones would be wrong, and to end the
+        job would not bring it back.
+
+        Args:
+            schema_id: the id.
+            wait: waits between two attempts.
+
+        Raises:
+            JobError: it is still away.
+        """
+        given_up, pause = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                schema = self.avro_schema(schema_id)
+            except JobError as error:
+                if time.monotonic() + pause > given_up:
+                    raise
+                if pause == FIRST_PAUSE_SECONDS:
+                    log.warning("%s. Asking again for up to %.0f s", error, PATIENCE_SECONDS)
+            else:
+                if pause > FIRST_PAUSE_SECONDS:
+                    log.info("the registry at %s answers again", self.url)
+                return schema
+            wait(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
 def _get(address: str) -> dict[str, Any] | None:

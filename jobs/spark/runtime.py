@@ -8,9 +8,10 @@ AWS SDK looks for them itself.
 
 import logging
 import os
+import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -21,6 +22,9 @@ from jobs.spark.lineage import Lineage, NoLineage, SparkLineage
 
 EXIT_FAILED = 1
 EXIT_SETTINGS = 2
+
+WITHOUT_AGENT = {"spark.extraListeners": ""}
+"""Settings of a session whose lineage OpenLineage's agent cannot tell, or that has none."""
 
 log = logging.getLogger(__name__)
 
@@ -49,18 +53,58 @@ def setting(name: str, meaning: str) -> str:
     return value
 
 
-def run(application: str, prepare: Callable[[], Body]) -> int:
+def number(name: str, default: int) -> int:
+    """A positive whole number from the environment.
+
+    Raises:
+        SettingError: it is something else.
+    """
+    text = os.environ.get(name, "") or str(default)
+    if not re.fullmatch(r"\d{1,18}", text) or not int(text):
+        raise SettingError(f"environment variable {name} is {text!r}, which is no positive whole number")
+    return int(text)
+
+
+_UNITS = {
+    **dict.fromkeys(("", "s", "second", "seconds"), 1),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60),
+    **dict.fromkeys(("h", "hour", "hours"), 60 * 60),
+    **dict.fromkeys(("d", "day", "days"), 24 * 60 * 60),
+}
+
+
+def seconds(name: str, default: str) -> int:
+    """A duration from the environment: `90`, `5 seconds`, `10 min`, `1h`.
+
+    Raises:
+        SettingError: it is something else, or no time at all.
+    """
+    text = os.environ.get(name, "") or default
+    found = re.fullmatch(r"(\d{1,9}) ?([a-z]*)", text.strip().lower())
+    unit = _UNITS.get(found[2]) if found else None
+    if found is None or unit is None or not int(found[1]):
+        raise SettingError(f"environment variable {name} is {text!r}, which is no duration such as '5 seconds' or '1h'")
+    return int(found[1]) * unit
+
+
+def run(application: str, prepare: Callable[[], Body], settings: Mapping[str, str] | None = None) -> int:
     """Runs a job to its end: 0, or 1 with the root cause as the last lines on stderr, or 2 for its settings.
 
     Args:
         application: the fixed name of the job, Spark's `spark.app.name` and lineage's parent job.
         prepare: reads the settings of the job, before seconds go into a session.
+        settings: of the session, above those of the launcher.
     """
+    return exit_code(application, lambda: _run(application, prepare(), settings or {}))
+
+
+def exit_code(application: str, work: Callable[[], None]) -> int:
+    """Does some work, and says how it ended in the way of `run`."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     for talkative in ("py4j", "openlineage"):
         logging.getLogger(talkative).setLevel(logging.WARNING)
     try:
-        _run(application, prepare())
+        work()
     except SettingError as error:
         print(f"{application}: {error}", file=sys.stderr)
         return EXIT_SETTINGS
@@ -69,6 +113,11 @@ def run(application: str, prepare: Callable[[], Body]) -> int:
         print(f"{application} failed: {root_cause(error)}", file=sys.stderr)
         return EXIT_FAILED
     return 0
+
+
+def session(application: str, settings: Mapping[str, str]) -> SparkSession:
+    """The session of a driver."""
+    return SparkSession.builder.appName(application).config(map=dict(settings)).getOrCreate()
 
 
 def root_cause(error: BaseException) -> str:
@@ -86,8 +135,8 @@ def root_cause(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _run(application: str, body: Body) -> None:
-    spark = SparkSession.builder.appName(application).getOrCreate()
+def _run(application: str, body: Body, settings: Mapping[str, str]) -> None:
+    spark = session(application, settings)
     try:
         lineage = _lineage(spark)
         try:

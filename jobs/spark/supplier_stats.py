@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS, catalog_name
 from jobs.spark import runtime, tables
 from jobs.spark.lineage import Lineage
-from jobs.spark.tables import Replace, Table
+from jobs.spark.tables import Table
 from jobs.spark.transformations.supplier_totals import supplier_totals
 
 
@@ -37,8 +37,7 @@ def parse(argv: list[str] | None = None) -> Arguments:
 
 def load(spark: SparkSession, source: str, target: Table, lineage: Lineage) -> None:
     """Writes the totals of every day that the source has orders of."""
-    totals = supplier_totals(spark.table(source))
-    tables.write(totals, target, Replace.TOUCHED_PARTITIONS, lineage)
+    tables.overwrite_partitions(supplier_totals(spark.table(source)), target, lineage)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -2,10 +2,8 @@
 """The tables that the jobs write, and how they write them."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, catalog_name
 from jobs.spark.lineage import Lineage
@@ -17,7 +15,13 @@ _PROPERTIES = {
     # Every commit writes the whole metadata file anew: without this they pile up.
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "10",
+    # A batch has few rows of few days: to shuffle them by day first costs more than the files that it saves.
+    "write.distribution-mode": "none",
+    "write.spark.fanout.enabled": "true",
 }
+
+OVERWRITE = "overwrite_partitions_dynamic"
+"""The command by which Spark replaces partitions, as lineage names it."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,6 @@ class Table:
             f"CREATE TABLE IF NOT EXISTS {self.name} ({self.columns}) USING iceberg "
             f"PARTITIONED BY ({self.partitioning}) TBLPROPERTIES ({properties})"
         )
-
-
-class Replace(Enum):
-    """What a write replaces. The value is the command that Spark runs, as lineage names it."""
-
-    ALL_ROWS = "overwrite_by_expression"
-    TOUCHED_PARTITIONS = "overwrite_partitions_dynamic"
 
 
 def orders(name: str = catalog_name(TABLE_ORDERS)) -> Table:
@@ -80,14 +77,10 @@ def supplier_stats(name: str = catalog_name(TABLE_SUPPLIER_STATS)) -> Table:
     )
 
 
-def write(frame: DataFrame, table: Table, replace: Replace, lineage: Lineage) -> None:
-    """Writes a frame over what a table has, in one commit, and says what it is made of.
+def overwrite_partitions(frame: DataFrame, table: Table, lineage: Lineage) -> None:
+    """Writes a frame over the partitions that it has rows of, in one commit, and says what it is made of.
 
-    Columns meet by name. `TOUCHED_PARTITIONS` leaves partitions alone of which the frame has no row.
+    Columns meet by name. Partitions of which the frame has no row stay as they are.
     """
-    lineage.describe(frame, table.name, replace.value)
-    writer = frame.writeTo(table.name)
-    if replace is Replace.ALL_ROWS:
-        writer.overwrite(F.lit(True))
-    else:
-        writer.overwritePartitions()
+    lineage.describe(frame, table.name, OVERWRITE)
+    frame.writeTo(table.name).overwritePartitions()

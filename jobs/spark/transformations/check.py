@@ -16,6 +16,11 @@ NO_SUPPLIER = "supplier is empty"
 BAD_TIME = "bid_time is not between 2000 and 2100"
 
 
+def late_reason(late_after: int) -> str:
+    """What is wrong with an order that came later than that."""
+    return f"bid_time is more than {late_after} s before the record"
+
+
 def price() -> Column:
     """The price of `order` as a number, null where it is none or does not fit.
 
@@ -25,11 +30,14 @@ def price() -> Column:
     return F.col("order.price").try_cast(PRICE_TYPE)
 
 
-def check(orders: DataFrame) -> DataFrame:
+def check(orders: DataFrame, late_after: int) -> DataFrame:
     """The orders with `reason`: null for a sound one, else the first thing that is wrong with it.
 
+    Every reason is a function of the record alone: it is the same whenever the record is read again.
+
     Args:
-        orders: has the struct column `order` of `COLUMNS`, and `problem`.
+        orders: has the struct column `order` of `COLUMNS`, `problem`, and `timestamp` (the record's own).
+        late_after: seconds from an order's time to its record's; an order that took longer is late.
     """
     # The key of the table is never null: an order_id that is says that the value could not be read at all.
     bid_time = F.col("order.bid_time")
@@ -41,5 +49,6 @@ def check(orders: DataFrame) -> DataFrame:
         .when(price().isNull(), BAD_PRICE)
         .when(F.coalesce("order.supplier", F.lit("")) == "", NO_SUPPLIER)
         .when(~F.coalesce(bid_time.between(earliest, latest), F.lit(False)), BAD_TIME)
+        .when(F.unix_millis("timestamp") - F.unix_millis(bid_time) > late_after * 1000, late_reason(late_after))
     )
     return orders.withColumn("reason", reason)

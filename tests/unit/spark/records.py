@@ -19,6 +19,7 @@ KAFKA_SCHEMA = (
 )
 
 _AVRO = {schema_id: parse_schema(json.loads(text)) for schema_id, text in SCHEMAS.items()}
+LATE_AFTER = 3600
 NOON = int(datetime(2026, 11, 20, 12, 30, tzinfo=UTC).timestamp() * 1000)
 
 
@@ -75,7 +76,7 @@ def of(order_id: str, offset: int = 0, schema_id: int = FIRST, **changes: object
 
 def checked(records: DataFrame) -> DataFrame:
     """What `orders_etl` makes of records whose schemas are known."""
-    return checked_orders(records, SCHEMAS)
+    return checked_orders(records, SCHEMAS, LATE_AFTER)
 
 
 def frame(spark: SparkSession, *records: Record) -> DataFrame:

@@ -13,11 +13,13 @@ Answer = tuple[int, object]
 
 
 class RegistryStandIn:
-    """Answers with the schemas that it is given, in Confluent's way, or with any other answer by id."""
+    """Answers with the schemas that it is given, in Confluent's way, or with any other answer by id.
+
+    Both may change while it runs.
+    """
 
     def __init__(self, schemas: Mapping[int, str], answers: Mapping[int, Answer] | None = None) -> None:
-        known: dict[int, Answer] = {number: (200, {"schema": text}) for number, text in schemas.items()}
-        known.update(answers or {})
+        others = {} if answers is None else answers
         self.asked: list[int] = []
         stand_in = self
 
@@ -26,7 +28,8 @@ class RegistryStandIn:
                 path, _, number = self.path.rpartition("/")
                 assert path == "/apis/ccompat/v7/schemas/ids"
                 stand_in.asked.append(int(number))
-                status, body = known.get(int(number), NOT_FOUND)
+                known = (200, {"schema": schemas[int(number)]}) if int(number) in schemas else NOT_FOUND
+                status, body = others.get(int(number), known)
                 text = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(text)))

@@ -1,33 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The jobs against real Iceberg tables, lineage services that work or not, and a Kafka that is not there."""
+"""`supplier_stats` against real Iceberg tables, beside a running ETL and lineage services that work or not; settings;
+what is said of a Kafka or a checkpoint that is not as it should be.
+"""
 
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from datetime import date
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from infra.namespaces import JOBS
-from jobs.spark import kafka, orders_etl, runtime, supplier_stats, tables
-from jobs.spark.lineage import NoLineage, SparkLineage, report
+from jobs.spark import checkpoint, kafka, runtime, supplier_stats, tables
+from jobs.spark.kafka import TopicIdentity
+from jobs.spark.lineage import Lineage, NoLineage, SparkLineage, report
 from jobs.spark.lineage.plan import PlanLineage
-from jobs.spark.registry import Registry
-from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
-from tests.unit.spark.records import Record, frame, header, of
-from tests.unit.spark.registry_stand_in import RegistryStandIn
-from tests.unit.spark.schemas import FIRST, SCHEMAS, SECOND, UNKNOWN
-
-DAY_MS = 24 * 60 * 60 * 1000
 
 
 @pytest.fixture
 def lake(spark: SparkSession) -> Iterator[SparkSession]:
-    made = [tables.orders(), tables.orders_rejected(), tables.supplier_stats()]
+    made = [tables.orders(), tables.supplier_stats()]
     for table in made:
         table.create(spark)
     yield spark
@@ -35,97 +33,50 @@ def lake(spark: SparkSession) -> Iterator[SparkSession]:
         spark.sql(f"DROP TABLE {table.name} PURGE")
 
 
-@pytest.fixture
-def registry() -> Iterator[Registry]:
-    with RegistryStandIn(SCHEMAS) as stand_in:
-        yield Registry(stand_in.url)
+def order(spark: SparkSession, order_id: str, day: int = 20, supplier: str = "alder") -> None:
+    """A commit of one order."""
+    row = f"'{order_id}', 'anvil', 12.50, '{supplier}', TIMESTAMP '2026-11-{day} 12:30:00'"
+    spark.sql(f"INSERT INTO {tables.orders().name} VALUES ({row})")
 
 
-def contents(spark: SparkSession, table: tables.Table) -> list[tuple[Any, ...]]:
-    return sorted((tuple(row) for row in spark.table(table.name).collect()), key=repr)
-
-
-def test_a_second_run_changes_nothing(lake: SparkSession, registry: Registry) -> None:
-    records = frame(lake, of("a"), of("b", offset=1, price="free"), of("a", offset=2))
-
-    runs = []
-    for _ in range(2):
-        orders_etl.load(lake, records, registry, NoLineage())
-        supplier_stats.load(lake, tables.orders().name, tables.supplier_stats(), NoLineage())
-        runs.append([contents(lake, t()) for t in (tables.orders, tables.orders_rejected, tables.supplier_stats)])
-
-    assert runs[0] == runs[1]
-    assert [len(rows) for rows in runs[0]] == [1, 1, 1]
-
-
-def test_an_order_that_changes_sides_leaves_its_old_table(lake: SparkSession, registry: Registry) -> None:
-    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1)), registry, NoLineage())
-    orders_etl.load(lake, frame(lake, of("a", price="free"), of("b", offset=1)), registry, NoLineage())
-
-    assert [row[0] for row in contents(lake, tables.orders())] == ["b"]
-    assert [row[0] for row in contents(lake, tables.orders_rejected())] == ["a"]
-
-
-def test_statistics_of_days_without_orders_stay(lake: SparkSession, registry: Registry) -> None:
-    stats = tables.supplier_stats()
-    yesterday = of("a", bid_time=Record().order.bid_time - DAY_MS)
-    orders_etl.load(lake, frame(lake, yesterday), registry, NoLineage())
-    supplier_stats.load(lake, tables.orders().name, stats, NoLineage())
-    orders_etl.load(lake, frame(lake, of("b")), registry, NoLineage())
-    supplier_stats.load(lake, tables.orders().name, stats, NoLineage())
-
-    assert len({row[1] for row in contents(lake, stats)}) == 2
-
-
-def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO")
-    records = frame(
-        lake,
-        of("a"),
-        of("b", offset=1, schema_id=SECOND),
-        of("c", offset=2),
-        Record(key=b"d", offset=3, value=header(UNKNOWN)),
-        Record(key=b"e", offset=4, value=b"{}"),
-        Record(key=b"a", offset=5, is_tombstone=True),
+def statistics(spark: SparkSession, lineage: Lineage | None = None) -> list[tuple[date, str, int]]:
+    """Runs the job; the day, the supplier and the number of orders of each row that is there afterwards."""
+    target = tables.supplier_stats()
+    supplier_stats.load(spark, tables.orders().name, target, lineage or NoLineage())
+    return sorted(
+        tuple(row) for row in spark.table(target.name).select("bid_date", "supplier", "total_count").collect()
     )
-    with RegistryStandIn(SCHEMAS) as stand_in:
-        orders_etl.load(lake, records, Registry(stand_in.url), NoLineage())
-
-    assert stand_in.asked == sorted([FIRST, SECOND, UNKNOWN])
-    assert [row[0] for row in contents(lake, tables.orders())] == ["a", "b", "c"]
-    assert [row[:2] for row in contents(lake, tables.orders_rejected())] == [
-        ("d", UNKNOWN_SCHEMA),
-        ("e", NOT_FRAMED),
-    ]
-    assert f"schema {UNKNOWN} is not in the registry at {stand_in.url}, or no Avro record: 1 records" in caplog.text
-    assert "1 records without a value" in caplog.text
 
 
-def test_an_order_is_accepted_once_the_registry_knows_its_schema(lake: SparkSession) -> None:
-    records = frame(lake, of("a"), of("b", offset=1, schema_id=SECOND))
-    sound = []
-    for schemas in ({FIRST: SCHEMAS[FIRST]}, SCHEMAS):
-        with RegistryStandIn(schemas) as stand_in:
-            orders_etl.load(lake, records, Registry(stand_in.url), NoLineage())
-        sound.append([[row[0] for row in contents(lake, t())] for t in (tables.orders, tables.orders_rejected)])
+def test_a_second_run_changes_nothing(lake: SparkSession) -> None:
+    order(lake, "a")
+    order(lake, "b")
 
-    assert sound == [[["a"], ["b"]], [["a", "b"], []]]
+    assert statistics(lake) == statistics(lake) == [(date(2026, 11, 20), "alder", 2)]
 
 
-def test_a_registry_that_is_away_fails_the_job_before_it_writes(lake: SparkSession, registry: Registry) -> None:
-    orders_etl.load(lake, frame(lake, of("a")), registry, NoLineage())
+def test_statistics_of_days_without_orders_stay(lake: SparkSession) -> None:
+    order(lake, "a", day=19)
+    statistics(lake)
+    lake.sql(f"DELETE FROM {tables.orders().name}")
+    order(lake, "b")
 
-    with pytest.raises(runtime.JobError, match="cannot get schema 1 from the registry"):
-        orders_etl.load(lake, frame(lake, of("b")), Registry("http://127.0.0.1:9"), NoLineage())
-
-    assert [row[0] for row in contents(lake, tables.orders())] == ["a"]
+    assert [day.day for day, _, _ in statistics(lake)] == [19, 20]
 
 
-def test_a_topic_full_of_something_else_fails_the_job(lake: SparkSession, registry: Registry) -> None:
-    garbage = [Record(offset=n, value=header(1000 + n)) for n in range(orders_etl.MOST_SCHEMAS + 1)]
+def test_statistics_are_of_one_snapshot_of_the_orders(lake: SparkSession) -> None:
+    """The ETL commits when it likes: here, between the plan and the write."""
 
-    with pytest.raises(runtime.JobError, match=r"topic 'orders' begin with more than 100 schema ids, as 1, 1000, 1001"):
-        orders_etl.writers_schemas(frame(lake, *garbage, of("a", offset=999)), registry)
+    class Etl(NoLineage):
+        def describe(self, frame: DataFrame, table: str, command: str) -> None:
+            order(lake, "b")
+            order(lake, "c", supplier="birch")
+
+    order(lake, "a")
+    day = date(2026, 11, 20)
+
+    assert statistics(lake, Etl()) in ([(day, "alder", 1)], [(day, "alder", 2), (day, "birch", 1)])
+    assert statistics(lake) == [(day, "alder", 2), (day, "birch", 1)]
 
 
 class Service:
@@ -184,34 +135,29 @@ def test_each_write_is_described_once(lake: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("answer", [500, None], ids=["refuses", "hangs"])
-def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(
-    lake: SparkSession, registry: Registry, answer: int | None, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(lake: SparkSession, answer: int | None) -> None:
+    order(lake, "a")
     with Service(answer) as service:
         lineage = SparkLineage(lake, JOBS, service.url)
-        orders_etl.load(lake, frame(lake, of("a")), registry, lineage)
+        assert statistics(lake, lineage)
         started = time.monotonic()
         lineage.close()
-        assert time.monotonic() - started < 2.5
-
-    assert contents(lake, tables.orders())
-    assert service.url in caplog.text
+        assert time.monotonic() - started < report.CLOSE_SECONDS + 1
 
 
-def test_frames_that_cannot_be_described_are_still_written(
-    lake: SparkSession, registry: Registry, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_a_frame_that_cannot_be_described_is_still_written(
+    lake: SparkSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: str) -> PlanLineage:
         raise ValueError("no such plan")
 
     monkeypatch.setattr(report, "derive", broken)
+    order(lake, "a")
     lineage = SparkLineage(lake, JOBS, "http://127.0.0.1:9")
-    orders_etl.load(lake, frame(lake, of("a"), of("b", offset=1, price="free")), registry, lineage)
+    assert statistics(lake, lineage)
     lineage.close()
 
-    for table in (tables.orders(), tables.orders_rejected()):
-        assert len(contents(lake, table)) == 1
-        assert f"lineage of {table.name} could not be derived" in caplog.text
+    assert f"lineage of {tables.supplier_stats().name} could not be derived" in caplog.text
     assert "no such plan" in caplog.text
 
 
@@ -221,15 +167,29 @@ def test_a_kafka_that_is_not_there_is_named(spark: SparkSession, monkeypatch: py
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(runtime.JobError, match=f"topic 'orders' at {address}.*[Tt]imeout"):
-            kafka.whole_topic(spark, address, "orders")
+            kafka.identity(spark, address, "orders")
 
 
-def test_a_range_knows_what_is_empty_and_what_is_lost() -> None:
-    empty = kafka.TopicRange("k:1", "orders", {0: 3, 1: 0}, {0: 3, 1: 0})
-    whole = kafka.TopicRange("k:1", "orders", {0: 0, 1: 0}, {0: 3, 1: 0})
+def test_a_checkpoint_is_of_one_topic(spark: SparkSession, tmp_path: Path) -> None:
+    location = f"file://{tmp_path}/new/orders_etl"
+    first, second = TopicIdentity("cluster", "topic-1"), TopicIdentity("cluster", "topic-2")
+    checkpoint.claim(spark, location, "orders", first)
+    checkpoint.claim(spark, location, "orders", first)
 
-    assert (empty.is_empty, empty.lost) == (True, 3)
-    assert (whole.is_empty, whole.lost) == (False, 0)
+    with pytest.raises(
+        runtime.JobError, match=f"checkpoint {location}: .*topic-1.*topic-2.*Delete the query's checkpoint"
+    ):
+        checkpoint.claim(spark, location, "orders", second)
+
+
+def test_a_checkpoint_that_a_crash_left_half_written_is_claimed(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "topic.json").write_text('{"clus')
+    found = TopicIdentity("cluster", "topic")
+
+    for _ in range(2):
+        checkpoint.claim(spark, f"file://{tmp_path}", "orders", found)
+
+    assert json.loads((tmp_path / "topic.json").read_text()) == {"cluster": "cluster", "topic": "topic"}
 
 
 def test_a_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +197,33 @@ def test_a_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(runtime.SettingError, match="KAFKA_BOOTSTRAP is not set: host:port"):
         runtime.setting("KAFKA_BOOTSTRAP", "host:port of a broker")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 5), ("7", 7), ("90s", 90), ("5 seconds", 5), ("2 min", 120), ("1h", 3600), ("1 Hour", 3600), ("1d", 86400)],
+)
+def test_a_duration_is_read(monkeypatch: pytest.MonkeyPatch, text: str, expected: int) -> None:
+    monkeypatch.setenv("PAUSE", text)
+
+    assert runtime.seconds("PAUSE", "5 seconds") == expected
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "5 ms", "1.5h", "soon", "1h30m", "9" * 12])
+def test_what_is_no_duration_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("PAUSE", text)
+
+    with pytest.raises(runtime.SettingError, match=r"PAUSE is .* no duration such as '5 seconds'"):
+        runtime.seconds("PAUSE", "1")
+
+
+def test_a_number_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert runtime.number("MOST", 5) == 5
+    monkeypatch.setenv("MOST", "7")
+    assert runtime.number("MOST", 5) == 7
+    monkeypatch.setenv("MOST", "0")
+    with pytest.raises(runtime.SettingError, match="MOST is '0', which is no positive whole number"):
+        runtime.number("MOST", 5)
 
 
 def test_the_root_cause_of_a_failed_action_is_found(spark: SparkSession) -> None:

@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from jobs.spark import registry as registries
 from jobs.spark.registry import Registry
 from jobs.spark.runtime import JobError
 from tests.unit.spark.registry_stand_in import NOT_FOUND, RegistryStandIn
@@ -59,3 +60,16 @@ def test_a_registry_that_is_not_there_is_named() -> None:
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(JobError, match=f"from the registry at {url}/schemas/ids/5: .*refused.*runs there"):
             Registry(url).avro_schema(5)
+
+
+def test_a_registry_that_stays_away_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registries, "PATIENCE_SECONDS", 1.0)
+    pauses: list[float] = []
+
+    with pytest.raises(JobError, match="cannot get schema 5 from the registry"):
+        Registry("http://127.0.0.1:9").await_schema(5, pauses.append)
+
+    assert pauses == [0.5]
+    assert caplog.text.count("Asking again for up to 1 s") == 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import io
 import json
-from dataclasses import asdict
-from datetime import date, datetime
+from dataclasses import asdict, replace
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -15,7 +15,8 @@ from jobs.spark.transformations import decode as decoding
 from jobs.spark.transformations import framing
 from jobs.spark.transformations.split import accepted, rejected
 from jobs.spark.transformations.supplier_totals import supplier_totals
-from tests.unit.spark.records import NOON, Order, Record, checked, frame, header, of
+from jobs.spark.transformations.without import without
+from tests.unit.spark.records import LATE_AFTER, NOON, Order, Record, checked, frame, header, of
 from tests.unit.spark.schemas import FIRST, LEAN, SCHEMAS, SECOND, UNKNOWN, order_schema
 
 LONG_STRING = b"\x80\x98\xad\xf1\x08abc"
@@ -85,7 +86,7 @@ def test_a_value_without_a_known_schema_is_rejected_with_the_reason(spark: Spark
 
 
 def test_without_any_schema_everything_is_rejected(spark: SparkSession) -> None:
-    made = checked_orders(frame(spark, of("a"), of("b", offset=1, schema_id=SECOND)), {})
+    made = checked_orders(frame(spark, of("a"), of("b", offset=1, schema_id=SECOND)), {}, LATE_AFTER)
 
     assert [row.reason for row in rejected(made).collect()] == [decoding.UNKNOWN_SCHEMA] * 2
     assert accepted(made).count() == 0
@@ -122,7 +123,9 @@ def test_a_column_that_became_another_type_is_cast(
     schemaless_writer(encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "price": value})
     record = Record(value=header(9) + encoded.getvalue())
 
-    rows = accepted(checked_orders(frame(spark, record, of("b", offset=1)), {**SCHEMAS, 9: schema})).collect()
+    rows = accepted(
+        checked_orders(frame(spark, record, of("b", offset=1)), {**SCHEMAS, 9: schema}, LATE_AFTER)
+    ).collect()
 
     assert {row.order_id: row.price for row in rows} == {"o-1": price, "b": Decimal("12.50")}
 
@@ -134,7 +137,9 @@ def test_a_time_that_is_a_text_is_a_time_too(spark: SparkSession) -> None:
         encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "bid_time": "2026-11-20T13:30:00.123+01:00"}
     )
 
-    (row,) = accepted(checked_orders(frame(spark, Record(value=header(9) + encoded.getvalue())), {9: schema})).collect()
+    (row,) = accepted(
+        checked_orders(frame(spark, Record(value=header(9) + encoded.getvalue())), {9: schema}, LATE_AFTER)
+    ).collect()
 
     assert row.bid_time == datetime(2026, 11, 20, 12, 30, 0, 123000)
 
@@ -154,7 +159,7 @@ def test_a_column_that_a_schema_has_lost_is_missing(spark: SparkSession, column:
     schemaless_writer(encoded, parse_schema(json.loads(schema)), asdict(Order()))
     record = Record(value=header(9) + encoded.getvalue())
 
-    (row,) = rejected(checked_orders(frame(spark, record), {9: schema})).collect()
+    (row,) = rejected(checked_orders(frame(spark, record), {9: schema}, LATE_AFTER)).collect()
 
     assert (row.order_id, row.reason) == ("o-1", reason)
 
@@ -226,6 +231,38 @@ def test_a_time_out_of_this_century_is_rejected(spark: SparkSession, bid_time: i
 
 def test_a_time_that_no_timestamp_holds_is_unreadable(spark: SparkSession) -> None:
     assert split(spark, of("a", bid_time=2**62)) == ([], {"a": checks.UNREADABLE})
+
+
+@pytest.mark.parametrize(("delay", "is_late"), [(3600, False), (3601, True)])
+def test_an_order_is_late_by_its_record_s_own_time(spark: SparkSession, delay: int, is_late: bool) -> None:
+    record = replace(of("a"), timestamp=datetime.fromtimestamp(NOON / 1000 + delay, UTC))
+
+    late = ([], {"a": "bid_time is more than 3600 s before the record"})
+    assert split(spark, record) == (late if is_late else (["a"], {}))
+
+
+def test_a_record_that_is_older_than_its_order_is_not_late(spark: SparkSession) -> None:
+    assert split(spark, of("a", bid_time=NOON + 10**9)) == (["a"], {})
+
+
+def test_records_that_are_named_are_left_out(spark: SparkSession) -> None:
+    rows = frame(spark, *(of(str(n), offset=n) for n in range(4)), replace(of("other"), partition=1, offset=2))
+
+    def kept(*places: tuple[int, int]) -> list[tuple[int, int]]:
+        return sorted((row.partition, row.offset) for row in without(rows, places).collect())
+
+    assert kept((0, 0), (0, 2), (7, 1)) == [(0, 1), (0, 3), (1, 2)]
+    assert kept() == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 2)]
+
+
+def test_ten_thousand_records_are_left_out_among_offsets_that_are_far_away(spark: SparkSession) -> None:
+    offsets = (1, 2**40 - 1, 2**40, 2**40 + 5_001, 2**40 + 9_999, 2**40 + 10_000, 2**62)
+    rows = frame(spark, *(of(str(offset), offset=offset) for offset in offsets))
+
+    left = without(rows, [(0, 2**40 + number) for number in range(10_000) if number != 5_001])
+
+    assert [row.offset - 2**40 for row in left.collect() if row.offset not in (1, 2**62)] == [-1, 5_001, 10_000]
+    assert left.count() == 5
 
 
 def test_the_first_record_of_an_order_wins_whatever_the_arrival(spark: SparkSession) -> None:

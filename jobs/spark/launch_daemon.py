@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Becomes one of Spark's daemons: `python -m jobs.spark.launch_daemon CLASS [ARGUMENT...]`.
+
+PySpark's wheel has no `start-master.sh`, but it has what that calls. Heap, JVM options and class path come from the
+environment (`SPARK_DAEMON_MEMORY`, `SPARK_DAEMON_JAVA_OPTS`, `SPARK_DAEMON_CLASSPATH`).
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Replaces this process.
+
+    Raises:
+        SystemExit: PySpark is not installed.
+    """
+    found = find_spec("pyspark")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit(f"cannot start {arguments[0]}: {sys.executable} has no PySpark. Run bin/lab setup")
+    home = Path(found.submodule_search_locations[0])
+    script = str(home / "bin" / "spark-class")
+    os.execve(script, [script, *arguments], {**os.environ, "SPARK_HOME": str(home)})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures of the Spark pipeline are measured with."""
+
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import fastavro
+import httpx
+import psutil
+import pytest
+
+from infra.artifacts import Artifacts
+from infra.namespaces import CATALOG, JOB_SUPPLIER_STATS, JOBS
+from infra.services import lineage
+from infra.services.spark_driver import PROPERTIES
+from jobs.shop.orders import Mix, order
+from tests.bench.figures import Figures, Goal
+from tests.bench.service_process import running_service
+from tests.bench.spark_batch import plain_words
+from tests.bench.spark_events import Heard
+from tests.bench.spark_freshness import ages, first_commits
+from tests.bench.spark_intervals import paired_ratio, student
+from tests.bench.spark_place import Place, on_folder, rows, table_in
+from tests.bench.spark_process import run, watched
+from tests.bench.spark_streaming import Case, pairs_of, tell
+from tests.bench.spark_topic import encoder
+from tests.bench.spark_turns import Turn, order_of
+from tests.unit.spark.schemas import FIRST, SCHEMAS
+
+BURN = "import time\nwhile time.process_time() < 0.5: pass"
+LINEAGE_API = (lineage.NAME, lineage.API.name)
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (6, 2.447), (9, 2.262), (30, 2.042)])
+def test_students_quantile_is_that_of_the_tables(freedom, quantile):
+    assert student(freedom) == pytest.approx(quantile, abs=1e-3)
+
+
+def test_a_ratio_is_of_pairs_so_that_what_disturbs_both_is_not_in_it():
+    found = paired_ratio([(1.1, 1.0), (11.0, 10.0), (110.0, 100.0)])
+    assert (found.ratio, found.low, found.high) == pytest.approx((1.1, 1.1, 1.1))
+
+
+def test_an_interval_is_wider_where_pairs_lie_apart():
+    found = paired_ratio([(1.0, 1.0), (math.e, 1.0), (math.e**2, 1.0)])
+    assert math.log(found.ratio) == pytest.approx(1)
+    assert math.log(found.high) - 1 == pytest.approx(4.3027 / math.sqrt(3), abs=1e-3)
+    assert found.low * found.high == pytest.approx(found.ratio**2)
+
+
+def test_one_pair_has_no_interval():
+    with pytest.raises(ValueError, match="two pairs"):
+        paired_ratio([(1.0, 1.0)])
+
+
+def turn(lineage, cpu=1.0, rows=10):
+    return Turn(lineage, jvm=cpu, python=0.0, wall=1.0, rows=rows)
+
+
+def test_turns_are_paired_and_what_drifts_is_in_both_alike():
+    order = [lineage for pair in range(4) for lineage in order_of(pair)]
+    seconds = [10.0 - number for number in range(8)]  # a JVM that gets warmer
+    pairs = pairs_of([turn(lineage, cpu) for lineage, cpu in zip(order, seconds, strict=True)])
+    assert [on.lineage and not off.lineage for on, off in pairs] == [True] * 4
+    assert sum(on.cpu for on, _ in pairs) == sum(off.cpu for _, off in pairs)
+
+
+def test_turns_that_have_not_done_the_same_are_not_compared():
+    with pytest.raises(RuntimeError, match=r"\[9, 10\] rows"):
+        pairs_of([turn(True), turn(False, rows=9)])
+
+
+def test_the_figures_of_a_case_are_told_for_a_million_records():
+    figures = Figures()
+    case = Case("q", orders=500, at_once=200, goal=Goal(1.02))
+    tell(figures, case, 500, [(turn(True, 1.0), turn(False, 0.5)), (turn(True, 1.2), turn(False, 0.6))])
+    name = "q, 200 records at once"
+    assert figures.by_name[f"{name}, lineage on: CPU per 1,000,000 records"].values == [2000, 2400]
+    assert figures.by_name[f"{name}, on / off: CPU"].to_json()["met"] is False
+    assert "3 micro-batches" in figures.remarks[0]
+    assert "2.000, 95 % interval 2.000 to 2.000, n = 2" in figures.remarks[1]
+
+
+def test_what_a_command_leaves_behind_is_waited_for_and_counted(tmp_path):
+    orphan = f"{sys.executable} -c '{BURN}' & exit 0"
+    usage = run(["sh", "-c", orphan], os.environ, tmp_path / "log")
+    assert usage.cpu_seconds >= 0.5
+
+
+def test_a_command_that_fails_says_why(tmp_path):
+    with pytest.raises(RuntimeError, match=r"(?s)failed \(3\).*no such table"):
+        run(["sh", "-c", "echo no such table >&2; exit 3"], os.environ, tmp_path / "log")
+
+
+def test_nothing_is_left_of_a_command_that_is_given_up(tmp_path):
+    log = tmp_path / "log"
+    with watched(["sh", "-c", "sleep 61 & sleep 62 & echo ready; wait"], os.environ, log) as watcher:
+        while "ready" not in log.read_text():
+            assert watcher.poll() is None
+            threading.Event().wait(0.02)
+        started = psutil.Process(watcher.pid).children(recursive=True)
+    assert len(started) == 3
+    assert [process for process in started if process.is_running()] == []
+
+
+def test_a_command_has_its_time(tmp_path):
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(["sleep", "61"], os.environ, tmp_path / "log", seconds=0.1)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path, Artifacts.open(), {LINEAGE_API: 21399})
+
+
+def test_a_driver_is_told_of_services_where_they_are(place):
+    job = place.part(JOB_SUPPLIER_STATS)
+    assert job.env["LINEAGE_URL"] == "http://127.0.0.1:21399"
+    listening = [endpoint.port for known in place.site.endpoints.values() for endpoint in known]
+    assert len(set(listening)) == len(listening)
+
+
+def test_a_driver_has_its_catalog_in_a_folder_whatever_the_lab_says(place, tmp_path):
+    job = on_folder(place.part(JOB_SUPPLIER_STATS), tmp_path / "lake", LINEAGE_URL=None, EXTRA="1")
+    last = dict(line.split("=", 1) for line in job.files[PROPERTIES].splitlines())
+    assert last["spark.sql.catalog.lake.type"] == "hadoop"
+    assert last["spark.sql.catalog.lake.warehouse"] == f"file://{tmp_path}/lake"
+    assert "LINEAGE_URL" not in job.env
+    assert job.env["EXTRA"] == "1"
+
+
+def test_a_script_is_one_that_a_shell_can_run(place):
+    script = place.script(place.part(JOB_SUPPLIER_STATS))
+    assert subprocess.run(["sh", "-n", script], check=False).returncode == 0
+    assert "21399" in script.read_text()
+
+
+def test_plain_spark_has_the_same_agent_and_catalog_and_nothing_else_of_the_lab(place, tmp_path):
+    words = plain_words(place, on_folder(place.part(JOB_SUPPLIER_STATS), tmp_path / "lake"))
+    settings = dict(word.split("=", 1) for option, word in pairwise(words) if option == "--conf")
+    assert settings["spark.openlineage.transport.url"] == "http://127.0.0.1:21399"
+    assert settings["spark.extraListeners"].endswith("OpenLineageSparkListener")
+    assert settings["spark.sql.catalog.lake.type"] == "hadoop"
+    assert not {"spark.ui.enabled", "spark.master", "spark.sql.shuffle.partitions"} & settings.keys()
+    assert not any("JavaOptions" in name for name in settings)
+
+
+def test_orders_are_framed_as_the_registrys_converter_does():
+    made = order(Mix(), 1, 1_795_000_000_000)
+    framed = encoder()(made)
+    assert framed[:5] == bytes([0, 0, 0, 0, FIRST])
+    schema = fastavro.parse_schema(json.loads(SCHEMAS[FIRST]))
+    read = fastavro.schemaless_reader(io.BytesIO(framed[5:]), schema, None)
+    assert (read["order_id"], read["price"]) == (made.order_id, made.price)
+
+
+def test_a_row_is_visible_from_the_commit_that_brought_it(spark):
+    warehouse = Path(urlsplit(spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse")).path)
+    spark.sql("CREATE TABLE lake.bench.fresh (order_id string, day int) USING iceberg PARTITIONED BY (day)")
+    assert rows(warehouse, "bench.fresh") == 0
+    spark.sql("INSERT INTO lake.bench.fresh VALUES ('a', 1), ('b', 2)")
+    spark.sql("INSERT INTO lake.bench.fresh VALUES ('c', 3)")
+    table = table_in(warehouse, "bench.fresh")
+    first, second = (snapshot.timestamp_ms for snapshot in table.metadata.snapshots)
+    assert first_commits(table) == {"a": first, "b": first, "c": second}
+    spark.sql("INSERT OVERWRITE lake.bench.fresh PARTITION (day = 3) VALUES ('c')")
+    table = table_in(warehouse, "bench.fresh")
+    assert rows(warehouse, "bench.fresh") == 3
+    assert first_commits(table) == {"a": first, "b": first}, "a file that was written again says nothing"
+
+
+def test_ages_are_of_rows_whose_record_came_in_time():
+    written = {"early": 900, "a": 1_000, "b": 1_500, "rejected": 1_600}
+    visible = {"early": 5_000, "a": 3_000, "b": 3_000}
+    assert ages(written, visible, since=1_000) == [2.0, 1.5]
+
+
+def event(run, state):
+    return {
+        "eventType": state,
+        "eventTime": "2026-11-20T12:00:00Z",
+        "producer": "https://example.org/tests",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"0193f3c0-0000-7000-8000-{run:012}"},
+        "job": {"namespace": JOBS, "name": "etl"},
+        "inputs": [],
+        "outputs": [],
+    }
+
+
+def test_a_figure_with_lineage_is_one_that_was_measured_with_it(tmp_path):
+    with running_service(tmp_path / "data") as service:
+        heard = Heard(service.url)
+
+        def send(run, state):
+            httpx.post(f"{service.url}/api/v1/lineage", json=event(run, state), trust_env=False).raise_for_status()
+
+        with heard.expect("etl", ends=0):
+            pass
+        with heard.expect("etl", ends=2):
+            send(1, "COMPLETE")
+            send(2, "FAIL")
+        with pytest.raises(RuntimeError, match="1 runs of etl were to end, and 0 did"), heard.expect("etl", ends=1):
+            send(3, "START")

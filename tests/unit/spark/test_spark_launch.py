@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launcher: what it tells its driver, how it ends it, and what it says of runs that ended badly.
+
+The drivers are small Python modules; the lineage service is a real one.
+"""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import psutil
+import pytest
+
+from infra.artifacts import stamp as stamps
+from infra.namespaces import JOBS
+from infra.project import PROJECT
+from jobs.spark.launch_process import Ending
+from jobs.spark.launch_runs import OpenRuns, Run, parent_of, terminal, uuid7
+from tests.bench.service_process import running_service
+
+TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
+
+SHOWS_ENVIRONMENT = "import os, json; print(json.dumps(dict(os.environ)))"
+OPENS_A_RUN = """
+import json, os
+event = {
+    "producer": "urn:t", "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    "run": {"runId": os.environ["RUN_ID"], "facets": {}}, "job": {"namespace": "lineage-lab", "name": "query"},
+    "inputs": [{"namespace": "kafka://kafka:9092", "name": "orders"}], "outputs": [],
+}
+open(os.environ["LINEAGE_OPEN_RUNS"], "w").write(json.dumps({os.environ["RUN_ID"]: event}))
+"""
+SAYS_READY = "open(os.environ['READY'], 'w').close()\n"
+WAITS = "import os, signal\n" + SAYS_READY + "signal.pause()\n"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with running_service(tmp_path_factory.mktemp("lineage")) as running:
+        yield running.url
+
+
+@pytest.fixture
+def launch(tmp_path, service):
+    """Starts a launcher with a driver of the given source; whatever it leaves running is ended."""
+    started = []
+
+    def start(source, *words, module="jobs.spark.launch", **environment):
+        (tmp_path / "driver.py").write_text(source)
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *words, "driver"],
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{PROJECT}{os.pathsep}{tmp_path}",
+                "LINEAGE_URL": service,
+                "LINEAGE_OPEN_RUNS": str(tmp_path / "open_runs.json"),
+                "READY": str(tmp_path / "ready"),
+                **environment,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ended(process):
+    """(exit code, output, errors) of a launcher that ends by itself."""
+    out, errors = process.communicate(timeout=60)
+    return process.returncode, out, errors
+
+
+def until(true, seconds=30):
+    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    while not (found := true()):
+        assert time.monotonic() < deadline
+        waiter.wait(0.02)
+    return found
+
+
+def running(launch, tmp_path, source=WAITS, *words, **environment):
+    """A launcher whose driver has said that it is there; and the driver."""
+    (tmp_path / "ready").unlink(missing_ok=True)
+    process = launch(source, *words, **environment)
+    until((tmp_path / "ready").exists)
+    (driver,) = psutil.Process(process.pid).children()
+    return process, driver
+
+
+def events(service, job):
+    """All events of a job, oldest first."""
+    found = httpx.get(f"{service}/api/v1/events/lineage", params={"limit": 1000, "sortDirection": "asc"}).json()
+    return [event for event in found["events"] if event["job"]["name"] == job]
+
+
+def runs(service, job):
+    return httpx.get(f"{service}/api/v1/namespaces/{JOBS}/jobs/{job}/runs").json()["runs"]
+
+
+@pytest.mark.parametrize(("source", "code"), [("", 0), ("raise SystemExit(7)", 7), ("raise ValueError", 1)])
+def test_the_exit_code_is_the_drivers(launch, source, code):
+    assert ended(launch(source))[0] == code
+
+
+def test_a_driver_that_a_signal_ended_has_a_shells_exit_code(launch):
+    assert ended(launch("import os; os.kill(os.getpid(), 9)"))[0] == 137
+
+
+def test_arguments_and_output_are_passed_on(launch, tmp_path):
+    (tmp_path / "driver.py").write_text("import sys; print(sys.argv[1:]); print('no', file=sys.stderr)")
+    words = [sys.executable, "-m", "jobs.spark.launch", "driver", "--source", "a b"]
+    environment = {**os.environ, "PYTHONPATH": f"{PROJECT}{os.pathsep}{tmp_path}"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("['--source', 'a b']\n", "no\n")
+
+
+def test_the_agent_is_told_name_run_and_parent_of_the_application(launch):
+    submit = "--driver-class-path x pyspark-shell"
+    parent = "air/flow/dag.task/01890000-0000-7000-8000-000000000000"
+    process = launch(
+        SHOWS_ENVIRONMENT, "--application", "told", PYSPARK_SUBMIT_ARGS=submit, OPENLINEAGE_PARENT_ID=parent
+    )
+    environment = json.loads(ended(process)[1])
+    words = environment["PYSPARK_SUBMIT_ARGS"].removesuffix(submit).split()
+    conf = dict(word.removeprefix("spark.openlineage.").split("=") for word in words if word != "--conf")
+    run = conf.pop("applicationRunId")
+    assert UUID(run).version == 7
+    assert conf == {
+        "appName": "told",
+        "parentJobNamespace": "air/flow",
+        "parentJobName": "dag.task",
+        "parentRunId": "01890000-0000-7000-8000-000000000000",
+    }
+    assert environment["OPENLINEAGE_PARENT_ID"] == f"lineage-lab/told/{run}"
+
+
+def test_without_an_application_the_drivers_settings_stay_as_they_are(launch):
+    environment = json.loads(ended(launch(SHOWS_ENVIRONMENT, PYSPARK_SUBMIT_ARGS="x pyspark-shell"))[1])
+    assert environment["PYSPARK_SUBMIT_ARGS"] == "x pyspark-shell"
+    assert "OPENLINEAGE_PARENT_ID" not in environment
+
+
+def test_of_a_job_that_ends_well_the_launcher_says_nothing(launch, service, tmp_path):
+    assert ended(launch("", "--application", "well"))[0] == 0
+    assert events(service, "well") == []
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_a_job_that_fails_before_the_agent_spoke_is_a_failed_run(launch, service):
+    assert ended(launch("raise SystemExit(2)", "--application", "early"))[0] == 2
+    assert [event["eventType"] for event in events(service, "early")] == ["START", "FAIL"]
+    (run,) = runs(service, "early")
+    assert run["state"] == "FAILED"
+    message = events(service, "early")[-1]["run"]["facets"]["errorMessage"]["message"]
+    assert message == "the driver ended with exit code 2; its log says why"
+
+
+def test_the_application_fails_with_its_process_whatever_the_agent_said(launch, service):
+    source = """
+import json, os, urllib.request
+namespace, job, run = os.environ["OPENLINEAGE_PARENT_ID"].split("/")
+for when, kind in enumerate(("START", "COMPLETE")):
+    event = {
+        "eventType": kind, "eventTime": f"2026-01-01T00:00:0{when}Z", "producer": "urn:agent",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": run}, "job": {"namespace": namespace, "name": job}, "inputs": [], "outputs": [],
+    }
+    url = os.environ["LINEAGE_URL"] + "/api/v1/lineage"
+    data = json.dumps(event).encode()
+    urllib.request.urlopen(urllib.request.Request(url, data, {"Content-Type": "application/json"})).read()
+raise SystemExit(1)
+"""
+    assert ended(launch(source, "--application", "late", NO_PROXY="127.0.0.1"))[0] == 1
+    assert [event["eventType"] for event in events(service, "late")] == ["START", "COMPLETE", "FAIL"]
+    (run,) = runs(service, "late")
+    assert run["state"] == "FAILED"
+
+
+def test_runs_that_a_killed_driver_left_open_are_ended_with_all_that_was_known_of_them(launch, service, tmp_path):
+    run = uuid7(time.time_ns(), os.urandom(10))
+    source = OPENS_A_RUN + "os.kill(os.getpid(), 9)"
+    assert ended(launch(source, RUN_ID=run))[0] == 137
+    (event,) = [event for event in events(service, "query") if event["run"]["runId"] == run]
+    assert event["eventType"] == "FAIL"
+    assert event["run"]["facets"]["errorMessage"]["message"] == "the driver was ended by signal 9 (SIGKILL)"
+    assert event["inputs"] == [{"namespace": "kafka://kafka:9092", "name": "orders"}]
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_an_end_that_the_driver_could_not_tell_is_told_as_it_is(launch, service):
+    run = uuid7(time.time_ns(), os.urandom(10))
+    source = OPENS_A_RUN.replace(
+        '"producer"', '"eventType": "COMPLETE", "eventTime": "2026-01-01T00:00:00Z", "producer"'
+    )
+    assert ended(launch(source + "os.kill(os.getpid(), 9)", RUN_ID=run))[0] == 137
+    (event,) = [event for event in events(service, "query") if event["run"]["runId"] == run]
+    assert event["eventType"] == "COMPLETE"
+
+
+def test_sigterm_reaches_the_driver_alone_and_its_answer_counts(launch, tmp_path):
+    """As supervisord sends it: to the whole group. What the driver started, its JVM, must not get it."""
+    source = f"""
+import os, signal, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read(); print('child left well')"],
+                         stdin=subprocess.PIPE)
+signal.signal(signal.SIGTERM, lambda *_: (child.communicate(), print("stopped"), sys.exit(0)))
+{SAYS_READY}
+signal.pause()
+"""
+    process, _ = running(launch, tmp_path, source)
+    os.killpg(process.pid, signal.SIGTERM)
+    code, out, _ = ended(process)
+    assert code == 0
+    assert sorted(out.splitlines()) == ["child left well", "stopped"]
+
+
+def test_a_job_that_was_stopped_is_aborted_and_has_not_failed(launch, service, tmp_path):
+    process, _ = running(launch, tmp_path, WAITS, "--application", "stopped")
+    process.terminate()
+    assert ended(process)[0] == 143
+    (run,) = runs(service, "stopped")
+    assert run["state"] == "ABORTED"
+
+
+def test_a_killed_launcher_takes_its_driver_along_and_the_next_one_tells(launch, service, tmp_path):
+    process, driver = running(launch, tmp_path, WAITS, "--application", "killed")
+    process.kill()
+    driver.wait(30)
+    process.communicate()
+    assert ended(launch("", "--application", "killed"))[0] == 0
+    (run,) = runs(service, "killed")
+    assert run["state"] == "FAILED"
+    assert "its launcher were killed" in events(service, "killed")[-1]["run"]["facets"]["errorMessage"]["message"]
+
+
+def test_what_a_dead_driver_started_is_waited_for(launch, tmp_path):
+    """The JVM speaks after its Python is gone: the launcher's word comes last."""
+    child = "import sys, time; sys.stdin.read(); time.sleep(0.5); open(sys.argv[1], 'w').write('said')"
+    source = f"""
+import os, subprocess, sys
+subprocess.Popen([sys.executable, "-c", {child!r}, {str(tmp_path / "said")!r}], stdin=subprocess.PIPE)
+os.kill(os.getpid(), 9)
+"""
+    assert ended(launch(source))[0] == 137
+    assert (tmp_path / "said").read_text() == "said"
+
+
+def test_what_a_dead_driver_started_and_does_not_leave_is_killed(tmp_path):
+    (tmp_path / "driver.py").write_text(
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'])\n"
+        "print(child.pid, flush=True)\n"
+    )
+    launcher = (
+        "import os, sys\nfrom jobs.spark import launch_process\nlaunch_process.GROUP_SECONDS = 0.3\n"
+        "sys.exit(launch_process.run_to_its_end([sys.executable, '-m', 'driver'], os.environ).exit_code)"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{PROJECT}{os.pathsep}{tmp_path}"}
+    done = subprocess.run(
+        [sys.executable, "-c", launcher], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert not psutil.pid_exists(int(done.stdout))
+
+
+def test_what_cannot_be_told_now_is_told_by_the_next_launch(launch, service, tmp_path):
+    nobody = "http://127.0.0.1:1"
+    code, _, errors = ended(launch("raise SystemExit(3)", "--application", "later", LINEAGE_URL=nobody))
+    assert code == 3
+    assert f"of later could not be told to {nobody}" in errors
+    assert ended(launch("raise SystemExit(4)", "--application", "later", LINEAGE_URL=nobody))[0] == 4
+    assert ended(launch("", "--application", "later"))[0] == 0
+    assert [event["eventType"] for event in events(service, "later")] == ["START", "FAIL"] * 2
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_what_was_asked_to_stop_while_nobody_listened_is_told_as_stopped(launch, service, tmp_path):
+    process, _ = running(launch, tmp_path, WAITS, "--application", "quiet", LINEAGE_URL="http://127.0.0.1:1")
+    process.terminate()
+    assert ended(process)[0] == 143
+    assert ended(launch("", "--application", "quiet"))[0] == 0
+    (run,) = runs(service, "quiet")
+    assert run["state"] == "ABORTED"
+
+
+def test_without_a_lineage_service_nothing_is_kept(launch, tmp_path):
+    code, _, errors = ended(launch("raise SystemExit(3)", "--application", "mute", LINEAGE_URL=""))
+    assert (code, errors) == (3, "")
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+@pytest.mark.parametrize("found", ["", "{", "[]", "[1, {}]", '{"a": 1}', '{"a": {}}', '"x"'])
+def test_a_damaged_file_of_open_runs_harms_nothing(launch, tmp_path, found):
+    for name in ("open_runs.json", "open_runs.json.untold", "open_runs.json.application"):
+        (tmp_path / name).write_text(found)
+    assert ended(launch(""))[0] == 0
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_an_event_that_the_service_refuses_is_not_tried_for_ever(launch, tmp_path):
+    event = {"run": {"runId": "no UUID"}, "job": {"namespace": "n", "name": "refused"}}
+    (tmp_path / "open_runs.json").write_text(json.dumps({"a": event}))
+    code, _, errors = ended(launch(""))
+    assert code == 0
+    assert "HTTP Error 4" in errors
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_a_place_that_cannot_be_written_to_harms_nothing(launch, tmp_path):
+    place = str(tmp_path / "nowhere" / "open_runs.json")
+    code, _, errors = ended(launch("raise SystemExit(4)", "--application", "placeless", LINEAGE_OPEN_RUNS=place))
+    assert code == 4
+    assert "the job goes on without" in errors
+
+
+def java_options(launched):
+    """What the driver's JVM is told, and what the launcher printed."""
+    code, out, errors = ended(launched)
+    assert code == 0
+    words = shlex.split(json.loads(out).get("PYSPARK_SUBMIT_ARGS", ""))
+    conf = dict(word.split("=", 1) for word in words if word.startswith("spark."))
+    return conf.get("spark.driver.extraJavaOptions"), conf.get("spark.executor.extraJavaOptions"), errors
+
+
+def test_a_sound_archive_of_classes_is_given_to_driver_and_executors(launch, tmp_path):
+    archive = tmp_path / "data" / "classes.jsa"
+    archive.parent.mkdir()
+    archive.write_text("sound")
+    stamps.save(stamps.take(archive.parent, "key", "source"), archive.parent)
+    option = f"-XX:SharedArchiveFile={archive}"
+    assert java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive))) == (option, option, "")
+
+
+def test_a_missing_or_damaged_archive_is_said_and_left_out(launch, tmp_path):
+    """A JVM crashes from a truncated one."""
+    archive = tmp_path / "data" / "classes.jsa"
+    archive.parent.mkdir()
+    *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
+    assert options == [None, None]
+    assert f"{archive} is not there: the driver starts slower" in errors
+    archive.write_text("sound")
+    stamps.save(stamps.take(archive.parent, "key", "source"), archive.parent)
+    archive.write_text("cut")
+    *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
+    assert options == [None, None]
+    assert "has 3 bytes instead of 5: the driver starts slower" in errors
+
+
+def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):
+    source = f"open({str(tmp_path / 'times')!r}, 'a').write('x'); raise SystemExit(5)"
+    process = launch(source, "0.05", module="jobs.spark.launch_every")
+    until(lambda: (tmp_path / "times").exists() and len((tmp_path / "times").read_text()) >= 3)
+    process.terminate()
+    code, _, errors = ended(process)
+    assert code == 0
+    assert "driver: the driver ended with exit code 5; its log says why. It is tried again in 0.05 s" in errors
+
+
+def test_a_stop_between_two_launches_or_during_one_ends_the_timer(launch, tmp_path):
+    idle = launch("", "3600", module="jobs.spark.launch_every")
+    until(lambda: psutil.Process(idle.pid).num_ctx_switches().voluntary > 0 and _catches(idle.pid, signal.SIGTERM))
+    idle.terminate()
+    assert ended(idle)[0] == 0
+    busy = launch(WAITS, "0.01", module="jobs.spark.launch_every")
+    until((tmp_path / "ready").exists)
+    busy.terminate()
+    assert ended(busy)[0] == 0
+
+
+def _catches(pid, number):
+    """Whether a process has a handler for a signal, as Linux tells it."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    mask = next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1]
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+def test_run_ids_are_of_version_7_and_sort_by_time():
+    ids = [uuid7(at * 10**6, bytes(range(10))) for at in (1, 2, 2**40)]
+    assert ids == sorted(ids)
+    assert {(UUID(each).version, UUID(each).variant) for each in ids} == {(7, "specified in RFC 4122")}
+
+
+def test_how_a_driver_ended_in_words():
+    assert str(Ending(-9)) == "the driver was ended by signal 9 (SIGKILL)"
+    assert str(Ending(-35)) == "the driver was ended by signal 35"
+    assert str(Ending(1)) == "the driver ended with exit code 1; its log says why"
+    assert str(Ending(-15, was_asked_for=True)).endswith("signal 15 (SIGTERM), after it was asked to stop")
+
+
+def test_a_parent_id_is_read_from_its_end():
+    assert parent_of("a/b/job/run") == ("a/b", "job", "run")
+    assert [parent_of(text) for text in ("", "a/b", "//", "a//c")] == [None] * 4
+
+
+def test_only_a_failed_run_has_an_error_message():
+    event = Run("job", "id", "2026-01-01T00:00:00Z").event
+    assert terminal(event, "ABORT", "why", "when")["run"]["facets"] == {}
+    assert terminal(event, "FAIL", "why", "when")["run"]["facets"]["errorMessage"]["message"] == "why"
+    assert event["run"]["facets"] == {}
+
+
+def test_what_is_kept_is_an_event_that_only_lacks_its_end(tmp_path):
+    run = Run("job", "id", "2026-01-01T00:00:00Z")
+    OpenRuns(tmp_path / "runs").keep(run)
+    assert json.loads((tmp_path / "runs").read_text()) == {"id": {**run.event, "eventTime": run.began}}
+
+
+def test_the_launcher_is_light():
+    """It stays beside every driver."""
+    code = "import sys, jobs.spark.launch; print([name for name in ('pyspark', 'openlineage') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

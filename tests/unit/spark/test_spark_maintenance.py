@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maintenance of real Iceberg tables: what goes, what stays, and writers beside it."""
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from pyspark.sql import SparkSession
+
+from infra.namespaces import CATALOG
+from jobs.spark import iceberg, lake_maintenance, maintenance, runtime
+from jobs.spark.maintenance import SINK_OFFSETS, Table, expiry, maintain
+
+ORDERS, BESIDE = Table(CATALOG, "shelf", "orders"), Table(CATALOG, "shelf", "orders_rejected")
+NOW, DAY = timedelta(0), timedelta(days=1)
+
+
+@pytest.fixture
+def lake(spark: SparkSession) -> Iterator[SparkSession]:
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.shelf")
+    for table in (ORDERS, BESIDE):
+        spark.sql(f"CREATE TABLE {table} (id bigint) USING iceberg")
+    yield spark
+    for table in (ORDERS, BESIDE):
+        spark.sql(f"DROP TABLE IF EXISTS {table} PURGE")
+    spark.sql(f"DROP NAMESPACE {CATALOG}.shelf")
+
+
+def commit(spark: SparkSession, table: Table, number: int, **properties: str) -> None:
+    writer = spark.range(number, number + 1).coalesce(1).writeTo(str(table))
+    for name, value in properties.items():
+        writer = writer.option(iceberg.SNAPSHOT_PROPERTY + name, value)
+    writer.append()
+
+
+def ids(spark: SparkSession, table: Table) -> list[int]:
+    return sorted(row["id"] for row in spark.table(str(table)).collect())
+
+
+def summaries(spark: SparkSession, table: Table) -> list[dict[str, str]]:
+    rows = spark.sql(f"SELECT summary FROM {table}.snapshots ORDER BY committed_at").collect()
+    return [row["summary"] for row in rows]
+
+
+def folder(spark: SparkSession, table: Table) -> Path:
+    return Path(urlsplit(iceberg.load(spark, str(table)).location()).path)
+
+
+def test_small_files_become_one(lake: SparkSession) -> None:
+    for number in range(6):
+        commit(lake, ORDERS, number)
+
+    outcome = maintain(lake, ORDERS, DAY)
+
+    assert (outcome.before.files, outcome.after.files, outcome.failed) == (6, 1, ())
+    assert ids(lake, ORDERS) == list(range(6))
+    assert str(outcome).startswith("lake.shelf.orders: 6 -> 1 files, 6 -> ")
+    assert str(outcome).endswith(" manifests, 6 -> 7 snapshots, 0 orphaned files removed")
+
+
+def test_a_second_time_does_nothing(lake: SparkSession) -> None:
+    for number in range(6):
+        commit(lake, ORDERS, number)
+    first = maintain(lake, ORDERS, DAY)
+
+    second = maintain(lake, ORDERS, DAY)
+
+    assert second.before == second.after == first.after
+
+
+def test_old_snapshots_go_and_their_files_with_them(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "FEWEST_SNAPSHOTS", 1)
+    for number in range(6):
+        commit(lake, ORDERS, number)
+
+    outcome = maintain(lake, ORDERS, NOW)
+
+    assert (outcome.before.snapshots, outcome.after.snapshots) == (6, 1)
+    assert ids(lake, ORDERS) == list(range(6))
+    assert len(list((folder(lake, ORDERS) / "data").glob("*.parquet"))) == 1
+
+
+def test_a_few_snapshots_stay_however_old(lake: SparkSession) -> None:
+    for number in range(3):
+        commit(lake, ORDERS, number)
+
+    assert maintain(lake, ORDERS, NOW).after.snapshots == 3
+
+
+def test_what_a_sink_goes_on_from_stays(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sink has been silent for long, and others have written since."""
+    monkeypatch.setattr(maintenance, "FEWEST_SNAPSHOTS", 1)
+    offsets = f"{SINK_OFFSETS}control-iceberg.connect-orders_lake"
+    commit(lake, ORDERS, 0, **{offsets: '{"0":7}'})
+    commit(lake, ORDERS, 1, **{offsets: '{"0":8}'})
+    for number in range(2, 6):
+        commit(lake, ORDERS, number)
+
+    for _ in range(2):
+        maintain(lake, ORDERS, NOW)
+
+    assert summaries(lake, ORDERS)[0].get(offsets) == '{"0":8}'
+
+
+def test_the_latest_offsets_of_each_sink_count() -> None:
+    one, other = f"{SINK_OFFSETS}one", f"{SINK_OFFSETS}other"
+    snapshots = [(10, [one, "x"]), (20, [other]), (30, [one]), (40, ["x"])]
+
+    assert expiry(snapshots, 100) == 20
+    assert expiry(snapshots, 15) == 15
+    assert expiry([(40, ["x"])], 100) == 100
+    assert expiry([], 100) == 100
+
+
+def test_old_files_of_nobody_go_and_the_neighbour_s_stay(lake: SparkSession) -> None:
+    """One table's folder begins with the name of the other's."""
+    for table in (ORDERS, BESIDE):
+        commit(lake, table, 1)
+    orphan, young = (folder(lake, ORDERS) / "data" / f"{name}.parquet" for name in ("orphan", "young"))
+    for path in (orphan, young):
+        path.write_bytes(b"left by a crash")
+    for path in (orphan, *folder(lake, BESIDE).rglob("*")):
+        os.utime(path, (time.time() - 2 * DAY.total_seconds(),) * 2)
+
+    outcome = maintain(lake, ORDERS, DAY)
+
+    assert (outcome.orphans, outcome.failed) == (1, ())
+    assert (orphan.exists(), young.exists()) == (False, True)
+    assert (ids(lake, ORDERS), ids(lake, BESIDE)) == ([1], [1])
+
+
+def test_a_writer_who_was_faster_wins(
+    lake: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(6):
+        commit(lake, ORDERS, number)
+
+    def conflict(spark: SparkSession, table: Table) -> None:
+        spark.sql("SELECT raise_error('a file was removed meanwhile')").collect()
+
+    monkeypatch.setattr(maintenance, "_compact", conflict)
+    outcome = maintain(lake, ORDERS, DAY)
+
+    assert outcome.failed == ("compaction",)
+    assert str(outcome).endswith("; failed: compaction")
+    assert "compaction of lake.shelf.orders failed, and is left to the next time" in caplog.text
+    assert "a file was removed meanwhile" in caplog.text
+    assert ids(lake, ORDERS) == list(range(6))
+
+
+def test_every_table_is_maintained_and_a_broken_one_left_out(
+    lake: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    commit(lake, ORDERS, 1)
+    broken = Table(CATALOG, "shelf", "broken")
+    metadata = folder(lake, ORDERS).parent / "broken" / "metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "v1.metadata.json").write_text("{")
+    try:
+        lake_maintenance.maintain_all(lake, CATALOG, DAY)
+    finally:
+        shutil.rmtree(metadata.parent)
+
+    assert f"{ORDERS}: 1 -> 1 files" in caplog.text
+    assert f"{broken} cannot be read, and is left to the next time" in caplog.text
+    assert "2 of 3 tables of catalog lake are maintained" in caplog.text
+
+
+def test_an_empty_table_and_names_that_need_quotes(lake: SparkSession) -> None:
+    odd = Table(CATALOG, "shelf", "it's-odd")
+    lake.sql(f"CREATE TABLE {odd.quoted} (id bigint) USING iceberg")
+    try:
+        assert odd in list(maintenance.tables(lake, CATALOG))
+        assert maintain(lake, odd, NOW).failed == ()
+    finally:
+        lake.sql(f"DROP TABLE {odd.quoted} PURGE")
+
+
+def test_a_lake_of_which_nothing_can_be_maintained_fails_the_job(
+    lake: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lake_maintenance, "_maintained", lambda *_: False)
+
+    with pytest.raises(runtime.JobError, match=r"could not maintain any of the \d tables of catalog 'lake'"):
+        lake_maintenance.maintain_all(lake, CATALOG, DAY)

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of `orders_etl` against real Iceberg tables: repeated, torn, cut anew, decided otherwise the second time.
+
+Whatever happens, each order is in one of the tables, once.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.spark import iceberg, orders_etl, runtime, tables
+from jobs.spark.known_orders import KnownOrders, Seen
+from jobs.spark.lineage import BatchOutputs
+from jobs.spark.orders_etl import OrdersEtl, Settings
+from jobs.spark.registry import Registry
+from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
+from tests.unit.spark.records import LATE_AFTER, Record, frame, header, of
+from tests.unit.spark.registry_stand_in import RegistryStandIn
+from tests.unit.spark.schemas import FIRST, SCHEMAS, SECOND, UNKNOWN
+
+BOTH = (tables.orders, tables.orders_rejected)
+
+
+class Crash(Exception):
+    """Ends a batch where a test wants it to."""
+
+
+class Appends(BatchOutputs):
+    """Appends to the tables as lineage's outputs do, until it is to crash.
+
+    Args:
+        crash_at: the append, counted from 0, that crashes.
+        is_late: after its commit, and not before it.
+    """
+
+    def __init__(self, crash_at: int | None = None, *, is_late: bool = False) -> None:
+        self.made: list[str] = []
+        self._crash_at = crash_at
+        self._is_late = is_late
+
+    def append(self, frame: DataFrame, table: str, options: Mapping[str, str] | None = None) -> None:
+        crashes = len(self.made) == self._crash_at
+        if crashes and not self._is_late:
+            raise Crash
+        frame.writeTo(table).options(**options or {}).append()
+        self.made.append(table)
+        if crashes:
+            raise Crash
+
+    def describe(self, frame: DataFrame, table: str) -> None:
+        """Lineage has tests of its own."""
+
+
+@pytest.fixture
+def lake(spark: SparkSession) -> Iterator[SparkSession]:
+    for table in BOTH:
+        table().create(spark)
+    yield spark
+    for table in BOTH:
+        spark.sql(f"DROP TABLE {table().name} PURGE")
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    with RegistryStandIn(SCHEMAS) as stand_in:
+        yield Registry(stand_in.url)
+
+
+def no_wait(_: float) -> None:
+    raise AssertionError("the registry is there")
+
+
+def etl(registry: Registry) -> OrdersEtl:
+    """A driver that has just started."""
+    return OrdersEtl(registry, LATE_AFTER, no_wait)
+
+
+def contents(spark: SparkSession) -> list[list[str | None]]:
+    """Order ids of both tables, the sound ones first."""
+    return [
+        sorted((row[0] for row in spark.table(table().name).select("order_id").collect()), key=repr) for table in BOTH
+    ]
+
+
+def snapshots(spark: SparkSession, table: tables.Table) -> list[Mapping[str, str]]:
+    rows = spark.sql(f"SELECT summary FROM {table.name}.snapshots ORDER BY committed_at").collect()
+    return [row["summary"] for row in rows]
+
+
+MIXED = (of("a"), of("b", offset=1, price="free"), of("a", offset=2), of("c", offset=3))
+
+
+def test_a_batch_goes_to_both_tables(lake: SparkSession, registry: Registry) -> None:
+    outputs = Appends()
+
+    etl(registry).write(frame(lake, *MIXED), 7, outputs)
+
+    assert contents(lake) == [["a", "c"], ["b"]]
+    assert outputs.made == [tables.orders_rejected().name, tables.orders().name]
+    for table in BOTH:
+        (summary,) = snapshots(lake, table())
+        assert summary["orders-etl.batch"] == "7"
+
+
+def test_a_table_that_gets_nothing_gets_no_commit(lake: SparkSession, registry: Registry) -> None:
+    job, outputs = etl(registry), Appends()
+    job.write(frame(lake, of("a")), 0, outputs)
+    job.write(frame(lake, of("b", price="free")), 1, outputs)
+    job.write(frame(lake, of("a", offset=9)), 2, outputs)
+    job.write(frame(lake, Record(is_tombstone=True)), 3, outputs)
+    job.write(frame(lake), 4, outputs)
+
+    assert outputs.made == [tables.orders().name, tables.orders_rejected().name]
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["before the commit", "after the commit"])
+@pytest.mark.parametrize("crash_at", [0, 1])
+def test_a_batch_that_was_torn_is_made_whole(
+    lake: SparkSession, registry: Registry, crash_at: int, is_late: bool
+) -> None:
+    with pytest.raises(Crash):
+        etl(registry).write(frame(lake, *MIXED), 0, Appends(crash_at, is_late=is_late))
+
+    etl(registry).write(frame(lake, *MIXED), 0, Appends())
+
+    assert contents(lake) == [["a", "c"], ["b"]]
+
+
+def test_a_lost_checkpoint_reads_everything_again_in_other_batches(lake: SparkSession, registry: Registry) -> None:
+    nameless = [Record(key=None, value=header(FIRST), offset=offset) for offset in (10, 11)]
+    records = [*MIXED, *nameless, of("d", offset=12)]
+    before = etl(registry)
+    for number, record in enumerate(records):
+        before.write(frame(lake, record), number, Appends())
+    once = contents(lake)
+
+    after, outputs = etl(registry), Appends()
+    after.write(frame(lake, *records[:3]), 0, outputs)
+    after.write(frame(lake, *records[2:], of("e", offset=13)), 1, outputs)
+
+    assert once == [["a", "c", "d"], ["b", None, None]]
+    assert contents(lake) == [["a", "c", "d", "e"], ["b", None, None]]
+    assert outputs.made == [tables.orders().name]
+
+
+def test_a_record_without_a_name_at_the_same_place_of_another_topic_is_another(
+    lake: SparkSession, registry: Registry
+) -> None:
+    nameless = Record(key=None, value=header(FIRST), offset=5)
+    later = replace(nameless, timestamp=nameless.timestamp.replace(hour=13))
+
+    for record in (nameless, later, nameless):
+        etl(registry).write(frame(lake, record), 0, Appends())
+
+    assert contents(lake) == [[], [None, None]]
+
+
+def test_a_decision_that_is_in_a_table_stands(lake: SparkSession) -> None:
+    """Between crash and repetition the registry learns a schema, and the value turns out to name another id."""
+    records = [of("a"), replace(of("b", offset=1, schema_id=SECOND), key=b"key of b"), of("c", offset=2)]
+    with RegistryStandIn({FIRST: SCHEMAS[FIRST]}) as stand_in, pytest.raises(Crash):
+        etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends(1))
+    assert contents(lake) == [[], ["key of b"]]
+
+    with RegistryStandIn(SCHEMAS) as stand_in:
+        etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends())
+
+    assert contents(lake) == [["a", "c"], ["key of b"]]
+
+
+def test_a_decision_that_is_in_no_table_is_made_anew(lake: SparkSession) -> None:
+    record = of("a", schema_id=SECOND)
+    with RegistryStandIn({}) as stand_in, pytest.raises(Crash):
+        etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends(0))
+    with RegistryStandIn(SCHEMAS) as stand_in:
+        etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends())
+
+    assert contents(lake) == [["a"], []]
+
+
+def test_the_first_record_of_an_order_decides_over_batches_too(lake: SparkSession, registry: Registry) -> None:
+    job = etl(registry)
+    job.write(frame(lake, of("a", price="free"), of("b", offset=1)), 0, Appends())
+    job.write(frame(lake, of("a", offset=2), of("b", offset=3, price="free")), 1, Appends())
+
+    assert contents(lake) == [["b"], ["a"]]
+
+
+def test_keys_that_are_no_text_are_told_apart(lake: SparkSession, registry: Registry) -> None:
+    job = etl(registry)
+    for number, key in enumerate((b"\xfe", b"\xff", b"\xff")):
+        job.write(frame(lake, Record(key=key, value=header(FIRST), offset=number)), number, Appends())
+
+    assert lake.table(tables.orders_rejected().name).count() == 2
+
+
+def test_what_others_do_to_the_tables_is_seen(lake: SparkSession, registry: Registry) -> None:
+    job = etl(registry)
+    job.write(frame(lake, of("a"), of("b", offset=1)), 0, Appends())
+    etl(registry).write(frame(lake, of("c", offset=2)), 1, Appends())
+    job.write(frame(lake, of("c", offset=2), of("a", offset=3)), 1, Appends())
+    assert contents(lake) == [["a", "b", "c"], []]
+
+    lake.sql(f"DELETE FROM {tables.orders().name}")
+    job.write(frame(lake, of("a", offset=3)), 2, Appends())
+
+    assert contents(lake) == [["a"], []]
+
+
+def known(spark: SparkSession) -> KnownOrders:
+    index = KnownOrders(tables.orders(), tables.orders_rejected(), (orders_etl.RUN, "this run"))
+    index.refresh(spark)
+    return index
+
+
+def test_the_tables_are_read_once(lake: SparkSession, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    etl(registry).write(frame(lake, *MIXED), 0, Appends())
+    index = known(lake)
+    index.add([Seen(b"not in any table", 0, 9, 0, True)])
+    assert len(index) == 5  # a, c, b and its place
+
+    lake.sql("CALL lake.system.rewrite_data_files(table => 'sales.orders', options => map('rewrite-all', 'true'))")
+    mine = {iceberg.SNAPSHOT_PROPERTY + orders_etl.RUN: "this run"}
+    Appends().append(lake.table(tables.orders().name).limit(0), tables.orders().name, mine)
+    index.refresh(lake)
+    assert len(index) == 5
+
+    Appends().append(lake.table(tables.orders().name).limit(0), tables.orders().name)
+    index.refresh(lake)
+    assert len(index) == 4
+
+
+def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    records = frame(
+        lake,
+        of("a"),
+        of("b", offset=1, schema_id=SECOND),
+        of("c", offset=2),
+        Record(key=b"d", offset=3, value=header(UNKNOWN)),
+        Record(key=b"e", offset=4, value=b"{}"),
+        Record(key=b"a", offset=5, is_tombstone=True),
+    )
+    with RegistryStandIn(SCHEMAS) as stand_in:
+        job = etl(Registry(stand_in.url))
+        job.write(records, 0, Appends())
+        assert stand_in.asked == sorted([FIRST, SECOND, UNKNOWN])
+        job.write(records, 1, Appends())
+        assert stand_in.asked == [*sorted([FIRST, SECOND, UNKNOWN]), UNKNOWN]
+
+    assert contents(lake) == [["a", "b", "c"], ["d", "e"]]
+    rejected = lake.table(tables.orders_rejected().name).collect()
+    assert {row["order_id"]: row["reason"] for row in rejected} == {"d": UNKNOWN_SCHEMA, "e": NOT_FRAMED}
+    assert f"schema {UNKNOWN} is not in the registry at {stand_in.url}, or no Avro record: 1 records" in caplog.text
+
+
+def test_a_schema_that_comes_in_mid_stream_is_followed(lake: SparkSession) -> None:
+    schemas: dict[int, str] = {FIRST: SCHEMAS[FIRST]}
+    with RegistryStandIn(schemas) as stand_in:
+        job = etl(Registry(stand_in.url))
+        job.write(frame(lake, of("a")), 0, Appends())
+        schemas[SECOND] = SCHEMAS[SECOND]
+        job.write(frame(lake, of("b", offset=1, schema_id=SECOND), of("c", offset=2)), 1, Appends())
+
+    assert contents(lake) == [["a", "b", "c"], []]
+
+
+def test_a_record_that_hides_behind_another_s_key_is_read_when_its_schema_is_known(
+    lake: SparkSession, registry: Registry
+) -> None:
+    """Unread, it has the identity of its key, which is that of the order before it."""
+    job = etl(registry)
+    job.write(frame(lake, of("known")), 0, Appends())
+    hidden = replace(of("b", offset=2, schema_id=SECOND), key=b"a")
+
+    job.write(frame(lake, of("a", offset=1), hidden), 1, Appends())
+
+    assert contents(lake) == [["a", "b", "known"], []]
+
+
+def test_a_registry_that_is_away_is_waited_for(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    away: dict[int, Any] = {FIRST: (503, b"starting")}
+    pauses: list[float] = []
+
+    def wait(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            away[FIRST] = (200, {"schema": SCHEMAS[FIRST]})
+
+    with RegistryStandIn({}, away) as stand_in:
+        OrdersEtl(Registry(stand_in.url), LATE_AFTER, wait).write(frame(lake, of("a")), 0, Appends())
+
+    assert contents(lake) == [["a"], []]
+    assert pauses == [0.5, 1, 2]
+    assert caplog.text.count("cannot get schema 1") == 1
+
+
+def test_a_query_that_is_stopped_does_not_wait_for_the_registry(lake: SparkSession) -> None:
+    def wait(_: float) -> None:
+        raise Crash
+
+    outputs = Appends()
+    with pytest.raises(Crash):
+        OrdersEtl(Registry("http://127.0.0.1:9"), LATE_AFTER, wait).write(frame(lake, of("a")), 0, outputs)
+
+    assert outputs.made == []
+
+
+def test_a_topic_full_of_something_else_fails_the_job(lake: SparkSession, registry: Registry) -> None:
+    garbage = [Record(offset=n, value=header(1000 + n)) for n in range(orders_etl.MOST_SCHEMAS + 1)]
+
+    with pytest.raises(runtime.JobError, match=r"topic 'orders' begin with more than 100 schema ids, as 1, 1000, 1001"):
+        etl(registry).write(frame(lake, *garbage, of("a", offset=999)), 0, Appends())
+
+
+def test_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"KAFKA_BOOTSTRAP": "k:1", "SCHEMA_REGISTRY_URL": "http://r", "CHECKPOINTS": "s3a://checkpoints/"}
+    for name in ("TRIGGER", "MAX_RECORDS", "LATE_AFTER"):
+        monkeypatch.delenv(f"ORDERS_ETL_{name}", raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+
+    usual = Settings("k:1", "http://r", "s3a://checkpoints/orders_etl", 5, 50_000, 3600)
+    assert Settings.read() == usual
+
+    monkeypatch.setenv("ORDERS_ETL_TRIGGER", "now")
+    monkeypatch.setenv("ORDERS_ETL_LATE_AFTER", "30 min")
+    assert Settings.read() == replace(usual, trigger=None, late_after=1800)
+
+
+def test_nothing_stays_in_the_cache(lake: SparkSession, registry: Registry) -> None:
+    lake.catalog.clearCache()
+    job = etl(registry)
+    for number in range(2):
+        job.write(frame(lake, *MIXED, of("d", offset=4, schema_id=SECOND)), number, Appends())
+
+    assert lake.sparkContext._jsc.getPersistentRDDs().isEmpty()

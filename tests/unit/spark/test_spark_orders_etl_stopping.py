@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a streaming query is stopped, with real queries: no batch is torn that could end, none is taken for done."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from jobs.spark import runtime, streaming
+from jobs.spark.lineage import BatchOutputs, NoQueryLineage
+from jobs.spark.streaming import Stopping
+
+PATIENCE_SECONDS = 60
+
+
+def started(
+    spark: SparkSession, folder: Path, stopping: Stopping, write: Callable[[DataFrame, int, BatchOutputs], None]
+) -> StreamingQuery:
+    """A query that has rows for a batch all the time."""
+    rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
+    writer = rows.writeStream.option("checkpointLocation", str(folder)).trigger(processingTime="0 seconds")
+    return NoQueryLineage().foreach_batch(writer, stopping.guard(write))
+
+
+def committed(folder: Path) -> set[int]:
+    """The batches that Spark takes for done."""
+    return {int(path.name) for path in (folder / "commits").iterdir() if path.name.isdigit()}
+
+
+def test_a_batch_that_is_being_written_is_finished_and_none_begins(spark: SparkSession, tmp_path: Path) -> None:
+    stopping, begun, go_on = Stopping(), threading.Event(), threading.Event()
+    written: list[int] = []
+
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        begun.set()
+        assert go_on.wait(PATIENCE_SECONDS)
+        written.append(batch_id)
+
+    query = started(spark, tmp_path, stopping, write)
+    assert begun.wait(PATIENCE_SECONDS)
+    stop = threading.Thread(target=stopping.stop, args=(query,))
+    stop.start()
+    go_on.set()
+    stop.join(PATIENCE_SECONDS)
+
+    assert not stop.is_alive()
+    assert not query.isActive
+    assert written == [0]
+    assert committed(tmp_path) <= {0}
+
+
+def test_a_batch_that_waits_for_something_is_given_up_and_not_taken_for_done(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stopping, waiting = Stopping(), threading.Event()
+
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        waiting.set()
+        while True:
+            stopping.wait(1)
+
+    query = started(spark, tmp_path, stopping, write)
+    assert waiting.wait(PATIENCE_SECONDS)
+    stopping.stop(query)
+
+    assert not query.isActive
+    assert not (tmp_path / "commits").exists() or committed(tmp_path) == set()
+    assert stopping.failure is None
+
+
+def test_a_batch_that_takes_too_long_is_given_up(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(streaming, "GRACE_SECONDS", 0.1)
+    caplog.set_level("INFO")
+    stopping, begun, over = Stopping(), threading.Event(), threading.Event()
+
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        begun.set()
+        try:
+            while True:
+                batch.count()
+        finally:
+            over.set()
+
+    query = started(spark, tmp_path, stopping, write)
+    assert begun.wait(PATIENCE_SECONDS)
+    stopping.stop(query)
+
+    assert over.wait(PATIENCE_SECONDS)
+    assert not query.isActive
+    assert "the batch that is under way takes more than 0 s: it is given up" in caplog.text
+    assert "the batch that was under way is given up: " in caplog.text
+    assert stopping.failure is None
+
+
+def test_what_ended_a_batch_is_kept_as_it_was_raised(spark: SparkSession, tmp_path: Path) -> None:
+    stopping = Stopping()
+
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        raise runtime.JobError("what was attempted, on what, and what to do")
+
+    query = started(spark, tmp_path, stopping, write)
+    with pytest.raises(StreamingQueryException):
+        query.awaitTermination(PATIENCE_SECONDS)
+
+    assert isinstance(stopping.failure, runtime.JobError)
+
+
+def test_to_ask_is_not_to_stop_yet() -> None:
+    """A signal handler asks, whatever the thread was doing that it interrupts."""
+    stopping = Stopping()
+    stopping.ask()
+
+    stopping.wait(0)
+    assert stopping.is_asked
