@@ -2,9 +2,10 @@
 """Which services, tasks and parts of the pipeline make the lab, and where each service listens."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from infra.model import Bucket, Database, Endpoint, Lab, Site, Topic
-from infra.namespaces import ARCHIVE_BUCKET, TOPICS, WAREHOUSE_BUCKET
+from infra.namespaces import ARCHIVE_BUCKET, CHECKPOINT_BUCKET, EVENT_LOG_BUCKET, TOPICS, WAREHOUSE_BUCKET
 from infra.services import (
     connect,
     connectors,
@@ -19,30 +20,48 @@ from infra.services import (
     shop,
     shop_tables,
     spark,
+    spark_cluster,
+    spark_history,
 )
+from infra.services.spark_driver import as_service, as_task
+from infra.services.spark_own_jobs import own_jobs
 from infra.settings import Settings
 
 ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {
     service.NAME: service.ENDPOINTS
-    for service in (kafka, schema_registry, connect, object_store, iceberg_catalog, lineage, postgres, marquez)
-}
+    for service in (
+        *(kafka, schema_registry, connect, object_store, iceberg_catalog, lineage, postgres, marquez),
+        spark_history,
+    )
+} | spark_cluster.ENDPOINTS
 """What each service listens on. A target needs all of them before it can tell one service of another."""
 
 KEEP_EVERYTHING = {"retention.ms": "-1", "retention.bytes": "-1"}
 """The tables are a function of the topics, so that the topics forget nothing."""
 
 
-def lab(site: Site, settings: Settings, connector_files: Mapping[str, str] | None = None) -> Lab:
-    """The whole lab as data: a function of the settings, of the place it will run in, and of the user's connectors.
+def lab(
+    site: Site,
+    settings: Settings,
+    connector_files: Mapping[str, str] | None = None,
+    spark_files: Mapping[str, str] | None = None,
+) -> Lab:
+    """The whole lab as data: a function of the settings, of the place it will run in, and of the user's own files.
 
     Args:
         site: the place.
         settings: the stack's.
         connector_files: files of connectors of the user's own, by name (`infra.services.own_connectors`).
+        spark_files: files that may be Spark jobs of the user's own, by name (`infra.services.spark_own_jobs`).
 
     Raises:
-        ConnectorFileError: one of those files cannot be used.
+        ConnectorFileError: one of the connectors' files cannot be used.
+        SparkJobFileError: one of the jobs' files cannot be used.
     """
+    return _with_own_jobs(_kits_lab(site, settings, connector_files or {}), site, settings, spark_files or {})
+
+
+def _kits_lab(site: Site, settings: Settings, connector_files: Mapping[str, str]) -> Lab:
     return Lab(
         services=(
             lineage.lineage(site, settings),
@@ -54,17 +73,33 @@ def lab(site: Site, settings: Settings, connector_files: Mapping[str, str] | Non
             iceberg_catalog.iceberg_catalog(site, settings),
             shop.shop(site, settings),
             *((marquez.marquez(site, settings),) if marquez.included(site, settings) else ()),
+            *spark_cluster.services(site, settings),
+            *spark_history.services(site, settings),
+            *spark.services(site, settings),
         ),
-        tasks=spark.jobs(site, settings),
+        tasks=spark.tasks(site, settings),
         topics=(
             *(Topic(name, settings.topic_partitions, KEEP_EVERYTHING) for name in TOPICS),
             *connectors.topics(),
         ),
-        buckets=(Bucket(WAREHOUSE_BUCKET), Bucket(ARCHIVE_BUCKET)),
+        buckets=tuple(Bucket(name) for name in _buckets(settings)),
         databases=tuple(Database(name) for name in _databases(site, settings)),
         tables=shop_tables.tables(),
         subjects=shop_tables.subjects(),
-        connectors=(*connectors.connectors(site), *own_connectors.own_connectors(connector_files or {}, site)),
+        connectors=(*connectors.connectors(site), *own_connectors.own_connectors(connector_files, site)),
+    )
+
+
+def _with_own_jobs(lab: Lab, site: Site, settings: Settings, files: Mapping[str, str]) -> Lab:
+    """The lab and the user's own Spark jobs, which may need any part of it but what runs to its end."""
+    tasks = {task.key for task in lab.tasks}
+    parts = {part.key for part in lab.parts} - tasks
+    taken = ENDPOINTS.keys() | {service.name for service in lab.services} | tasks
+    found = own_jobs(files, settings, taken, parts)
+    return replace(
+        lab,
+        services=(*lab.services, *(as_service(job.driver, site, settings) for job in found if job.stays)),
+        tasks=(*lab.tasks, *(as_task(job.driver, site, settings) for job in found if not job.stays)),
     )
 
 
@@ -73,6 +108,11 @@ def left_out(site: Site, settings: Settings) -> dict[str, str]:
     if not settings.marquez or marquez.included(site, settings):
         return {}
     return {marquez.NAME: f"its jar is not there (`bin/lab setup` looks for it); {marquez.REMEDY}"}
+
+
+def _buckets(settings: Settings) -> tuple[str, ...]:
+    of_history = (EVENT_LOG_BUCKET,) if settings.spark_history else ()
+    return (WAREHOUSE_BUCKET, ARCHIVE_BUCKET, CHECKPOINT_BUCKET, *of_history)
 
 
 def _databases(site: Site, settings: Settings) -> tuple[str, ...]:

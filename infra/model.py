@@ -250,6 +250,19 @@ class Lab:
         raise KeyError(name)
 
 
+@dataclass(frozen=True)
+class ClassData:
+    """What lets JVMs of a component start without loading classes one by one; paths.
+
+    Attributes:
+        archive: the file of classes. It may not be there: the JVM then loads them as ever.
+        configuration: an empty folder, which the archive takes for that of the component's configuration.
+    """
+
+    archive: str
+    configuration: str
+
+
 class Site(Protocol):
     """A service's view of the place it will run in, handed to it by the target."""
 
@@ -277,6 +290,9 @@ class Site(Protocol):
 
     def component(self, name: str) -> str:
         """The path of a component's folder, for programs that look into it themselves."""
+
+    def class_data(self, component: str) -> ClassData:
+        """Where a component's archive of loaded classes is, if it was made."""
 
     def has(self, component: str) -> bool:
         """Whether a component that not everybody can be given is there."""

@@ -23,6 +23,9 @@ CATALOG = "lake"
 
 WAREHOUSE_BUCKET = WAREHOUSE.removeprefix("s3://")
 ARCHIVE_BUCKET = ARCHIVE.removeprefix("s3://")
+CHECKPOINT_BUCKET = "checkpoints"
+EVENT_LOG_BUCKET = "spark-events"
+"""What these two hold is no data of the pipeline, so that they are no datasets."""
 
 TOPIC_ORDERS = "orders"
 TOPIC_BIDS = "bids"
@@ -40,6 +43,7 @@ RAW_TABLES = {TOPIC_ORDERS: TABLE_RAW_ORDERS, TOPIC_BIDS: TABLE_RAW_BIDS}
 
 JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
+JOB_LAKE_MAINTENANCE = "lake_maintenance"
 JOB_ORDERS_SOURCE = "orders_source"
 JOB_ORDERS_LAKE = "orders_lake"
 JOB_ORDERS_ARCHIVE = "orders_archive"
@@ -55,11 +59,12 @@ def path_of_table(table: str) -> str:
     return table.replace(".", "/")
 
 
-def spark_lineage(lineage_url: str) -> dict[str, str]:
+def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
     """Spark settings that make OpenLineage's agent speak of the lab's jobs to the lineage service.
 
-    The agent (1.53) reports runs, datasets and statistics. Schemas and columns come from the jobs themselves
-    (`jobs.spark.lineage`): of a Kafka read the agent knows the raw record alone. Creating a table, decoding rows
+    The agent (1.53) reports runs, datasets and statistics; with `columns`, schemas and column lineage as well. The
+    lab's own jobs say those themselves (`jobs.spark.lineage`), more exactly: of a Kafka read, for one, the agent knows
+    the raw record alone. Creating a table, decoding rows
     for a count and looking at the first rows of something move no data, so that they are no jobs of the graph.
 
     Spark gets no namespace resolver: the agent (1.53) applies them to datasets but not to the input fields
@@ -76,8 +81,8 @@ def spark_lineage(lineage_url: str) -> dict[str, str]:
             "org.apache.spark.sql.catalyst.plans.logical.DeserializeToObject;"
             "org.apache.spark.sql.catalyst.plans.logical.GlobalLimit]"
         ),
-        "spark.openlineage.facets.schema.disabled": "true",
-        "spark.openlineage.facets.columnLineage.disabled": "true",
+        "spark.openlineage.facets.schema.disabled": str(not columns).lower(),
+        "spark.openlineage.facets.columnLineage.disabled": str(not columns).lower(),
         "spark.openlineage.facets.spark_properties.disabled": "true",
         "spark.openlineage.facets.environment-properties.disabled": "true",
         "spark.openlineage.facets.spark.logicalPlan.disabled": "true",

@@ -15,6 +15,14 @@ from pydantic.alias_generators import to_camel
 from infra.errors import SettingsError
 from infra.project import NAME
 
+_DURATION = r"^[1-9]\d*[smhd]$"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(duration: str) -> int:
+    """The seconds of a duration as settings have it: `90s`, `5m`, `12h`, `30d`."""
+    return int(duration[:-1]) * _UNITS[duration[-1]]
+
 
 def _truth(value: object) -> object:
     """Pulumi's text for a truth value; pydantic alone would take `1`, `on` and `yes` too."""
@@ -52,9 +60,28 @@ class Settings(BaseModel):
     schema_registry_heap_mib: int = Field(160, ge=96, description="largest heap of the schema registry, MiB")
     catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
     spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
-    spark_master: str = Field("local[2]", description="master URL of the Spark drivers")
+    spark: Literal["local", "cluster"] = Field(
+        "local",
+        description="local: Spark jobs run inside their drivers; cluster: on a master and a worker of the lab's",
+    )
+    spark_master: str = Field(
+        "", description="master URL of the Spark drivers, any cluster's; empty: local[2], or what spark says"
+    )
+    spark_worker_cores: int = Field(2, ge=2, le=1024, description="cores of the worker of spark: cluster")
+    spark_worker_memory_mib: int = Field(2048, ge=1024, description="memory of that worker for executors, MiB")
+    spark_history: Annotated[bool, BeforeValidator(_truth)] = Field(
+        False, description="true: a Spark history server, which shows the batch jobs that have ended"
+    )
+    etl_trigger: str = Field("5s", pattern=_DURATION, description="how often orders_etl looks for new orders: 2s, 1m")
+    etl_max_records: int = Field(50_000, ge=1, description="the most records that orders_etl takes at a time")
+    etl_late_after: str = Field(
+        "1h", pattern=_DURATION, description="orders_etl rejects orders that reach Kafka later than this: 10m, 1h"
+    )
+    maintenance_every: str = Field(
+        "1h", pattern=rf"{_DURATION}|^$", description="how often lake_maintenance runs by itself: 30m, 1h; empty: never"
+    )
     lineage_retain: str = Field(
-        "30d", pattern=r"^[1-9]\d*[smhd]$", description="age after which the lineage service compacts events: 12h, 30d"
+        "30d", pattern=_DURATION, description="age after which the lineage service compacts events: 12h, 30d"
     )
     marquez: Annotated[bool, BeforeValidator(_truth)] = Field(
         False, description="true: a Marquez beside the lineage service, fed by it, with a database of its own"
@@ -66,8 +93,8 @@ class Settings(BaseModel):
     @field_validator("spark_master")
     @classmethod
     def _known_master(cls, value: str) -> str:
-        if not value.startswith(("local", "spark://", "yarn", "k8s://")):
-            raise ValueError("must be local[N], spark://HOST:PORT, yarn or k8s://URL")
+        if value and not value.startswith(("local", "spark://", "yarn", "k8s://")):
+            raise ValueError("must be local[N], spark://HOST:PORT, yarn, k8s://URL, or empty")
         return value
 
 

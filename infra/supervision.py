@@ -8,6 +8,7 @@ looks. Everything of a stack lies in one folder:
     {root}/services/{name}/run, files/, volumes/, scratch/, log
 """
 
+import configparser
 import hashlib
 import os
 import re
@@ -290,6 +291,20 @@ class Supervisor:
             names = ", ".join(known.name for known in self.states())
             raise ServiceError(f"the lab has no service or task {name}; it has {names}")
         return state
+
+    def stays(self, name: str) -> bool:
+        """Whether a program that is there is a service, rather than a task.
+
+        Raises:
+            ServiceError: its configuration cannot be read.
+        """
+        path = self.root / "supervisor" / "programs" / f"{name}.conf"
+        config = configparser.ConfigParser(interpolation=None)
+        try:
+            config.read_string(path.read_text(encoding="utf-8"))
+            return config.getboolean(f"program:{name}", "autorestart")
+        except (OSError, configparser.Error, ValueError) as error:
+            raise ServiceError(f"{path} cannot be read ({error}); `pulumi up --refresh` makes it anew") from error
 
     def _ask(self, question: Callable[[Any], Any], harmless: int | None = None) -> Any:  # noqa: ANN401
         """Asks over a connection of its own, as the transport is not made for several threads.

@@ -16,6 +16,7 @@ from infra.errors import LabError
 from infra.lab import lab
 from infra.project import PROJECT
 from infra.settings import settings_from_pulumi
+from infra.spark_job_files import read_spark_job_files
 from infra.targets.local import deploy, local_target
 
 
@@ -24,7 +25,8 @@ def main() -> None:
     try:
         settings = settings_from_pulumi(os.environ)
         target = local_target(pulumi.get_stack(), settings, Artifacts.open())
-        deploy(lab(target.site, settings, read_connector_files(PROJECT)), target)
+        own = read_connector_files(PROJECT), read_spark_job_files(PROJECT)
+        deploy(lab(target.site, settings, *own), target)
     except LabError as error:
         raise pulumi.RunError(str(error)) from error
 

@@ -11,23 +11,15 @@ from typing import Annotated, Any
 
 import httpx
 import typer
-from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.first_run import first_run
 from infra.cli.setup import bring_in_lab
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
-from infra.cli.tasks import run_task
-from infra.cli.verification import report_on
 from infra.errors import LabError
-from infra.namespaces import JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, TOPIC_ORDERS
 from infra.project import ENVIRONMENT_FILE
-
-PIPELINE = (JOB_ORDERS_ETL, JOB_SUPPLIER_STATS)
-FIRST_ROWS = 100
-FIRST_ROWS_SECONDS = 20
-ROWS_SECONDS = 120
 
 
 @command
@@ -44,52 +36,9 @@ def up(
     lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
     endpoints = lab.endpoints()
     if pipeline:
-        _first_run(lab, endpoints)
+        first_run(lab, endpoints, stack_settings(stack).shop_rate)
     _where(lab, endpoints)
     out.print(f"\nready after {time.monotonic() - began:.0f} s. What now: lab status | verify | run | down")
-
-
-def _first_run(lab: Stack, endpoints: Mapping[str, str]) -> None:
-    """Runs the jobs where the lineage they leave is not there yet, and checks it."""
-    if report_on(endpoints["lineage"]).ok:
-        out.print("the lineage matches its contract already; run the jobs again with: lab run JOB")
-        return
-    rows = _await_rows(endpoints["kafka"], enough_rows(stack_settings(lab.name).shop_rate))
-    out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; running the jobs")
-    for job in PIPELINE:
-        out.print(f"  {job}", end=" ")
-        out.print(f"{run_task(lab.supervisor, job):.1f} s")
-    report = report_on(endpoints["lineage"])
-    out.print(report.render_text(), markup=False)
-    if not report.ok:
-        raise LabError("the lineage that arrived is not what jobs/lineage_contract.yaml asks for")
-
-
-def enough_rows(rate: float) -> int:
-    """How many rows the first run waits for: some seconds' worth, so that a slow shop is waited for too."""
-    return max(1, min(FIRST_ROWS, int(rate * FIRST_ROWS_SECONDS)))
-
-
-def _await_rows(bootstrap: str, enough: int) -> int:
-    """Waits until the shop has written its first rows, and returns how many there are."""
-    deadline = time.monotonic() + ROWS_SECONDS
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up"})
-    try:
-        partitions = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
-        while time.monotonic() < deadline:
-            ends = [
-                consumer.get_watermark_offsets(TopicPartition(TOPIC_ORDERS, number), timeout=10)
-                for number in partitions
-            ]
-            rows = sum(high - low for low, high in ends)
-            if rows >= enough:
-                return rows
-            consumer.poll(0.2)
-    except KafkaException as error:
-        raise LabError(f"counting the rows of topic {TOPIC_ORDERS} at {bootstrap} failed: {error}") from error
-    finally:
-        consumer.close()
-    raise LabError(f"the shop wrote fewer than {enough} rows in {ROWS_SECONDS} s; see: lab logs shop")
 
 
 def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:

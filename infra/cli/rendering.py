@@ -14,6 +14,7 @@ from infra.cli.stack_file import stack_settings
 from infra.connector_files import read_connector_files
 from infra.project import PROJECT
 from infra.settings import Settings
+from infra.spark_job_files import read_spark_job_files
 
 if TYPE_CHECKING:
     from infra.targets.local import Declared
@@ -48,4 +49,4 @@ def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
     from infra.targets.local import local_target
 
     target = local_target(stack, settings, Artifacts.open())
-    return target.render(lab(target.site, settings, read_connector_files(PROJECT)))
+    return target.render(lab(target.site, settings, read_connector_files(PROJECT), read_spark_job_files(PROJECT)))

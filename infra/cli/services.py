@@ -118,7 +118,11 @@ def logs(
 @command
 def run(job: Annotated[str, typer.Argument(metavar="JOB")], stack: StackOption = DEFAULT_STACK) -> None:
     """Run a job to its end and show what it prints; exit 1 where it fails."""
-    supervisor = Stack(stack, Artifacts.open()).supervisor
+    supervisor = _supervisor_of(job, stack)
+    if supervisor.stays(job):
+        raise LabError(
+            f"{job} is a service: it runs all the time. See: lab status; lab logs {job}; lab stop | start {job}"
+        )
     seconds = run_task(supervisor, job, lambda line: out.print(line, markup=False))
     out.print(f"{job} took {seconds:.1f} s")
 

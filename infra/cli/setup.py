@@ -9,7 +9,7 @@ import psutil
 import typer
 from rich.table import Table
 
-from infra.artifacts import Artifacts, pins, prerequisites
+from infra.artifacts import Artifacts, class_data, pins, prerequisites
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress, Progress, clock, human
 from infra.artifacts.progress_rich import RichProgress
@@ -30,7 +30,7 @@ NAMES = frozenset(
 )
 """The artifacts that every lab runs on."""
 
-TEST_NAMES = NAMES | {"test"}
+TEST_NAMES = NAMES | {"test", class_data.NAME}
 """What the tests need too."""
 
 
@@ -50,8 +50,17 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
     """
     check_user_jars(settings)
     bring_in(artifacts, names)
+    _bring_in_class_data(artifacts)
     if settings.marquez and not settings.marquez_jar:
         _bring_in_marquez(artifacts)
+
+
+def _bring_in_class_data(artifacts: Artifacts) -> None:
+    """Makes the archive of Spark's classes, or says in one line that jobs start slower without."""
+    try:
+        bring_in(artifacts, frozenset({class_data.NAME}))
+    except ArtifactError as error:
+        out.print(f"Spark's jobs start slower: {error.attempt} failed, {error.cause}", style="yellow", markup=False)
 
 
 def _bring_in_marquez(artifacts: Artifacts) -> None:

@@ -62,28 +62,37 @@ class Part(StrEnum):
 
     LINEAGE = "lineage"
     LIFECYCLE = "lifecycle"
+    SPARK = "spark"
 
 
 @command
 def bench(
     only: Annotated[Part | None, typer.Option(help="Measure this part alone.")] = None,
     rounds: Annotated[
-        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 of the lineage service).", min=1)
+        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 of the lineage service, 7 of Spark).", min=1)
     ] = None,
     cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
     huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
-    json: Annotated[Path | None, typer.Option(help="Write the lineage service's figures to this file too.")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the figures of lineage to this file too, or those of --only spark.")
+    ] = None,
 ) -> None:
     """Measure the figures of the README again."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
     environment = pulumi_environment(artifacts)
     repeated = ["--rounds", str(rounds)] if rounds else []
+    to_file = ["--json", str(json.absolute())] if json else []
     flags = {
-        Part.LINEAGE: ["--huge"] * huge + (["--json", str(json.absolute())] if json else []),
+        Part.LINEAGE: ["--huge"] * huge + to_file,
         Part.LIFECYCLE: ["--no-cold"] * (not cold),
+        Part.SPARK: to_file if only is Part.SPARK else [],
     }
-    modules = {Part.LINEAGE: "tests.bench.lineage_service", Part.LIFECYCLE: "tests.bench.lifecycle"}
+    modules = {
+        Part.LINEAGE: "tests.bench.lineage_service",
+        Part.LIFECYCLE: "tests.bench.lifecycle",
+        Part.SPARK: "tests.bench.spark_pipeline",
+    }
     for part in [only] if only else list(Part):
         words = [str(artifacts.python("test")), "-m", modules[part], *repeated, *flags[part]]
         _run(Step(f"bench: {part}", words, environment))

@@ -23,10 +23,12 @@ COMMIT_MS = 5000
 
 ARCHIVE_MS = 10_000
 
-RECORD_TOPIC = "_topic"
-RECORD_PARTITION = "_partition"
-RECORD_OFFSET = "_offset"
-"""Columns of the raw tables that say which Kafka record a row is. The sink finds the table by the first."""
+RECORD_TOPIC = "kafka_topic"
+RECORD_PARTITION = "kafka_partition"
+RECORD_OFFSET = "kafka_offset"
+"""Columns of the raw tables that say which Kafka record a row is. The sink finds the table by the first.
+
+Some names that begin with `_` are Iceberg's own (`_partition` ...): Spark can compact no table that has them."""
 
 DEAD_LETTER_PREFIX = "dlq."
 

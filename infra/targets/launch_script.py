@@ -33,6 +33,9 @@ class Programs(Protocol):
     def has(self, name: str) -> bool:
         """Whether a component is there."""
 
+    def class_data(self, name: str) -> Path:
+        """The folder for the archive of a component's loaded classes, whether it was made or not."""
+
 
 def unprivileged(platform: str, user: int) -> tuple[str, ...]:
     """What is put before a program that refuses to be root, so that `user` (a uid) can run it on `platform`.

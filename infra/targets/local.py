@@ -11,10 +11,12 @@ from typing import Literal
 import pulumi
 
 from infra.artifacts import Artifacts
+from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.lab import ENDPOINTS, left_out
 from infra.model import (
     Address,
     Bucket,
+    ClassData,
     Connector,
     Database,
     Endpoint,
@@ -93,6 +95,10 @@ class LocalSite:
 
     def component(self, name: str) -> str:
         return str(self.programs.component(name))
+
+    def class_data(self, component: str) -> ClassData:
+        folder = self.programs.class_data(component)
+        return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
 
     def has(self, component: str) -> bool:
         return self.programs.has(component)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hashes of what a process runs and no artifact's path names: it restarts when they change."""
 
+import ast
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from infra.model import Java, Python, Run
@@ -24,11 +25,49 @@ def revision(project: Path, run: Run) -> str:
 
 
 def source_revision(project: Path, modules: Iterable[str]) -> str:
-    """A hash of the sources of packages and modules."""
+    """A hash of the sources of packages and modules, and of those of the project that they import."""
     digest = hashlib.sha256()
-    for module in modules:
-        place = project.joinpath(*module.split("."))
-        files = [path for path in sorted(place.rglob("*")) if path.suffix in {".py", ".avsc"}]
-        for path in files or [place.with_suffix(".py")]:
-            digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(_with_imports(project, modules)):
+        digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:LENGTH]
+
+
+def _with_imports(project: Path, modules: Iterable[str]) -> set[Path]:
+    """The files of modules and of all that they import of the project; of a package, every file.
+
+    Raises:
+        FileNotFoundError: there is no such module.
+    """
+    found: set[Path] = set()
+    left = [path for module in modules for path in _files(project, module) or [_module(project, module)]]
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += _imported(project, path)
+    return found
+
+
+def _imported(project: Path, path: Path) -> Iterator[Path]:
+    """The project's files that a file imports, packages of them as their `__init__.py`."""
+    if path.suffix != ".py":
+        return
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError:
+        return  # it will say so itself when it runs
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [str(node.module), *(f"{node.module}.{name}" for name in names)]
+        for name in names:
+            places = (_module(project, name), project.joinpath(*name.split("."), "__init__.py"))
+            yield from (place for place in places if place.is_file())
+
+
+def _files(project: Path, package: str) -> list[Path]:
+    return [path for path in project.joinpath(*package.split(".")).rglob("*") if path.suffix in {".py", ".avsc"}]
+
+
+def _module(project: Path, name: str) -> Path:
+    return project.joinpath(*name.split(".")).with_suffix(".py")

@@ -12,6 +12,7 @@ from infra.artifacts import Artifacts
 from infra.lab import ENDPOINTS, lab
 from infra.project import PROJECT
 from infra.settings import Settings
+from infra.spark_job_files import read_spark_job_files
 from infra.supervision import Supervisor
 from infra.targets.launch_script import Launcher
 from infra.targets.local import Declared, LocalSite, LocalTarget
@@ -29,20 +30,26 @@ register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
 
 
 def declared(
-    root: str, offset: int, keys: Iterable[str], connector_files: Mapping[str, str] | None = None
+    root: str,
+    offset: int,
+    keys: Iterable[str],
+    connector_files: Mapping[str, str] | None = None,
+    project: str = str(PROJECT),
 ) -> tuple[Declared, ...]:
-    """The resources called `keys`, and those that they need."""
+    """The resources called `keys`, and those that they need. Spark jobs are those of the folder `project`."""
     artifacts = Artifacts.open()
     settings = Settings(port_offset=offset, preflight="warn")
     site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
     launcher = Launcher(
         artifacts,
-        project=PROJECT,
+        project=Path(project),
         credentials=Path(root) / "credentials.env",
         platform=sys.platform,
         user=os.geteuid(),
     )
-    rendered = LocalTarget(site, launcher, settings).render(lab(site, settings, connector_files))
+    rendered = LocalTarget(site, launcher, settings).render(
+        lab(site, settings, connector_files, read_spark_job_files(Path(project)))
+    )
     by_key = {resource.key: resource for resource in rendered}
     wanted: set[str] = set()
     open_keys = list(keys)
@@ -57,11 +64,17 @@ def declared(
 class PartOfLab:
     """A running part of a lab, made by the real engine."""
 
-    def __init__(self, folder: Path, offset: int, keys: Iterable[str]) -> None:
+    def __init__(self, folder: Path, offset: int, keys: Iterable[str], project: Path = PROJECT) -> None:
         self.engine = Engine(folder, program=PROGRAM)
         self.root = self.engine.root
         self.offset = offset
-        self.engine.wanted = {"root": str(self.root), "offset": offset, "keys": list(keys), "connector_files": {}}
+        self.engine.wanted = {
+            "root": str(self.root),
+            "offset": offset,
+            "keys": list(keys),
+            "connector_files": {},
+            "project": str(project),
+        }
 
     @property
     def supervisor(self) -> Supervisor:

@@ -182,7 +182,7 @@ def test_rows_flow_into_topic_and_lake_and_a_second_update_changes_nothing(lab):
     assert sorted(record.key().decode() for record in records) == sorted(f"o{number}" for number in range(20))
     assert all(record.value()[0] == 0 for record in records)
     rows = lab.lake("raw.orders").to_pylist()
-    assert {(row["_topic"], row["_partition"], row["_offset"]) for row in rows} == {
+    assert {(row["kafka_topic"], row["kafka_partition"], row["kafka_offset"]) for row in rows} == {
         (record.topic(), record.partition(), record.offset()) for record in records
     }
     assert rows[0]["bid_time"].isoformat() == "2026-01-02T03:04:05.678000+00:00"

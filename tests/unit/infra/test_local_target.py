@@ -17,10 +17,11 @@ from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment
 from infra.targets.launch_script import Launcher
 from infra.targets.local import LocalSite, LocalTarget, outputs
-from infra.targets.revision import revision, source_revision
+from infra.targets.revision import _with_imports, revision, source_revision
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "local"
 SNAPSHOTS_WITH_MARQUEZ = SNAPSHOTS.with_name("local-marquez")
+SNAPSHOTS_WITH_CLUSTER = SNAPSHOTS.with_name("local-spark-cluster")
 
 
 class Programs:
@@ -38,6 +39,9 @@ class Programs:
 
     def has(self, name):
         return True
+
+    def class_data(self, name):
+        return Path("/cache/class-data") / name
 
 
 SITE = LocalSite(Path("/project/.lab/dev"), 100, ENDPOINTS, Programs())
@@ -66,6 +70,11 @@ def rendered_with_marquez(site):
     return resources(site, Settings(port_offset=100, marquez=True))
 
 
+@pytest.fixture(scope="module")
+def rendered_with_cluster(site):
+    return resources(site, Settings(port_offset=100, spark="cluster", spark_history=True))
+
+
 def text_of(resource):
     """A resource as text that a person can compare: its script and files first."""
     properties = resource.inputs.properties()
@@ -84,6 +93,14 @@ def test_it_renders_what_it_rendered_before(rendered, key):
 @pytest.mark.parametrize("key", ["supervisor", "database/marquez", "marquez", "lineage", "lab.env"])
 def test_with_marquez_it_renders_what_it_rendered_before(rendered_with_marquez, key):
     compare(rendered_with_marquez[key], SNAPSHOTS_WITH_MARQUEZ)
+
+
+WITH_CLUSTER = ("spark_master", "spark_worker", "spark_history", "bucket/spark-events", "orders_etl", "supplier_stats")
+
+
+@pytest.mark.parametrize("key", WITH_CLUSTER)
+def test_with_a_cluster_of_spark_it_renders_what_it_rendered_before(rendered_with_cluster, key):
+    compare(rendered_with_cluster[key], SNAPSHOTS_WITH_CLUSTER)
 
 
 def compare(resource, folder):
@@ -109,6 +126,12 @@ def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_m
 def test_every_need_is_something_that_is_made(rendered, rendered_with_marquez):
     for made in (rendered, rendered_with_marquez):
         assert {need for resource in made.values() for need in resource.needs} <= made.keys()
+
+
+def test_with_a_cluster_nothing_that_is_no_sparks_is_changed(rendered, rendered_with_cluster):
+    changed = {key for key, resource in rendered_with_cluster.items() if rendered.get(key) != resource}
+    assert changed == {*WITH_CLUSTER, "lake_maintenance", "maintenance", "supervisor", "lab.env"}
+    assert rendered.keys() < rendered_with_cluster.keys()
 
 
 def test_the_port_offset_moves_every_port(site, rendered_with_marquez):
@@ -150,7 +173,36 @@ def test_a_changed_source_changes_the_revision(tmp_path):
     schema = package / "x.avsc"
     schema.write_text("{}")
     assert source_revision(tmp_path, ["a.b"]) != first
-    assert source_revision(PROJECT, ["lineage"]) != source_revision(PROJECT, ["lineage", "infra.namespaces"])
+
+
+def test_a_changed_source_that_another_one_imports_changes_its_revision(tmp_path):
+    (tmp_path / "jobs" / "deep").mkdir(parents=True)
+    for name in ("jobs/__init__", "jobs/deep/__init__", "jobs/deep/far", "jobs/deep/other", "jobs/stranger"):
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / "jobs" / "near.py").write_text("from jobs.deep import far")
+    (tmp_path / "jobs" / "job.py").write_text("import os\nimport jobs.near\n")
+
+    def changed_by(name):
+        before = source_revision(tmp_path, ["jobs.job"])
+        path = tmp_path / "jobs" / name
+        path.write_text(path.read_text() + "\n")
+        return source_revision(tmp_path, ["jobs.job"]) != before
+
+    assert all(changed_by(name) for name in ("job.py", "near.py", "deep/far.py", "deep/__init__.py"))
+    assert not any(changed_by(name) for name in ("stranger.py", "deep/other.py"))
+
+
+def test_a_source_that_is_no_python_has_a_revision_too(tmp_path):
+    (tmp_path / "job.py").write_text("def (")
+    assert source_revision(tmp_path, ["job"])
+
+
+def test_of_an_own_job_only_its_own_sources_count():
+    """A file that is dropped into the folder restarts no other driver."""
+    etl = ["jobs.spark.launch", "jobs.spark.orders_etl"]
+    files = {path.name for path in _with_imports(PROJECT, etl)}
+    assert {"launch_process.py", "orders_etl.py", "namespaces.py"} <= files
+    assert not {"supplier_stats.py", "launch_training.py", "settings.py"} & files
 
 
 def test_a_checkout_in_an_odd_place_is_refused_with_the_reason():

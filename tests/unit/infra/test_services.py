@@ -9,7 +9,7 @@ import yaml
 
 from infra.artifacts.facade import COMPONENTS
 from infra.lab import ENDPOINTS, lab, left_out
-from infra.model import Address
+from infra.model import Address, ClassData
 from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
 from infra.services import connect
 from infra.services.properties import properties
@@ -43,6 +43,9 @@ class ElsewhereSite:
 
     def component(self, name):
         return f"/opt/{name}"
+
+    def class_data(self, component):
+        return ClassData(f"/opt/{component}.jsa", f"/opt/{component}-conf")
 
     def has(self, component):
         return self.marquez_is_there
@@ -182,8 +185,8 @@ def test_services_wait_for_nothing_that_they_do_not_need_to_start(elsewhere):
 def test_topics_forget_nothing_and_jobs_wait_for_what_they_read(elsewhere):
     topics = {topic.name: topic for topic in elsewhere.topics}
     assert all(topics[name].config["retention.ms"] == "-1" for name in TOPICS)
-    etl = next(task for task in elsewhere.tasks if task.name == "orders_etl")
-    assert {"topic/orders", "iceberg_catalog", "lineage"} <= set(etl.needs)
+    etl = elsewhere.service("orders_etl")
+    assert {"topic/orders", "schema_registry", "iceberg_catalog", "bucket/checkpoints", "lineage"} <= set(etl.needs)
 
 
 def test_properties_escape_what_java_would_misread():

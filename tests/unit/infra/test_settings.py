@@ -7,7 +7,7 @@ import pytest
 
 from infra.cli import stack_file
 from infra.errors import SettingsError
-from infra.settings import Settings, known_keys, settings_from, settings_from_pulumi
+from infra.settings import Settings, known_keys, seconds, settings_from, settings_from_pulumi
 
 
 def test_no_configuration_is_the_default_lab():
@@ -52,6 +52,11 @@ def test_a_python_spelling_is_no_key():
         ("target", "moon"),
         ("shopErrorRate", "2"),
         ("sparkMaster", "mesos://x"),
+        ("spark", "yarn"),
+        ("etlTrigger", "5"),
+        ("etlTrigger", "0s"),
+        ("etlLateAfter", ""),
+        ("maintenanceEvery", "1 h"),
     ],
 )
 def test_a_value_that_makes_no_sense_is_named_with_its_key(key, value):
@@ -83,3 +88,11 @@ def test_the_stacks_file_is_read_as_pulumi_reads_it(tmp_path, monkeypatch):
     (tmp_path / "Pulumi.one.yaml").write_text(text)
     assert stack_file.stack_settings("one") == Settings(marquez=True, port_offset=7)
     assert stack_file.stack_settings("none") == Settings()
+
+
+def test_durations_are_whole_numbers_with_a_unit():
+    assert [seconds(text) for text in ("5s", "2m", "1h", "30d")] == [5, 120, 3600, 2_592_000]
+
+
+def test_maintenance_can_be_left_to_the_user():
+    assert settings_from({"maintenanceEvery": ""}).maintenance_every == ""

@@ -4,9 +4,13 @@
 import configparser
 from pathlib import Path
 
+import pytest
+
+from infra.errors import ServiceError
 from infra.supervision import (
     LONGEST_SOCKET_PATH,
     Program,
+    Supervisor,
     daemon_config,
     inherited,
     log_tail,
@@ -69,3 +73,16 @@ def test_the_tail_of_a_log_is_its_last_lines(tmp_path):
     assert "is empty" in log_tail(log)
     log.write_text("\n".join(f"line {n}" for n in range(100)) + "\n\n")
     assert log_tail(log, 2) == "  line 98\n  line 99"
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_service_is_told_from_a_task_by_its_configuration(tmp_path, stays):
+    programs = tmp_path / "supervisor" / "programs"
+    programs.mkdir(parents=True)
+    (programs / "one.conf").write_text(program_config(tmp_path, Program("one", stays), death_signal=True))
+    assert Supervisor(tmp_path).stays("one") is stays
+
+
+def test_a_program_whose_configuration_is_gone_is_said(tmp_path):
+    with pytest.raises(ServiceError, match=r"one\.conf cannot be read"):
+        Supervisor(tmp_path).stays("one")

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark jobs of a user's own, as jobs/spark/README.md shows them, beside a catalog, a store and a lineage service."""
+
+import re
+import shutil
+import threading
+import time
+
+import httpx
+import psutil
+import pytest
+
+from infra.cli.tasks import run_task
+from infra.errors import ServiceError
+from infra.namespaces import JOBS, WAREHOUSE
+from infra.project import PROJECT
+from tests.stack.part_of_lab import PartOfLab
+
+pytestmark = pytest.mark.stack
+
+FAILS = """# lab: task
+
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.mine")
+spark.sql("CREATE TABLE IF NOT EXISTS lake.mine.broken (n int) USING iceberg")
+try:
+    spark.sql("SELECT CAST(raise_error('planned') AS int) AS n FROM range(3)").writeTo("lake.mine.broken").append()
+except Exception as error:
+    raise SystemExit(3) from error
+"""
+WAITS = """# lab: task
+
+import time
+
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+print("waiting", flush=True)
+spark.range(1).rdd.map(lambda row: time.sleep(600)).collect()
+"""
+
+
+def examples():
+    """The whole files of the README: name -> source."""
+    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / "jobs" / "spark" / "README.md").read_text(), re.DOTALL)
+    task, service = (block for block in blocks if "import" in block)
+    return {"totals": task, "arrivals": service}
+
+
+def project_with(folder, files):
+    """A copy of what the lab runs of the checkout, with more files among its Spark jobs."""
+    for name in ("infra", "jobs", "lineage"):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in files.items():
+        (folder / "jobs" / "spark" / f"{name}.py").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory, free_offset):
+    folder = tmp_path_factory.mktemp("own")
+    files = examples() | {"fails": FAILS, "waits": WAITS}
+    keys = ["totals", "fails", "waits", "arrivals"]
+    made = PartOfLab(folder / "lab", free_offset, keys, project_with(folder / "project", files))
+    try:
+        up = made.up()
+        assert up.status == 0, up.text
+        yield made
+    finally:
+        made.supervisor.shut_down()
+
+
+def api(part, path, **query):
+    return httpx.get(f"http://{part.address(5000)}{path}", params=query, timeout=20).raise_for_status().json()
+
+
+def runs(part, job):
+    return api(part, f"/api/v1/namespaces/{JOBS}/jobs/{job}/runs")["runs"]
+
+
+def jobs(part):
+    return {job["name"] for job in api(part, f"/api/v1/namespaces/{JOBS}/jobs", limit=100)["jobs"]}
+
+
+def columns(part, job):
+    """(output column, input column) of a job's edges in the graph."""
+    edges = api(part, "/api/v1/graph")["columns"]
+    return {(e["output"]["field"], e["input"]["field"]) for e in edges if e["job"]["name"] == job}
+
+
+def until(true, seconds=120):
+    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    while not (found := true()):
+        assert time.monotonic() < deadline
+        waiter.wait(0.2)
+    return found
+
+
+def test_a_script_that_knows_nothing_of_the_lab_runs_with_its_lineage(part):
+    run_task(part.supervisor, "totals")
+    (application,) = runs(part, "totals")
+    assert application["state"] == "COMPLETED"
+    (job,) = {name for name in jobs(part) if name.startswith("totals.") and name.endswith("lake_mine_totals")}
+    (run,) = runs(part, job)
+    assert run["state"] == "COMPLETED"
+    parent = api(part, f"/api/v1/jobs/runs/{run['id']}/facets", type="run")["facets"]["parent"]
+    assert parent["run"]["runId"] == application["id"]
+    assert parent["job"] == {"namespace": JOBS, "name": "totals"}
+
+
+def test_the_agent_says_schemas_and_columns_of_it(part):
+    (job,) = {name for name in jobs(part) if name.startswith("totals.") and name.endswith("lake_mine_totals")}
+    dataset = api(part, f"/api/v1/namespaces/{WAREHOUSE.replace('/', '%2F')}/datasets/mine%2Ftotals")
+    assert [field["name"] for field in dataset["fields"]] == ["group", "total"]
+    assert {("group", "group"), ("total", "id")} <= columns(part, job)
+
+
+def test_a_failed_action_and_its_application_have_failed(part):
+    with pytest.raises(ServiceError, match="exit status 3"):
+        run_task(part.supervisor, "fails")
+    (application,) = runs(part, "fails")
+    assert application["state"] == "FAILED"
+    (action,) = [run for name in jobs(part) if name.startswith("fails.") for run in runs(part, name)]
+    assert action["state"] == "FAILED"
+
+
+@pytest.mark.parametrize("victim", ["python", "jvm"])
+def test_a_killed_job_leaves_no_run_open_and_no_process(part, victim):
+    before = {run["id"] for run in jobs(part) & {"waits"} and runs(part, "waits")}
+    log = part.supervisor.log_of("waits")
+    log.unlink(missing_ok=True)
+    part.supervisor.run("waits")
+    until(lambda: log.exists() and "waiting" in log.read_text())
+    launcher = psutil.Process(part.supervisor.state("waits").pid)
+    (python,) = launcher.children()
+    family = [launcher, *launcher.children(recursive=True)]
+    victims = {"python": python, "jvm": next(child for child in python.children() if child.name() == "java")}
+    victims[victim].kill()
+    assert psutil.wait_procs(family, 60)[1] == []
+    assert part.supervisor.state("waits").exit_status == (137 if victim == "python" else 1)
+    (run,) = [run for run in runs(part, "waits") if run["id"] not in before]
+    assert run["state"] == "FAILED"
+
+
+def test_a_streaming_service_has_one_run_for_each_start_with_columns(part):
+    until(lambda: "arrivals" in jobs(part) and runs(part, "arrivals"))
+    (first,) = runs(part, "arrivals")
+    assert first["state"] == "RUNNING"
+    made_of = {("order_id", "_key"), ("place", "_partition"), ("place", "_offset"), ("at", "_timestamp")}
+    until(lambda: columns(part, "arrivals") == made_of)
+    part.supervisor.stop("arrivals")
+    assert [run["state"] for run in runs(part, "arrivals")] == ["ABORTED"]
+    part.supervisor.run("arrivals")
+    until(lambda: len(runs(part, "arrivals")) == 2)
+    assert sorted(run["state"] for run in runs(part, "arrivals")) == ["ABORTED", "RUNNING"]
+    assert not {name for name in jobs(part) if name.startswith("arrivals.")}
+
+
+def test_the_jvm_starts_from_the_archive_of_classes(part):
+    """The file that the kit made is mapped into the driver's memory, so that it fits JDK and class path."""
+    launcher = psutil.Process(part.supervisor.state("arrivals").pid)
+    jvm = until(lambda: next((p for p in launcher.children(recursive=True) if p.name() == "java"), None))
+    until(lambda: any(mapped.path.endswith("classes.jsa") for mapped in jvm.memory_maps()))
+
+
+def test_a_second_up_changes_nothing(part):
+    up = part.up()
+    assert up.status == 0
+    assert "unchanged" in up.text
+    assert "updated" not in up.text
