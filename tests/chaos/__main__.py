@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills and restarts parts of a real lab while it runs, then counts: `python -m tests.chaos [--seed N] [--kills N]`.
 
-Victims are the worker of Kafka Connect, the broker, the object store and the catalog; what happens to which, and
-when, depends on the seed alone. At the end the shop stops, what failed for good is restarted by `lab up` as a user
-would, and each row of Postgres must be exactly one record, one row of the lake and one line of the archive.
+Victims are the worker of Kafka Connect, the broker, the object store, the catalog and the driver of the ETL; what
+happens to which, and when, depends on the seed alone. At the end the shop stops, what failed for good is restarted by
+`lab up` as a user would, and each row of Postgres must be exactly one record, one row of the raw table, one line of the
+archive, and each order exactly one row of exactly one of the ETL's tables.
 """
 
 import argparse
@@ -18,12 +19,13 @@ from dataclasses import dataclass
 import psutil
 from pyiceberg.exceptions import NoSuchTableError
 
-from infra.namespaces import TOPICS
+from infra.namespaces import JOB_ORDERS_ETL, TOPICS
 from tests.smoke.drain import AWAY, Arrived, drain
 from tests.smoke.lab_under_test import LabUnderTest
+from tests.smoke.sorted_orders import Sorted, await_sorted
 
 STACK = "chaos"
-VICTIMS = ("connect", "kafka", "object_store", "iceberg_catalog")
+VICTIMS = ("connect", "kafka", "object_store", "iceberg_catalog", JOB_ORDERS_ETL)
 WAYS = ("kill", "kill", "restart")
 """Twice as many are killed as are stopped in good order and started again."""
 
@@ -78,7 +80,7 @@ def failed_connectors(lab: LabUnderTest) -> dict[str, str]:
     return failed
 
 
-def run(lab: LabUnderTest, seed: int, count: int) -> dict[str, Arrived]:
+def run(lab: LabUnderTest, seed: int, count: int) -> tuple[dict[str, Arrived], Sorted]:
     """Stands the lab up, deals the blows and counts.
 
     Raises:
@@ -96,11 +98,14 @@ def run(lab: LabUnderTest, seed: int, count: int) -> dict[str, Arrived]:
         print(f"     {name} failed for good, `lab up` restarts it: {why}")
     _lab(lab, "up", "--no-pipeline")
     _lab(lab, "stop", "shop")
-    return drain(lab.places, DRAIN_SECONDS)
+    return drain(lab.places, DRAIN_SECONDS), await_sorted(lab.places, DRAIN_SECONDS)
 
 
-def report(arrived: dict[str, Arrived]) -> bool:
+def report(arrived: dict[str, Arrived], orders: Sorted) -> bool:
     """Prints what is where; says whether each row is everywhere, once."""
+    print(f"the ETL: {orders.sound.total()} sound orders, {orders.rejected.total()} rejected ones")
+    for difference in orders.differences:
+        print(f"  WRONG: {difference}")
     for topic, each in arrived.items():
         print(
             f"{topic}: {len(each.rows)} rows in Postgres, {len(each.records)} records in Kafka, "
@@ -109,7 +114,8 @@ def report(arrived: dict[str, Arrived]) -> bool:
         twice = sum(count - 1 for count in each.orders.values())
         for difference in [*each.differences, *([f"{twice} records too many in Kafka"] if twice else [])]:
             print(f"  WRONG: {difference}")
-    return all(not each.differences and len(each.records) == len(each.rows) for each in arrived.values())
+    once = all(not each.differences and len(each.records) == len(each.rows) for each in arrived.values())
+    return once and not orders.differences
 
 
 def main() -> int:
@@ -123,7 +129,7 @@ def main() -> int:
     lab = LabUnderTest(given.stack)
     lab.lab("reset")
     try:
-        whole = report(run(lab, given.seed, given.kills))
+        whole = report(*run(lab, given.seed, given.kills))
     finally:
         if not given.keep:
             lab.lab("reset")

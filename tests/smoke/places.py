@@ -22,6 +22,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError
 
 from infra.namespaces import ARCHIVE_BUCKET, RAW_TABLES
+from infra.services.connectors import RECORD_OFFSET, RECORD_PARTITION
 from infra.services.postgres import SHOP
 from infra.services.schema_registry import CONFLUENT_API
 
@@ -85,7 +86,7 @@ class Places:
     def positions(self, topic: str) -> Counter[Position]:
         """How often each record of a topic is in its table of the lake."""
         table = self.table(RAW_TABLES[topic])
-        return Counter(zip(table["_partition"].to_pylist(), table["_offset"].to_pylist(), strict=True))
+        return Counter(zip(*(table[name].to_pylist() for name in (RECORD_PARTITION, RECORD_OFFSET)), strict=True))
 
     def table(self, name: str) -> pyarrow.Table:
         """All rows of a table, read by PyIceberg through the REST catalog."""
