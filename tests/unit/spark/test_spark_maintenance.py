@@ -163,6 +163,7 @@ def test_every_table_is_maintained_and_a_broken_one_left_out(
     metadata = folder(lake, ORDERS).parent / "broken" / "metadata"
     metadata.mkdir(parents=True)
     (metadata / "v1.metadata.json").write_text("{")
+    found = len(list(maintenance.tables(lake, CATALOG)))  # other tests leave tables in this catalog too
     try:
         lake_maintenance.maintain_all(lake, CATALOG, DAY)
     finally:
@@ -170,7 +171,7 @@ def test_every_table_is_maintained_and_a_broken_one_left_out(
 
     assert f"{ORDERS}: 1 -> 1 files" in caplog.text
     assert f"{broken} cannot be read, and is left to the next time" in caplog.text
-    assert "2 of 3 tables of catalog lake are maintained" in caplog.text
+    assert f"{found - 1} of {found} tables of catalog lake are maintained" in caplog.text
 
 
 def test_an_empty_table_and_names_that_need_quotes(lake: SparkSession) -> None:
