@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.testing;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigDef.Importance;
+import org.apache.kafka.common.config.ConfigDef.Type;
+import org.apache.kafka.connect.connector.Task;
+import org.apache.kafka.connect.sink.SinkConnector;
+
+/**
+ * Does nothing with records but count them, and tells what each cost the thread that brought it.
+ */
+public final class CountingSinkConnector extends SinkConnector {
+  static final String EXPECTED = "expected.records";
+  static final String RESULT = "result.file";
+
+  private Map<String, String> options = Map.of();
+
+  /** As Connect makes it. */
+  public CountingSinkConnector() {}
+
+  static ConfigDef definition() {
+    return new ConfigDef()
+        .define(EXPECTED, Type.LONG, Importance.HIGH, "After how many records to tell.")
+        .define(RESULT, Type.STRING, Importance.HIGH, "The file for it; one line of JSON.");
+  }
+
+  @Override
+  public String version() {
+    return "1";
+  }
+
+  @Override
+  public ConfigDef config() {
+    return definition();
+  }
+
+  @Override
+  public void start(final Map<String, String> given) {
+    options = new HashMap<>(given);
+  }
+
+  @Override
+  public Class<? extends Task> taskClass() {
+    return CountingSinkTask.class;
+  }
+
+  @Override
+  public List<Map<String, String>> taskConfigs(final int maxTasks) {
+    return Collections.nCopies(maxTasks, options);
+  }
+
+  @Override
+  public void stop() {
+    // Nothing runs here: the task does the work.
+  }
+}

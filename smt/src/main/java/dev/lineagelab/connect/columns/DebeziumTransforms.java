@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.columns;
+
+import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.RecordState.Side;
+import dev.lineagelab.connect.columns.Shape.Absent;
+import dev.lineagelab.connect.columns.Shape.Either;
+import dev.lineagelab.connect.columns.Shape.Leaf;
+import dev.lineagelab.connect.columns.Shape.Tree;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Debezium's transforms. */
+final class DebeziumTransforms {
+  /** What the schema of a change event's name ends with. */
+  static final String ENVELOPE = ".Envelope";
+
+  private static final Set<String> TRANSACTION_FIELDS =
+      Set.of("id", "data_collection_order", "total_order");
+  private static final Set<String> EVENT_FIELDS = Set.of("op", "ts_ms", "ts_us", "ts_ns");
+
+  private DebeziumTransforms() {}
+
+  /** {@code ExtractNewRecordState}: of a change event the row. Other records it lets pass. */
+  static Transform extractNewRecordState(final Options options) {
+    final String deletes = options.text("delete.tombstone.handling.mode").orElse("tombstone");
+    final boolean isRewrite = deletes.startsWith("rewrite");
+    final List<FieldReference> added = references(options, "add.fields");
+    final List<FieldReference> headers = references(options, "add.headers");
+    final Optional<String> route = options.text("route.by.field");
+    return record -> {
+      if (record.value() instanceof Absent) {
+        return "rewrite-with-tombstone".equals(deletes) ? List.of(record) : List.of();
+      }
+      final Optional<Boolean> isEnvelope = isEnvelope(record.value());
+      if (isEnvelope.isEmpty()) {
+        return List.of(
+            record.lost(
+                "Whether values are Debezium's change events is not known before one is seen."));
+      }
+      if (!isEnvelope.get()) {
+        return List.of(record);
+      }
+      final List<RecordState> rows = new ArrayList<>();
+      rows.addAll(row(record, "after", isRewrite, added, headers));
+      if (isRewrite) {
+        rows.addAll(row(record, "before", true, added, headers));
+      } else if (!"drop".equals(deletes)) {
+        rows.add(record.withValue(Shape.ABSENT, true));
+      }
+      return route.isEmpty() ? rows : rows.stream().map(DebeziumTransforms::routedByRow).toList();
+    };
+  }
+
+  /** Empty if it cannot be told yet. */
+  private static Optional<Boolean> isEnvelope(final Shape value) {
+    if (value instanceof final Tree tree && tree.name() != null) {
+      return Optional.of(tree.name().endsWith(ENVELOPE));
+    }
+    if (value instanceof final Tree tree && tree.isExact()) {
+      // A struct without a name, as other transforms make it, is no envelope.
+      return Optional.of(false);
+    }
+    if (value instanceof final Either either) {
+      final List<Optional<Boolean>> each =
+          either.shapes().stream().map(DebeziumTransforms::isEnvelope).distinct().toList();
+      return each.size() == 1 ? each.get(0) : Optional.empty();
+    }
+    return value instanceof Leaf ? Optional.of(false) : Optional.empty();
+  }
+
+  private static RecordState routedByRow(final RecordState record) {
+    return record.with(
+        new TopicName.Unknown("A field of the row names the topic ('route.by.field')."));
+  }
+
+  private static List<RecordState> row(
+      final RecordState record,
+      final String image,
+      final boolean isRewrite,
+      final List<FieldReference> added,
+      final List<FieldReference> headers) {
+    final Shape envelope = record.value();
+    final Optional<Shape> row =
+        Structs.change(
+            envelope.child(image),
+            tree -> {
+              Optional<Tree> changed = Optional.of(tree);
+              if (isRewrite) {
+                final Shape flag = Leaf.constant("string", null);
+                changed = changed.flatMap(t -> Structs.add(t, "__deleted", flag));
+              }
+              for (final FieldReference reference : added) {
+                final Shape value = reference.in(envelope);
+                if (!(value instanceof Absent)) {
+                  changed = changed.flatMap(t -> Structs.add(t, reference.newName, value));
+                }
+              }
+              return changed;
+            });
+    return row.map(shape -> withHeaders(record.withValue(shape, false), envelope, headers)).stream()
+        .toList();
+  }
+
+  private static RecordState withHeaders(
+      final RecordState record, final Shape envelope, final List<FieldReference> headers) {
+    RecordState changed = record;
+    for (final FieldReference header : headers) {
+      if (!(header.in(envelope) instanceof Absent)) {
+        changed = changed.withHeader(header.newName, true);
+      }
+    }
+    return changed;
+  }
+
+  private static List<FieldReference> references(final Options options, final String name) {
+    final String prefix = options.text(name + ".prefix").orElse("__");
+    return options.list(name).stream().map(item -> FieldReference.parse(item, prefix)).toList();
+  }
+
+  /**
+   * A field of a change event.
+   *
+   * @param struct that it is looked for in first; null for the event itself
+   */
+  private record FieldReference(String struct, String field, String newName) {
+    /** Reads {@code [STRUCT.]FIELD[:NEW_NAME]}. */
+    static FieldReference parse(final String text, final String prefix) {
+      final String[] renamed = text.split(":", -1);
+      final String[] path = renamed[0].split("\\.", -1);
+      if (path.length > 2 || renamed.length > 2) {
+        throw new UnusableOptionException("'" + text + "' names no field of a change event");
+      }
+      final String field = path[path.length - 1];
+      final String struct = path.length == 2 ? path[0] : homeOf(field);
+      final String plainName = path.length == 2 ? path[0] + "_" + field : field;
+      return new FieldReference(
+          struct, field, prefix + (renamed.length == 2 ? renamed[1] : plainName));
+    }
+
+    private static String homeOf(final String field) {
+      if (TRANSACTION_FIELDS.contains(field)) {
+        return "transaction";
+      }
+      return EVENT_FIELDS.contains(field) ? null : "source";
+    }
+
+    Shape in(final Shape envelope) {
+      final Shape inStruct = struct == null ? Shape.ABSENT : envelope.child(struct).child(field);
+      return inStruct instanceof Absent ? envelope.child(field) : inStruct;
+    }
+  }
+
+  /** {@code ByLogicalTableRouter}: another topic, and in the key which table it was. */
+  static Transform byLogicalTableRouter(final Options options) {
+    final Regex regex = Regex.of(options.required("topic.regex"));
+    final String replacement = options.required("topic.replacement");
+    final boolean isKeyChanged = options.flag("key.enforce.uniqueness", true);
+    final String keyField = options.text("key.field.name").orElse("__dbz__physicalTableIdentifier");
+    return record -> {
+      final TopicName topic = RecordTransforms.routed(record.topic(), regex, replacement);
+      final boolean isMatch =
+          !(record.topic() instanceof final TopicName.Known known) || regex.matches(known.name());
+      if (!isMatch || topic instanceof final TopicName.Known known && known.name().isEmpty()) {
+        return List.of(record);
+      }
+      final RecordState routed = record.with(topic);
+      if (!isKeyChanged || record.key() instanceof Absent) {
+        return List.of(routed);
+      }
+      final Shape table =
+          Leaf.of("string", Set.of(Contribution.identity(Origin.of(Part.TOPIC)).transformed()));
+      return Transform.changed(
+          routed,
+          Side.KEY,
+          Structs.change(record.key(), tree -> Structs.add(tree, keyField, table)));
+    };
+  }
+}

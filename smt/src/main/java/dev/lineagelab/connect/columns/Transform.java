@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.columns;
+
+import dev.lineagelab.connect.columns.RecordState.Side;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** What a transform does, as a function on what is known of records. */
+@FunctionalInterface
+interface Transform {
+  /**
+   * Changes a record.
+   *
+   * @return what may become of it; more than one where that depends on the record, nothing where it
+   *     is dropped, or the transform fails on it
+   */
+  List<RecordState> apply(RecordState record);
+
+  /** One that changes a key or value which must be a struct, and passes on where there is none. */
+  static Transform onStruct(
+      final Side side, final Function<Shape.Tree, Optional<? extends Shape>> change) {
+    return record ->
+        record.side(side) instanceof Shape.Absent
+            ? List.of(record)
+            : changed(record, side, Structs.change(record.side(side), change));
+  }
+
+  /** The same, which fails where there is none. */
+  static Transform onPresentStruct(
+      final Side side, final Function<Shape.Tree, Optional<? extends Shape>> change) {
+    return record -> changed(record, side, Structs.change(record.side(side), change));
+  }
+
+  /** A record with a key or value in place of the old one; nothing if there is no new one. */
+  static List<RecordState> changed(
+      final RecordState record, final Side side, final Optional<? extends Shape> shape) {
+    return shape.map(found -> record.with(side, found)).stream().toList();
+  }
+}

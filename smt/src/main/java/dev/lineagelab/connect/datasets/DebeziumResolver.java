@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.TransformChain;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.ObservedTopic;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.kafka.connect.data.Schema;
+
+/**
+ * Debezium's connectors. The tables are those that the configuration names, and those after which
+ * the schemas of records are called that were seen: routing changes topics, not schemas.
+ */
+public final class DebeziumResolver implements DatasetResolver {
+  private static final Pattern LITERAL = Pattern.compile("[\\w$ \\-]+(\\.[\\w$ \\-]+)*");
+  private static final Set<String> RENAMING =
+      Set.of(
+          "io.debezium.transforms.ByLogicalTableRouter",
+          "org.apache.kafka.connect.transforms.SetSchemaMetadata$Key",
+          "org.apache.kafka.connect.transforms.SetSchemaMetadata$Value");
+  private static final List<String> SCHEMA_KINDS = List.of(".Envelope", ".Value", ".Key");
+
+  @Override
+  public boolean knows(final String connectorClass) {
+    return database(connectorClass).isPresent();
+  }
+
+  private static Optional<Database> database(final String connectorClass) {
+    return Database.ALL.stream()
+        .filter(db -> ClassNames.isAnyOf(List.of(db.connectorClass()), connectorClass))
+        .findFirst();
+  }
+
+  @Override
+  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
+    final Database database = database(connector.view().connectorClass()).orElseThrow();
+    final Options options = connector.options();
+    final String prefix = options.required("topic.prefix");
+    final Set<String> paths = new TreeSet<>(literalTables(database, options));
+    final boolean isComplete = paths.size() == expected(database, options);
+    paths.addAll(seenTables(database, connector, prefix, seen));
+    final ChangeEvents events = new ChangeEvents(database, options);
+    final List<SourceStream> streams =
+        paths.stream()
+            .map(
+                path ->
+                    events.stream(
+                        table(database, connector, path), topic(options, prefix, path), path))
+            .toList();
+    return new Resolved<>(
+        streams,
+        isComplete
+            ? List.of()
+            : List.of(
+                "Tables that '"
+                    + database.include()
+                    + "' does not name one by one are known once a record of them was seen."));
+  }
+
+  private static Dataset table(
+      final Database database, final Connector connector, final String path) {
+    final Options options = connector.options();
+    final String name =
+        database.outerNames().stream()
+            .flatMap(option -> options.text(option).stream())
+            .findFirst()
+            .map(outer -> outer + "." + path)
+            .orElse(path);
+    return connector.dataset(namespace(database, options), name);
+  }
+
+  private static String namespace(final Database database, final Options options) {
+    final Optional<String> connectionString = options.text("mongodb.connection.string");
+    if (connectionString.isPresent()) {
+      return database.scheme() + "://" + Address.first(connectionString.get(), database.port());
+    }
+    return database.scheme()
+        + "://"
+        + options.required("database.hostname")
+        + ":"
+        + options.text("database.port").orElse(Integer.toString(database.port()));
+  }
+
+  /** As Debezium calls it: of other characters Kafka allows none. */
+  private static String topic(final Options options, final String prefix, final String path) {
+    final String delimiter = options.text("topic.delimiter").orElse(".");
+    return (prefix + delimiter + path.replace(".", delimiter)).replaceAll("[^\\w.\\-]", "_");
+  }
+
+  /** Tables that are named by themselves, not by a pattern. */
+  private static List<String> literalTables(final Database database, final Options options) {
+    if (options.has("topic.naming.strategy")
+        && !options.required("topic.naming.strategy").endsWith(".SchemaTopicNamingStrategy")) {
+      return List.of();
+    }
+    final List<String> names =
+        options.list(database.include()).stream()
+            .map(item -> item.replace("\\.", "."))
+            .filter(item -> LITERAL.matcher(item).matches())
+            .toList();
+    final List<String> outer =
+        database.databases() == null ? List.of() : options.list(database.databases());
+    return names.stream()
+        .flatMap(
+            name -> outer.isEmpty() ? Stream.of(name) : outer.stream().map(db -> db + "." + name))
+        .filter(path -> path.split("\\.").length == database.pathLength())
+        .toList();
+  }
+
+  private static int expected(final Database database, final Options options) {
+    final int tables = (int) options.list(database.include()).stream().distinct().count();
+    final int databases =
+        database.databases() == null ? 1 : options.list(database.databases()).size();
+    return tables == 0 ? -1 : tables * databases;
+  }
+
+  private static List<String> seenTables(
+      final Database database,
+      final Connector connector,
+      final String prefix,
+      final List<ObservedTopic> seen) {
+    final TransformChain chain =
+        TransformChain.of(connector.view().config(), List.of(ConnectorDescriber.OWN_TRANSFORM));
+    if (RENAMING.stream().anyMatch(chain::has)) {
+      return List.of();
+    }
+    final List<String> paths = new ArrayList<>();
+    for (final ObservedTopic topic : seen) {
+      Stream.of(topic.valueSchema(), topic.keySchema())
+          .flatMap(schema -> tableOf(schema, prefix).stream())
+          .filter(path -> path.split("\\.").length == database.pathLength())
+          .findFirst()
+          .ifPresent(paths::add);
+    }
+    return paths;
+  }
+
+  /** The table after which a schema is called. */
+  private static Optional<String> tableOf(final Schema schema, final String prefix) {
+    if (schema == null || schema.name() == null || !schema.name().startsWith(prefix + ".")) {
+      return Optional.empty();
+    }
+    final String name = schema.name().substring(prefix.length() + 1);
+    return SCHEMA_KINDS.stream()
+        .filter(name::endsWith)
+        .map(kind -> name.substring(0, name.length() - kind.length()))
+        .findFirst();
+  }
+}

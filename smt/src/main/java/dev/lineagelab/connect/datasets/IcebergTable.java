@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.UnusableOptionException;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.Symlink;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * A table of an Iceberg catalog: its place if the catalog's kind tells it, and its name there.
+ *
+ * <p>Only the catalog knows for sure where a table is that somebody has put elsewhere. The places
+ * here are those that catalogs choose for the tables that they make.
+ */
+record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
+  private static final String TABLE = "TABLE";
+
+  /**
+   * Finds a table.
+   *
+   * @param name with its namespace, such as {@code sales.orders}
+   * @throws UnusableOptionException neither place nor catalog are known
+   */
+  static IcebergTable of(final Connector connector, final String name) {
+    final Options catalog = connector.options().below("iceberg.catalog.");
+    final String kind = kind(catalog);
+    final Optional<Dataset> logical =
+        catalog.text("uri").map(uri -> connector.dataset(logicalNamespace(kind, uri), name));
+    final Optional<Dataset> place =
+        catalog
+            .text("warehouse")
+            .filter(warehouse -> warehouse.contains("://") || warehouse.startsWith("/"))
+            .filter(warehouse -> hasPlainPaths(kind))
+            .map(warehouse -> place(connector, warehouse, path(kind, name)));
+    return new IcebergTable(
+        place
+            .or(() -> logical)
+            .orElseThrow(
+                () -> new UnusableOptionException("the catalog's options tell no place of tables")),
+        place.isPresent()
+            ? logical.stream().map(d -> new Symlink(d.namespace(), d.name(), TABLE)).toList()
+            : List.of());
+  }
+
+  private static String kind(final Options catalog) {
+    final String implementation = catalog.text("catalog-impl").orElse("");
+    final String simple = implementation.substring(implementation.lastIndexOf('.') + 1);
+    return catalog.text("type").orElse(simple).toLowerCase(Locale.ROOT);
+  }
+
+  /** Nessie adds a random part to each path. */
+  private static boolean hasPlainPaths(final String kind) {
+    return !kind.startsWith("nessie");
+  }
+
+  /** Hive and Glue keep a database in a folder with an ending. */
+  private static String path(final String kind, final String name) {
+    final int dot = name.lastIndexOf('.');
+    final boolean hasEnding = kind.startsWith("hive") || kind.startsWith("glue");
+    return hasEnding && dot > 0
+        ? name.substring(0, dot) + ".db/" + name.substring(dot + 1)
+        : name.replace('.', '/');
+  }
+
+  private static String logicalNamespace(final String kind, final String uri) {
+    return kind.startsWith("hive") ? "hive://" + Address.first(uri, 9083) : withoutSecrets(uri);
+  }
+
+  private static String withoutSecrets(final String uri) {
+    final int query = uri.indexOf('?');
+    final String plain = query < 0 ? uri : uri.substring(0, query);
+    return plain.replaceFirst("//[^/@]*@", "//").replaceFirst("/+$", "");
+  }
+
+  private static Dataset place(
+      final Connector connector, final String warehouse, final String path) {
+    final int scheme = warehouse.indexOf("://");
+    if (scheme < 0 || warehouse.startsWith("file:")) {
+      final String root = scheme < 0 ? warehouse : warehouse.substring(scheme + 3);
+      return connector.dataset("file", root.replaceFirst("/+$", "") + "/" + path);
+    }
+    final String name = warehouse.substring(0, scheme).replaceFirst("^s3[an]$", "s3");
+    final String rest = warehouse.substring(scheme + 3);
+    final String bucket = rest.split("/", 2)[0];
+    final String root = Address.path(warehouse);
+    return connector.dataset(name + "://" + bucket, root.isEmpty() ? path : root + "/" + path);
+  }
+}

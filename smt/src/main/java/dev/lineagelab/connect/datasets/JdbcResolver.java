@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.Origin;
+import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.Shape;
+import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.TopicName;
+import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.ObservedTopic;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** The JDBC connectors of Confluent and Aiven, by their documentation; not run here. */
+public final class JdbcResolver implements DatasetResolver {
+  private static final List<String> CLASSES =
+      List.of(
+          "io.confluent.connect.jdbc.JdbcSourceConnector",
+          "io.confluent.connect.jdbc.JdbcSinkConnector",
+          "io.aiven.connect.jdbc.JdbcSourceConnector",
+          "io.aiven.connect.jdbc.JdbcSinkConnector");
+
+  @Override
+  public boolean knows(final String connectorClass) {
+    return ClassNames.isAnyOf(CLASSES, connectorClass);
+  }
+
+  @Override
+  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
+    final Options options = connector.options();
+    final String prefix = options.text("topic.prefix").orElse("");
+    if (options.text("query").isPresent()) {
+      return Resolved.because("The connector reads a query: from which tables is not known.");
+    }
+    final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
+    final List<String> tables = new ArrayList<>(options.list("table.whitelist"));
+    tables.addAll(options.list("table.include.list"));
+    if (tables.isEmpty()) {
+      return Resolved.because(
+          "'table.whitelist' names no tables: which ones are read is not known.");
+    }
+    return Resolved.of(
+        tables.stream().map(table -> stream(connector, url, prefix, table)).toList());
+  }
+
+  /** The topic has the name of the table alone, without its schema. */
+  private static SourceStream stream(
+      final Connector connector, final JdbcUrl url, final String prefix, final String table) {
+    final String simple = table.substring(table.lastIndexOf('.') + 1);
+    return new SourceStream(
+        connector.dataset(url.namespace(), url.tableName(table)),
+        RecordState.startingAs(prefix + simple, Shape.ABSENT, row()),
+        JdbcResolver::column,
+        false);
+  }
+
+  private static Shape row() {
+    return new Shape.Untouched(Origin.of(Part.VALUE), Set.of());
+  }
+
+  private static Optional<InputColumn> column(final Origin origin) {
+    return origin.part() == Part.VALUE && origin.path().size() == 1
+        ? Optional.of(InputColumn.of(origin.path().get(0)))
+        : Optional.empty();
+  }
+
+  @Override
+  public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
+    final Options options = connector.options();
+    if (connector.view().type() != ConnectorType.SINK
+        || !(record.topic() instanceof final TopicName.Known topic)) {
+      return Resolved.because(Routing.note(record.topic()));
+    }
+    final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
+    final String table =
+        options.text("table.name.format").orElse("${topic}").replace("${topic}", topic.name());
+    return Resolved.of(
+        List.of(
+            SinkTarget.of(
+                connector.dataset(url.namespace(), url.tableName(table)),
+                columns(options, record))));
+  }
+
+  /** The fields of the value, and what the primary key is made of. */
+  private static Shape columns(final Options options, final RecordState record) {
+    final List<String> names = options.list("pk.fields");
+    final Map<String, Shape> fields = new LinkedHashMap<>();
+    switch (options.text("pk.mode").orElse("none")) {
+      case "record_key" -> addKey(record.key(), names, fields);
+      case "kafka" -> addCoordinates(record, names, fields);
+      default -> {
+        // Of the value, whose fields are columns anyway.
+      }
+    }
+    final List<String> only = options.list("fields.whitelist");
+    if (!only.isEmpty()) {
+      only.forEach(name -> fields.putIfAbsent(name, record.value().child(name)));
+      return Tree.exactly(null, fields);
+    }
+    if (record.value() instanceof final Tree tree && tree.isExact()) {
+      tree.fields().forEach(fields::putIfAbsent);
+      return Tree.exactly(null, fields);
+    }
+    return new Tree(null, fields, record.value(), Set.of(), false);
+  }
+
+  private static void addKey(
+      final Shape key, final List<String> names, final Map<String, Shape> fields) {
+    if (key instanceof final Tree tree) {
+      final List<String> all = names.isEmpty() ? List.copyOf(tree.fields().keySet()) : names;
+      all.forEach(name -> fields.put(name, tree.child(name)));
+    } else if (!names.isEmpty()) {
+      fields.put(names.get(0), key);
+    }
+  }
+
+  private static void addCoordinates(
+      final RecordState record, final List<String> names, final Map<String, Shape> fields) {
+    final List<String> columns =
+        names.size() == 3
+            ? names
+            : List.of("__connect_topic", "__connect_partition", "__connect_offset");
+    fields.put(columns.get(0), Shape.Leaf.of("string", Origin.of(Part.TOPIC)));
+    fields.put(columns.get(1), record.metadata().get(Part.PARTITION));
+    fields.put(columns.get(2), record.metadata().get(Part.OFFSET));
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.Origin;
+import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.Shape;
+import dev.lineagelab.connect.columns.TransformChain;
+import dev.lineagelab.connect.columns.UnusableOptionException;
+import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.ObservedTopic;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** Kafka's MirrorMaker 2: topics of one cluster become topics of another, byte for byte. */
+public final class MirrorMakerResolver implements DatasetResolver {
+  private static final String PACKAGE = "org.apache.kafka.connect.mirror.";
+  private static final String SOURCE = PACKAGE + "MirrorSourceConnector";
+  private static final String CHECKPOINT = PACKAGE + "MirrorCheckpointConnector";
+  private static final String HEARTBEAT = PACKAGE + "MirrorHeartbeatConnector";
+  private static final Pattern LITERAL = Pattern.compile("[A-Za-z0-9_\\-]+");
+
+  /** What arrives as it was, with a name that it has on both sides. */
+  private static final Set<Part> COPIED =
+      Set.of(Part.KEY, Part.VALUE, Part.PARTITION, Part.TIMESTAMP, Part.HEADERS);
+
+  @Override
+  public boolean knows(final String connectorClass) {
+    return ClassNames.isAnyOf(List.of(SOURCE, CHECKPOINT, HEARTBEAT), connectorClass);
+  }
+
+  @Override
+  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
+    final String name = connector.view().connectorClass();
+    final Options options = connector.options();
+    if (ClassNames.isAnyOf(List.of(HEARTBEAT), name)) {
+      return Resolved.of(List.of(stream(null, "heartbeats")));
+    }
+    if (ClassNames.isAnyOf(List.of(CHECKPOINT), name)) {
+      final String alias = options.required("source.cluster.alias");
+      final Shape made = Shape.Unknown.because("Checkpoints are made of offsets of many records.");
+      return Resolved.of(
+          List.of(
+              new SourceStream(
+                  offsetSyncs(connector),
+                  RecordState.startingAs(alias + ".checkpoints.internal", made, made),
+                  MirrorMakerResolver::column,
+                  true)));
+    }
+    return mirrored(connector, seen);
+  }
+
+  /** Where the source connector keeps which offset is which: the checkpoints are made of that. */
+  private static Dataset offsetSyncs(final Connector connector) {
+    final Options options = connector.options();
+    final boolean isInTarget =
+        "target".equals(options.text("offset-syncs.topic.location").orElse("source"));
+    final String other = isInTarget ? "source" : "target";
+    final String name =
+        "mm2-offset-syncs." + options.required(other + ".cluster.alias") + ".internal";
+    return isInTarget ? connector.topic(name) : new Dataset(source(connector), name);
+  }
+
+  private static Resolved<SourceStream> mirrored(
+      final Connector connector, final List<ObservedTopic> seen) {
+    final Optional<String> prefix = prefix(connector.options());
+    if (prefix.isEmpty()) {
+      return Resolved.because(
+          "How the class of 'replication.policy.class' calls topics is not known.");
+    }
+    final Set<String> remote = new TreeSet<>();
+    connector.options().list("topics").stream()
+        .filter(topic -> LITERAL.matcher(topic).matches())
+        .forEach(topic -> remote.add(prefix.get() + topic));
+    final boolean isRouted =
+        TransformChain.of(connector.view().config(), List.of(ConnectorDescriber.OWN_TRANSFORM))
+            .mayRoute();
+    if (!isRouted) {
+      seen.stream()
+          .map(ObservedTopic::topic)
+          .filter(topic -> topic.startsWith(prefix.get()))
+          .forEach(remote::add);
+    }
+    final String source = source(connector);
+    return new Resolved<>(
+        remote.stream()
+            .map(t -> stream(new Dataset(source, t.substring(prefix.get().length())), t))
+            .toList(),
+        isRouted
+            ? List.of(
+                "Topics are renamed by a transform: only those are traced that 'topics' names.")
+            : List.of());
+  }
+
+  /** What the policy puts before a topic's name; empty if the policy is not known. */
+  private static Optional<String> prefix(final Options options) {
+    final String policy =
+        options.text("replication.policy.class").orElse(PACKAGE + "DefaultReplicationPolicy");
+    return switch (policy.substring(policy.lastIndexOf('.') + 1)) {
+      case "DefaultReplicationPolicy" ->
+          Optional.of(
+              options.text("source.cluster.alias").orElse("source")
+                  + options.text("replication.policy.separator").orElse("."));
+      case "IdentityReplicationPolicy" -> Optional.of("");
+      default -> Optional.empty();
+    };
+  }
+
+  private static String source(final Connector connector) {
+    final Options options = connector.options();
+    final String servers =
+        options
+            .text("source.cluster.bootstrap.servers")
+            .orElseGet(() -> options.required("source.consumer.bootstrap.servers"));
+    final String namespace =
+        Connector.kafka(Optional.of(servers))
+            .orElseThrow(() -> new UnusableOptionException("the source cluster has no server"));
+    return connector.names().canonical().apply(namespace);
+  }
+
+  private static SourceStream stream(final Dataset source, final String topic) {
+    return new SourceStream(
+        source, RecordState.startingAs(topic), MirrorMakerResolver::column, false);
+  }
+
+  private static Optional<InputColumn> column(final Origin origin) {
+    return COPIED.contains(origin.part())
+        ? Optional.of(InputColumn.of(origin.columnName()))
+        : Optional.empty();
+  }
+}

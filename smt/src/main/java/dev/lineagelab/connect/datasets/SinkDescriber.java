@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.columns.Columns;
+import dev.lineagelab.connect.columns.Contribution;
+import dev.lineagelab.connect.columns.Origin;
+import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.RecordState.Side;
+import dev.lineagelab.connect.columns.Refinement;
+import dev.lineagelab.connect.columns.Regex;
+import dev.lineagelab.connect.columns.Shape;
+import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.TransformChain;
+import dev.lineagelab.connect.columns.UnusableOptionException;
+import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.ObservedTopic;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.apache.kafka.connect.data.Schema;
+
+/**
+ * Follows the records of a sink: from each topic that it reads through the transforms to where the
+ * sink puts them. Each topic goes its own way, so that edges never cross.
+ */
+final class SinkDescriber {
+  /** Every part of a Kafka record has a name. */
+  private static final Function<Origin, Optional<InputColumn>> TOPIC_COLUMNS =
+      origin -> Optional.of(InputColumn.of(origin.columnName()));
+
+  private final Connector connector;
+  private final TransformChain chain;
+  private final DatasetResolver resolver;
+  private final Declarations declared;
+  private final DescriptionBuilder result;
+
+  SinkDescriber(
+      final Connector connector,
+      final TransformChain chain,
+      final DatasetResolver resolver,
+      final Declarations declared,
+      final DescriptionBuilder result) {
+    this.connector = connector;
+    this.chain = chain;
+    this.resolver = resolver;
+    this.declared = declared;
+    this.result = result;
+  }
+
+  void describe(final List<ObservedTopic> seen) {
+    final Map<String, List<ObservedTopic>> byName = new TreeMap<>();
+    configured().forEach(name -> byName.put(name, new ArrayList<>()));
+    final Predicate<String> isRead = isRead(byName.keySet().stream().toList());
+    seen.stream()
+        .filter(topic -> isRead.test(topic.topic()))
+        .forEach(topic -> byName.computeIfAbsent(topic.topic(), k -> new ArrayList<>()).add(topic));
+    byName.forEach(
+        (name, observations) -> {
+          result.input(connector.topic(name));
+          if (observations.isEmpty()) {
+            arrive(name, chain.apply(RecordState.startingAs(name)));
+          }
+          observations.forEach(this::follow);
+        });
+  }
+
+  private Collection<String> configured() {
+    try {
+      return new TreeSet<>(connector.options().list("topics"));
+    } catch (final UnusableOptionException e) {
+      result.note("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      return List.of();
+    }
+  }
+
+  /** Topics of before a change of the configuration may have been seen too. */
+  private Predicate<String> isRead(final Collection<String> configured) {
+    try {
+      final Optional<Regex> pattern = connector.options().text("topics.regex").map(Regex::of);
+      if (pattern.isPresent()) {
+        return topic -> isMatch(pattern.get(), topic);
+      }
+    } catch (final UnusableOptionException e) {
+      result.note("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      return topic -> true;
+    }
+    final Set<String> topics = Set.copyOf(configured);
+    return topics.isEmpty() ? topic -> true : topics::contains;
+  }
+
+  private boolean isMatch(final Regex pattern, final String topic) {
+    try {
+      return pattern.matches(topic);
+    } catch (final UnusableOptionException e) {
+      result.note("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      return true;
+    }
+  }
+
+  private void follow(final ObservedTopic seen) {
+    final String place =
+        Optional.ofNullable(seen.alias())
+            .or(() -> chain.aliasOf(ConnectorDescriber.OWN_TRANSFORM))
+            .orElse(TransformChain.END);
+    final RecordState start =
+        RecordState.startingAs(seen.topic())
+            .withSchema(Side.withSchema(seen.keySchema(), seen.valueSchema()));
+    final List<RecordState> before = TransformChain.byTopic(chain.before(place).apply(start));
+    ownFields(before).ifPresent(added -> schema(seen, added));
+    final List<RecordState> after = new ArrayList<>();
+    before.stream()
+        .map(record -> Refinement.refine(record, seen.keySchema(), seen.valueSchema()))
+        .forEach(record -> after.addAll(chain.after(place).apply(record)));
+    arrive(seen.topic(), after);
+  }
+
+  /**
+   * The fields that transforms before have added, if they have done nothing else to the value: the
+   * topic's own schema is then the one that was seen without them.
+   */
+  private static Optional<Set<String>> ownFields(final List<RecordState> before) {
+    final Set<String> added = new TreeSet<>();
+    for (final RecordState record : before) {
+      if (record.value() instanceof final Tree tree && tree.rest() instanceof Shape.Untouched) {
+        final boolean isAdded =
+            tree.gone().isEmpty()
+                && Columns.of(Tree.exactly(null, tree.fields())).known().values().stream()
+                    .flatMap(Set::stream)
+                    .noneMatch(from -> from.origin().part() == Origin.Part.VALUE);
+        if (!isAdded) {
+          return Optional.empty();
+        }
+        added.addAll(tree.fields().keySet());
+      } else if (!(record.value() instanceof Shape.Untouched)) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(added);
+  }
+
+  private void schema(final ObservedTopic seen, final Set<String> added) {
+    final Schema value = seen.valueSchema();
+    if (value == null) {
+      return;
+    }
+    final RecordState whole =
+        Refinement.refine(RecordState.startingAs(seen.topic()), seen.keySchema(), value);
+    final Integer version = added.isEmpty() ? value.version() : null;
+    Columns.topicFields(whole)
+        .map(fields -> fields.stream().filter(field -> !added.contains(field.name())).toList())
+        .ifPresent(fields -> result.schema(connector.topic(seen.topic()), version, fields));
+  }
+
+  private void arrive(final String topic, final List<RecordState> ways) {
+    final Dataset input = connector.topic(topic);
+    final Optional<Dataset> other = declared.of(topic, connector);
+    if (ways.isEmpty()) {
+      result.note("No record of topic '" + topic + "' gets through the transforms.");
+    } else if (other.isPresent()) {
+      result.pair(
+          input,
+          other.get(),
+          TopicsOnly.unknown("Columns of datasets that are only declared are not known."));
+    } else {
+      TransformChain.byTopic(ways).forEach(record -> arrive(input, record));
+    }
+  }
+
+  private void arrive(final Dataset input, final RecordState record) {
+    result.notes(record.reasons());
+    try {
+      final Resolved<SinkTarget> targets = resolver.targets(connector, record);
+      result.notes(targets.notes());
+      targets.found().forEach(target -> arrive(input, record, target));
+    } catch (final UnusableOptionException e) {
+      result.note("Where the connector writes is not known: " + e.getMessage() + ".");
+    }
+  }
+
+  private void arrive(final Dataset input, final RecordState record, final SinkTarget target) {
+    final Set<Contribution> filters = new TreeSet<>(record.filters());
+    filters.addAll(target.filters());
+    result.pair(
+        input,
+        target.dataset(),
+        DescriptionBuilder.lineage(Columns.of(target.columns()), input, TOPIC_COLUMNS, filters));
+    result.symlinks(target.dataset(), target.symlinks());
+    if (target.hasSchema()) {
+      Columns.fields(target.columns())
+          .ifPresent(fields -> result.schema(target.dataset(), null, fields));
+    }
+  }
+}

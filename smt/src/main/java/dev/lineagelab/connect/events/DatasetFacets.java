@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.events;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.model.Field;
+import dev.lineagelab.connect.model.SchemaVersion;
+import dev.lineagelab.connect.model.Symlink;
+import java.util.List;
+
+/** Facets of a dataset, whichever way its data goes. */
+final class DatasetFacets {
+  private DatasetFacets() {}
+
+  static void addSchema(final ObjectNode facets, final SchemaVersion schema) {
+    addFields(Schemas.facet(facets, "schema", Schemas.SCHEMA), schema.fields());
+  }
+
+  private static void addFields(final ObjectNode parent, final List<Field> fields) {
+    final ArrayNode array = parent.putArray("fields");
+    for (final Field field : fields) {
+      final ObjectNode json = array.addObject();
+      json.put("name", field.name());
+      if (field.type() != null) {
+        json.put("type", field.type());
+      }
+      if (field.description() != null) {
+        json.put("description", field.description());
+      }
+      if (!field.fields().isEmpty()) {
+        addFields(json, field.fields());
+      }
+    }
+  }
+
+  /** The registry's version of the schema; its id where the version is not known. */
+  static void addVersion(final ObjectNode facets, final SchemaVersion schema) {
+    final String version = schema.version() == null ? schema.id() : schema.version().toString();
+    if (version != null) {
+      Schemas.facet(facets, "version", Schemas.VERSION).put("datasetVersion", version);
+    }
+  }
+
+  static void addSymlinks(final ObjectNode facets, final List<Symlink> symlinks) {
+    if (symlinks.isEmpty()) {
+      return;
+    }
+    final ArrayNode array =
+        Schemas.facet(facets, "symlinks", Schemas.SYMLINKS).putArray("identifiers");
+    for (final Symlink symlink : symlinks) {
+      array
+          .addObject()
+          .put("namespace", symlink.namespace())
+          .put("name", symlink.name())
+          .put("type", symlink.type());
+    }
+  }
+}

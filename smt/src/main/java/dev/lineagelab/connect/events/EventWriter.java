@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.events;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.SchemaVersion;
+import dev.lineagelab.connect.settings.Secrets;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+
+/** Writes events as OpenLineage has them, version 2-0-2. */
+public final class EventWriter {
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+
+  private EventWriter() {}
+
+  /** The event as one line of JSON. Equal events give equal text. */
+  public static String write(final RunEvent event) {
+    final ObjectNode json = JsonNodeFactory.instance.objectNode();
+    json.put("eventType", event.type().name());
+    json.put("eventTime", TIME.format(event.time()));
+    json.put("producer", Producer.URI);
+    json.put("schemaURL", Schemas.RUN_EVENT);
+    final ObjectNode run = json.putObject("run");
+    run.put("runId", event.runId().toString());
+    RunFacets.add(run.putObject("facets"), event, Secrets.of(event.connector().config()));
+    final ObjectNode job = json.putObject("job");
+    job.put("namespace", event.jobNamespace());
+    job.put("name", event.connector().name());
+    JobFacets.add(job.putObject("facets"), event);
+    addDatasets(json.putArray("inputs"), event, event.description().inputs(), true);
+    addDatasets(json.putArray("outputs"), event, event.description().outputs(), false);
+    return json.toString();
+  }
+
+  private static void addDatasets(
+      final ArrayNode array,
+      final RunEvent event,
+      final List<Dataset> datasets,
+      final boolean isInput) {
+    for (final Dataset dataset : datasets) {
+      final ObjectNode json = array.addObject();
+      json.put("namespace", dataset.namespace());
+      json.put("name", dataset.name());
+      final ObjectNode facets = json.putObject("facets");
+      addFacets(facets, event.description(), dataset);
+      if (!isInput) {
+        ColumnFacets.addColumnLineage(facets, event.description(), dataset);
+      }
+      // A task counts records, not records of a topic: only where there is no choice is it known
+      // which dataset they are of.
+      if (event.counts() != null && datasets.size() == 1) {
+        addStatistics(json, event.counts(), isInput);
+      }
+    }
+  }
+
+  private static void addFacets(
+      final ObjectNode facets, final Description description, final Dataset dataset) {
+    final SchemaVersion schema = description.schemas().get(dataset);
+    if (schema != null) {
+      DatasetFacets.addSchema(facets, schema);
+      DatasetFacets.addVersion(facets, schema);
+    }
+    DatasetFacets.addSymlinks(facets, description.symlinks().getOrDefault(dataset, List.of()));
+  }
+
+  private static void addStatistics(
+      final ObjectNode dataset, final Counts counts, final boolean isInput) {
+    if (isInput) {
+      final ObjectNode facets = dataset.putObject("inputFacets");
+      Schemas.facet(facets, "inputStatistics", Schemas.INPUT_STATISTICS)
+          .put("rowCount", counts.read());
+    } else {
+      final ObjectNode facets = dataset.putObject("outputFacets");
+      Schemas.facet(facets, "outputStatistics", Schemas.OUTPUT_STATISTICS)
+          .put("rowCount", counts.written());
+    }
+  }
+
+  static String integrationType(final ConnectorType type) {
+    return type == ConnectorType.SOURCE ? "source" : "sink";
+  }
+}

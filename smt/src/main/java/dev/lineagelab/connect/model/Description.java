@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.model;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The lineage of a connector: sorted, so that equal lineage is an equal value.
+ *
+ * @param pairs which input feeds which output
+ * @param schemas of those datasets whose columns are known
+ * @param symlinks other names of datasets
+ * @param notes what could not be found out and why, in sentences for people
+ */
+public record Description(
+    List<Dataset> inputs,
+    List<Dataset> outputs,
+    List<DatasetPair> pairs,
+    Map<Dataset, SchemaVersion> schemas,
+    Map<Dataset, List<Symlink>> symlinks,
+    List<String> notes) {
+  /** Nothing is known. */
+  public static final Description EMPTY =
+      new Description(List.of(), List.of(), List.of(), Map.of(), Map.of(), List.of());
+
+  public Description {
+    inputs = inputs.stream().distinct().sorted().toList();
+    outputs = outputs.stream().distinct().sorted().toList();
+    pairs = List.copyOf(pairs);
+    schemas = Collections.unmodifiableSortedMap(new TreeMap<>(schemas));
+    symlinks = Collections.unmodifiableSortedMap(new TreeMap<>(symlinks));
+    notes = List.copyOf(notes);
+  }
+}

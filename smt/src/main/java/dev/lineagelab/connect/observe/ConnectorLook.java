@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.observe;
+
+import dev.lineagelab.connect.model.ConnectorView;
+import dev.lineagelab.connect.runs.ConnectorStatus;
+
+/**
+ * A connector as it is now.
+ *
+ * @param hasTransform whether its chain of transforms has this plugin's
+ */
+public record ConnectorLook(ConnectorView view, ConnectorStatus status, boolean hasTransform) {}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.settings;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Where options come from, and which of them do not exist. */
+public final class OptionSources {
+  private OptionSources() {}
+
+  /**
+   * Options of the process, for all that a configuration leaves open.
+   *
+   * @param system system properties, such as {@code openlineage.transport.url}
+   * @param environment variables, such as {@code OPENLINEAGE_TRANSPORT_URL}
+   */
+  public static Map<String, String> ofProcess(
+      final Properties system, final Map<String, String> environment) {
+    final Map<String, String> options = new HashMap<>();
+    for (final String name : OptionDefinitions.all().names()) {
+      final String property = system.getProperty(Options.PREFIX + name);
+      final String variable = environment.get(variable(name));
+      if (property != null || variable != null) {
+        options.put(name, property == null ? variable : property);
+      }
+    }
+    return options;
+  }
+
+  private static String variable(final String name) {
+    return (Options.PREFIX + name).replace('.', '_').toUpperCase(Locale.ROOT);
+  }
+
+  /** {@code first} over {@code second}. */
+  public static Map<String, String> merged(
+      final Map<String, String> first, final Map<String, String> second) {
+    final Map<String, String> all = new HashMap<>(second);
+    all.putAll(first);
+    return all;
+  }
+
+  /**
+   * Options that do not exist, each with the one that was probably meant.
+   *
+   * @param where such as {@code worker property}
+   * @param prefix that the names have there
+   * @return sentences for a log
+   */
+  public static List<String> unknown(
+      final String where, final String prefix, final Set<String> names) {
+    final Set<String> known = new TreeSet<>(OptionDefinitions.all().names());
+    final List<String> found = new ArrayList<>();
+    for (final String name : new TreeSet<>(names)) {
+      if (UnknownOptions.isUnknown(name, known)) {
+        final String nearest = UnknownOptions.nearest(name, known);
+        found.add(
+            where
+                + " "
+                + prefix
+                + name
+                + " is unknown and has no effect; did you mean "
+                + prefix
+                + nearest
+                + "?");
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.columns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.model.EdgeKind;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.SchemaBuilder;
+import org.junit.jupiter.api.Test;
+
+class TransformChainTest {
+  private static final String OWN = "com.example.Observer";
+  private static final Schema SCHEMA =
+      SchemaBuilder.struct().field("a", Schema.STRING_SCHEMA).build();
+
+  private static Map<String, String> config(final String... typesAndOptions) {
+    final Map<String, String> config = new HashMap<>();
+    for (final String option : typesAndOptions) {
+      final String[] parts = option.split("=", 2);
+      config.put(parts[0], parts[1]);
+    }
+    return config;
+  }
+
+  private static List<RecordState> run(final Map<String, String> config) {
+    final RecordState start =
+        Refinement.refine(RecordState.startingAs("t"), Schema.STRING_SCHEMA, SCHEMA);
+    return TransformChain.of(config, Set.of(OWN)).apply(start);
+  }
+
+  @Test
+  void knowsTransformsWithoutTheirPackage() {
+    final List<RecordState> ways =
+        run(
+            config(
+                "transforms=r,o",
+                "transforms.r.type=ReplaceField$Value",
+                "transforms.r.renames=a:b",
+                "transforms.o.type=Observer"));
+    assertThat(Columns.of(ways.get(0).value()).known()).containsOnlyKeys("b");
+  }
+
+  private static final Map<String, String> SWAPPED_THEN_RENAMED =
+      config(
+          "transforms=swap,rename",
+          "transforms.swap.type=ReplaceField$Value",
+          "transforms.swap.renames=given:family,family:given",
+          "transforms.rename.type=ReplaceField$Value",
+          "transforms.rename.renames=first:given,last:family");
+
+  private static final Schema NAMES =
+      SchemaBuilder.struct()
+          .field("given", Schema.STRING_SCHEMA)
+          .field("family", Schema.STRING_SCHEMA)
+          .build();
+
+  @Test
+  void takesAFieldWithANewNameForTheOldOneThoughAnotherMayHaveHadThatName() {
+    final RecordState start =
+        RecordState.startingAs("t").withSchema(RecordState.Side.withSchema(null, NAMES));
+    final List<RecordState> ways =
+        TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN)).apply(start);
+    assertThat(ways).hasSize(1);
+    final Columns columns = Columns.of(Refinement.refine(ways.get(0).value(), NAMES));
+    assertThat(columns.unknown()).isEmpty();
+    assertThat(columns.known().get("given")).containsExactly(identity("first"));
+    assertThat(columns.known().get("family")).containsExactly(identity("last"));
+  }
+
+  @Test
+  void doesNotGuessWhichOfTwoFieldsHasANameWhereThereMayBeNoSchema() {
+    final RecordState record =
+        TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN))
+            .apply(RecordState.startingAs("t"))
+            .get(0);
+    final Columns columns = Columns.of(record.value());
+    assertThat(columns.unknown()).containsExactlyInAnyOrder("given", "family");
+    assertThat(columns.known()).isEmpty();
+  }
+
+  @Test
+  void knowsThatAStructCanBeLeftWithoutFields() {
+    final Schema empty = SchemaBuilder.struct().build();
+    final RecordState record =
+        run(config(
+                "transforms=r", "transforms.r.type=ReplaceField$Value", "transforms.r.exclude=a"))
+            .get(0);
+    final Columns columns = Columns.of(Refinement.refine(record.value(), empty));
+    assertThat(columns).isEqualTo(Columns.of(Shape.Tree.exactly(null, Map.of())));
+  }
+
+  @Test
+  void doesNotMissValuesInTombstones() {
+    final RecordState tombstone = RecordState.startingAs("t").withValue(Shape.ABSENT, true);
+    assertThat(Refinement.refine(tombstone, null, SCHEMA)).isEqualTo(tombstone);
+  }
+
+  private static Contribution identity(final String field) {
+    return Contribution.identity(Origin.of(Part.VALUE).child(field));
+  }
+
+  @Test
+  void saysOnWhichHeaderItDependsThatARecordGetsThrough() {
+    final List<RecordState> ways =
+        run(
+            config(
+                "transforms=f",
+                "transforms.f.type=Filter",
+                "transforms.f.predicate=p",
+                "predicates.p.type=HasHeaderKey",
+                "predicates.p.name=h"));
+    assertThat(ways).hasSize(1);
+    assertThat(ways.get(0).filters())
+        .containsExactly(
+            new Contribution(Origin.of(Part.HEADERS).child("h"), EdgeKind.FILTER, false));
+  }
+
+  @Test
+  void dropsWhatTheTopicDecides() {
+    assertThat(
+            run(
+                config(
+                    "transforms=f",
+                    "transforms.f.type=Filter",
+                    "transforms.f.predicate=p",
+                    "predicates.p.type=TopicNameMatches",
+                    "predicates.p.pattern=t")))
+        .isEmpty();
+  }
+
+  @Test
+  void namesTheTransformBehindWhichNothingIsKnown() {
+    final RecordState record =
+        run(config("transforms=x", "transforms.x.type=com.example.Odd")).get(0);
+    assertThat(record.reasons()).singleElement().asString().contains("'x' (com.example.Odd)");
+    assertThat(record.topic()).isInstanceOf(TopicName.Unknown.class);
+  }
+
+  @Test
+  void doesNotGuessAnOptionThatOnlyTheWorkerResolves() {
+    final RecordState record =
+        run(config(
+                "transforms=x",
+                "transforms.x.type=RegexRouter",
+                "transforms.x.regex=.*",
+                "transforms.x.replacement=${env:TOPIC}"))
+            .get(0);
+    assertThat(record.reasons())
+        .singleElement()
+        .asString()
+        .contains("'replacement' is a reference");
+  }
+
+  @Test
+  void takesAHashForWhatItHides() {
+    final RecordState record =
+        run(config(
+                "transforms=x",
+                "transforms.x.type=io.aiven.kafka.connect.transforms.Hash$Value",
+                "transforms.x.field.name=a"))
+            .get(0);
+    assertThat(Columns.of(record.value()).known().get("a"))
+        .singleElement()
+        .matches(Contribution::masking);
+  }
+}

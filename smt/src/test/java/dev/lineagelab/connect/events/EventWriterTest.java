@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SchemaLocation;
+import com.networknt.schema.SpecVersion.VersionFlag;
+import dev.lineagelab.connect.model.ColumnEdge;
+import dev.lineagelab.connect.model.ColumnLineage;
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.ConnectorView;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.DatasetPair;
+import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.EdgeKind;
+import dev.lineagelab.connect.model.Field;
+import dev.lineagelab.connect.model.SchemaVersion;
+import dev.lineagelab.connect.model.Symlink;
+import dev.lineagelab.connect.runs.ConnectorStatus;
+import dev.lineagelab.connect.runs.EventType;
+import dev.lineagelab.connect.runs.TaskStatus;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class EventWriterTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** The published schemas, where they lie beside the checkout. */
+  private static final Path SPEC = Path.of("../../shared/openlineage-spec");
+
+  private static final Dataset ORDERS = new Dataset("kafka://kafka:9092", "orders");
+  private static final Dataset BIDS = new Dataset("kafka://kafka:9092", "bids");
+  private static final Dataset ORDERS_TABLE = new Dataset("s3://lake", "raw/orders");
+  private static final Dataset BIDS_TABLE = new Dataset("s3://lake", "raw/bids");
+
+  private static final ConnectorStatus FAILED =
+      new ConnectorStatus(
+          "RUNNING",
+          "w:1",
+          null,
+          new TreeMap<>(
+              Map.of(
+                  0,
+                  new TaskStatus(
+                      "FAILED",
+                      "w:1",
+                      "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded\n\tat A.a\n"
+                          + "Caused by: java.io.IOException: login with hush-hush failed\n\tat B.b\n"))));
+
+  private static ColumnEdge edge(
+      final String output,
+      final Dataset input,
+      final String field,
+      final EdgeKind kind,
+      final boolean masking) {
+    return new ColumnEdge(output, input, field, kind, masking);
+  }
+
+  private static Description two() {
+    return new Description(
+        List.of(ORDERS, BIDS),
+        List.of(ORDERS_TABLE, BIDS_TABLE),
+        List.of(
+            new DatasetPair(
+                ORDERS,
+                ORDERS_TABLE,
+                new ColumnLineage(
+                    List.of(
+                        edge("id", ORDERS, "id", EdgeKind.IDENTITY, false),
+                        edge("name", ORDERS, "customer.name", EdgeKind.TRANSFORMATION, true),
+                        edge(null, ORDERS, "id", EdgeKind.FILTER, false)),
+                    Set.of("*"),
+                    List.of("com.example.Odd is unknown"))),
+            new DatasetPair(BIDS, BIDS_TABLE, ColumnLineage.NONE)),
+        Map.of(
+            ORDERS,
+            new SchemaVersion(
+                "17",
+                3,
+                List.of(
+                    Field.of("id", "int64"),
+                    new Field("customer", "struct", "who", List.of(Field.of("name", "string")))))),
+        Map.of(ORDERS_TABLE, List.of(new Symlink("http://catalog:8181", "raw.orders", "TABLE"))),
+        List.of("a note"));
+  }
+
+  private static Description one() {
+    return new Description(
+        List.of(ORDERS),
+        List.of(ORDERS_TABLE),
+        List.of(new DatasetPair(ORDERS, ORDERS_TABLE, ColumnLineage.NONE)),
+        Map.of(),
+        Map.of(),
+        List.of());
+  }
+
+  private static String write(
+      final EventType type,
+      final Description description,
+      final ConnectorStatus status,
+      final Counts counts) {
+    return EventWriter.write(
+        new RunEvent(
+            type,
+            Instant.parse("2026-11-21T10:00:00Z"),
+            UUID.fromString("01a0c450-6c00-70e6-9c58-d15b5977f24a"),
+            "lab",
+            new ConnectorView(
+                "orders-lake",
+                ConnectorType.SINK,
+                "com.example.Sink",
+                Map.of("db.password", "hush-hush", "connector.class", "com.example.Sink"),
+                true),
+            description,
+            "it runs",
+            false,
+            status,
+            counts,
+            Duration.ofSeconds(30)));
+  }
+
+  private static JsonNode event(
+      final EventType type, final Description description, final Counts counts) throws Exception {
+    return JSON.readTree(write(type, description, FAILED, counts));
+  }
+
+  @Test
+  void everyEventIsWhole() throws Exception {
+    final JsonNode event = event(EventType.ABORT, two(), null);
+    assertThat(event.at("/eventTime").asText()).isEqualTo("2026-11-21T10:00:00.000Z");
+    assertThat(event.at("/inputs").findValuesAsText("name")).contains("orders", "bids");
+    assertThat(event.at("/outputs")).hasSize(2);
+    assertThat(event.at("/job/facets/jobType/processingType").asText()).isEqualTo("STREAMING");
+    assertThat(event.at("/job/facets/jobType/integration").asText()).isEqualTo("KAFKA_CONNECT");
+    assertThat(event.at("/job/facets/jobType/emissionPattern/windowDuration").asInt())
+        .isEqualTo(30);
+  }
+
+  @Test
+  void whereNothingIsKnownListsAreEmptyAndThere() throws Exception {
+    final JsonNode event = event(EventType.START, Description.EMPTY, null);
+    assertThat(event.at("/inputs").isArray() && event.at("/outputs").isArray()).isTrue();
+    assertThat(event.at("/job/facets").has("lineage")).isFalse();
+  }
+
+  @Test
+  void pairsAreNotCrossed() throws Exception {
+    final JsonNode entries =
+        event(EventType.RUNNING, two(), null).at("/job/facets/lineage/entries");
+    assertThat(entries).hasSize(2);
+    assertThat(entries.at("/0/name").asText()).isEqualTo("raw/bids");
+    assertThat(entries.at("/0/inputs").findValuesAsText("name")).containsExactly("bids");
+    assertThat(entries.at("/1/inputs").findValuesAsText("name")).containsOnly("orders");
+    assertThat(entries.at("/1/fields/id/inputs/0/transformations/0/subtype").asText())
+        .isEqualTo("IDENTITY");
+    assertThat(event(EventType.RUNNING, one(), null).at("/job/facets").has("lineage")).isFalse();
+  }
+
+  @Test
+  void saysWhichColumnComesOfWhichAndWhatIsNotKnown() throws Exception {
+    final JsonNode table = event(EventType.RUNNING, two(), null).at("/outputs/1");
+    assertThat(table.at("/name").asText()).isEqualTo("raw/orders");
+    final JsonNode columns = table.at("/facets/columnLineage");
+    assertThat(columns.at("/fields/id/transformationType").asText()).isEqualTo("IDENTITY");
+    assertThat(columns.at("/fields/name/inputFields/0/field").asText()).isEqualTo("customer.name");
+    assertThat(columns.at("/fields/name/inputFields/0/transformations/0/masking").asBoolean())
+        .isTrue();
+    assertThat(columns.at("/fields/name/transformationType").asText()).isEqualTo("MASKED");
+    assertThat(columns.at("/dataset/0/transformations/0/type").asText()).isEqualTo("INDIRECT");
+    assertThat(columns.at("/unknownFields/0").asText()).isEqualTo("*");
+    assertThat(columns.at("/unknownBecause/0").asText()).contains("com.example.Odd");
+  }
+
+  @Test
+  void showsSchemasWithVersionsAndOtherNames() throws Exception {
+    final JsonNode event = event(EventType.RUNNING, two(), null);
+    final JsonNode facets = event.at("/inputs/1/facets");
+    assertThat(facets.at("/schema/fields/1/fields/0/name").asText()).isEqualTo("name");
+    assertThat(facets.at("/version/datasetVersion").asText()).isEqualTo("3");
+    assertThat(event.at("/outputs/1/facets/symlinks/identifiers/0/type").asText())
+        .isEqualTo("TABLE");
+  }
+
+  @Test
+  void countsAreGivenWhereItIsKnownWhoseTheyAre() throws Exception {
+    final Counts counts = new Counts(21, 16, 1, 2);
+    final JsonNode event = event(EventType.RUNNING, one(), counts);
+    assertThat(event.at("/inputs/0/inputFacets/inputStatistics/rowCount").asLong()).isEqualTo(21);
+    assertThat(event.at("/outputs/0/outputFacets/outputStatistics/rowCount").asLong())
+        .isEqualTo(16);
+    assertThat(event(EventType.RUNNING, two(), counts).at("/inputs/0").has("inputFacets"))
+        .isFalse();
+    assertThat(
+            event(EventType.RUNNING, two(), counts)
+                .at("/run/facets/lineagelab_connect/records/skipped")
+                .asLong())
+        .isEqualTo(2);
+  }
+
+  @Test
+  void failuresHaveTheirReasonAndNoSecret() throws Exception {
+    final JsonNode event = event(EventType.FAIL, one(), Counts.NONE);
+    final JsonNode error = event.at("/run/facets/errorMessage");
+    assertThat(error.at("/message").asText())
+        .contains("Tolerance exceeded", "Caused by: java.io.IOException: login with **** failed");
+    assertThat(error.at("/stackTrace").asText()).contains("at B.b");
+    assertThat(event.toString()).doesNotContain("hush-hush");
+    assertThat(event.at("/run/facets/lineagelab_connect/tasks/0/state").asText())
+        .isEqualTo("FAILED");
+    assertThat(event.at("/run/facets/lineagelab_connect/class").asText())
+        .isEqualTo("com.example.Sink");
+  }
+
+  @Test
+  void equalEventsAreEqualText() {
+    assertThat(write(EventType.RUNNING, two(), FAILED, Counts.NONE))
+        .isEqualTo(write(EventType.RUNNING, two(), FAILED, Counts.NONE));
+  }
+
+  @ParameterizedTest
+  @EnumSource(EventType.class)
+  void isAsThePublishedSchemasAsk(final EventType type) throws Exception {
+    assumeTrue(Files.isDirectory(SPEC), "the published schemas are not beside this checkout");
+    for (final Description description : List.of(Description.EMPTY, one(), two())) {
+      final JsonNode event = event(type, description, new Counts(1, 2, 3, 4));
+      assertThat(problems(event, event.get("schemaURL").asText())).isEmpty();
+      for (final JsonNode facet : facets(event)) {
+        assertThat(problems(facet, facet.get("_schemaURL").asText()))
+            .as(facet.toString())
+            .isEmpty();
+      }
+    }
+  }
+
+  private static List<JsonNode> facets(final JsonNode event) {
+    final List<JsonNode> found = new ArrayList<>();
+    event.findParents("_schemaURL").forEach(found::add);
+    assertThat(found).isNotEmpty();
+    return found;
+  }
+
+  private static Set<?> problems(final JsonNode json, final String schema) throws Exception {
+    final Map<String, String> files = new TreeMap<>();
+    try (Stream<Path> paths = Files.list(SPEC)) {
+      for (final Path path : paths.filter(file -> file.toString().endsWith(".json")).toList()) {
+        final String text = Files.readString(path);
+        files.put(JSON.readTree(text).get("$id").asText(), text);
+      }
+    }
+    assertThat(files).containsKey(schema.split("#")[0]);
+    return JsonSchemaFactory.getInstance(
+            VersionFlag.V202012,
+            builder -> builder.schemaLoaders(loaders -> loaders.schemas(files)))
+        .getSchema(SchemaLocation.of(schema))
+        .validate(json);
+  }
+}
