@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lineage plugin, and what Maven builds for the tests alone: connectors that misbehave, and JMH benchmarks."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.artifacts import Artifacts
+from infra.artifacts.cache import key_of_tree
+from infra.project import PROJECT, STATE
+
+BUILT = STATE / ".connect-plugins"
+REACTOR = "components"
+LINEAGE = "smt"
+TEST_CONNECTORS = "components/connect-test-connectors"
+BENCHMARK = "smt/bench"
+_GOALS = (
+    *("-Dmaven.test.skip=true", "-DincludeScope=runtime", "-DoutputDirectory=target/jars"),
+    *("package", "dependency:copy-dependencies"),
+)
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """Folders of jars, entries of `plugin.path`."""
+
+    lineage: Path
+    test_connectors: Path
+
+
+def plugins() -> Plugins:
+    """Both; the connectors are built unless these very sources were built before.
+
+    Raises:
+        ArtifactError: the lineage plugin is not set up.
+        CalledProcessError: Maven failed; it has printed why.
+    """
+    whole = _built("test-connectors", (TEST_CONNECTORS,))
+    return Plugins(Artifacts.open().component("connect-lineage"), whole / Path(TEST_CONNECTORS).name)
+
+
+def benchmark() -> Path:
+    """The folder with the jars of the JMH benchmarks. Raises CalledProcessError: Maven failed."""
+    return _built("benchmark", (LINEAGE, BENCHMARK)) / Path(BENCHMARK).name
+
+
+def _built(name: str, modules: Sequence[str]) -> Path:
+    sources = [PROJECT / REACTOR / "pom.xml"]
+    for module in modules:
+        sources += [PROJECT / module / "pom.xml", PROJECT / module / "src" / "main"]
+    whole = BUILT / f"{name}-{key_of_tree(*sources, below=PROJECT)}"
+    if not whole.exists():
+        for old in BUILT.glob(f"{name}-*"):
+            shutil.rmtree(old)
+        BUILT.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=BUILT) as folder:
+            _build(modules, Path(folder)).rename(whole)
+    return whole
+
+
+def _build(modules: Sequence[str], folder: Path) -> Path:
+    """In a copy, so that the checkout's own target folders are left to whoever works there."""
+    for part in (REACTOR, LINEAGE):
+        shutil.copytree(PROJECT / part, folder / part, ignore=shutil.ignore_patterns("target"))
+    command, environment = Artifacts.open().maven_command()
+    wanted = ",".join(os.path.relpath(module, REACTOR) for module in modules)
+    words = [*command, "-q", "--file", str(folder / REACTOR / "pom.xml"), "-pl", wanted, *_GOALS]
+    subprocess.run(words, check=True, env=os.environ | environment)
+    made = folder / "made"
+    for module in modules:
+        place = made / Path(module).name
+        place.mkdir(parents=True)
+        for jar in (folder / module / "target").glob("**/*.jar"):
+            shutil.move(jar, place)
+    return made

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The truth about columns: change a field of what goes in, and exactly those columns change that the events name."""
+
+import itertools
+import json
+
+import boto3
+import pytest
+
+from infra import credentials
+from infra.provider.kind import Call
+from infra.provider.kinds.bucket import BucketInputs, BucketKind
+from infra.services import object_store
+from infra.settings import Settings
+from tests.connect.cluster import struct, with_lineage
+from tests.connect.processes import credentials_of, running
+from tests.connect.rest import until
+from tests.connect.stories import columns, names, notes
+
+BUCKET = "columns"
+
+KAFKA_TRANSFORMS = "org.apache.kafka.connect.transforms"
+FIELDS = {"id": "1", "first": "a", "last": "b", "city": "c", "amount": "10", "note": "n"}
+CHANGED = {field: str(int(value) + 1) if value.isdigit() else f"{value}!" for field, value in FIELDS.items()}
+
+RENAME = ("rename", "ReplaceField$Value", {"renames": "first:given,last:family", "exclude": "note"})
+SWAP = ("swap", "ReplaceField$Value", {"renames": "given:family,family:given"})
+MASK = ("mask", "MaskField$Value", {"fields": "city", "replacement": "x"})
+CAST = ("cast", "Cast$Value", {"spec": "amount:int64"})
+HOIST = ("hoist", "HoistField$Value", {"field": "row"})
+FLATTEN = ("flatten", "Flatten$Value", {"delimiter": "_"})
+EXTRACT = ("extract", "ExtractField$Value", {"field": "row"})
+INSERT = ("insert", "InsertField$Value", {"static.field": "origin", "static.value": "test"})
+KEY = ("key", "ValueToKey", {"fields": "id"})
+
+CHAINS = {
+    "nothing": (),
+    "rename and drop": (RENAME,),
+    "rename, then swap": (RENAME, SWAP),
+    "swap before there is what it swaps": (SWAP, RENAME),
+    "mask, cast, insert": (MASK, CAST, INSERT),
+    "hoist, then flatten": (HOIST, FLATTEN, RENAME),
+    "hoist and extract": (HOIST, EXTRACT, MASK),
+    "key of a renamed row": (KEY, RENAME),
+}
+
+
+class Store:
+    """A bucket, and sinks that archive topics in it."""
+
+    def __init__(self, site):
+        self._url = site.address(object_store.NAME, object_store.S3.name).url
+        self._credentials = credentials_of(site.root)
+
+    def secrets(self):
+        return credentials.read(self._credentials).values()
+
+    def make(self):
+        inputs = BucketInputs(endpoint=self._url, bucket=BUCKET, credentials=str(self._credentials))
+        BucketKind().create(inputs, Call())
+
+    def sink(self, topic):
+        keys = credentials.read(self._credentials)
+        return {
+            "connector.class": "dev.lineagelab.archive.S3ArchiveSinkConnector",
+            "tasks.max": 1,
+            "topics": topic,
+            "consumer.override.auto.offset.reset": "earliest",
+            "s3.bucket.name": BUCKET,
+            "s3.region": credentials.S3_REGION,
+            "store.url": self._url,
+            "aws.access.key.id": keys[credentials.S3_ACCESS_KEY],
+            "aws.secret.access.key": keys[credentials.S3_SECRET_KEY],
+            "format.class": "JsonFormat",
+            "flush.size": len(FIELDS) + 1,
+        }
+
+    def rows(self, topic):
+        """Every line of the topic's objects, in the order of their offsets."""
+        keys = credentials.read(self._credentials)
+        client = boto3.client(
+            "s3",
+            endpoint_url=self._url,
+            aws_access_key_id=keys[credentials.S3_ACCESS_KEY],
+            aws_secret_access_key=keys[credentials.S3_SECRET_KEY],
+            region_name=credentials.S3_REGION,
+        )
+        found = client.list_objects_v2(Bucket=BUCKET, Prefix=f"topics/{topic}/").get("Contents", [])
+        objects = sorted(item["Key"] for item in found if "/_log/" not in item["Key"])
+        texts = [client.get_object(Bucket=BUCKET, Key=key)["Body"].read().decode() for key in objects]
+        return [json.loads(line) for text in texts for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def store(site):
+    with running(object_store.object_store(site, Settings()), site):
+        made = Store(site)
+        made.make()
+        yield made
+
+
+def chain(steps):
+    config = {"transforms": ",".join(alias for alias, _, _ in steps)} if steps else {}
+    for alias, kind, options in steps:
+        config[f"transforms.{alias}.type"] = f"{KAFKA_TRANSFORMS}.{kind}"
+        config |= {f"transforms.{alias}.{option}": value for option, value in options.items()}
+    return config
+
+
+def records():
+    """The record as it is, and once for each field with that field changed."""
+    return [struct(FIELDS), *(struct(FIELDS | {field: CHANGED[field]}) for field in FIELDS)]
+
+
+def flat(value, above=""):
+    """Path of a column -> its value."""
+    if not isinstance(value, dict):
+        return {above: value}
+    inner = (flat(found, f"{above}.{name}" if above else name) for name, found in value.items())
+    return dict(itertools.chain.from_iterable(part.items() for part in inner))
+
+
+def really_changed(rows):
+    """Column of the output -> the fields of the input that it changes with, of rows as `records` has them."""
+    before, *after = (flat(row) for row in rows)
+    return {
+        column: {field for field, row in zip(FIELDS, after, strict=True) if row.get(column) != before[column]}
+        for column in before
+    }
+
+
+def told_of(event, topic):
+    """The same from an event, without the columns that come from no field of the value."""
+    wanted = {f"{topic}/{field}": field for field in FIELDS}
+    found = columns(event, f"topics/{topic}")
+    return {column: {wanted[source] for source in sources & wanted.keys()} for column, sources in found.items()}
+
+
+@pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS.keys())
+def test_exactly_what_is_named_changes(cluster, store, name, steps):
+    cluster.topic(name)
+    cluster.produce(name, records())
+    cluster.create(name, with_lineage(store.sink(name) | chain(steps)))
+    told = cluster.await_event(name, "with columns", lambda event: columns(event, f"topics/{name}"))
+    until(lambda: len(store.rows(name)) == len(FIELDS) + 1, "all records")
+    changed = {column: fields for column, fields in really_changed(store.rows(name)).items() if fields}
+    said = {column: fields for column, fields in told_of(told, name).items() if fields}
+    masked = {column for column, fields in said.items() if fields == {"city"} and MASK in steps}
+    assert changed == {column: fields for column, fields in said.items() if column not in masked}
+
+
+def test_behind_an_unknown_transform_nothing_is_known_and_it_is_named(cluster, store, name):
+    unknown = "dev.lineagelab.testing.ReversedNamesTransform"
+    cluster.topic(name)
+    cluster.produce(name, records())
+    odd = {"transforms": "odd", "transforms.odd.type": unknown}
+    cluster.create(name, with_lineage(store.sink(name) | odd))
+    told = cluster.await_event(name, "that names it", lambda event: unknown in str(notes(event)))
+    until(lambda: [row["di"] for row in store.rows(name)][:1] == ["1"], "names that are written backwards")
+    assert names(told, "inputs") == {name}
+    assert told["outputs"] == [], "a transform may change the topic, too, and with it the folder"
+
+
+def test_the_edges_follow_a_changed_chain(cluster, store, name):
+    output = f"topics/{name}"
+    cluster.topic(name)
+
+    def await_columns(what, matches):
+        """Records go in until the event comes: those that the chain of before has taken show nothing of the new one."""
+
+        def found():
+            cluster.produce(name, records())
+            return next((event for event in cluster.story(name).events if matches(columns(event, output))), None)
+
+        return columns(until(found, f"columns {what}"), output)
+
+    cluster.create(name, with_lineage(store.sink(name) | chain((RENAME,))))
+    await_columns("renamed", lambda found: found.get("given") == {f"{name}/first"})
+    cluster.rest.configure(name, with_lineage(store.sink(name) | chain((RENAME, SWAP))))
+    await_columns("swapped", lambda found: found.get("given") == {f"{name}/last"})
+    cluster.rest.configure(name, with_lineage(store.sink(name)))
+    found = await_columns("as they were", lambda found: found.get("note") == {f"{name}/note"})
+    assert found.keys() == FIELDS.keys()
+    assert cluster.story(name).told() == ["1 START"], "the datasets are the same all the time"
+    told = str(cluster.story(name).events)
+    assert not [secret for secret in store.secrets() if secret in told], "they stand in the configuration in the clear"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers that come, go and die: the runs of the connectors go on, and each ends once."""
+
+import pytest
+
+from infra.services import connect
+from tests.connect.cluster import Cluster, lines_of, sink, source, struct, with_lineage
+from tests.connect.conftest import take_away
+from tests.connect.processes import await_ready, local_site, start
+from tests.connect.rest import Rest, until
+from tests.connect.stories import names, schema
+from tests.connect.worker import lineage_options, worker
+
+
+class Group:
+    """Workers of one group, by name."""
+
+    def __init__(self, name, bootstrap, plugin_path, ports, folder, endpoint):
+        self.name = name
+        self.cluster = Cluster(bootstrap, None, endpoint)
+        self._plugin_path = plugin_path
+        self._ports = ports
+        self._folder = folder
+        self._started = {}
+
+    def start(self, *workers):
+        """Start workers, all at once, and wait until each is ready. A name that was used before is the same worker."""
+        for name in workers:
+            site = self._site(name)
+            options = lineage_options(self.cluster.endpoint.url, self.name)
+            service = worker(site, self._plugin_path, options, self.cluster.bootstrap, self.name)
+            self._started[name] = (site, start(service, site))
+        for name in workers:
+            site, started = self._started[name]
+            await_ready(started, site)
+        self.cluster.rest = Rest(self.url(workers[0]))
+
+    def _site(self, name):
+        if name in self._started:
+            return self._started[name][0]
+        return local_site(self._folder / name, self._ports)
+
+    def url(self, name):
+        return self._started[name][0].address(connect.NAME, connect.REST.name).url
+
+    def of(self, connector):
+        """Names of the workers that its tasks run on."""
+        ids = self.cluster.rest.workers(connector)
+        return {name for name in self._started if self.url(name).removeprefix("http://") in ids}
+
+    def kill(self, name):
+        self._started[name][1].kill()
+        self._ask_another(name)
+
+    def stop(self, name):
+        self._started[name][1].stop()
+        self._ask_another(name)
+
+    def _ask_another(self, gone):
+        alive = [name for name, (_, started) in self._started.items() if started.process.poll() is None]
+        if alive:
+            self.cluster.rest = Rest(self.url(alive[0]))
+
+    def end(self):
+        for _, started in self._started.values():
+            started.stop()
+
+
+@pytest.fixture
+def group(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
+    made = Group(name[:40], bootstrap, plugin_path, ports, tmp_path, endpoint)
+    try:
+        yield made
+        take_away(made.cluster)
+    finally:
+        made.end()
+
+
+def test_tasks_on_two_workers_are_one_run_and_the_death_of_one_ends_nothing(group, name, tmp_path):
+    cluster, topic = group.cluster, name
+    group.start("one", "two")
+    cluster.topic(topic, partitions=3)
+    out = tmp_path / "out"
+    cluster.create(name, with_lineage(sink(topic, file=out) | {"tasks.max": 3}))
+    cluster.rest.await_states(name, *["RUNNING"] * 4)
+    until(lambda: group.of(name) == {"one", "two"}, "tasks on both workers")
+    cluster.produce(topic, [struct({"id": str(number)}) for number in range(30)])
+    cluster.await_event(name, "with a schema", lambda event: schema(event, "inputs", topic))
+    until(lambda: len(lines_of(out)) == 30, "all records")
+
+    group.kill("two")
+    until(lambda: group.of(name) == {"one"}, "the other worker to take over")
+    cluster.rest.await_states(name, *["RUNNING"] * 4)
+    cluster.produce(topic, [struct({"id": str(number)}) for number in range(30, 40)])
+    until(lambda: len(lines_of(out)) >= 40, "the new records")
+    assert cluster.story(name).told() == ["1 START"]
+
+    group.start("two")
+    until(lambda: group.of(name) == {"one", "two"}, "tasks on both workers again")
+    cluster.rest.delete(name)
+    story = cluster.await_told(name, "1 START", "1 ABORT")
+    assert all(names(event, "inputs") == {topic} for event in story.events)
+
+
+def test_the_death_of_the_worker_that_speaks(group, name):
+    cluster = group.cluster
+    group.start("one", "two")
+    each = [f"{name}-{number}" for number in range(2)]
+    cluster.topic(*each)
+    for connector in each:
+        cluster.create(connector, with_lineage(source(connector)))
+        cluster.await_told(connector, "1 START")
+    group.kill("one")
+    for connector in each:
+        until(lambda connector=connector: group.of(connector) == {"two"}, f"{connector} on the other worker")
+        cluster.rest.await_states(connector, "RUNNING", "RUNNING")
+        cluster.rest.delete(connector)
+        cluster.await_told(connector, "1 START", "1 ABORT")
+
+
+def test_a_worker_that_is_stopped_and_started_goes_on_with_the_run(group, name):
+    cluster = group.cluster
+    group.start("one")
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name)))
+    cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
+    group.stop("one")
+    group.start("one")
+    cluster.rest.await_states(name, "RUNNING", "RUNNING")
+    cluster.rest.delete(name)
+    story = cluster.await_told(name, "1 START", "1 ABORT")
+    assert schema(story.last, "outputs", name)
+
+
+def test_a_connector_that_is_deleted_while_no_worker_looks(group, name):
+    cluster = group.cluster
+    group.start("one", "two")
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name)))
+    cluster.await_told(name, "1 START")
+    (there,) = group.of(name)
+    group.kill(there)
+    cluster.rest.delete(name)
+    cluster.await_told(name, "1 START", "1 ABORT")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka Connect workers with the lineage plugin, as anybody would set them up."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from infra.model import Java, Probe, Service, Site
+from infra.services import connect, kafka
+from infra.services.properties import properties
+
+EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
+TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
+KAFKA = "kafka://kafka:9092"
+JOBS = "connect-tests"
+HEAP_MIB = 320
+CONVERTERS = "org.apache.kafka.connect.json.JsonConverter"
+
+
+def worker(
+    site: Site,
+    plugin_path: Sequence[Path],
+    options: Mapping[str, str | int | bool],
+    broker: str = "",
+    group: str = "tests",
+    compiler: Sequence[str] = ("-XX:TieredStopAtLevel=1",),
+    heap_mib: int = HEAP_MIB,
+) -> Service:
+    """A worker; `options` are added to its properties.
+
+    The quick compiler alone is best for one that moves few records, and a short session makes a killed worker's
+    tasks go to another in seconds.
+    """
+    listen = site.listen(connect.NAME, connect.REST.name)
+    config = site.file(connect.NAME, connect.CONFIG)
+    logging = site.file(connect.NAME, connect.LOGGING)
+    own: dict[str, str | int | bool] = {
+        "bootstrap.servers": broker or str(site.address(kafka.NAME, kafka.BROKER.name)),
+        "group.id": group,
+        "listeners": listen.url,
+        "rest.advertised.host.name": listen.host,
+        "rest.advertised.port": listen.port,
+        "plugin.path": ",".join(str(folder) for folder in plugin_path),
+        "plugin.discovery": "service_load",
+        "key.converter": CONVERTERS,
+        "value.converter": CONVERTERS,
+        **{f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")},
+        **{f"{kind}.storage.replication.factor": 1 for kind in ("config", "offset", "status")},
+        "offset.storage.partitions": 1,
+        "status.storage.partitions": 1,
+        "connector.client.config.override.policy": "All",
+        "offset.flush.interval.ms": 1000,
+        "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 500,
+        "scheduled.rebalance.max.delay.ms": 500,
+        **options,
+    }
+    jvm = (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", f"-Dlog4j2.configurationFile={logging}")
+    return Service(
+        name=connect.NAME,
+        run=Java(
+            connect.COMPONENT,
+            "org.apache.kafka.connect.cli.ConnectDistributed",
+            heap_mib,
+            (config,),
+            (*jvm, *compiler),
+        ),
+        endpoints=connect.ENDPOINTS,
+        ready=Probe(connect.REST.name, "/health"),
+        files={connect.CONFIG: properties(own), connect.LOGGING: _LOGGING},
+    )
+
+
+_LOGGING = """rootLogger.level=warn
+rootLogger.appenderRef.console.ref=console
+appender.console.type=Console
+appender.console.name=console
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{ISO8601} %p %X{connector.context}%m (%c{1})%n
+logger.lineage.name=dev.lineagelab
+logger.lineage.level=debug
+"""
+
+
+def lineage_options(url: str, group: str = "tests", **options: str | int) -> dict[str, str | int | bool]:
+    """Worker properties for lineage to `url`: what happened is told at once, and nothing because time has passed.
+
+    `options` are the plugin's own, with `__` for a dot.
+    """
+    own: dict[str, str | int] = {
+        "transport.url": url,
+        "transport.batch.endpoint": "/api/v1/lineage/batch",
+        "namespace.kafka": KAFKA,
+        "job.namespace": JOBS,
+        "interval.ms": 3_600_000,
+        "poll.interval.ms": 100,
+        "state.topic": f"{group}-lineage",
+        "state.topic.replication.factor": 1,
+        "retry.backoff.ms": 100,
+        "retry.backoff.max.ms": 500,
+    }
+    own |= {name.replace("__", "."): value for name, value in options.items()}
+    return {"rest.extension.classes": EXTENSION} | {f"openlineage.{name}": value for name, value in own.items()}
