@@ -89,6 +89,27 @@ def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
     }
 
 
+LINEAGE_TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
+LINEAGE_EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
+"""The two halves of the lab's plugin for Kafka Connect: what sees the records, and what sees the connectors."""
+
+
+def connect_lineage(lineage_url: str, database: str) -> dict[str, str]:
+    """Settings of a Kafka Connect worker that make the lab's plugin speak of its connectors to the lineage service.
+
+    Args:
+        lineage_url: of the service.
+        database: `host:port` under which connectors reach Postgres.
+    """
+    return {
+        "openlineage.transport.url": lineage_url,
+        "openlineage.transport.batch.endpoint": "/api/v1/lineage/batch",
+        "openlineage.job.namespace": JOBS,
+        "openlineage.namespace.kafka": KAFKA,
+        "openlineage.namespaces": f"postgres://{database}={POSTGRES}",
+    }
+
+
 def service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[str, object]:
     """The lineage service's rules file: which spellings mean which canonical namespace.
 

@@ -162,8 +162,9 @@ class Artifacts:
             label = name
             key = key_of(component.coordinate(platform_tag()) or "", platform_tag(), lock)
         else:
-            sources = [REACTOR / "pom.xml", REACTOR / name / "pom.xml", REACTOR / name / "src" / "main"]
-            key = key_of(key_of_tree(*sources, below=REACTOR), lock)
+            module = (REACTOR / component.module).resolve()
+            sources = [REACTOR / "pom.xml", module / "pom.xml", module / "src" / "main"]
+            key = key_of(key_of_tree(*sources, below=REACTOR.parent), lock)
         return Item("components", name, label, key, self.cache.root / "components" / f"{name}-{key}")
 
     def _binary_item(self, name: str) -> Item:

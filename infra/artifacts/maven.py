@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from infra.artifacts import lock as locks
@@ -25,6 +26,7 @@ from infra.artifacts.process import Command, Runner
 _RELOCK = "python -m infra.artifacts.relock"
 _CLASSPATH_FILE = "classpath.txt"
 _PROJECT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
+_NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
 _OWN_GROUP = "dev.lineagelab.artifacts"
 _REMEDY = (
     "check the network, and mirror and proxy in Maven's settings.xml, then run the same command again: what "
@@ -65,6 +67,13 @@ def render_aggregator(names: Iterable[str]) -> str:
     )
 
 
+def outside(reactor: Path) -> list[Path]:
+    """The folders beside the reactor's that hold modules of it."""
+    modules = ElementTree.parse(reactor / "pom.xml").iterfind(f"{_NAMESPACE}modules/{_NAMESPACE}module")
+    paths = [PurePosixPath(module.text or "") for module in modules]
+    return [reactor.parent / name for name in sorted({path.parts[1] for path in paths if path.parts[0] == ".."})]
+
+
 @dataclass(frozen=True)
 class Maven:
     """Maven with the cache's repository."""
@@ -97,17 +106,19 @@ class Maven:
     ) -> Resolved:
         """Build a module in a copy of `reactor`: the checkout stays clean. The jar goes to `staged`."""
         with self.cache.staging(f"maven-build-{component.name}") as folder:
-            copy = folder / "reactor"
-            shutil.copytree(reactor, copy, ignore=shutil.ignore_patterns("target"))
-            goals = ["-pl", component.name, "-am", "-Dmaven.test.skip=true", "package"]
+            copy = folder / reactor.name
+            for source in (reactor, *outside(reactor)):
+                shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("target"))
+            goals = ["-pl", f":{component.name}", "-am", "-Dmaven.test.skip=true", "package"]
             attempt = f"Building {component.name} in {reactor} with Maven"
             self._run(copy, goals, attempt, f"maven-{component.name}", on_text)
-            built = sorted((copy / component.name / "target").glob(f"{component.name}-*.jar"))
+            module = copy / component.module
+            built = sorted((module / "target").glob(f"{component.name}-*.jar"))
             if len(built) != 1:
                 cause = f"its target folder holds {len(built)} jars of that name"
-                raise ArtifactError(attempt, cause, f"see {component.name}/pom.xml: one jar is expected")
+                raise ArtifactError(attempt, cause, f"see {component.module}/pom.xml: one jar is expected")
             own = Path(shutil.move(built[0], staged / built[0].name))
-            return Resolved(_classpath(copy / component.name), own)
+            return Resolved(_classpath(module), own)
 
     def assemble(self, name: str, resolved: Resolved, lib: Path) -> None:
         """Check a component's files against its lock and link them into `lib`."""

@@ -47,9 +47,18 @@ class MavenComponent:
 
 @dataclass(frozen=True)
 class ProjectComponent:
-    """A jar that is built from a module of the Maven reactor `components/`, and its runtime dependencies."""
+    """A jar that is built from a module of the Maven reactor `components/`, and its runtime dependencies.
+
+    `folder` is the module's, seen from the reactor; empty where it is called as the component is.
+    """
 
     name: str
+    folder: str = ""
+
+    @property
+    def module(self) -> str:
+        """The module's folder, seen from the reactor."""
+        return self.folder or self.name
 
 
 @dataclass(frozen=True)
@@ -149,6 +158,7 @@ SPARK = MavenComponent(
 ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
 REGISTRY_CONVERTER = ProjectComponent(name="registry-converter")
 S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")
+CONNECT_LINEAGE = ProjectComponent(name="connect-lineage", folder="../smt")
 
 MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)
 
@@ -169,7 +179,7 @@ COMPONENTS: dict[str, Component] = {
     component.name: component
     for component in (
         *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
-        *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, MARQUEZ, POSTGRES),
+        *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
     )
 }
 

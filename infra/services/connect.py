@@ -3,7 +3,8 @@
 
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
-from infra.services import kafka, schema_registry
+from infra.namespaces import LINEAGE_EXTENSION, connect_lineage
+from infra.services import kafka, lineage, postgres, schema_registry
 from infra.services.properties import properties
 from infra.settings import Settings
 
@@ -12,7 +13,10 @@ COMPONENT = "connect"
 REST = Endpoint("rest", 8083, scheme="http", published_as="connect")
 ENDPOINTS = (REST,)
 
-PLUGINS = ("connect-file", "debezium-postgres", "iceberg-sink", "registry-converter", "s3-archive-sink")
+PLUGINS = (
+    *("connect-file", "connect-lineage", "debezium-postgres"),
+    *("iceberg-sink", "registry-converter", "s3-archive-sink"),
+)
 """Components whose folder the worker looks into. Each gets a class loader of its own."""
 
 CONFIG = "connect.properties"
@@ -81,7 +85,15 @@ def _worker(site: Site) -> dict[str, str | int | bool]:
         "session.timeout.ms": 6000,
         "heartbeat.interval.ms": 2000,
         "scheduled.rebalance.max.delay.ms": 1000,
+        "rest.extension.classes": LINEAGE_EXTENSION,
+        **_lineage(site),
     }
+
+
+def _lineage(site: Site) -> dict[str, str]:
+    """What the lineage plugin is told. An event that finds nobody to take it waits for the service."""
+    database = site.address(postgres.NAME, postgres.SQL.name)
+    return connect_lineage(site.address(lineage.NAME, lineage.API.name).url, str(database))
 
 
 def _internal_topics() -> dict[str, str | int | bool]:

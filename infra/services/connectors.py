@@ -12,6 +12,7 @@ from infra.namespaces import (
     JOB_ORDERS_ARCHIVE,
     JOB_ORDERS_LAKE,
     JOB_ORDERS_SOURCE,
+    LINEAGE_TRANSFORM,
     RAW_TABLES,
     TOPICS,
     WAREHOUSE,
@@ -31,6 +32,10 @@ RECORD_OFFSET = "kafka_offset"
 Some names that begin with `_` are Iceberg's own (`_partition` ...): Spark can compact no table that has them."""
 
 DEAD_LETTER_PREFIX = "dlq."
+
+LINEAGE = "lineage"
+"""The transform that looks at what passes. It stands where a record is as the topic has it: last of a source's, first
+of a sink's."""
 
 Options = dict[str, str | int | bool]
 
@@ -81,7 +86,7 @@ def _source(site: Site) -> Connector:
         "time.precision.mode": "connect",
         "retriable.restart.connector.wait.ms": 2000,
         # From Debezium's envelope to the row; from its struct of a key to the key; from its topic to ours.
-        "transforms": "row,key,topic",
+        **_transforms("row", "key", "topic", LINEAGE),
         "transforms.row.type": "io.debezium.transforms.ExtractNewRecordState",
         "transforms.row.delete.tombstone.handling.mode": "tombstone",
         "transforms.key.type": "org.apache.kafka.connect.transforms.ExtractField$Key",
@@ -129,7 +134,7 @@ def _lake(site: Site) -> Connector:
         "iceberg.catalog.s3.path-style-access": True,
         "iceberg.catalog.s3.access-key-id": connect.secret(credentials.S3_ACCESS_KEY),
         "iceberg.catalog.s3.secret-access-key": connect.secret(credentials.S3_SECRET_KEY),
-        "transforms": "record",
+        **_transforms(LINEAGE, "record"),
         "transforms.record.type": "org.apache.kafka.connect.transforms.InsertField$Value",
         "transforms.record.topic.field": f"{RECORD_TOPIC}!",
         "transforms.record.partition.field": f"{RECORD_PARTITION}!",
@@ -146,6 +151,7 @@ def _archive(site: Site) -> Connector:
         "connector.class": "dev.lineagelab.archive.S3ArchiveSinkConnector",
         "tasks.max": 2,
         **_sink(JOB_ORDERS_ARCHIVE),
+        **_transforms(LINEAGE),
         "s3.bucket.name": ARCHIVE_BUCKET,
         "s3.region": credentials.S3_REGION,
         "store.url": site.address(object_store.NAME, object_store.S3.name).url,
@@ -171,6 +177,11 @@ def _sink(name: str) -> Options:
         "errors.deadletterqueue.topic.replication.factor": 1,
         "errors.deadletterqueue.context.headers.enable": True,
     }
+
+
+def _transforms(*names: str) -> Options:
+    """The chain of transforms, with the type of the one that all connectors have."""
+    return {"transforms": ",".join(names), f"transforms.{LINEAGE}.type": LINEAGE_TRANSFORM}
 
 
 def _needs_of_sinks() -> tuple[str, ...]:
