@@ -69,7 +69,7 @@ class Part(StrEnum):
 def bench(
     only: Annotated[Part | None, typer.Option(help="Measure this part alone.")] = None,
     rounds: Annotated[
-        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 of the lineage service, 7 of Spark).", min=1)
+        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 or more of the rest).", min=1)
     ] = None,
     cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
     huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,

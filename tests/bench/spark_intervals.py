@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a ratio that was measured a few times can be believed."""
+"""How far a ratio, or a difference, that was measured a few times can be believed."""
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _TWO_SIDED = 0.975
@@ -12,15 +12,19 @@ _TWO_SIDED = 0.975
 
 @dataclass(frozen=True)
 class Interval:
-    """A ratio and the 95 % interval about it, from `n` pairs."""
+    """A mean and the 95 % interval about it, from `n` pairs."""
 
-    ratio: float
+    mean: float
     low: float
     high: float
     n: int
 
+    def each(self, change: Callable[[float], float]) -> "Interval":
+        """The interval of something that grows with this."""
+        return Interval(change(self.mean), change(self.low), change(self.high), self.n)
+
     def __str__(self) -> str:
-        return f"{self.ratio:.3f}, 95 % interval {self.low:.3f} to {self.high:.3f}, n = {self.n}"
+        return f"{self.mean:.3f}, 95 % interval {self.low:.3f} to {self.high:.3f}, n = {self.n}"
 
 
 def paired_ratio(pairs: Sequence[tuple[float, float]]) -> Interval:
@@ -31,12 +35,20 @@ def paired_ratio(pairs: Sequence[tuple[float, float]]) -> Interval:
     Raises:
         ValueError: fewer than two pairs say nothing of how far they lie apart.
     """
-    logs = [math.log(ours / theirs) for ours, theirs in pairs]
-    if len(logs) < 2:
-        raise ValueError(f"an interval needs two pairs, and there is {len(logs)}")
-    middle = statistics.mean(logs)
-    reach = student(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
-    return Interval(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach), len(logs))
+    return _mean([math.log(ours / theirs) for ours, theirs in pairs]).each(math.exp)
+
+
+def paired_difference(pairs: Sequence[tuple[float, float]]) -> Interval:
+    """The mean of `ours - theirs`, and Student's interval. Raises as `paired_ratio` does."""
+    return _mean([ours - theirs for ours, theirs in pairs])
+
+
+def _mean(values: Sequence[float]) -> Interval:
+    if len(values) < 2:
+        raise ValueError(f"an interval needs two pairs, and there is {len(values)}")
+    middle = statistics.mean(values)
+    reach = student(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    return Interval(middle, middle - reach, middle + reach, len(values))
 
 
 def student(freedom: int) -> float:

@@ -21,7 +21,7 @@ from tests.bench.figures import Figures, shown
 Part = Callable[[Figures, Path, int], None]
 PARTS: Mapping[str, tuple[Part, int]] = {
     "batch": (spark_batch.measure, 5),
-    "streaming": (spark_streaming.measure, 7),
+    "streaming": (spark_streaming.measure, 12),
     "freshness": (spark_freshness.measure, 1),
 }
 """What is measured, and how many rounds of it unless told otherwise."""

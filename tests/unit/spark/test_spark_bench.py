@@ -27,10 +27,10 @@ from tests.bench.service_process import running_service
 from tests.bench.spark_batch import plain_words
 from tests.bench.spark_events import Heard
 from tests.bench.spark_freshness import ages, first_commits
-from tests.bench.spark_intervals import paired_ratio, student
+from tests.bench.spark_intervals import paired_difference, paired_ratio, student
 from tests.bench.spark_place import Place, on_folder, rows, table_in
 from tests.bench.spark_process import run, watched
-from tests.bench.spark_streaming import Case, pairs_of, tell
+from tests.bench.spark_streaming import FULL, SMALL, Case, cost_of_micro_batches, pairs_of, tell
 from tests.bench.spark_topic import encoder
 from tests.bench.spark_turns import Turn, order_of
 from tests.unit.spark.schemas import FIRST, SCHEMAS
@@ -46,19 +46,37 @@ def test_students_quantile_is_that_of_the_tables(freedom, quantile):
 
 def test_a_ratio_is_of_pairs_so_that_what_disturbs_both_is_not_in_it():
     found = paired_ratio([(1.1, 1.0), (11.0, 10.0), (110.0, 100.0)])
-    assert (found.ratio, found.low, found.high) == pytest.approx((1.1, 1.1, 1.1))
+    assert (found.mean, found.low, found.high) == pytest.approx((1.1, 1.1, 1.1))
 
 
 def test_an_interval_is_wider_where_pairs_lie_apart():
     found = paired_ratio([(1.0, 1.0), (math.e, 1.0), (math.e**2, 1.0)])
-    assert math.log(found.ratio) == pytest.approx(1)
+    assert math.log(found.mean) == pytest.approx(1)
     assert math.log(found.high) - 1 == pytest.approx(4.3027 / math.sqrt(3), abs=1e-3)
-    assert found.low * found.high == pytest.approx(found.ratio**2)
+    assert found.low * found.high == pytest.approx(found.mean**2)
+
+
+def test_a_difference_has_an_interval_too():
+    found = paired_difference([(3.0, 1.0), (4.0, 1.0)])
+    assert found.mean == 2.5
+    assert found.high - found.mean == pytest.approx(12.706 * math.sqrt(0.5) / math.sqrt(2), abs=1e-3)
+    assert found.each(lambda seconds: seconds * 10).mean == 25
 
 
 def test_one_pair_has_no_interval():
     with pytest.raises(ValueError, match="two pairs"):
         paired_ratio([(1.0, 1.0)])
+
+
+def test_what_a_small_micro_batch_costs_is_set_against_a_full_one():
+    records = {SMALL: 10 * SMALL.at_once, FULL: 4 * FULL.at_once}
+    told = {
+        SMALL: [(turn(True, 5.0), turn(False, 4.0)), (turn(True, 6.0), turn(False, 5.0))],
+        FULL: [(turn(True, 44.0), turn(False, 40.0))],
+    }
+    text = cost_of_micro_batches(records, told)
+    assert "100.000, 95 % interval 100.000 to 100.000, n = 2 ms" in text
+    assert "which takes 10.0 s, that is a ratio of 1.010" in text
 
 
 def turn(lineage, cpu=1.0, rows=10):
