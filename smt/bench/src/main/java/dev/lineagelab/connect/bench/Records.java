@@ -17,7 +17,9 @@ final class Records {
 
   private Records() {}
 
-  /** Orders, record by record from the next of {@code topics} topics; each has a schema of its own. */
+  /**
+   * Orders, record by record from the next of {@code topics} topics; each has a schema of its own.
+   */
   static SinkRecord[] orders(final int topics) {
     final String[] names = new String[topics];
     final Schema[] schemas = new Schema[topics];
