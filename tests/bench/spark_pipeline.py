@@ -36,18 +36,24 @@ def main() -> None:
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     figures = Figures()
-    for name in [given.only] if given.only else PARTS:
-        measure, rounds = PARTS[name]
-        figures.remark(f"{name}: load {shown(os.getloadavg()[0])} at its start")
-        with tempfile.TemporaryDirectory(prefix="lineage-lab-bench-") as folder:
-            measure(figures, Path(folder), given.rounds or rounds)
+    try:
+        for name in [given.only] if given.only else PARTS:
+            measure, rounds = PARTS[name]
+            figures.remark(f"{name}: load {shown(os.getloadavg()[0])} at its start")
+            with tempfile.TemporaryDirectory(prefix="lineage-lab-bench-") as folder:
+                measure(figures, Path(folder), given.rounds or rounds)
+    finally:  # parts take minutes each: what was measured before one failed is told
+        _tell(figures, given.json)
+
+
+def _tell(figures: Figures, file: Path | None) -> None:
     console = Console(width=140, highlight=False)
     console.print(f"{os.cpu_count()} CPUs, load {shown(os.getloadavg()[0])} after")
     console.print(figures.table())
     for remark in figures.remarks:
         console.print(remark, markup=False)
-    if given.json:
-        given.json.write_text(figures.render_json(), encoding="utf-8")
+    if file:
+        file.write_text(figures.render_json(), encoding="utf-8")
 
 
 if __name__ == "__main__":

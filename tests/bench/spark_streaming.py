@@ -60,7 +60,7 @@ class Case:
         return f"{TOPIC_ORDERS}-{self.orders}"
 
 
-FULL = Case(JOB_ORDERS_ETL, 100_000, 50_000, RATIO)
+FULL = Case(JOB_ORDERS_ETL, 300_000, 50_000, RATIO)
 SMALL = Case(JOB_ORDERS_ETL, 10_000, 1_000, None)
 CASES = (FULL, Case("orders_copy", 500_000, 50_000, RATIO), SMALL)
 
