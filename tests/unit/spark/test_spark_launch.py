@@ -63,6 +63,8 @@ def launch(tmp_path, service):
                 "LINEAGE_URL": service,
                 "LINEAGE_OPEN_RUNS": str(tmp_path / "open_runs.json"),
                 "READY": str(tmp_path / "ready"),
+                # Two drivers of one second and one length would be taken for the same.
+                "PYTHONDONTWRITEBYTECODE": "1",
                 **environment,
             },
             stdout=subprocess.PIPE,
