@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from lineage.api import create_app
+from lineage.lab import LabError
 from lineage.rules import Rules, RulesError, load_rules
 from lineage.settings import Settings, parse_arguments
 from lineage.store import EventLog, StoreUnusable
@@ -30,7 +31,7 @@ def main() -> None:
         rules = _rules(settings)
         listener = _listen(settings)
         app = create_app(settings, rules, EventLog(settings.data, settings.max_store_bytes))
-    except (RulesError, StoreUnusable, OSError) as error:
+    except (RulesError, LabError, StoreUnusable, OSError) as error:
         print(f"lineage: {error}", file=sys.stderr)
         sys.exit(2)
     _serve(settings, listener, app)

@@ -15,7 +15,8 @@ class Settings:
     """What the service is started with. Sizes in bytes; `max_store_bytes` 0 leaves it to the disk.
 
     `retain` is how many seconds events stay in the log before they are compacted; None keeps them for ever.
-    `forward_to` is the URL of a consumer (Marquez) that gets every event too.
+    `forward_to` is the URL of a consumer (Marquez) that gets every event too. `page` is the folder of the built page,
+    `lab` a file that tells of the lab around the service (see `lineage.lab`).
     """
 
     host: str
@@ -28,6 +29,8 @@ class Settings:
     queue_size: int = 10_000
     retain: float | None = None
     forward_to: str | None = None
+    page: Path | None = None
+    lab: Path | None = None
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
@@ -47,6 +50,8 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument(
         "--forward-to", type=_url, metavar="URL", help="send every event on, completed, to Marquez or its like"
     )
+    parser.add_argument("--page", type=Path, metavar="DIR", help="the built lineage page, served at /")
+    parser.add_argument("--lab", type=Path, metavar="FILE", help="services of the lab and its contract, JSON")
     return Settings(**vars(parser.parse_args(arguments)))
 
 

@@ -4,7 +4,8 @@
     <cache>/components/<name>-<key>/lib/*.jar     jars of one component
     <cache>/binaries/<name>-<key>/                executables
     <cache>/venvs/<name>-<key>/                   virtual environments
-    <cache>/maven, pip, go                        what the package managers keep for themselves
+    <cache>/page/page-<key>/site/                 the lineage page
+    <cache>/maven, pip, npm, go                   what the package managers keep for themselves
     <cache>/logs                                  their output
     <cache>/tmp                                   work that is not finished
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import class_data, pins, prerequisites, venvs
+from infra.artifacts import class_data, page, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES
 from infra.artifacts.cache import Cache, key_of, key_of_tree, platform_tag
@@ -27,11 +27,13 @@ from infra.artifacts.steps import (
     ComponentSteps,
     EnvironmentSteps,
     Item,
+    PageSteps,
     Result,
     Steps,
 )
 
 REACTOR = Path(__file__).resolve().parents[2] / "components"
+PAGE = REACTOR.parent / "page"
 _SETUP = "run `bin/lab setup`"
 
 _DISK_NEED = {
@@ -39,11 +41,12 @@ _DISK_NEED = {
     "binaries": 6_000_000_000,
     "venvs": 2_500_000_000,
     class_data.NAME: 400_000_000,
+    page.NAME: 300_000_000,
 }
 """Peak bytes per kind while it is made: with Go's caches and PySpark's sources, most of which go again."""
 
 COMPONENTS = frozenset(pins.COMPONENTS)
-EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME}
+EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME}
 """Names that `Artifacts.setup` knows. `spark` is jars and environment; `test` brings what it sees; `class-data`, the
 archive of Spark's classes, needs `spark` there, or asked for with it."""
 
@@ -98,14 +101,16 @@ class Artifacts:
         return problems
 
     def component(self, name: str) -> Path:
-        """The folder of a component: jars in `lib/` or programs in `bin/`. Raises ArtifactError if not set up."""
-        if name not in COMPONENTS:
-            raise KeyError(name)
-        return self._whole(self._component_item(name))
+        """The folder of a component: jars in `lib/`, programs in `bin/`, of the page files in `site/`.
+
+        Raises:
+            ArtifactError: it is not set up.
+        """
+        return self._whole(self._part_item(name))
 
     def has(self, name: str) -> bool:
         """Whether a component is set up; for one that not every registry has."""
-        return (self._component_item(name).folder / stamps.STAMP_FILE).exists()
+        return (self._part_item(name).folder / stamps.STAMP_FILE).exists()
 
     def binary_dir(self, name: str) -> Path:
         """The folder to put on PATH for a binary and what belongs to it. Raises ArtifactError."""
@@ -150,7 +155,15 @@ class Artifacts:
         items += [self._binary_item(name) for name in BINARIES if name in wanted]
         environments = wanted | ({"spark"} if "test" in wanted else set())
         items += [self._environment_item(name) for name in venvs.ENVIRONMENTS if name in environments]
+        items += [self._page_item()] if page.NAME in wanted else []
         return items + ([self._class_data_item()] if class_data.NAME in wanted else [])
+
+    def _part_item(self, name: str) -> Item:
+        if name == page.NAME:
+            return self._page_item()
+        if name not in COMPONENTS:
+            raise KeyError(name)
+        return self._component_item(name)
 
     def _component_item(self, name: str) -> Item:
         component = pins.COMPONENTS[name]
@@ -174,6 +187,10 @@ class Artifacts:
     def _environment_item(self, name: str) -> Item:
         environment = venvs.ENVIRONMENTS[name]
         return Item("venvs", name, environment.label, environment.key, environment.folder(self.cache))
+
+    def _page_item(self) -> Item:
+        key = page.key(PAGE)
+        return Item(page.NAME, page.NAME, "lineage page", key, self.cache.root / page.NAME / f"{page.NAME}-{key}")
 
     def _class_data_item(self) -> Item:
         """Its folder's path is part of what it was made with, so that it is part of the key."""
@@ -219,7 +236,7 @@ class Artifacts:
         lanes: list[list[Steps]] = [
             [BinarySteps(self.cache, runner, progress)],
             [components],
-            [EnvironmentSteps(self.cache, runner, progress)],
+            [EnvironmentSteps(self.cache, runner, progress), PageSteps(self.cache, runner, progress, PAGE)],
         ]
         if any(item.kind == "components" for item in missing):
             components.check_prerequisites(missing)

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 MINIMUM_PYTHON = (3, 11)
 MINIMUM_JDK = (17,)
 MINIMUM_MAVEN = (3, 8)
+MINIMUM_NODE = (20, 19)
+"""What Vite asks for, which builds the lineage page."""
+
 MINIMUM_GO = (1, 26, 6)
 """What the `go` line of `toolchain/engine/go.mod` asks for."""
 

@@ -39,6 +39,11 @@ _JDK_ADVICE = _Advice(
     "apt install openjdk-17-jdk-headless", "dnf install java-latest-openjdk-devel", "brew install openjdk@17"
 )
 _MAVEN_ADVICE = _Advice("apt install maven", "dnf install maven", "brew install maven")
+_NODE_ADVICE = _Advice(
+    "apt install nodejs npm where they are new enough, else the archive from https://nodejs.org",
+    "dnf install nodejs",
+    "brew install node",
+)
 _GO_ADVICE = _Advice(
     "the archive from https://go.dev/dl (the distribution's is often too old)",
     "dnf install golang, or the archive from https://go.dev/dl",
@@ -112,6 +117,26 @@ def find_go(purpose: str, env: dict[str, str], alternative: str) -> Tool:
         cause = f"{found} is {version_text(version)}"
         raise _missing(need, cause, pins.MINIMUM_GO, _GO_ADVICE, alternative)
     return Tool("Go", Path(found), version, Path(found).resolve().parent.parent)
+
+
+def find_node() -> Tool:
+    """Node on PATH. Raises ArtifactError."""
+    found = shutil.which("node")
+    if not found:
+        raise _missing("Node", "no node on PATH", pins.MINIMUM_NODE, _NODE_ADVICE)
+    version = parse_version(_output(found, "--version", attempt="Looking for Node"))
+    if version < pins.MINIMUM_NODE:
+        raise _missing("Node", f"{found} is {version_text(version)}", pins.MINIMUM_NODE, _NODE_ADVICE)
+    return Tool("Node", Path(found), version, Path(found).resolve().parent.parent)
+
+
+def find_npm(node: Tool) -> Path:
+    """The npm beside a Node, else the one on PATH: Debian packs them apart. Raises ArtifactError."""
+    beside = node.executable.parent / "npm"
+    found = str(beside) if beside.exists() else shutil.which("npm")
+    if not found:
+        raise _missing("npm", f"none beside {node.executable} and none on PATH", pins.MINIMUM_NODE, _NODE_ADVICE)
+    return Path(found)
 
 
 def check_python() -> Tool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from infra.artifacts import archives, class_data, pins, prerequisites, venvs
+from infra.artifacts import archives, class_data, page, pins, prerequisites, venvs
 from infra.artifacts import stamp as stamps
 from infra.artifacts.binaries import BINARIES, Binary, find_on_path, from_vendor, stamp_on_path
 from infra.artifacts.cache import Cache, platform_tag
@@ -192,6 +192,26 @@ class EnvironmentSteps:
             started = time.monotonic()
             stamp = venvs.create(venvs.ENVIRONMENTS[item.name], self.cache, self.runner, self.progress)
             results.append(Result(item.label, stamp.source, time.monotonic() - started, stamp.size))
+        return results
+
+
+@dataclass(frozen=True)
+class PageSteps:
+    """The lineage page, built by npm from the folder `project`."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+    project: Path
+
+    def make(self, missing: list[Item]) -> list[Result]:
+        results = []
+        for item in (item for item in missing if item.kind == page.NAME):
+            started = time.monotonic()
+            self.progress.start(item.label, "building with npm")
+            on_text = _updates(self.progress, item.label)
+            stamp = page.make(self.project, item.folder, item.key, self.cache, self.runner, on_text)
+            results.append(_finish(self.progress, item, stamp, started))
         return results
 
 

@@ -9,7 +9,7 @@ import psutil
 import typer
 from rich.table import Table
 
-from infra.artifacts import Artifacts, class_data, pins, prerequisites
+from infra.artifacts import Artifacts, class_data, page, pins, prerequisites
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress, Progress, clock, human
 from infra.artifacts.progress_rich import RichProgress
@@ -51,6 +51,7 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
     check_user_jars(settings)
     bring_in(artifacts, names)
     _bring_in_class_data(artifacts)
+    _bring_in_page(artifacts)
     if settings.marquez and not settings.marquez_jar:
         _bring_in_marquez(artifacts)
 
@@ -61,6 +62,14 @@ def _bring_in_class_data(artifacts: Artifacts) -> None:
         bring_in(artifacts, frozenset({class_data.NAME}))
     except ArtifactError as error:
         out.print(f"Spark's jobs start slower: {error.attempt} failed, {error.cause}", style="yellow", markup=False)
+
+
+def _bring_in_page(artifacts: Artifacts) -> None:
+    """Builds the lineage page, or says in one line that the lineage service has none."""
+    try:
+        bring_in(artifacts, frozenset({page.NAME}))
+    except ArtifactError as error:
+        out.print(f"The lineage page is left out: {error}", style="yellow", markup=False)
 
 
 def _bring_in_marquez(artifacts: Artifacts) -> None:

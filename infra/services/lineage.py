@@ -5,7 +5,9 @@ import json
 
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.namespaces import service_rules
+from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka, marquez
+from infra.services.overview import overview
 from infra.settings import Settings
 
 NAME = "lineage"
@@ -14,6 +16,11 @@ ENDPOINTS = (API,)
 
 DATA = "data"
 RULES = "rules.json"
+LAB = "lab.json"
+PAGE = "page"
+"""The component that is the lineage page; where it could not be built, the service does without."""
+
+CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
 def lineage(site: Site, settings: Settings) -> Service:
@@ -26,16 +33,21 @@ def lineage(site: Site, settings: Settings) -> Service:
             (
                 *("--host", listen.host, "--port", str(listen.port)),
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
-                *("--retain", settings.lineage_retain),
+                *("--retain", settings.lineage_retain, "--lab", site.file(NAME, LAB)),
+                *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
                 *_forwarding(site, settings),
             ),
         ),
         endpoints=ENDPOINTS,
         ready=Probe(API.name, "/health"),
-        files={RULES: json.dumps(_rules(site), indent=2) + "\n"},
+        files={RULES: _json(_rules(site)), LAB: _json(overview(site, settings, CONTRACT))},
         volumes=(DATA,),
         memory_mib=256,
     )
+
+
+def _json(content: object) -> str:
+    return json.dumps(content, indent=2) + "\n"
 
 
 def _forwarding(site: Site, settings: Settings) -> tuple[str, ...]:

@@ -12,11 +12,14 @@ from lineage.api import (
     routes_ingest,
     routes_lineage,
     routes_operations,
+    routes_page,
     routes_reach,
     routes_writes,
 )
 from lineage.api.errors import install_error_handlers
 from lineage.api.raw_path import RawPath
+from lineage.api.site import site_routes
+from lineage.lab import read_lab
 from lineage.rules import Rules
 from lineage.service import Service
 from lineage.settings import Settings
@@ -29,7 +32,11 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
 
     Raises:
         StoreUnusable: the log cannot be read.
+        LabError: the file about the lab cannot be used.
+        OSError: there is no page where it should be.
     """
+    routes_of_site = site_routes(settings.page)
+    lab = read_lab(settings.lab) if settings.lab else None
     state = State(log)
     for _ in state.build():
         pass
@@ -47,10 +54,12 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
     app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
     app.state.settings = settings
+    app.state.lab = lab
     app.add_middleware(RawPath)
     install_error_handlers(app)
     for routes in (
         routes_ingest,
+        routes_page,
         routes_catalog,
         routes_lineage,
         routes_graph,
@@ -59,4 +68,5 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
         routes_writes,
     ):
         app.include_router(routes.router)
+    app.router.routes.extend(routes_of_site)
     return app

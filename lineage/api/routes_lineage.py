@@ -100,13 +100,14 @@ async def events(
     direction: Annotated[Literal["asc", "desc"], Query(alias="sortDirection")] = "desc",
     limit: Limit = 100,
     offset: Offset = 0,
+    run: str | None = None,
 ) -> Response:
-    """Run events as they were stored, by event time.
+    """Run events as they were stored, by event time; with `run` those of one run.
 
     A page may hold fewer events than asked for, because its size is bounded: go on behind those it holds until
     `totalCount` is reached.
     """
-    query = EventQuery(_time("after", after), _time("before", before), direction == "desc", limit, offset)
+    query = EventQuery(_time("after", after), _time("before", before), direction == "desc", limit, offset, run)
     bodies, total = await asyncio.to_thread(service.log.run_events, query)
     content = b'{"events":[%b],"totalCount":%d}' % (b",".join(bodies), total)
     return Response(content, media_type="application/json")

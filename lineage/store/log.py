@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineage.events import Event, Kind
+from lineage.events import Event, Kind, canonical_json
 from lineage.store.database import Database
 from lineage.store.dead_letters import DeadLetters, Trouble
 from lineage.store.rows import (
@@ -29,13 +29,14 @@ _ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class EventQuery:
-    """A page of run events: times in nanoseconds, `after` inclusive, `before` exclusive."""
+    """A page of run events: times in nanoseconds, `after` inclusive, `before` exclusive; `run` is the UUID of one."""
 
     after: int | None = None
     before: int | None = None
     newest_first: bool = True
     limit: int = 100
     offset: int = 0
+    run: str | None = None
 
 
 class EventLog:
@@ -126,7 +127,10 @@ class EventLog:
         where = "kind = ? AND event_time >= ? AND event_time < ?"
         after = 0 if query.after is None else query.after
         before = 2**63 - 1 if query.before is None else query.before
-        bounds = (Kind.RUN.value, after, before)
+        bounds: tuple[object, ...] = (Kind.RUN.value, after, before)
+        if query.run is not None:
+            where += " AND json_extract(CAST(body AS TEXT), '$.run.runId') = ?"
+            bounds += (query.run,)
         order = "DESC" if query.newest_first else "ASC"
         page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
@@ -134,6 +138,14 @@ class EventLog:
             bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
             total = connection.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
         return bodies, total
+
+    def latest_run_events(self, scanned: int, text: str) -> list[bytes]:
+        """Of the latest `scanned` run events those whose canonical JSON holds `text` as a JSON string, newest first."""
+        latest = "SELECT body FROM events WHERE kind = ? ORDER BY event_time DESC, hash DESC LIMIT ?"
+        query = f"SELECT body FROM ({latest}) WHERE instr(body, ?) > 0"
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (Kind.RUN.value, scanned, canonical_json(text)))
+            return [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
 
     def position(self, name: str) -> int:
         """How far the reader of that name has come: the number of the last event it is done with."""

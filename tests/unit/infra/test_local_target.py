@@ -130,7 +130,8 @@ def test_every_need_is_something_that_is_made(rendered, rendered_with_marquez):
 
 def test_with_a_cluster_nothing_that_is_no_sparks_is_changed(rendered, rendered_with_cluster):
     changed = {key for key, resource in rendered_with_cluster.items() if rendered.get(key) != resource}
-    assert changed == {*WITH_CLUSTER, "lake_maintenance", "maintenance", "supervisor", "lab.env"}
+    # The lineage service's page shows what services there are.
+    assert changed == {*WITH_CLUSTER, "lake_maintenance", "maintenance", "supervisor", "lab.env", "lineage"}
     assert rendered.keys() < rendered_with_cluster.keys()
 
 

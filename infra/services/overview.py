@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab as its lineage page shows it: each service, how to tell that it is there, and its own page."""
+
+from pathlib import Path
+
+from infra.model import Endpoint, Site
+from infra.services import (
+    connect,
+    iceberg_catalog,
+    kafka,
+    marquez,
+    object_store,
+    postgres,
+    schema_registry,
+    spark_cluster,
+    spark_history,
+)
+from infra.settings import Settings
+
+
+def overview(site: Site, settings: Settings, contract: Path) -> dict[str, object]:
+    """The content of the lineage service's `--lab` file (see `lineage.lab`); `contract` is the contract's file."""
+    seen = _Seen(site)
+    services = [
+        seen.tcp(kafka.NAME, "Kafka", kafka.BROKER),
+        seen.web(schema_registry.NAME, "Schema registry", schema_registry.MANAGEMENT, "/health/ready"),
+        seen.web(connect.NAME, "Kafka Connect", connect.REST, "/health", ui="/connectors?expand=status"),
+        seen.tcp(postgres.NAME, "Postgres", postgres.SQL),
+        seen.web(object_store.NAME, "Object store", object_store.S3, "/minio/health/live", page=object_store.CONSOLE),
+        seen.web(iceberg_catalog.NAME, "Iceberg catalog", iceberg_catalog.REST, "/v1/config", ui="/v1/namespaces"),
+    ]
+    if marquez.included(site, settings):
+        services.append(seen.web(marquez.NAME, "Marquez", marquez.API, "/api/v1/namespaces", ui="/api/v1/namespaces"))
+    if spark_cluster.included(settings):
+        services.append(seen.web(spark_cluster.MASTER, "Spark master", spark_cluster.MASTER_WEB, "/json/", ui="/"))
+        services.append(seen.web(spark_cluster.WORKER, "Spark worker", spark_cluster.WORKER_WEB, "/json/", ui="/"))
+    if settings.spark_history:
+        web = spark_history.WEB
+        services.append(seen.web(spark_history.NAME, "Spark history", web, "/api/v1/applications", ui="/"))
+    return {"name": site.identity, "services": services, "contract": str(contract)}
+
+
+class _Seen:
+    """Services as the lineage service reaches them (`check`) and as the user's browser does (`ui`)."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def tcp(self, name: str, title: str, endpoint: Endpoint) -> dict[str, str]:
+        return {"name": name, "title": title, "check": str(self._site.address(name, endpoint.name))}
+
+    def web(
+        self, name: str, title: str, endpoint: Endpoint, path: str, ui: str = "", page: Endpoint | None = None
+    ) -> dict[str, str]:
+        row = {"name": name, "title": title, "check": self._site.address(name, endpoint.name).url + path}
+        if ui or page:
+            row["ui"] = self._site.address(name, (page or endpoint).name, "outside").url + ui
+        return row

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the lineage page asks for beyond the graph: a line for each node, what happened to a dataset, the lab."""
+
+import asyncio
+import json
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from lineage.api.answers import answer
+from lineage.api.dependencies import DatasetDep, ServiceDep
+from lineage.api.errors import ApiError
+from lineage.api.pacing import in_slices
+from lineage.contract import ContractError, compare, load
+from lineage.events import DatasetId, canonical_json
+from lineage.fold.summaries import dataset_summary, job_summary
+from lineage.lab import Lab, states
+from lineage.transfers import transfers
+
+router = APIRouter(prefix="/api/v1")
+
+_ROWS = 100
+"""Rows made and encoded between two turns of others: some milliseconds."""
+
+_SCANNED = 5_000
+"""Latest events that are looked through for those that moved data of one dataset."""
+
+
+@router.get("/summaries")
+async def summaries(service: ServiceDep) -> Response:
+    """A line for each job and dataset, sorted, and the edges between them: what the whole graph looks like.
+
+    `{"jobs": [...], "datasets": [...]}`; see `lineage.fold.summaries` for the rows.
+    """
+    service.graph.refresh()
+    now = time.time_ns()
+    lineage, views = service.lineage, list(service.graph.views.values())
+    # In order of names, not of arrival: equal graphs are to give equal pictures.
+    known = sorted(lineage.datasets.values(), key=lambda record: record.id)
+    places = {record.id: place for place, record in enumerate(known)}
+    masked: dict[DatasetId, set[str]] = {}
+    async for part in in_slices(views, _ROWS):
+        for edge in (edge for view in part for edge in view.columns if edge.masking and edge.field is not None):
+            masked.setdefault(edge.output, set()).add(edge.field or "")
+    jobs = [
+        canonical_json(job_summary(lineage, record, view, places, now))
+        async for part in in_slices(sorted(lineage.jobs.values(), key=lambda record: record.id), _ROWS)
+        for record in part
+        if (view := service.graph.views.get(record.id)) is not None
+    ]
+    datasets = [
+        canonical_json(dataset_summary(record, masked.get(record.id, ())))
+        async for part in in_slices(known, _ROWS)
+        for record in part
+    ]
+    content = b'{"datasets":[%b],"jobs":[%b]}' % (b",".join(datasets), b",".join(jobs))
+    return Response(content, media_type="application/json")
+
+
+@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/activity")
+async def activity(
+    service: ServiceDep, dataset: DatasetDep, limit: Annotated[int, Query(ge=1, le=1000)] = 50
+) -> Response:
+    """What the latest events say of transfers to and from a dataset: rows, bytes, and checks of its quality.
+
+    `{"writes": [{"job", "run", "eventTime", "rowCount", "size", "fileCount"}], "quality": [{"assertion", "column",
+    "success", "job", "eventTime"}], "scanned"}`, newest first; numbers are null where the emitter does not say.
+    """
+    bodies = await asyncio.to_thread(service.log.latest_run_events, _SCANNED, dataset.name)
+    found = await asyncio.to_thread(transfers, dataset, [json.loads(body) for body in bodies], limit)
+    return answer({**found, "scanned": _SCANNED})
+
+
+@router.get("/lab")
+async def lab_overview(request: Request) -> Response:
+    """The services of the lab and whether they answer; `{"name": null, "services": []}` outside a lab."""
+    lab: Lab | None = request.app.state.lab
+    if lab is None:
+        return answer({"name": None, "services": []})
+    return answer({"name": lab.name, "services": await states(lab)})
+
+
+@router.get("/contract")
+async def contract(service: ServiceDep, request: Request) -> Response:
+    """The graph against the lineage contract, as `lab verify` compares them; 404 where no contract was given."""
+    lab: Lab | None = request.app.state.lab
+    if lab is None or lab.contract is None:
+        raise ApiError(404, "not_found", "the service was started without a lineage contract (--lab)", {})
+    try:
+        # Read anew each time: it is edited while the lab runs.
+        wanted = load(await asyncio.to_thread(lab.contract.read_text, encoding="utf-8"))
+    except (OSError, ContractError) as error:
+        raise ApiError(
+            503, "contract_unusable", f"the lineage contract {lab.contract} cannot be used: {error}"
+        ) from error
+    report = await asyncio.to_thread(compare, wanted, await service.export(), frozenset())
+    return Response(report.render_json(), media_type="application/json")

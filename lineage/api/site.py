@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lineage page: static files under a policy that lets nothing run but themselves."""
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import Request, Response
+from starlette.routing import Route
+
+POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+"""Names in events are written by strangers. Nothing that they could smuggle into the page would run or call out."""
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+}
+_INDEX = "index.html"
+_NAMED_BY_CONTENT = "assets/"
+"""Vite puts a hash into the names of what is in there."""
+
+_NOT_BUILT = """\
+The lineage service is up; its page is not built.
+
+  In a lab:    bin/lab setup     then    bin/lab up
+  By hand:     cd page && npm ci && npm run build
+               python -m lineage --page page/build/site ...
+
+Setting up needs Node 20.19 or newer. The API works without the page: docs/lineage-api.md, or /api/v1/graph.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of the page as it is sent. `packed` is its gzip, empty where that is not smaller."""
+
+    content: bytes
+    packed: bytes
+    headers: Mapping[str, str]
+
+
+def read_site(folder: Path) -> dict[str, File]:
+    """Every file of a built page by its path, read once: some hundred kilobytes.
+
+    Raises:
+        OSError: the folder has no page, or it cannot be read.
+    """
+    if not (folder / _INDEX).is_file():
+        raise OSError(f"--page {folder}: no {_INDEX} there; build the page with `npm run build` in page/")
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix in _TYPES)
+    return {path.relative_to(folder).as_posix(): _file(path.relative_to(folder).as_posix(), path) for path in files}
+
+
+def site_routes(folder: Path | None) -> list[Route]:
+    """Routes of the page; without a folder, one that says how to get it.
+
+    Raises:
+        OSError: there is no page in the folder.
+    """
+    if folder is None:
+        return [Route("/", _not_built, methods=["GET"])]
+    files = read_site(folder)
+
+    def route(path: str, file: File) -> Route:
+        async def send(request: Request) -> Response:
+            return _answer(file, request)
+
+        return Route(path, send, methods=["GET"])
+
+    return [route("/", files[_INDEX]), *(route(f"/{name}", file) for name, file in files.items())]
+
+
+async def _not_built(_: Request) -> Response:
+    return Response(_NOT_BUILT, 503, {"Content-Security-Policy": POLICY}, "text/plain; charset=utf-8")
+
+
+def _answer(file: File, request: Request) -> Response:
+    if request.headers.get("if-none-match") == file.headers["ETag"]:
+        return Response(status_code=304, headers=file.headers)
+    if file.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(file.packed, headers={**file.headers, "Content-Encoding": "gzip"})
+    return Response(file.content, headers=file.headers)
+
+
+def _file(name: str, path: Path) -> File:
+    content = path.read_bytes()
+    packed = gzip.compress(content, mtime=0)
+    lasting = name.startswith(_NAMED_BY_CONTENT)
+    headers = {
+        "Content-Type": _TYPES[path.suffix],
+        "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "public, max-age=31536000, immutable" if lasting else "no-cache",
+        "ETag": f'"{hashlib.sha256(content).hexdigest()[:32]}"',
+        "Vary": "Accept-Encoding",
+    }
+    return File(content, packed if len(packed) < len(content) else b"", headers)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One line for each job and dataset: what a list or a drawing of the whole graph shows.
+
+A tenth of the export's size where jobs tell their columns, since columns are only counted.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from lineage.events.ids import DatasetId, JsonObject
+from lineage.events.timestamps import format_time
+from lineage.fold.lineage import Lineage
+from lineage.fold.outcome import is_stale, outcome_of
+from lineage.fold.records import DatasetRecord, JobRecord
+from lineage.fold.view import JobView
+
+
+def job_summary(
+    lineage: Lineage, record: JobRecord, view: JobView, places: Mapping[DatasetId, int], now: int
+) -> JsonObject:
+    """`{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
+    "owners", "description", "inputs", "outputs"}`.
+
+    Times are RFC 3339, `now` (ns) decides what is stale, inputs and outputs are the datasets' `places`.
+    """
+    run = view.latest_run
+    outcome = outcome_of(lineage, run) if run else None
+    facets = record.facets.values()
+    job_type = _object(facets.get("jobType"))
+    engine = job_type.get("integration") or (_object(run.facets.get("processing_engine")).get("name") if run else None)
+    started = run.first_start.time if run and run.first_start else None
+    return {
+        "namespace": record.id.namespace,
+        "name": record.id.name,
+        "engine": engine,
+        "processing": job_type.get("processingType"),
+        "state": outcome.state if outcome else None,
+        "stale": run is not None and is_stale(lineage, run, now),
+        "runs": len(record.runs),
+        "startedAt": None if started is None else format_time(started),
+        "updatedAt": format_time(record.span.last.time),
+        "inputs": sorted(places[dataset] for dataset in view.inputs if dataset in places),
+        "outputs": sorted(places[dataset] for dataset in view.outputs if dataset in places),
+        **_about(facets),
+    }
+
+
+def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
+    """`{"namespace", "name", "updatedAt", "tags", "columnTags", "owners", "description", "columns", "masked",
+    "symlinks"}`.
+
+    `columnTags` is column -> tags, `columns` how many there are, `masked` the columns that a job fills with masked
+    values.
+    """
+    facets = record.all_facets()
+    columns: dict[str, list[str]] = {}
+    for tag in _rows(_object(facets.get("tags")).get("tags")):
+        if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):
+            columns.setdefault(tag["field"], []).append(tag["key"])
+    return {
+        "namespace": record.id.namespace,
+        "name": record.id.name,
+        "updatedAt": format_time(record.span.last.time),
+        "columnTags": {column: sorted(set(tags)) for column, tags in columns.items()},
+        "columns": len(record.fields()),
+        "masked": sorted(masked),
+        "symlinks": [
+            {"namespace": alias.get("namespace"), "name": alias["name"], "type": alias.get("type")}
+            for alias in _rows(_object(facets.get("symlinks")).get("identifiers"))
+            if isinstance(alias.get("name"), str)
+        ],
+        **_about(facets),
+    }
+
+
+def _about(facets: dict[str, JsonObject]) -> JsonObject:
+    tags = _rows(_object(facets.get("tags")).get("tags"))
+    owners = _rows(_object(facets.get("ownership")).get("owners"))
+    return {
+        "tags": sorted({tag["key"] for tag in tags if tag.get("field") is None and isinstance(tag.get("key"), str)}),
+        "owners": sorted({owner["name"] for owner in owners if isinstance(owner.get("name"), str)}),
+        "description": _object(facets.get("documentation")).get("description"),
+    }
+
+
+def _object(value: object) -> JsonObject:
+    """Facets are checked for being objects, not for what is in them."""
+    return value if isinstance(value, dict) else {}
+
+
+def _rows(value: object) -> list[JsonObject]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []

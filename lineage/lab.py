@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab around the service, as a file tells it: its services, where they are, and the lineage contract."""
+
+import asyncio
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lineage.events import JsonObject
+
+_PATIENCE = 2.0
+"""Seconds that a service may take to answer before it counts as down."""
+
+
+class LabError(ValueError):
+    """The file cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabService:
+    """One service. `ui` is the URL of its own page, empty where it has none.
+
+    `check` is what tells whether it is there: an http URL that answers below 500, or `host:port` that accepts.
+    """
+
+    name: str
+    title: str
+    check: str
+    ui: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A lab: what it is called, its services, and the file of its lineage contract."""
+
+    name: str
+    services: tuple[LabService, ...]
+    contract: Path | None
+
+
+def read_lab(path: Path) -> Lab:
+    """Read `{"name", "services": [{"name", "title", "check", "ui"?}], "contract"?: path}`.
+
+    Raises:
+        LabError: it is something else, or cannot be read.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        services = tuple(LabService(**row) for row in content["services"])
+        contract = content.get("contract")
+        return Lab(str(content["name"]), services, None if contract is None else Path(contract))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LabError(f"--lab {path}: {error}; `lab up` writes this file anew") from error
+
+
+async def states(lab: Lab) -> list[JsonObject]:
+    """Each service with `state` (up, down), what it answered in words, and the milliseconds it took."""
+    return list(await asyncio.gather(*map(_state, lab.services)))
+
+
+async def _state(service: LabService) -> JsonObject:
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            answer = await _ask(service.check)
+        up = not answer.startswith("HTTP 5")
+    except TimeoutError:
+        up, answer = False, f"no answer within {_PATIENCE:g} s"
+    except OSError as error:
+        up, answer = False, error.strerror or str(error)
+    took = round((time.monotonic() - began) * 1000, 1)
+    described = {"name": service.name, "title": service.title, "ui": service.ui or None, "address": service.check}
+    return {**described, "state": "up" if up else "down", "answer": answer, "milliseconds": took}
+
+
+async def _ask(check: str) -> str:
+    """A connection, and of a web service the status of its answer: no more is needed, so no client library is."""
+    parts = urlsplit(check if "://" in check else f"tcp://{check}")
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    try:
+        if parts.scheme != "http":
+            return "accepts connections"
+        head = f"GET {parts.path or '/'} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode("ascii"))
+        words = (await reader.readline()).decode("latin-1").split()
+        if len(words) < 2 or not words[0].startswith("HTTP/"):
+            raise OSError("it does not answer in HTTP")
+        return f"HTTP {words[1]}"
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What events say of data that went into or out of a dataset: counts, and checks of its quality.
+
+The graph keeps none of it, because it describes a transfer, not a dataset; the log has it.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lineage.events import DatasetId, JsonObject
+
+
+def transfers(dataset: DatasetId, events: Iterable[JsonObject], limit: int) -> JsonObject:
+    """`writes` and `quality` of one dataset (see `/activity`), in the order of `events`, up to `limit` each."""
+    writes: list[JsonObject] = []
+    quality: list[JsonObject] = []
+    for event in events:
+        source = {"job": event["job"]["name"], "run": event["run"]["runId"], "eventTime": event["eventTime"]}
+        for output in _of(dataset, event.get("outputs")):
+            statistics = _facet(output, "outputFacets", "outputStatistics")
+            if statistics:
+                counts = {key: statistics.get(key) for key in ("rowCount", "size", "fileCount")}
+                writes.append({**source, **counts})
+        for used in (*_of(dataset, event.get("inputs")), *_of(dataset, event.get("outputs"))):
+            quality += ({**source, **row} for row in _assertions(used))
+    return {"writes": writes[:limit], "quality": quality[:limit]}
+
+
+def _of(dataset: DatasetId, uses: list[JsonObject] | None) -> Iterator[JsonObject]:
+    return (use for use in uses or () if (use["namespace"], use["name"]) == dataset)
+
+
+def _assertions(use: JsonObject) -> Iterator[JsonObject]:
+    for group in ("inputFacets", "outputFacets", "facets"):
+        rows = _facet(use, group, "dataQualityAssertions").get("assertions")
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                yield {key: row.get(key) for key in ("assertion", "column", "success")}
+
+
+def _facet(use: JsonObject, group: str, name: str) -> dict[str, Any]:
+    facets = use.get(group)
+    found = facets.get(name) if isinstance(facets, dict) else None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Engine } from "../model/engines";
+
+/** Own line drawings in a square of 24, for a stroke of 2: what an engine does rather than anybody's trade mark. */
+export const ICONS: Readonly<Record<Engine | "lock" | "stream" | "group" | "column", string>> = {
+  // One log, several readers.
+  kafka:
+    "M7 12a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0M12 12l4-4M12 12l4 4M16 6.5a2 2 0 1 0 4 0a2 2 0 1 0-4 0M16 17.5a2 2 0 1 0 4 0a2 2 0 1 0-4 0M9.5 9.5V4M9.5 14.5V20",
+  // A plug and its socket.
+  connect: "M3 12h5M8 8v8h2a4 4 0 0 0 0-8zM21 12h-5M16 8v8h-1M13 10h3M13 14h3",
+  // Waves.
+  flink: "M3 8c3-3 6-3 9 0s6 3 9 0M3 13c3-3 6-3 9 0s6 3 9 0M3 18c3-3 6-3 9 0s6 3 9 0",
+  // A spark.
+  spark: "M13 3l-7 11h5l-1 7l8-12h-6z",
+  // More of it under water than above.
+  iceberg: "M12 3l4 7H8zM3 10h18M6 10l2 8l5 3l4-5l1-6",
+  // A bucket.
+  s3: "M5 6h14l-2 13a2 2 0 0 1-2 1.5H9a2 2 0 0 1-2-1.5zM5 6c0-1.6 3-2.5 7-2.5s7 .9 7 2.5M6 11h12",
+  // A drum of rows.
+  postgres:
+    "M5 6c0-1.7 3-3 7-3s7 1.3 7 3s-3 3-7 3s-7-1.3-7-3zM5 6v12c0 1.7 3 3 7 3s7-1.3 7-3V6M5 12c0 1.7 3 3 7 3s7-1.3 7-3",
+  database: "M5 6c0-1.7 3-3 7-3s7 1.3 7 3s-3 3-7 3s-7-1.3-7-3zM5 6v12c0 1.7 3 3 7 3s7-1.3 7-3V6",
+  file: "M6 3h8l4 4v14H6zM14 3v4h4",
+  job: "M7 4l12 8l-12 8z",
+  lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
+  stream: "M4 7l5 5l-5 5M11 7l5 5l-5 5",
+  group: "M4 8h12v12H4zM8 8V4h12v12h-4",
+  column: "M5 4h14v16H5zM12 4v16",
+};

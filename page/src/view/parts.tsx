@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Small pieces that all views are made of. */
+import type { ComponentChildren } from "preact";
+import type { Engine } from "../model/engines";
+import type { Pair } from "../model/export";
+import { stateOf, type State } from "../model/graph";
+import { type Kind, nodeId } from "../model/ids";
+import { shown } from "../model/names";
+import { go, href } from "../state/store";
+import type { Route } from "../state/route";
+import { ICONS } from "./icons";
+
+export function Icon({ name, size = 18 }: { readonly name: keyof typeof ICONS; readonly size?: number }) {
+  return (
+    <svg class={`icon engine-${name}`} viewBox="0 0 24 24" width={size} height={size} aria-hidden="true">
+      <path d={ICONS[name]} />
+    </svg>
+  );
+}
+
+const SIGNS: Readonly<Record<State, string>> = {
+  running: "●",
+  stale: "◷",
+  failed: "✕",
+  aborted: "■",
+  completed: "✓",
+  new: "○",
+  none: "○",
+};
+
+export function StateBadge({ state }: { readonly state: State }) {
+  return (
+    <span class={`state ${state}`}>
+      <span aria-hidden="true">{SIGNS[state]}</span> {state === "none" ? "no run" : state}
+    </span>
+  );
+}
+
+/** The state of a run as Marquez's API spells it. */
+export function RunState({ state, stale = false }: { readonly state: string; readonly stale?: boolean }) {
+  return <StateBadge state={stateOf(state, stale)} />;
+}
+
+/** A link within the page; it can be copied, and opened in a tab of its own. */
+export function Link(props: {
+  readonly to: Partial<Route>;
+  readonly class?: string;
+  readonly current?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go(props.to);
+  };
+  return (
+    <a
+      href={href(props.to)}
+      onClick={follow}
+      class={props.class ?? ""}
+      aria-current={props.current ? "page" : undefined}
+    >
+      {props.children}
+    </a>
+  );
+}
+
+export function NodeLink({
+  kind,
+  node,
+  engine,
+}: {
+  readonly kind: Kind;
+  readonly node: Pair;
+  readonly engine?: Engine;
+}) {
+  return (
+    <Link to={{ view: "graph", node: nodeId(kind, node), field: "" }} class="node">
+      {engine && <Icon name={engine} size={16} />}
+      <bdi>{shown(node.name)}</bdi>
+    </Link>
+  );
+}
+
+/** What there is to say where there is nothing to show. */
+export function Notice({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="notice" role="status">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Section(props: {
+  readonly title: string;
+  readonly open?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <details class="section" open={props.open ?? true}>
+      <summary>{props.title}</summary>
+      {props.children}
+    </details>
+  );
+}
+
+/** A link to somewhere else, if it is one that a browser may follow safely; else the text alone. */
+export function Elsewhere({ url }: { readonly url: string }) {
+  return /^https?:\/\//i.test(url) ? (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {shown(url)}
+    </a>
+  ) : (
+    <>{shown(url)}</>
+  );
+}

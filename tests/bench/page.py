@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of the lineage page: how soon a large graph can be used, how long its thread is kept busy, its size.
+
+Alone by `python -m tests.bench.page`; needs Chromium, Playwright and the built page. `--layouts` measures the page's
+layout beside dagre and elkjs on the same graphs too, which takes minutes.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from rich.console import Console
+
+from infra.artifacts import Artifacts
+from infra.artifacts.facade import PAGE
+from infra.artifacts.page import NAME, SITE
+from tests.bench.figures import Figures, Goal, shown
+from tests.bench.page_graphs import graph_events
+from tests.bench.service_process import ServiceProcess, running_service
+from tests.page.browser import WIDE, chromium
+
+GRAPHS = ((1_000, "3000", 1.0), (10_000, "300", 3.0))
+"""Nodes, the budget of cards (all of the first graph, groups of the second), and the goal in seconds."""
+
+BATCH = 2_000
+PATIENCE = 120
+LATE = 1_500
+"""Milliseconds in which tasks that come after the first picture are counted too."""
+
+FIRST_LOAD = Goal(300)
+LONGEST_TASK = Goal(100)
+ABORTED = Goal(2)
+
+_WATCH = (
+    "window.tasks = []; new PerformanceObserver((list) => {"
+    "for (const entry of list.getEntries()) tasks.push(entry.duration) }).observe({ entryTypes: ['longtask'] })"
+)
+_INTERACTIVE = "performance.getEntriesByName('interactive')[0]?.startTime ?? null"
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="loads of each graph")
+    parser.add_argument("--layouts", action="store_true", help="layout beside dagre and elkjs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
+    given = parser.parse_args()
+    figures = Figures()
+    figures.remark(f"load {shown(os.getloadavg()[0])} at the start")
+    site = Artifacts.open().component(NAME) / SITE
+    figures.add("first load, gzipped", "kB", first_load(site) / 1000, FIRST_LOAD)
+    for nodes, budget, goal in GRAPHS:
+        with serving(site, nodes) as service:
+            measure_loads(figures, service, nodes, budget, goal, given.rounds)
+    if given.layouts:
+        layouts(figures)
+    console = Console(width=140, highlight=False)
+    console.print(figures.table())
+    for remark in figures.remarks:
+        console.print(remark, markup=False)
+    if given.json:
+        given.json.write_text(figures.render_json(), encoding="utf-8")
+
+
+def first_load(site: Path) -> int:
+    """Gzipped bytes of what the first load brings: all but the worker, which comes after."""
+    files = (path for path in site.rglob("*") if path.suffix in (".html", ".js", ".css"))
+    return sum(len(gzip.compress(path.read_bytes())) for path in files if not path.name.startswith("worker-"))
+
+
+@contextmanager
+def serving(site: Path, nodes: int) -> Iterator[ServiceProcess]:
+    """A service with a graph of so many nodes."""
+    with (
+        tempfile.TemporaryDirectory(prefix="lineage-lab-bench-") as folder,
+        running_service(Path(folder) / "data", "--page", site) as service,
+    ):
+        events = list(graph_events(nodes))
+        for first in range(0, len(events), BATCH):
+            send(service, events[first : first + BATCH])
+        yield service
+
+
+def send(service: ServiceProcess, events: list[bytes]) -> None:
+    """Post events as one batch."""
+    headers = {"Content-Type": "application/json"}
+    body = b"[" + b",".join(events) + b"]"
+    with urlopen(Request(f"{service.url}/api/v1/lineage/batch", body, headers), timeout=PATIENCE) as answer:
+        answer.read()
+
+
+def measure_loads(figures: Figures, service: ServiceProcess, nodes: int, budget: str, goal: float, rounds: int) -> None:
+    """Loads of the page with a warm browser, then how soon a cancelled job is seen."""
+    with chromium() as browser:
+        page = browser.new_page(viewport=WIDE)
+        page.add_init_script(_WATCH)
+        for number in range(rounds + 1):
+            page.goto(f"{service.url}/?budget={budget}")
+            seconds = until(page, _INTERACTIVE) / 1000
+            page.wait_for_timeout(LATE)
+            longest = max(page.evaluate("tasks"), default=0.0)
+            if number:  # the first one starts the browser's own processes
+                figures.add(f"interactive, {nodes} nodes", "s", seconds, Goal(goal))
+                figures.add(f"longest task, {nodes} nodes", "ms", longest, LONGEST_TASK)
+        for number in range(rounds):
+            figures.add(f"cancelled job seen, {nodes} nodes", "s", cancelled(page, service, number), ABORTED)
+
+
+def cancelled(page: Any, service: ServiceProcess, number: int) -> float:
+    """Seconds from the answer to an ABORT until the page shows it."""
+    event = json.loads(next(iter(graph_events(1_000))))
+    event["run"]["runId"] = f"00000000-0000-7000-8000-{900_000 + number:012d}"
+    event["eventTime"] = datetime.now(UTC).isoformat()
+    name = event["job"]["namespace"] + ":" + event["job"]["name"]
+    page.goto(f"{service.url}/?budget=3000&only=1&node=job:{name}")
+    for state, event_type in (("running", "START"), ("aborted", "ABORT")):
+        event["eventType"], event["eventTime"] = event_type, datetime.now(UTC).isoformat()
+        send(service, [json.dumps(event).encode()])
+        sent = time.monotonic()
+        until(page, f"document.querySelector('[data-node=\"job:{name}\"][data-state={state}]') ? 1 : null")
+    return time.monotonic() - sent
+
+
+def until(page: Any, expression: str) -> float:
+    """The value of an expression once it is not null: the page's policy forbids Playwright's own waiting for one."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        value = page.evaluate(expression)
+        if value is not None:
+            return float(value)
+        page.wait_for_timeout(10)
+    raise TimeoutError(f"the page did not get to: {expression}")
+
+
+def layouts(figures: Figures) -> None:
+    """The page's layout, dagre and elkjs on the same graphs, in Node."""
+    if not (PAGE / "node_modules").is_dir():
+        sys.exit("--layouts needs the page's packages: cd page && npm ci")
+    done = subprocess.run(["npm", "run", "-s", "bench"], cwd=PAGE, stdout=subprocess.PIPE, text=True, check=True)
+    for row in map(json.loads, done.stdout.splitlines()):
+        figures.add(f"layout by {row['engine']}, {row['nodes']} nodes, {row['edges']} edges", "s", row["seconds"])
+
+
+if __name__ == "__main__":
+    main()

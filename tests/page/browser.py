@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's Chromium, driven by Playwright; pages that tell what went wrong in them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import pytest
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+NO_CHROMIUM = "no chromium on PATH (Debian: apt-get install chromium fonts-dejavu)"
+WIDE = {"width": 1280, "height": 800}
+NARROW = {"width": 390, "height": 844}
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """A headless browser; skips the test, with the reason, where there can be none."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed (bin/lab setup --tests)"
+    )
+    if CHROMIUM is None:
+        pytest.skip(NO_CHROMIUM)
+    with playwright.sync_playwright() as driver:
+        # Chromium's sandbox refuses to work for root.
+        words = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=words)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Visit:
+    """A page of one service, and what it did that it must not do."""
+
+    page: object
+    url: str
+    troubles: list[str] = field(default_factory=list)
+
+    def open(self, **route: str) -> None:
+        """Go to a view and wait until it is drawn, or explains why it is not."""
+        self.page.goto(f"{self.url}/?{urlencode(route)}")
+        self.page.locator("main").wait_for()
+        drawn = ".cards button, .notice, .list table, .lab dl, .list .error"
+        self.page.locator(drawn).first.wait_for(state="attached")
+
+    def card(self, node: str):
+        """The button over a node's card."""
+        quoted = node.replace("\\", "\\\\").replace('"', '\\"')
+        return self.page.locator(f'.cards [data-node="{quoted}"]')
+
+    def cards(self) -> set[str]:
+        """Ids of the cards in view."""
+        return set(self.page.locator(".cards button").evaluate_all("all => all.map(one => one.dataset.node)"))
+
+
+@contextmanager
+def visiting(browser, url: str, size=WIDE, dark: bool = False) -> Iterator[Visit]:
+    """A page that must not fail, open a dialog, or ask any host but the service's for anything."""
+    context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True)
+    page = context.new_page()
+    visit = Visit(page, url)
+    page.on("pageerror", lambda error: visit.troubles.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: (visit.troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: _check(request.url, url, visit))
+    try:
+        yield visit
+    finally:
+        context.close()
+    assert visit.troubles == []
+
+
+def _check(asked: str, url: str, visit: Visit) -> None:
+    if not asked.startswith((f"{url}/", "blob:", "data:")):
+        visit.troubles.append(f"asked {asked}")

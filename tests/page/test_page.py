@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lineage page in a real browser, over a real lineage service whose graph is that of the lineage contract."""
+
+import csv
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from infra.namespaces import JOB_ORDERS_ETL, JOBS
+from tests.page.browser import NARROW, WIDE, visiting
+from tests.page.contract_events import facet, run_event, run_id
+
+ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
+SALES = "dataset:s3://warehouse:sales/orders"
+STATS = "dataset:s3://warehouse:sales/supplier_stats"
+SHOP_ORDERS = "dataset:postgres://postgres:5432:shop.public.orders"
+
+
+def ids(graph) -> set[str]:
+    pairs = [("job", row) for row in graph["jobs"]] + [("dataset", row) for row in graph["datasets"]]
+    return {f"{kind}:{row['namespace']}:{row['name']}" for kind, row in pairs}
+
+
+def etl_of(contract):
+    return next(job for job in contract.jobs if job.name == JOB_ORDERS_ETL)
+
+
+def test_the_first_load_shows_every_job_and_dataset_of_the_contract(visit, shop):
+    visit.open()
+    assert visit.cards() == ids(shop.get("/api/v1/graph"))
+    assert visit.card(ETL).get_attribute("data-state") == "running"
+    assert "streaming job" in visit.card(ETL).get_attribute("aria-label")
+    visit.page.get_by_role("status").get_by_text("live", exact=True).wait_for()
+
+
+def test_search_is_driven_by_the_keyboard_and_finds_columns(visit):
+    visit.open()
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("total_price")
+    visit.page.get_by_role("option", selected=True).get_by_text("total_price").wait_for()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".columns .cards button").first.wait_for(state="attached")
+    asked = parse_qs(urlsplit(visit.page.url).query)
+    assert (asked["view"], asked["node"], asked["field"]) == (["columns"], [STATS], ["total_price"])
+
+
+@pytest.mark.parametrize(("text", "found"), [("state:running", JOB_ORDERS_ETL), ("lake.sales.orders", "sales/orders")])
+def test_search_finds_states_and_other_names(visit, text, found):
+    visit.open()
+    visit.page.get_by_role("combobox").first.fill(text)
+    visit.page.get_by_role("option").get_by_text(found, exact=True).first.wait_for()
+
+
+def test_a_column_is_followed_from_postgres_to_the_statistics_with_each_step_named(visit):
+    visit.open(view="columns", node=STATS, field="total_price")
+    visit.page.get_by_text("steps as a list").click()
+    rows = visit.page.locator(".hops tbody tr").all_inner_texts()
+    steps = {tuple(row.split("\t")[:3]) for row in rows}
+    assert {
+        ("shop.public.orders.price", "identity", "orders.price"),
+        ("orders.price", "filter, transformation", "sales/orders.price"),
+        ("sales/orders.price", "aggregation", "sales/supplier_stats.total_price"),
+    } <= steps
+    assert ("sales/orders.supplier", "group by", "sales/supplier_stats.total_price") in steps
+
+
+def test_a_job_that_is_cancelled_turns_aborted_on_the_open_page(visit, shop, contract):
+    visit.open()
+    assert visit.card(ETL).get_attribute("data-state") == "running"
+    number = [job.name for job in contract.jobs].index(JOB_ORDERS_ETL)
+    shop.send(run_event(JOBS, etl_of(contract), "ABORT", run_id(number * 100), datetime.now(UTC)))
+    visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached")
+
+
+def test_details_of_a_dataset_have_schema_writes_and_what_changed_between_versions(visit, shop, contract):
+    event = run_event(JOBS, etl_of(contract), "RUNNING", run_id(300), datetime.now(UTC))
+    event["outputs"][0]["facets"]["schema"]["fields"].append({"name": "currency", "type": "string"})
+    shop.send(event)
+    visit.open(node=SALES)
+    details = visit.page.get_by_label("Details")
+    details.get_by_role("link", name="currency").wait_for()
+    assert details.locator(".diff .added").inner_text().endswith("currency string")
+    assert "1,205" in details.get_by_role("table").nth(1).inner_text()
+
+
+def test_details_of_a_job_have_runs_statistics_error_and_raw_events(visit, shop, contract):
+    job = etl_of(contract)
+    problem = {"errorMessage": facet(message="no <b>room</b> left", programmingLanguage="Python", stackTrace="at 1")}
+    shop.send(run_event(JOBS, job, "START", run_id(901), datetime.now(UTC) - timedelta(seconds=2)))
+    shop.send(run_event(JOBS, job, "FAIL", run_id(901), datetime.now(UTC), problem))
+    visit.open(node=ETL)
+    details = visit.page.get_by_label("Details")
+    assert "no <b>room</b> left" in details.locator(".failure").inner_text()
+    assert details.locator(".timeline li").count() == 2
+    details.get_by_text(re.compile(r"Events \(2")).click()
+    details.get_by_role("button", name=re.compile("FAIL")).click()
+    assert json.loads(details.locator(".events pre").inner_text())["run"]["runId"] == run_id(901)
+
+
+def test_the_slider_shows_the_graph_as_it_was_and_the_changes_since(visit, shop, contract):
+    new = run_event(JOBS, etl_of(contract), "START", run_id(902), datetime.now(UTC) + timedelta(seconds=30))
+    new["job"]["name"] = "late_comer"
+    shop.send(new)
+    before = (datetime.now(UTC) + timedelta(seconds=15)).isoformat()
+    visit.open(at=before)
+    late = f"job:{JOBS}:late_comer"
+    assert late not in visit.cards()
+    visit.page.get_by_role("button", name="Back to now").click()
+    visit.card(late).wait_for(state="attached")
+    visit.open(view="changes", since=before)
+    row = visit.page.locator("tr.added").filter(has_text=f"{JOBS}/late_comer").first
+    assert row.inner_text().startswith("added\tjob")
+
+
+def test_a_slider_that_is_moved_goes_to_the_past(visit):
+    visit.open()
+    slider = visit.page.get_by_role("slider")
+    slider.fill("0")
+    slider.dispatch_event("change")
+    visit.page.get_by_role("status").get_by_text("the past").wait_for()
+    assert "at=" in visit.page.url
+
+
+def test_what_breaks_is_a_list_that_can_be_taken_along(visit, tmp_path):
+    visit.open(view="impact", node=SHOP_ORDERS, field="price")
+    table = visit.page.locator(".list table")
+    table.get_by_role("link", name="total_price").wait_for()
+    with visit.page.expect_download() as waiting:
+        visit.page.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(Path(waiting.value.path()).read_text().splitlines()))
+    assert {"column", "dataset", "job"} == {row["kind"] for row in rows}
+    assert "total_price" in {row["column"] for row in rows}
+    with visit.page.expect_download() as waiting:
+        visit.page.get_by_role("button", name="Mermaid").click()
+    assert Path(waiting.value.path()).read_text().startswith("flowchart LR\n")
+
+
+@pytest.mark.parametrize(("name", "begins"), [("SVG", b"<svg "), ("PNG", b"\x89PNG")])
+def test_the_picture_can_be_taken_along(visit, name, begins):
+    visit.open()
+    with visit.page.expect_download() as waiting:
+        visit.page.get_by_role("button", name=name).click()
+    assert Path(waiting.value.path()).read_bytes().startswith(begins)
+
+
+def test_the_lab_shows_services_contract_and_what_needs_somebody(visit):
+    visit.open(view="lab")
+    visit.page.get_by_text("The lineage of 5 jobs is as the contract says").wait_for()
+    visit.page.get_by_text("A service that is away does not answer").wait_for()
+    assert "down" in visit.page.get_by_role("row").filter(has_text="A service that is away").inner_text()
+
+
+def test_arrow_keys_lead_along_the_lineage_and_enter_opens(visit):
+    visit.open()
+    visit.card(ETL).focus()
+    visit.page.keyboard.press("ArrowLeft")
+    visit.page.locator('[data-node="dataset:kafka://kafka:9092:orders"]:focus').wait_for()
+    visit.page.keyboard.press("Enter")
+    visit.page.get_by_label("Details").get_by_role("heading", name="orders").wait_for()
+    visit.page.keyboard.press("Escape")
+    visit.page.get_by_label("Details").wait_for(state="detached")
+
+
+def test_only_its_path_hides_the_rest_and_the_back_button_undoes_it(visit):
+    visit.open(node=STATS)
+    visit.page.get_by_role("button", name="Only its path").click()
+    visit.card("dataset:s3://archive:topics/orders").wait_for(state="detached")
+    visit.page.go_back()
+    visit.card("dataset:s3://archive:topics/orders").wait_for(state="attached")
+
+
+def test_groups_hide_what_is_beyond_the_budget_and_open(browser, empty):
+    empty.send(*(dataset_event("s3://lake", f"area{number % 3}/table{number:03d}") for number in range(30)))
+    with visiting(browser, empty.url) as visit:
+        visit.open(budget="10")
+        assert len(visit.cards()) <= 10
+        area = visit.page.get_by_role("button", name=re.compile("Group area1"))
+        area.focus()
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url(re.compile("open="))
+        visit.page.get_by_role("button", name="Fit").click()
+        visit.card("dataset:s3://lake:area1/table001").wait_for(state="attached")
+        visit.open(budget="10", node="dataset:s3://lake:area2/table002")
+        visit.card("dataset:s3://lake:area2/table002").wait_for(state="attached")
+
+
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "attribute": '"><img src=x onerror=alert(1)>',
+    "formula": "=cmd|' /C calc'!A0",
+    "right to left": "\u202egnp.exe\u2066",
+    "arabic": "جدول الطلبات",
+    "emoji": "🧨" * 40,
+    "long": "n" * 1024,
+    "prototype": "__proto__",
+}
+
+
+def dataset_event(namespace: str, name: str, column: str = "id") -> dict:
+    return {
+        "eventTime": datetime.now(UTC).isoformat(),
+        "producer": "https://example.org/test",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+        "dataset": {
+            "namespace": namespace,
+            "name": name,
+            "facets": {"schema": facet(fields=[{"name": column, "type": column}])},
+        },
+    }
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_name_is_a_name_and_no_more(browser, empty, contract, name):
+    event = run_event(JOBS, etl_of(contract), "COMPLETE", run_id(1), datetime.now(UTC))
+    event["job"]["name"] = event["outputs"][0]["name"] = event["inputs"][0]["namespace"] = name
+    event["outputs"][0]["facets"]["schema"]["fields"].append({"name": name, "type": name})
+    event["outputs"][0]["facets"]["tags"] = facet(tags=[{"key": name, "value": "1"}])
+    event["outputs"][0]["facets"]["documentation"] = facet(description=name)
+    empty.send(event)
+    node = f"dataset:s3://warehouse:{name}"
+    with visiting(browser, empty.url) as visit:
+        visit.open()
+        assert node in visit.cards()
+        for route in (
+            {"node": node},
+            {"view": "columns", "node": node, "field": name},
+            {"view": "impact", "node": node},
+        ):
+            visit.open(**route)
+        visit.open(node=f"job:{JOBS}:{name}")
+        visit.open(view="changes")
+        visit.page.get_by_role("combobox").first.fill(name)
+        assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert visit.page.locator("main script, main img").count() == 0
+
+
+def test_without_events_the_page_says_how_to_get_some_and_shows_the_first_when_it_comes(browser, empty):
+    with visiting(browser, empty.url) as visit:
+        visit.open()
+        visit.page.get_by_text("make up").wait_for()
+        empty.send(dataset_event("s3://lake", "first"))
+        visit.card("dataset:s3://lake:first").wait_for(state="attached")
+
+
+def test_a_service_that_goes_away_is_told_of(browser, shop):
+    with visiting(browser, shop.url) as visit:
+        visit.open()
+        shop.process.kill()
+        visit.page.get_by_role("status").get_by_text("not connected").wait_for()
+        visit.page.get_by_text("the lineage service does not answer").wait_for()
+
+
+VIEWS = {
+    "graph": {},
+    "dataset": {"node": SALES},
+    "job": {"node": ETL},
+    "columns": {"view": "columns", "node": STATS, "field": "total_price"},
+    "impact": {"view": "impact", "node": SHOP_ORDERS, "field": "price"},
+    "changes": {"view": "changes"},
+    "lab": {"view": "lab"},
+}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+def test_axe_finds_no_serious_problem_and_nothing_is_wider_than_the_screen(browser, shop, axe, size, dark):
+    found = {}
+    with visiting(browser, shop.url, size, dark) as visit:
+        for name, route in VIEWS.items():
+            visit.open(**route)
+            visit.page.evaluate(axe)
+            result = visit.page.evaluate("axe.run()")
+            grave = [rule for rule in result["violations"] if rule["impact"] in ("serious", "critical")]
+            found |= {f"{name}: {rule['id']}": [node["html"][:200] for node in rule["nodes"]][:3] for rule in grave}
+            if not visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                found[f"{name}: too wide"] = []
+    assert found == {}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lineage page of a real lab, in a real browser."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from infra.namespaces import ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOBS, KAFKA, POSTGRES, WAREHOUSE
+from tests.page.browser import chromium, visiting
+
+pytestmark = pytest.mark.smoke
+
+ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
+STATS = f"dataset:{WAREHOUSE}:sales/supplier_stats"
+SHOP_ORDERS = f"dataset:{POSTGRES}:shop.public.orders"
+DATASETS = {f"dataset:{KAFKA}:orders", f"dataset:{ARCHIVE}:topics/orders", STATS, SHOP_ORDERS}
+
+
+@pytest.fixture(scope="module")
+def browser(lab):
+    answer = httpx.get(lab.environment["LAB_LINEAGE"], timeout=20)
+    if answer.status_code == 503:
+        pytest.skip("this lab has no lineage page: bin/lab setup says why it could not be built")
+    answer.raise_for_status()
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser, lab):
+    with visiting(browser, lab.environment["LAB_LINEAGE"]) as made:
+        yield made
+
+
+def test_the_page_shows_the_labs_graph_and_that_it_is_as_the_contract_says(visit):
+    visit.open()
+    assert visit.cards() >= DATASETS
+    visit.open(view="lab")
+    visit.page.get_by_text("is as the contract says").wait_for()
+    rows = visit.page.get_by_role("row").filter(has_text="Kafka Connect")
+    assert "up" in rows.first.inner_text()
+
+
+def test_a_column_is_followed_from_postgres_to_the_statistics(visit):
+    visit.open(view="columns", node=STATS, field="total_price")
+    visit.page.get_by_text("steps as a list").click()
+    steps = visit.page.locator(".hops tbody tr").all_inner_texts()
+    assert any(step.startswith("shop.public.orders.price\tidentity\torders.price") for step in steps)
+    assert any("aggregation\tsales/supplier_stats.total_price" in step for step in steps)
+
+
+def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(visit, lab):
+    visit.open()
+    assert visit.card(ETL).get_attribute("data-state") == "running"
+    assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
+    visit.page.locator(f'[data-node="{ETL}"]:not([data-state="running"])').wait_for(state="attached")
+    assert lab.lab("start", JOB_ORDERS_ETL).status == 0
+    visit.page.locator(f'[data-node="{ETL}"][data-state="running"]').wait_for(state="attached", timeout=120_000)
+
+
+def test_what_changed_since_the_beginning_is_the_whole_lab(visit):
+    visit.open(view="changes", since=(datetime.now(UTC) - timedelta(days=1)).isoformat())
+    visit.page.locator("tr.added").filter(has_text=f"{JOBS}/{JOB_ORDERS_LAKE}").first.wait_for()
