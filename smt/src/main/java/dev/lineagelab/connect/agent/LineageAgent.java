@@ -40,6 +40,7 @@ final class LineageAgent {
   private final Emitters emitters = new Emitters();
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
+  private final BriefLives briefLives;
   private final Set<String> recreated = new TreeSet<>();
   private final Set<String> failing = new TreeSet<>();
   private final Object step = new Object();
@@ -59,6 +60,7 @@ final class LineageAgent {
     this.counts = counts;
     this.state = state;
     this.describer = describer;
+    this.briefLives = new BriefLives(observations, state);
   }
 
   /**
@@ -83,6 +85,7 @@ final class LineageAgent {
           safely(name, () -> followAbsent(name, now));
         }
       }
+      tellBriefLives(looks.keySet(), now);
       endOrphans(looks.keySet(), now);
     }
   }
@@ -107,6 +110,7 @@ final class LineageAgent {
           new Report(
               new ObservedTopic(sight.topic(), sight.key(), sight.value(), null),
               taken.observer().configuredAt()));
+      briefLives.saw(taken.connector(), taken.observer().configuredAt());
     }
   }
 
@@ -174,6 +178,19 @@ final class LineageAgent {
       trackers.remove(name);
       counts.forget(name);
       state.forget(name);
+    }
+  }
+
+  /** From now on they are followed as connectors that are not there any more, which ends them. */
+  private void tellBriefLives(final Set<String> present, final long now) {
+    final Set<String> known = new TreeSet<>(present);
+    known.addAll(trackers.keySet());
+    for (final String name : briefLives.ended(known)) {
+      final ConnectorLook look = observations.remembered(name);
+      final Settings own = settings.of(look.view());
+      if (own.enabled()) {
+        safely(name, () -> send(tracker(name).step(look, own, false, () -> allCounts(name), now)));
+      }
     }
   }
 
