@@ -13,6 +13,7 @@ import dev.lineagelab.connect.observe.ConnectorLook;
 import dev.lineagelab.connect.observe.CountBook;
 import dev.lineagelab.connect.observe.Observations;
 import dev.lineagelab.connect.observe.TaskName;
+import dev.lineagelab.connect.registry.TopicVersions;
 import dev.lineagelab.connect.settings.Settings;
 import dev.lineagelab.connect.state.Report;
 import dev.lineagelab.connect.state.SharedState;
@@ -37,6 +38,7 @@ final class LineageAgent {
   private final CountBook counts;
   private final SharedState state;
   private final Describer describer;
+  private final TopicVersions versions;
   private final Emitters emitters = new Emitters();
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
@@ -59,6 +61,7 @@ final class LineageAgent {
     this.counts = counts;
     this.state = state;
     this.describer = describer;
+    this.versions = new TopicVersions(settings.ofWorker().registry().requestsPerMinute());
   }
 
   /**
@@ -163,7 +166,7 @@ final class LineageAgent {
           // Another worker may have spoken of it until now.
           state.catchUp();
           return new ConnectorTracker(
-              connector, cluster.id(), describer, state, countsBefore(connector));
+              connector, cluster.id(), describer, versions, state, countsBefore(connector));
         });
   }
 
@@ -226,6 +229,7 @@ final class LineageAgent {
       takeObservations();
       trackers.forEach(
           (name, tracker) -> safely(name, () -> send(tracker.flush(() -> allCounts(name), now))));
+      versions.close();
       emitters.close();
       state.close();
     }
