@@ -13,6 +13,7 @@ import dev.lineagelab.connect.observe.ConnectorLook;
 import dev.lineagelab.connect.observe.CountBook;
 import dev.lineagelab.connect.observe.Observations;
 import dev.lineagelab.connect.observe.TaskName;
+import dev.lineagelab.connect.registry.TopicVersions;
 import dev.lineagelab.connect.settings.Settings;
 import dev.lineagelab.connect.state.Report;
 import dev.lineagelab.connect.state.SharedState;
@@ -37,6 +38,7 @@ final class LineageAgent {
   private final CountBook counts;
   private final SharedState state;
   private final Describer describer;
+  private final TopicVersions versions;
   private final Emitters emitters = new Emitters();
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
@@ -61,6 +63,7 @@ final class LineageAgent {
     this.state = state;
     this.describer = describer;
     this.briefLives = new BriefLives(observations, state);
+    this.versions = new TopicVersions(settings.ofWorker().registry().requestsPerMinute());
   }
 
   /**
@@ -167,7 +170,7 @@ final class LineageAgent {
           // Another worker may have spoken of it until now.
           state.catchUp();
           return new ConnectorTracker(
-              connector, cluster.id(), describer, state, countsBefore(connector));
+              connector, cluster.id(), describer, versions, state, countsBefore(connector));
         });
   }
 
@@ -243,6 +246,7 @@ final class LineageAgent {
       takeObservations();
       trackers.forEach(
           (name, tracker) -> safely(name, () -> send(tracker.flush(() -> allCounts(name), now))));
+      versions.close();
       emitters.close();
       state.close();
     }
