@@ -12,7 +12,12 @@ CREATE TABLE IF NOT EXISTS lake.live.orders (
   price DECIMAL(10, 2),
   supplier STRING,
   bid_time TIMESTAMP(6)
-) WITH ('format-version' = '2');
+) WITH (
+  'format-version' = '2',
+  -- A commit at each checkpoint writes all of the metadata anew.
+  'write.metadata.delete-after-commit.enabled' = 'true',
+  'write.metadata.previous-versions-max' = '10'
+);
 
 CREATE TEMPORARY TABLE orders (
   order_id STRING,
@@ -26,6 +31,7 @@ CREATE TEMPORARY TABLE orders (
   'topic' = 'orders',
   'properties.bootstrap.servers' = '${KAFKA_BOOTSTRAP}',
   'properties.group.id' = 'iceberg_ingestion',
+  'properties.isolation.level' = 'read_committed',
   'scan.startup.mode' = 'earliest-offset',
   'value.format' = 'avro-confluent',
   'value.avro-confluent.url' = '${SCHEMA_REGISTRY_URL}'
