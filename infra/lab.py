@@ -5,10 +5,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from infra.model import Bucket, Database, Endpoint, Lab, Site, Topic
-from infra.namespaces import ARCHIVE_BUCKET, CHECKPOINT_BUCKET, EVENT_LOG_BUCKET, TOPICS, WAREHOUSE_BUCKET
+from infra.namespaces import (
+    ARCHIVE_BUCKET,
+    CHECKPOINT_BUCKET,
+    EVENT_LOG_BUCKET,
+    TOPIC_SUPPLIER_WINDOWS,
+    TOPICS,
+    WAREHOUSE_BUCKET,
+)
 from infra.services import (
     connect,
     connectors,
+    flink,
+    flink_jobs,
     iceberg_catalog,
     kafka,
     lineage,
@@ -23,17 +32,21 @@ from infra.services import (
     spark_cluster,
     spark_history,
 )
+from infra.services.flink_own_jobs import sql_jobs
 from infra.services.spark_driver import as_service, as_task
 from infra.services.spark_own_jobs import own_jobs
 from infra.settings import Settings
 
 ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {
+    **spark_cluster.ENDPOINTS,
+    **flink.ENDPOINTS,
+} | {
     service.NAME: service.ENDPOINTS
     for service in (
         *(kafka, schema_registry, connect, object_store, iceberg_catalog, lineage, postgres, marquez),
         spark_history,
     )
-} | spark_cluster.ENDPOINTS
+}
 """What each service listens on. A target needs all of them before it can tell one service of another."""
 
 KEEP_EVERYTHING = {"retention.ms": "-1", "retention.bytes": "-1"}
@@ -45,6 +58,7 @@ def lab(
     settings: Settings,
     connector_files: Mapping[str, str] | None = None,
     spark_files: Mapping[str, str] | None = None,
+    flink_files: Mapping[str, str] | None = None,
 ) -> Lab:
     """The whole lab as data: a function of the settings, of the place it will run in, and of the user's own files.
 
@@ -53,15 +67,19 @@ def lab(
         settings: the stack's.
         connector_files: files of connectors of the user's own, by name (`infra.services.own_connectors`).
         spark_files: files that may be Spark jobs of the user's own, by name (`infra.services.spark_own_jobs`).
+        flink_files: files of Flink SQL, jobs and what stands beside them, by name (`infra.services.flink_own_jobs`).
 
     Raises:
         ConnectorFileError: one of the connectors' files cannot be used.
         SparkJobFileError: one of the jobs' files cannot be used.
     """
-    return _with_own_jobs(_kits_lab(site, settings, connector_files or {}), site, settings, spark_files or {})
+    kits = _kits_lab(site, settings, connector_files or {})
+    with_sql = _with_sql_jobs(kits, site, flink_files or {}) if settings.flink else kits
+    return _with_own_jobs(with_sql, site, settings, spark_files or {})
 
 
 def _kits_lab(site: Site, settings: Settings, connector_files: Mapping[str, str]) -> Lab:
+    launchers = flink_jobs.services(site, settings)
     return Lab(
         services=(
             lineage.lineage(site, settings),
@@ -76,10 +94,12 @@ def _kits_lab(site: Site, settings: Settings, connector_files: Mapping[str, str]
             *spark_cluster.services(site, settings),
             *spark_history.services(site, settings),
             *spark.services(site, settings),
+            *flink.services(site, settings),
+            *launchers,
         ),
         tasks=spark.tasks(site, settings),
         topics=(
-            *(Topic(name, settings.topic_partitions, KEEP_EVERYTHING) for name in TOPICS),
+            *(Topic(name, settings.topic_partitions, KEEP_EVERYTHING) for name in _topics(settings)),
             *connectors.topics(),
         ),
         buckets=tuple(Bucket(name) for name in _buckets(settings)),
@@ -87,15 +107,25 @@ def _kits_lab(site: Site, settings: Settings, connector_files: Mapping[str, str]
         tables=shop_tables.tables(),
         subjects=shop_tables.subjects(),
         connectors=(*connectors.connectors(site), *own_connectors.own_connectors(connector_files, site)),
+        flink_jobs=flink_jobs.jobs(launchers),
+    )
+
+
+def _with_sql_jobs(lab: Lab, site: Site, files: Mapping[str, str]) -> Lab:
+    """The lab and the jobs in Flink SQL, which may need any part of it but what runs to its end."""
+    found, prelude = sql_jobs(files, _taken(lab), _possible_needs(lab))
+    launchers = tuple(flink_jobs.sql_service(job, site, prelude) for job in found if job.stays)
+    return replace(
+        lab,
+        services=(*lab.services, *launchers),
+        tasks=(*lab.tasks, *(flink_jobs.sql_task(job, site, prelude) for job in found if not job.stays)),
+        flink_jobs=(*lab.flink_jobs, *flink_jobs.jobs(launchers)),
     )
 
 
 def _with_own_jobs(lab: Lab, site: Site, settings: Settings, files: Mapping[str, str]) -> Lab:
     """The lab and the user's own Spark jobs, which may need any part of it but what runs to its end."""
-    tasks = {task.key for task in lab.tasks}
-    parts = {part.key for part in lab.parts} - tasks
-    taken = ENDPOINTS.keys() | {service.name for service in lab.services} | tasks
-    found = own_jobs(files, settings, taken, parts)
+    found = own_jobs(files, settings, _taken(lab), _possible_needs(lab))
     return replace(
         lab,
         services=(*lab.services, *(as_service(job.driver, site, settings) for job in found if job.stays)),
@@ -103,11 +133,25 @@ def _with_own_jobs(lab: Lab, site: Site, settings: Settings, files: Mapping[str,
     )
 
 
+def _taken(lab: Lab) -> set[str]:
+    """Names that no job of the user's can have."""
+    return {*ENDPOINTS, *(service.name for service in lab.services), *(task.name for task in lab.tasks)}
+
+
+def _possible_needs(lab: Lab) -> set[str]:
+    return {part.key for part in lab.parts} - {task.key for task in lab.tasks}
+
+
 def left_out(site: Site, settings: Settings) -> dict[str, str]:
     """What the settings ask for and the lab has to do without: name -> the reason and the remedy, in a line."""
     if not settings.marquez or marquez.included(site, settings):
         return {}
     return {marquez.NAME: f"its jar is not there (`bin/lab setup` looks for it); {marquez.REMEDY}"}
+
+
+def _topics(settings: Settings) -> tuple[str, ...]:
+    of_flink = (TOPIC_SUPPLIER_WINDOWS,) if settings.flink else ()
+    return (*TOPICS, *of_flink)
 
 
 def _buckets(settings: Settings) -> tuple[str, ...]:

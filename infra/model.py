@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a lab is made of: frozen descriptions that say nothing of where they will run.
 
-A `Service` runs on, a `Task` runs to its end whenever it is asked to; topics, subjects, buckets, databases, tables
-and connectors live inside a service. A target (`infra.targets`) turns them into processes, containers or pods. Parts
-name each other by their `key`: `kafka`, `topic/orders`, `bucket/warehouse`.
+A `Service` runs on, a `Task` runs to its end whenever it is asked to; topics, subjects, buckets, databases, tables,
+connectors and Flink jobs live inside a service. A target (`infra.targets`) turns them into processes, containers or
+pods. Parts name each other by their `key`: `kafka`, `topic/orders`, `bucket/warehouse`.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from infra.parts import Bucket as Bucket
 from infra.parts import Column as Column
 from infra.parts import Connector as Connector
 from infra.parts import Database as Database
+from infra.parts import FlinkJob as FlinkJob
 from infra.parts import Subject as Subject
 from infra.parts import Table as Table
 from infra.parts import Topic as Topic
@@ -29,7 +30,7 @@ class Java:
         heap_mib: the largest heap, in MiB.
         options: further JVM options, system properties among them.
         jar: path of a jar of the user's own, which is the class path in the component's place; empty for none.
-        class_path: where in the component's folder the jars are.
+        class_path: where in the component's folder the jars are; more places than one are parted by `:`.
         runtime: the release of Java that runs it.
     """
 
@@ -47,12 +48,14 @@ class Java:
 class Python:
     """A module run with `python -m`, in one of the kit's virtual environments.
 
-    `uses` names packages of the project beside the module's own: a service restarts when any of them changes.
+    `uses` names packages of the project beside the module's own, `reads` files of it that are no Python: a service
+    restarts when any of them changes.
     """
 
     module: str
     args: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     environment: Literal["kit", "spark"] = "kit"
 
 
@@ -158,6 +161,7 @@ class Service:
         env: environment variables.
         secrets: environment variables whose value is a credential, by the credential's name.
         memory_mib: what it takes when it is busy; for the preflight and for limits.
+        restart: when it is started anew: `always`, or where it ended in failure, as what may be done some day.
         stop_seconds: how long it may take to stop before it is killed.
         stop_signal: what asks it to stop.
     """
@@ -173,6 +177,7 @@ class Service:
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     memory_mib: int = 256
+    restart: Literal["always", "on_failure"] = "always"
     stop_seconds: int = 30
     stop_signal: Literal["TERM", "INT"] = "TERM"
 
@@ -201,7 +206,7 @@ class Task:
         return self.name
 
 
-Part = Service | Task | Topic | Bucket | Database | Table | Subject | Connector
+Part = Service | Task | Topic | Bucket | Database | Table | Subject | Connector | FlinkJob
 
 
 @dataclass(frozen=True)
@@ -220,6 +225,7 @@ class Lab:
     tables: tuple[Table, ...] = ()
     subjects: tuple[Subject, ...] = ()
     connectors: tuple[Connector, ...] = ()
+    flink_jobs: tuple[FlinkJob, ...] = ()
 
     def __post_init__(self) -> None:
         keys = [part.key for part in self.parts]
@@ -235,7 +241,7 @@ class Lab:
     def parts(self) -> tuple[Part, ...]:
         """Every part, services first."""
         inside: tuple[Part, ...] = (*self.topics, *self.buckets, *self.databases)
-        inside += (*self.tables, *self.subjects, *self.connectors)
+        inside += (*self.tables, *self.subjects, *self.connectors, *self.flink_jobs)
         return (*self.services, *self.tasks, *inside)
 
     def service(self, name: str) -> Service:
@@ -290,6 +296,12 @@ class Site(Protocol):
 
     def component(self, name: str) -> str:
         """The path of a component's folder, for programs that look into it themselves."""
+
+    def own_jar(self, component: str) -> str:
+        """The path of the jar that the kit builds for a component, beside those that it needs."""
+
+    def java(self) -> str:
+        """The path of the `java` command, for programs that start it themselves."""
 
     def class_data(self, component: str) -> ClassData:
         """Where a component's archive of loaded classes is, if it was made."""

@@ -30,6 +30,7 @@ EVENT_LOG_BUCKET = "spark-events"
 TOPIC_ORDERS = "orders"
 TOPIC_BIDS = "bids"
 TOPICS = (TOPIC_ORDERS, TOPIC_BIDS)
+TOPIC_SUPPLIER_WINDOWS = "supplier-windows"
 
 TABLE_ORDERS = "sales.orders"
 TABLE_ORDERS_REJECTED = "sales.orders_rejected"
@@ -41,9 +42,15 @@ TABLE_RAW_BIDS = "raw.bids"
 RAW_TABLES = {TOPIC_ORDERS: TABLE_RAW_ORDERS, TOPIC_BIDS: TABLE_RAW_BIDS}
 """Topic -> the table that holds each of its records, as it came."""
 
+TABLE_LIVE_ORDERS = "live.orders"
+TABLE_LIVE_SUPPLIER_STATS = "live.supplier_stats"
+"""What Flink writes, and the statistics of that."""
+
 JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
 JOB_LAKE_MAINTENANCE = "lake_maintenance"
+JOB_SUPPLIER_WINDOWS = "supplier_windows"
+JOB_ICEBERG_INGESTION = "iceberg_ingestion"
 JOB_ORDERS_SOURCE = "orders_source"
 JOB_ORDERS_LAKE = "orders_lake"
 JOB_ORDERS_ARCHIVE = "orders_archive"
@@ -86,6 +93,25 @@ def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
         "spark.openlineage.facets.spark_properties.disabled": "true",
         "spark.openlineage.facets.environment-properties.disabled": "true",
         "spark.openlineage.facets.spark.logicalPlan.disabled": "true",
+    }
+
+
+def flink_lineage(lineage_url: str) -> dict[str, str]:
+    """Flink settings that make OpenLineage's listener speak of every job of a cluster to the lineage service.
+
+    Without detached tracking the listener (1.53) never says how a job ended. It needs no namespace resolver: the
+    service's rules know what a broker's addresses mean, and which table stands behind an empty namespace.
+    """
+    return {
+        "execution.job-status-changed-listeners": (
+            "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory"
+        ),
+        "openlineage.transport.type": "http",
+        "openlineage.transport.url": lineage_url,
+        "openlineage.transport.timeoutInMillis": "2000",
+        "openlineage.job.namespace": JOBS,
+        "openlineage.flink.enableDetachedJobTracking": "true",
+        "openlineage.trackingIntervalInSeconds": "30",
     }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a lab that live inside a service: topics, buckets, databases, tables, subjects, connectors."""
+"""Parts of a lab that live inside a service: topics, buckets, databases, tables, subjects, connectors, Flink jobs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -117,3 +117,26 @@ class Connector:
     def key(self) -> str:
         """How other parts name it in `needs`."""
         return f"connector/{self.name}"
+
+
+@dataclass(frozen=True)
+class FlinkJob:
+    """A job that a launcher keeps running on the Flink cluster.
+
+    Attributes:
+        name: of the job, as Flink shows it.
+        launcher: key of the service that submits it.
+    """
+
+    name: str
+    launcher: str
+
+    @property
+    def key(self) -> str:
+        """How other parts name it in `needs`."""
+        return f"flink_job/{self.name}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Keys of the parts that must be there first."""
+        return (self.launcher,)

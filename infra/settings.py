@@ -80,6 +80,20 @@ class Settings(BaseModel):
     maintenance_every: str = Field(
         "1h", pattern=rf"{_DURATION}|^$", description="how often lake_maintenance runs by itself: 30m, 1h; empty: never"
     )
+    flink: Annotated[bool, BeforeValidator(_truth)] = Field(
+        True, description="true: a Flink cluster with a SQL gateway, and the jobs that run there; false: nothing of it"
+    )
+    flink_heap_mib: int = Field(384, ge=256, description="largest heap of Flink's TaskManager, MiB")
+    flink_slots: int = Field(
+        4, ge=2, le=1024, description="slots of the TaskManager: a job takes as many as its parallelism"
+    )
+    flink_checkpoint_every: str = Field(
+        "10s", pattern=_DURATION, description="how often Flink's jobs make a checkpoint, and commit to the lake: 5s, 1m"
+    )
+    flink_metrics: Annotated[bool, BeforeValidator(_truth)] = Field(
+        False,
+        description="true: Flink's metrics for Prometheus, on ports that every interface can reach: it knows no other",
+    )
     lineage_retain: str = Field(
         "30d", pattern=_DURATION, description="age after which the lineage service compacts events: 12h, 30d"
     )
@@ -89,6 +103,11 @@ class Settings(BaseModel):
     marquez_jar: str = Field(
         "", description="path of Marquez' API jar (with its dependencies); empty: it is looked for with Maven"
     )
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What is on of that which a lab may go without, in the words of the lineage contract (`requires`)."""
+        return frozenset({"flink"} if self.flink else ())
 
     @field_validator("spark_master")
     @classmethod

@@ -22,7 +22,7 @@ import xmlrpc.client
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport
@@ -50,12 +50,14 @@ class Program:
             request, runs to its end).
         stop_seconds: time between `stop_signal` and SIGKILL.
         stop_signal: what asks it to stop, as supervisord names signals.
+        restart: of a service: `always`, or `on_failure` where it may end well and is then left alone.
     """
 
     name: str
     stays: bool
     stop_seconds: int = 30
     stop_signal: str = "TERM"
+    restart: Literal["always", "on_failure"] = "always"
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def program_config(root: Path, program: Program, death_signal: bool) -> str:
 command={wrapper}/bin/sh "{folder / "run"}"
 directory={folder}
 autostart={stays}
-autorestart={stays}
+autorestart={_autorestart(program)}
 startsecs={1 if program.stays else 0}
 startretries={100 if program.stays else 0}
 stopsignal={program.stop_signal}
@@ -154,6 +156,13 @@ stdout_logfile={folder / "log"}
 stdout_logfile_maxbytes=10MB
 stdout_logfile_backups=2
 """
+
+
+def _autorestart(program: Program) -> str:
+    """supervisord's word; what it expects is exit code 0."""
+    if not program.stays:
+        return "false"
+    return "unexpected" if program.restart == "on_failure" else "true"
 
 
 def log_tail(log: Path, lines: int = 25) -> str:
@@ -302,7 +311,7 @@ class Supervisor:
         config = configparser.ConfigParser(interpolation=None)
         try:
             config.read_string(path.read_text(encoding="utf-8"))
-            return config.getboolean(f"program:{name}", "autorestart")
+            return config.getboolean(f"program:{name}", "autostart")
         except (OSError, configparser.Error, ValueError) as error:
             raise ServiceError(f"{path} cannot be read ({error}); `pulumi up --refresh` makes it anew") from error
 

@@ -34,15 +34,16 @@ class LabService:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A lab: what it is called, its services, and the file of its lineage contract."""
+    """A lab: what it is called, its services, the file of its lineage contract, and what is on of its features."""
 
     name: str
     services: tuple[LabService, ...]
     contract: Path | None
+    features: frozenset[str] = frozenset()
 
 
 def read_lab(path: Path) -> Lab:
-    """Read `{"name", "services": [{"name", "title", "check", "ui"?}], "contract"?: path}`.
+    """Read `{"name", "services": [{"name", "title", "check", "ui"?}], "contract"?: path, "features"?: [...]}`.
 
     Raises:
         LabError: it is something else, or cannot be read.
@@ -51,7 +52,8 @@ def read_lab(path: Path) -> Lab:
         content = json.loads(path.read_text(encoding="utf-8"))
         services = tuple(LabService(**row) for row in content["services"])
         contract = content.get("contract")
-        return Lab(str(content["name"]), services, None if contract is None else Path(contract))
+        features = frozenset(map(str, content.get("features", ())))
+        return Lab(str(content["name"]), services, None if contract is None else Path(contract), features)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LabError(f"--lab {path}: {error}; `lab up` writes this file anew") from error
 

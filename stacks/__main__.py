@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from infra.artifacts import Artifacts
 from infra.connector_files import read_connector_files
 from infra.errors import LabError
+from infra.flink_job_files import read_flink_job_files
 from infra.lab import lab
 from infra.project import PROJECT
 from infra.settings import settings_from_pulumi
@@ -25,7 +26,7 @@ def main() -> None:
     try:
         settings = settings_from_pulumi(os.environ)
         target = local_target(pulumi.get_stack(), settings, Artifacts.open())
-        own = read_connector_files(PROJECT), read_spark_job_files(PROJECT)
+        own = read_connector_files(PROJECT), read_spark_job_files(PROJECT), read_flink_job_files(PROJECT)
         deploy(lab(target.site, settings, *own), target)
     except LabError as error:
         raise pulumi.RunError(str(error)) from error

@@ -9,6 +9,7 @@ import shutil
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from infra.artifacts import pins
@@ -55,6 +56,37 @@ def unpack(file: Path, folder: Path) -> None:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
 
 
+def unpack_parts(file: Path, kept: Mapping[str, str], folder: Path) -> None:
+    """Of a tar.gz with one topmost folder, unpack some parts into folders of `folder`. Raises ArtifactError.
+
+    Args:
+        file: the archive.
+        kept: path of a file, or of a folder with everything in it, below the topmost folder -> where in `folder`
+            what it holds goes. The longest path that fits a file counts. A path that fits nothing is an error.
+        folder: where to.
+    """
+    attempt = f"Unpacking {file.name}"
+    found: set[str] = set()
+    try:
+        with tarfile.open(file, mode="r|gz") as tar:
+            for member in tar:
+                path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
+                part = _part_of(path, kept)
+                if part is not None and not member.isdir():
+                    found.add(part)
+                    inside = path.relative_to(part) if path != PurePosixPath(part) else PurePosixPath(path.name)
+                    _place(tar, member, PurePosixPath(kept[part], inside), folder, attempt)
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ArtifactError(attempt, str(error), _REMEDY) from error
+    if missing := sorted(kept.keys() - found):
+        raise ArtifactError(attempt, f"it has no {', '.join(missing)}", "see what is kept of it in pins.py")
+
+
+def _part_of(path: PurePosixPath, kept: Mapping[str, str]) -> str | None:
+    fitting = [part for part in kept if path.is_relative_to(part)]
+    return max(fitting, key=len, default=None)
+
+
 def _unpack_jar(jar: Path, folder: Path, attempt: str) -> None:
     with zipfile.ZipFile(jar) as outer:
         names = [name for name in outer.namelist() if name.endswith(_SUFFIX)]
@@ -66,11 +98,11 @@ def _unpack_jar(jar: Path, folder: Path, attempt: str) -> None:
 
 def _place_all(tar: tarfile.TarFile, folder: Path, attempt: str) -> None:
     for member in tar:
-        _place(tar, member, folder, attempt)
+        _place(tar, member, PurePosixPath(member.name), folder, attempt)
 
 
-def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, attempt: str) -> None:
-    name = PurePosixPath(member.name)
+def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, name: PurePosixPath, folder: Path, attempt: str) -> None:
+    """Put a member of an archive at `name` in `folder`."""
     target = name.parent / member.linkname if member.issym() else name
     if any(path.is_absolute() or ".." in path.parts for path in (name, target)):
         raise ArtifactError(attempt, f"{member.name} leads out of the archive", "do not use this file")

@@ -37,7 +37,7 @@ PAGE = REACTOR.parent / "page"
 _SETUP = "run `bin/lab setup`"
 
 _DISK_NEED = {
-    "components": 500_000_000,
+    "components": 2_000_000_000,
     "binaries": 6_000_000_000,
     "venvs": 2_500_000_000,
     class_data.NAME: 400_000_000,
@@ -174,6 +174,10 @@ class Artifacts:
         elif isinstance(component, pins.ArchiveComponent):
             label = name
             key = key_of(component.coordinate(platform_tag()) or "", platform_tag(), lock)
+        elif isinstance(component, pins.DistributionComponent):
+            label = name
+            archive = (venvs.REQUIREMENTS / f"{name}.txt").read_bytes()
+            key = key_of(archive, repr((component.kept, component.coordinates)), lock)
         else:
             module = (REACTOR / component.module).resolve()
             sources = [REACTOR / "pom.xml", module / "pom.xml", module / "src" / "main"]

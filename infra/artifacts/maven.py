@@ -129,6 +129,15 @@ class Maven:
         if resolved.own:
             shutil.move(resolved.own, lib / resolved.own.name)
 
+    def link(self, coordinates: Mapping[str, Iterable[str]], resolved: Resolved, folder: Path) -> None:
+        """Link files into folders of `folder`: name of the folder -> coordinates of what goes there."""
+        files = {str(_coordinate(jar, self.cache.maven)): jar for jar in resolved.jars}
+        for name, texts in coordinates.items():
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            for text in texts:
+                jar = files[str(Coordinate.parse(text if text.count(":") == 4 else f"{text}:jar"))]
+                _link(jar, folder / name / jar.name)
+
     def check(self, name: str, resolved: Resolved) -> None:
         """Compare a component's files with its lock. Raises ArtifactError.
 

@@ -29,6 +29,8 @@ _HADOOP = "3.4.3"
 _SPARK_HADOOP = "3.4.2"
 _BUNDLED_AWS_SDK = "2.54.17"
 _SCALA = "2.13"
+_FLINK_ICEBERG = "1.11.0"
+"""The newest release for Flink 2 that registries have."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,28 @@ class ArchiveComponent:
 
 
 ANY_PLATFORM = "any"
+
+
+@dataclass(frozen=True)
+class DistributionComponent:
+    """A program that a package index has as an archive, with jars from a Maven registry beside its own.
+
+    Attributes:
+        name: also that of the file in `requirements/` that locks the archive.
+        kept: path in the archive, below its topmost folder -> folder of the component that it becomes.
+        coordinates: folder of the component -> what is put into it, without dependencies.
+    """
+
+    name: str
+    kept: Mapping[str, str]
+    coordinates: Mapping[str, tuple[str, ...]]
+
+    @property
+    def jars(self) -> MavenComponent:
+        """What comes from the registry."""
+        everything = tuple(text for coordinates in self.coordinates.values() for text in coordinates)
+        return MavenComponent(self.name, everything, transitive=False)
+
 
 _LOGGING = (
     f"org.apache.logging.log4j:log4j-slf4j-impl:{_LOG4J}",
@@ -158,10 +182,40 @@ SPARK = MavenComponent(
     transitive=False,
 )
 
+# Flink's own jars are in no Maven registry as a whole; its Python packages bring all of them.
+FLINK = DistributionComponent(
+    name="flink",
+    kept={
+        "deps/lib": "lib",
+        # Apart from the rest: who looks into plans (`flink-sql-lineage`) has the planner itself in its place.
+        "deps/lib/flink-table-planner-loader-2.2.1.jar": "planner",
+        "deps/plugins/metrics-prometheus": "plugins/metrics-prometheus",
+    },
+    coordinates={
+        "lib": (
+            "org.apache.flink:flink-sql-gateway:2.2.1",
+            "org.apache.flink:flink-sql-connector-kafka:5.0.0-2.2",
+            "org.apache.flink:flink-sql-avro-confluent-registry:2.2.0",
+            f"org.apache.iceberg:iceberg-flink-runtime-2.1:{_FLINK_ICEBERG}",
+            f"org.apache.iceberg:iceberg-aws-bundle:{_FLINK_ICEBERG}",
+            f"org.apache.hadoop:hadoop-client-api:{_HADOOP}",
+            f"org.apache.hadoop:hadoop-client-runtime:{_HADOOP}",
+            "commons-logging:commons-logging:1.2",
+            "io.openlineage:openlineage-flink:1.53.0",
+        ),
+        "plugins/s3-fs-hadoop": ("org.apache.flink:flink-s3-fs-hadoop:2.2.0",),
+    },
+)
+
+OWN_VERSION = "0.1.0"
+"""Of everything in the reactor, as its `pom.xml` has it; jars are called after it."""
+
 ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
 REGISTRY_CONVERTER = ProjectComponent(name="registry-converter")
 S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")
 CONNECT_LINEAGE = ProjectComponent(name="connect-lineage", folder="../smt")
+FLINK_SQL_LINEAGE = ProjectComponent(name="flink-sql-lineage", folder="../jobs/flink/sql-lineage")
+SUPPLIER_WINDOWS = ProjectComponent(name="supplier-windows", folder="../jobs/flink/supplier-windows")
 
 MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)
 
@@ -176,13 +230,14 @@ POSTGRES = ArchiveComponent(
     },
 )
 
-Component = MavenComponent | ProjectComponent | ArchiveComponent
+Component = MavenComponent | ProjectComponent | ArchiveComponent | DistributionComponent
 
 COMPONENTS: dict[str, Component] = {
     component.name: component
     for component in (
         *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
         *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
+        *(FLINK, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS),
     )
 }
 

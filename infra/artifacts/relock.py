@@ -23,7 +23,8 @@ from infra.artifacts.progress import PlainProgress, Progress
 from infra.artifacts.venvs import ENVIRONMENTS, REQUIREMENTS
 
 PYTHON = "python"
-_LOCKED = ("build", *ENVIRONMENTS)
+_DISTRIBUTIONS = tuple(c.name for c in pins.COMPONENTS.values() if isinstance(c, pins.DistributionComponent))
+_LOCKED = ("build", *ENVIRONMENTS, *_DISTRIBUTIONS)
 _HEADER = "# SPDX-License-Identifier: Apache-2.0\n# Made by `python -m infra.artifacts.relock python`.\n"
 _UV = ("pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate")
 
@@ -73,6 +74,8 @@ def _resolve(name: str, maven: Maven, staged: Path, progress: Progress) -> Resol
         return maven.build(component, REACTOR, lambda text: progress.update(name, text), staged)
     if isinstance(component, pins.ArchiveComponent):
         component = archives.all_jars(component)
+    if isinstance(component, pins.DistributionComponent):
+        component = component.jars
     return maven.resolve([component], lambda text: progress.update(name, text))[name]
 
 

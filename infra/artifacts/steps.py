@@ -71,8 +71,11 @@ class ComponentSteps:
             resolved = maven.resolve(registry, lambda text: self.progress.update(first, text))
             for component in registry:
                 item = items[component.name]
-                if isinstance(pins.COMPONENTS[item.name], pins.ArchiveComponent):
+                wanted = pins.COMPONENTS[item.name]
+                if isinstance(wanted, pins.ArchiveComponent):
                     results.append(self._unpack(maven, item, resolved[item.name], started))
+                elif isinstance(wanted, pins.DistributionComponent):
+                    results.append(self._distribute(maven, item, wanted, resolved[item.name]))
                 else:
                     source = "Maven" if is_locked(item.name) else "Maven, of which no hash is pinned"
                     results.append(self._assemble(maven, item, resolved[item.name], started, source))
@@ -107,6 +110,24 @@ class ComponentSteps:
             self.cache.publish(staged, item.folder, stamp)
         return _finish(self.progress, item, stamp, started)
 
+    def _distribute(
+        self, maven: Maven, item: Item, component: pins.DistributionComponent, resolved: Resolved
+    ) -> Result:
+        started = time.monotonic()
+        self.progress.start(item.label, "downloading with pip; this may take minutes")
+        on_text = _updates(self.progress, item.label)
+        maven.check(item.name, resolved)
+        with self.cache.staging(f"{item.name} parts") as staged, self.cache.staging(f"{item.name} archive") as aside:
+            archive = venvs.download(component.name, aside, self.cache, self.runner, on_text)
+            on_text(f"unpacking {archive.name}")
+            archives.unpack_parts(archive, component.kept, staged)
+            maven.link(component.coordinates, resolved, staged)
+            stamp = stamps.take(
+                staged, item.key, f"{archive.name} from the index, {len(resolved.jars)} jars from Maven"
+            )
+            self.cache.publish(staged, item.folder, stamp)
+        return _finish(self.progress, item, stamp, started)
+
 
 def _from_registry(missing: list[Item]) -> list[pins.MavenComponent]:
     """The components that Maven resolves. Raises ArtifactError where one is not to be had for this platform."""
@@ -115,6 +136,8 @@ def _from_registry(missing: list[Item]) -> list[pins.MavenComponent]:
         component = pins.COMPONENTS[item.name]
         if isinstance(component, pins.ArchiveComponent):
             found.append(archives.jar_for(component, platform_tag()))
+        elif isinstance(component, pins.DistributionComponent):
+            found.append(component.jars)
         elif isinstance(component, pins.MavenComponent):
             found.append(component)
     return found

@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import time
 import venv
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,13 +105,50 @@ def create(environment: Environment, cache: Cache, runner: Runner, progress: Pro
     return stamp
 
 
+def download(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Callable[[str], None]) -> Path:
+    """The archive of sources that `requirements/<name>.txt` locks, downloaded into `folder`. Raises ArtifactError.
+
+    pip asks an archive's own build for its metadata before it hands it over, so that it runs in an environment of
+    its own, which is left beside the archive and has the locked tools for that.
+    """
+    attempt = f"Downloading what {name}.txt locks"
+    environment, archives = folder / "environment", folder / "archives"
+    archives.mkdir(parents=True)
+    _make(environment, attempt)
+    python = environment / "bin" / "python"
+    steps = [
+        ("build", [*_pip(python, cache), *_locked("install"), "-r", REQUIREMENTS / "build.txt"]),
+        (
+            name,
+            [
+                *_pip(python, cache),
+                *_locked("download"),
+                *("--no-build-isolation", "--no-binary", ":all:", "-d", archives, "-r", REQUIREMENTS / f"{name}.txt"),
+            ],
+        ),
+    ]
+    for step, words in steps:
+        command = Command(words, attempt=attempt, remedy=_REMEDY, log=cache.log(f"pip-download-{step}"))
+        runner.run(command, lambda line: on_text(_shorten(line)))
+    found = list(archives.iterdir())
+    if len(found) != 1:
+        raise ArtifactError(attempt, f"{len(found)} archives came", f"one is expected of requirements/{name}.txt")
+    return found[0]
+
+
 def _pip_install(environment: Environment, cache: Cache) -> list[str | Path]:
-    pip: list[str | Path] = [environment.python(cache), "-I", "-m", "pip", "--cache-dir", cache.pip]
-    options = ["--disable-pip-version-check", "--no-input"]
-    install = ["install", "--require-hashes", "--no-deps", "--progress-bar", "off"]
     # What such a build needs is locked too and installed first; pip on its own would fetch it unlocked.
     isolation = ["--no-build-isolation"] if environment.build else []
-    return [*pip, *options, *install, *isolation]
+    return [*_pip(environment.python(cache), cache), *_locked("install"), *isolation]
+
+
+def _pip(python: Path, cache: Cache) -> list[str | Path]:
+    options = ["--disable-pip-version-check", "--no-input"]
+    return [python, "-I", "-m", "pip", "--cache-dir", cache.pip, *options]
+
+
+def _locked(command: str) -> list[str | Path]:
+    return [command, "--require-hashes", "--no-deps", "--progress-bar", "off"]
 
 
 def packages(environment: Environment) -> list[str]:

@@ -4,6 +4,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import httpx
@@ -14,7 +15,17 @@ from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.cli.verification import report_on
 from infra.errors import LabError, ServiceError
-from infra.namespaces import JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_ORDERS_REJECTED, TOPIC_ORDERS
+from infra.namespaces import (
+    JOB_ICEBERG_INGESTION,
+    JOB_ORDERS_ETL,
+    JOB_SUPPLIER_STATS,
+    TABLE_LIVE_ORDERS,
+    TABLE_ORDERS,
+    TABLE_ORDERS_REJECTED,
+    TOPIC_ORDERS,
+)
+from infra.services.spark import LIVE_STATISTICS
+from infra.settings import Settings
 from infra.supervision import log_tail
 from lineage.contract import Report
 
@@ -32,27 +43,42 @@ _NOT_FOUND = 404
 T = TypeVar("T")
 
 
-def first_run(lab: Stack, endpoints: Mapping[str, str], shop_rate: float) -> None:
+def first_run(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> None:
     """Lets the pipeline run where the lineage it leaves is not there yet, and checks it.
 
     Raises:
         LabError: rows, commits or lineage did not come in time, or the lineage is another one.
         ServiceError: a job failed.
     """
-    if report_on(endpoints["lineage"]).ok:
+    if report_on(endpoints["lineage"], settings.features).ok:
         out.print(f"the lineage matches its contract already; run it again with: lab run {JOB_SUPPLIER_STATS}")
         return
-    rows = _await_rows(endpoints["kafka"], enough_rows(shop_rate))
-    out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; waiting until {JOB_ORDERS_ETL} has them in the lake")
-    began = time.monotonic()
-    committed = _await_commit(lab, endpoints["iceberg_catalog"])
-    out.print(f"  {JOB_ORDERS_ETL} {time.monotonic() - began:.1f} s, {committed} rows")
-    out.print(f"  {JOB_SUPPLIER_STATS}", end=" ")
-    out.print(f"{run_task(lab.supervisor, JOB_SUPPLIER_STATS):.1f} s")
-    report = _await_lineage(endpoints["lineage"])
+    rows = _await_rows(endpoints["kafka"], enough_rows(settings.shop_rate))
+    out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; waiting until they are in the lake")
+    _run_behind(lab, endpoints, Branch(JOB_ORDERS_ETL, (TABLE_ORDERS, TABLE_ORDERS_REJECTED), JOB_SUPPLIER_STATS))
+    if settings.flink:
+        _run_behind(lab, endpoints, Branch(JOB_ICEBERG_INGESTION, (TABLE_LIVE_ORDERS,), LIVE_STATISTICS))
+    report = _await_lineage(endpoints["lineage"], settings.features)
     out.print(report.render_text(), markup=False)
     if not report.ok:
         raise LabError("the lineage that arrived is not what jobs/lineage_contract.yaml asks for")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A job that runs on, the tables that it fills, and the task that reads them."""
+
+    job: str
+    tables: tuple[str, ...]
+    task: str
+
+
+def _run_behind(lab: Stack, endpoints: Mapping[str, str], branch: Branch) -> None:
+    began = time.monotonic()
+    committed = _await_commit(lab, endpoints["iceberg_catalog"], branch)
+    out.print(f"  {branch.job} {time.monotonic() - began:.1f} s, {committed} rows")
+    out.print(f"  {branch.task}", end=" ")
+    out.print(f"{run_task(lab.supervisor, branch.task):.1f} s")
 
 
 def enough_rows(rate: float) -> int:
@@ -91,21 +117,21 @@ def _await_rows(bootstrap: str, enough: int) -> int:
     return found
 
 
-def _await_commit(lab: Stack, catalog: str) -> int:
-    """Waits until the catalog has rows of the ETL, and returns how many."""
+def _await_commit(lab: Stack, catalog: str, branch: Branch) -> int:
+    """Waits until the catalog has rows of a job, and returns how many."""
     with httpx.Client(base_url=catalog, timeout=10, trust_env=False) as client:
 
         def rows() -> int:
-            return sum(_rows(client, table) for table in (TABLE_ORDERS, TABLE_ORDERS_REJECTED))
+            return sum(_rows(client, table) for table in branch.tables)
 
         try:
             found = _poll(rows, bool, COMMIT_SECONDS)
         except httpx.HTTPError as error:
             raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
     if not found:
-        log = lab.supervisor.log_of(JOB_ORDERS_ETL)
+        log = lab.supervisor.log_of(branch.job)
         raise ServiceError(
-            f"{JOB_ORDERS_ETL} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}:\n{log_tail(log)}"
+            f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}:\n{log_tail(log)}"
         )
     return found
 
@@ -116,9 +142,9 @@ def _rows(client: httpx.Client, table: str) -> int:
     return 0 if answer.status_code == _NOT_FOUND else rows_of(answer.raise_for_status().json())
 
 
-def _await_lineage(service: str) -> Report:
+def _await_lineage(service: str, features: frozenset[str]) -> Report:
     """The report once it is good, else the last one. Jobs send their events beside their work."""
-    return _poll(lambda: report_on(service), lambda report: report.ok, LINEAGE_SECONDS)
+    return _poll(lambda: report_on(service, features), lambda report: report.ok, LINEAGE_SECONDS)
 
 
 def _poll(ask: Callable[[], T], enough: Callable[[T], bool], seconds: float) -> T:

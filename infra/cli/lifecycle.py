@@ -31,12 +31,13 @@ def up(
     began = time.monotonic()
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
-    bring_in_lab(artifacts, stack_settings(stack))
+    settings = stack_settings(stack)
+    bring_in_lab(artifacts, settings)
     lab.ensure()
     lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
     endpoints = lab.endpoints()
     if pipeline:
-        first_run(lab, endpoints, stack_settings(stack).shop_rate)
+        first_run(lab, endpoints, settings)
     _where(lab, endpoints)
     out.print(f"\nready after {time.monotonic() - began:.0f} s. What now: lab status | verify | run | down")
 
@@ -44,8 +45,8 @@ def up(
 def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:
     out.print("\n[bold]where everything is[/bold]")
     for name, address in sorted(endpoints.items()):
-        out.print(f"  {name:16} {address}")
-    out.print(f"  {'credentials':16} {os.path.relpath(lab.root / ENVIRONMENT_FILE)} (shell variables)")
+        out.print(f"  {name:17} {address}")
+    out.print(f"  {'credentials':17} {os.path.relpath(lab.root / ENVIRONMENT_FILE)} (shell variables)")
 
 
 @command

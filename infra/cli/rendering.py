@@ -12,6 +12,7 @@ from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack_file import stack_settings
 from infra.connector_files import read_connector_files
+from infra.flink_job_files import read_flink_job_files
 from infra.project import PROJECT
 from infra.settings import Settings
 from infra.spark_job_files import read_spark_job_files
@@ -49,4 +50,5 @@ def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
     from infra.targets.local import local_target
 
     target = local_target(stack, settings, Artifacts.open())
-    return target.render(lab(target.site, settings, read_connector_files(PROJECT), read_spark_job_files(PROJECT)))
+    own = read_connector_files(PROJECT), read_spark_job_files(PROJECT), read_flink_job_files(PROJECT)
+    return target.render(lab(target.site, settings, *own))

@@ -18,7 +18,7 @@ from infra.cli.stack import pulumi_environment
 from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
-from infra.services import connect, marquez, postgres, schema_registry
+from infra.services import connect, flink_jobs, marquez, postgres, schema_registry
 from infra.settings import Settings, known_keys
 from infra.user_jar import check_user_jars
 
@@ -30,7 +30,10 @@ NAMES = frozenset(
 )
 """The artifacts that every lab runs on."""
 
-TEST_NAMES = NAMES | {"test", class_data.NAME}
+FLINK_NAMES = frozenset(flink_jobs.COMPONENTS)
+"""What a lab with Flink runs on as well."""
+
+TEST_NAMES = NAMES | FLINK_NAMES | {"test", class_data.NAME}
 """What the tests need too."""
 
 
@@ -49,7 +52,7 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
         LabError: something else is not to be had, or a jar that the settings name is not there.
     """
     check_user_jars(settings)
-    bring_in(artifacts, names)
+    bring_in(artifacts, names | (FLINK_NAMES if settings.flink else frozenset()))
     _bring_in_class_data(artifacts)
     _bring_in_page(artifacts)
     if settings.marquez and not settings.marquez_jar:

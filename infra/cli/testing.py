@@ -49,10 +49,10 @@ def check(
         list[str] | None, typer.Argument(help="Only these Python tests, nothing else (pytest's own words).")
     ] = None,
 ) -> None:
-    """Check everything: lint, types, Java, then Python: unit, stack, and a smoke test of a real lab."""
+    """Check everything: lint, types, Java, then Python: unit, stack, Connect workers, the page in a browser, a smoke test of a real lab."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
-    wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/smoke"])
+    wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/connect", "tests/page", "tests/smoke"])
     for step in wanted[-1:] if paths else wanted:
         _run(step)
 
@@ -63,6 +63,8 @@ class Part(StrEnum):
     LINEAGE = "lineage"
     LIFECYCLE = "lifecycle"
     SPARK = "spark"
+    CONNECT = "connect"
+    PAGE = "page"
 
 
 @command
@@ -74,7 +76,7 @@ def bench(
     cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
     huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
     json: Annotated[
-        Path | None, typer.Option(help="Write the figures of lineage to this file too, or those of --only spark.")
+        Path | None, typer.Option(help="Write the figures of lineage, or of --only spark or connect, to this file too.")
     ] = None,
 ) -> None:
     """Measure the figures of the README again."""
@@ -87,11 +89,15 @@ def bench(
         Part.LINEAGE: ["--huge"] * huge + to_file,
         Part.LIFECYCLE: ["--no-cold"] * (not cold),
         Part.SPARK: to_file if only is Part.SPARK else [],
+        Part.CONNECT: to_file if only is Part.CONNECT else [],
+        Part.PAGE: [],
     }
     modules = {
         Part.LINEAGE: "tests.bench.lineage_service",
         Part.LIFECYCLE: "tests.bench.lifecycle",
         Part.SPARK: "tests.bench.spark_pipeline",
+        Part.CONNECT: "tests.bench.connect_lineage",
+        Part.PAGE: "tests.bench.page",
     }
     for part in [only] if only else list(Part):
         words = [str(artifacts.python("test")), "-m", modules[part], *repeated, *flags[part]]

@@ -10,6 +10,7 @@ import typer
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import Stack
+from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.project import PROJECT
 from lineage.contract import ContractError, Report, compare, load
@@ -17,8 +18,8 @@ from lineage.contract import ContractError, Report, compare, load
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
-def report_on(service: str, contract: Path = CONTRACT) -> Report:
-    """Compares the graph of a lineage service with a contract.
+def report_on(service: str, features: frozenset[str], contract: Path = CONTRACT) -> Report:
+    """Compares the graph of a lineage service with a contract. `features` are those that the lab has.
 
     Raises:
         LabError: the service does not answer, or the contract cannot be read.
@@ -33,7 +34,7 @@ def report_on(service: str, contract: Path = CONTRACT) -> Report:
         raise LabError(
             f"the lineage service at {service} does not answer ({error}); see: lab status, lab logs lineage"
         ) from error
-    return compare(wanted, graph, frozenset())
+    return compare(wanted, graph, features)
 
 
 @command
@@ -44,7 +45,8 @@ def verify(
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
 ) -> None:
     """Compare the lineage that arrived with the lineage contract; exit 1 where they differ."""
-    report = report_on(Stack(stack, Artifacts.open()).endpoints()["lineage"], contract)
+    features = stack_settings(stack).features
+    report = report_on(Stack(stack, Artifacts.open()).endpoints()["lineage"], features, contract)
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

@@ -6,6 +6,7 @@ from pathlib import Path
 from infra.model import Endpoint, Site
 from infra.services import (
     connect,
+    flink_settings,
     iceberg_catalog,
     kafka,
     marquez,
@@ -34,10 +35,16 @@ def overview(site: Site, settings: Settings, contract: Path) -> dict[str, object
     if spark_cluster.included(settings):
         services.append(seen.web(spark_cluster.MASTER, "Spark master", spark_cluster.MASTER_WEB, "/json/", ui="/"))
         services.append(seen.web(spark_cluster.WORKER, "Spark worker", spark_cluster.WORKER_WEB, "/json/", ui="/"))
+    if settings.flink:
+        rest = flink_settings.JOBMANAGER_REST
+        services.append(seen.web(flink_settings.JOBMANAGER, "Flink", rest, "/overview", ui="/"))
+        gateway = flink_settings.GATEWAY_REST
+        services.append(seen.web(flink_settings.GATEWAY, "Flink SQL gateway", gateway, "/v1/info", ui="/v1/info"))
     if settings.spark_history:
         web = spark_history.WEB
         services.append(seen.web(spark_history.NAME, "Spark history", web, "/api/v1/applications", ui="/"))
-    return {"name": site.identity, "services": services, "contract": str(contract)}
+    features = sorted(settings.features)
+    return {"name": site.identity, "services": services, "contract": str(contract), "features": features}
 
 
 class _Seen:

@@ -2,11 +2,22 @@
 """The lab's own PySpark drivers: what they need, and what the settings tell them."""
 
 from infra.model import Service, Site, Task
-from infra.namespaces import JOB_LAKE_MAINTENANCE, JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, TOPIC_ORDERS
+from infra.namespaces import (
+    JOB_LAKE_MAINTENANCE,
+    JOB_ORDERS_ETL,
+    JOB_SUPPLIER_STATS,
+    TABLE_LIVE_ORDERS,
+    TABLE_LIVE_SUPPLIER_STATS,
+    TOPIC_ORDERS,
+    catalog_name,
+)
 from infra.services import schema_registry
 from infra.services.spark_driver import as_service, as_task
 from infra.services.spark_job import Driver
 from infra.settings import Settings, seconds
+
+LIVE_STATISTICS = f"{JOB_SUPPLIER_STATS}_live"
+"""The task that runs `supplier_stats` on the table that Flink writes."""
 
 MAINTENANCE = "maintenance"
 """The service that runs `lake_maintenance` from time to time."""
@@ -21,7 +32,8 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
 def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
     """The drivers that run to their end, in the order in which the data flows."""
     statistics = Driver(JOB_SUPPLIER_STATS, settings.spark_heap_mib, lineage="both")
-    drivers = (statistics, _maintenance(settings))
+    live = (_live_statistics(settings),) if settings.flink else ()
+    drivers = (statistics, *live, _maintenance(settings))
     return tuple(as_task(driver, site, settings) for driver in drivers)
 
 
@@ -37,6 +49,20 @@ def _orders_etl(settings: Settings) -> Driver:
             "ORDERS_ETL_LATE_AFTER": str(seconds(settings.etl_late_after)),
         },
         lineage="own",
+    )
+
+
+def _live_statistics(settings: Settings) -> Driver:
+    """The same job on what Flink has brought to the lake."""
+    return Driver(
+        JOB_SUPPLIER_STATS,
+        settings.spark_heap_mib,
+        name=LIVE_STATISTICS,
+        arguments=(
+            *("--source", catalog_name(TABLE_LIVE_ORDERS)),
+            *("--target", catalog_name(TABLE_LIVE_SUPPLIER_STATS)),
+        ),
+        lineage="both",
     )
 
 

@@ -55,7 +55,7 @@ def as_task(driver: Driver, site: Site, settings: Settings) -> Task:
 
 def _run(driver: Driver) -> Python:
     application = ("--application", driver.job) if driver.has_agent else ()
-    launch = (*application, driver.module)
+    launch = (*application, driver.module, *driver.arguments)
     if driver.every:
         return Python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module), environment="spark")
     return Python(LAUNCHER, launch, uses=(driver.module,), environment="spark")

@@ -22,6 +22,7 @@ class Driver:
         heap_mib: the JVM's largest heap, in MiB.
         streaming: it runs on, with one core.
         name: of the service or task; empty for the job's own.
+        arguments: for the module.
         needs: keys of the parts that must be there first, beside catalog, buckets and lineage service.
         env: further environment variables.
         lineage: who speaks of what it does: `agent` is OpenLineage's, which knows batch jobs; `own` is the driver
@@ -34,6 +35,7 @@ class Driver:
     heap_mib: int
     streaming: bool = False
     name: str = ""
+    arguments: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     lineage: Literal["agent", "both", "own", "off"] = "agent"

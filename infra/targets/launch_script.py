@@ -145,7 +145,8 @@ class Launcher:
     def _class_path(self, run: Java) -> str:
         if run.jar:
             return str(user_path(self.project, run.jar))
-        return f"{self.programs.component(run.component)}/{run.class_path}"
+        folder = self.programs.component(run.component)
+        return ":".join(f"{folder}/{place}" for place in run.class_path.split(":"))
 
     def _program(self, run: Binary) -> Path:
         if run.component:

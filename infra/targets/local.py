@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The local target: every service a plain process on loopback, under one supervisord per stack."""
 
+import hashlib
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -12,6 +14,7 @@ import pulumi
 
 from infra.artifacts import Artifacts
 from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
+from infra.artifacts.pins import OWN_VERSION
 from infra.lab import ENDPOINTS, left_out
 from infra.model import (
     Address,
@@ -20,6 +23,7 @@ from infra.model import (
     Connector,
     Database,
     Endpoint,
+    FlinkJob,
     Lab,
     Part,
     Service,
@@ -33,17 +37,23 @@ from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_roo
 from infra.provider.kind import Inputs
 from infra.provider.kinds.bucket import BucketInputs
 from infra.provider.kinds.credentials import CredentialsInputs
-from infra.provider.kinds.database import DatabaseInputs
 from infra.provider.kinds.environment_file import EnvironmentFileInputs
 from infra.provider.kinds.process import ProbeInputs, ProcessInputs
 from infra.provider.kinds.supervisor import SupervisorInputs
-from infra.provider.kinds.topic import TopicInputs
 from infra.provider.resource import LabkitResource
 from infra.services import connect, kafka, object_store, postgres, schema_registry
 from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment
-from infra.targets.inside import connector_inputs, subject_inputs, table_inputs
+from infra.targets.inside import (
+    connector_inputs,
+    database_inputs,
+    flink_job_inputs,
+    subject_inputs,
+    table_inputs,
+    topic_inputs,
+)
 from infra.targets.launch_script import Launcher, Programs
+from infra.targets.revision import LENGTH as REVISION_LENGTH
 from infra.targets.revision import revision
 from infra.user_jar import check_user_jars
 
@@ -95,6 +105,12 @@ class LocalSite:
 
     def component(self, name: str) -> str:
         return str(self.programs.component(name))
+
+    def own_jar(self, component: str) -> str:
+        return str(self.programs.component(component) / "lib" / f"{component}-{OWN_VERSION}.jar")
+
+    def java(self) -> str:
+        return str(self.programs.java())
 
     def class_data(self, component: str) -> ClassData:
         folder = self.programs.class_data(component)
@@ -148,7 +164,7 @@ class LocalTarget:
     def render(self, lab: Lab) -> tuple[Declared, ...]:
         """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else."""
         base = (self._supervisor(lab), self._credentials())
-        return (*base, *(self._part(part) for part in lab.parts), self._environment_file(lab))
+        return (*base, *(self._part(part, lab) for part in lab.parts), self._environment_file(lab))
 
     def _supervisor(self, lab: Lab) -> Declared:
         ports = {
@@ -181,34 +197,19 @@ class LocalTarget:
         )
         return Declared("EnvironmentFile", ENVIRONMENT_FILE, inputs, (CREDENTIALS,), secret=True)
 
-    def _part(self, part: Part) -> Declared:
+    def _part(self, part: Part, lab: Lab) -> Declared:
         match part:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)
                 return Declared("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
             case Topic():
-                topic = TopicInputs(
-                    bootstrap=str(self.site.address(kafka.NAME, kafka.BROKER.name, "outside")),
-                    cluster=kafka.cluster_id(self.site),
-                    topic=part.name,
-                    partitions=part.partitions,
-                    config=dict(part.config),
-                )
-                return Declared("Topic", part.key, topic, (kafka.NAME,))
+                return Declared("Topic", part.key, topic_inputs(part, self.site), (kafka.NAME,))
             case Bucket():
                 store = self.site.address(object_store.NAME, object_store.S3.name, "outside")
                 bucket = BucketInputs(endpoint=store.url, bucket=part.name, credentials=str(self.launcher.credentials))
                 return Declared("Bucket", part.key, bucket, (object_store.NAME,))
             case Database():
-                server = self.site.address(postgres.NAME, postgres.SQL.name, "outside")
-                database = DatabaseInputs(
-                    host=server.host,
-                    port=server.port,
-                    user=postgres.USER,
-                    maintenance=postgres.MAINTENANCE,
-                    database=part.name,
-                    credentials=str(self.launcher.credentials),
-                )
+                database = database_inputs(part, self.site, str(self.launcher.credentials))
                 return Declared("Database", part.key, database, (postgres.NAME,))
             case Table():
                 table = table_inputs(part, self.site, str(self.launcher.credentials))
@@ -218,6 +219,15 @@ class LocalTarget:
             case Connector():
                 needs = (connect.NAME, *part.needs)
                 return Declared("Connector", part.key, connector_inputs(part, self.site), needs)
+            case FlinkJob():
+                launcher = self._process(lab.service(part.launcher))
+                job = flink_job_inputs(part, self.site, self._definition(launcher))
+                return Declared("FlinkJob", part.key, job, part.needs)
+
+    def _definition(self, launcher: ProcessInputs) -> str:
+        """A hash of all that makes a process what it is, but for the credentials."""
+        text = json.dumps([launcher.script, launcher.files, launcher.revision], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
 
     def _process(self, part: Service | Task) -> ProcessInputs:
         service = part if isinstance(part, Service) else None
@@ -232,6 +242,7 @@ class LocalTarget:
             probe=self._probe(service) if service else None,
             stop_seconds=part.stop_seconds,
             stop_signal=service.stop_signal if service else "TERM",
+            restart=service.restart if service else "always",
             fingerprint=KNOWN_LATER,
             revision=revision(self.launcher.project, service.run) if service else "",
             ports={

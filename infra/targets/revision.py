@@ -16,7 +16,7 @@ def revision(project: Path, run: Run) -> str:
     """Of the kit's own Python packages, or of a jar that the user brought; empty where the path says it all."""
     match run:
         case Python():
-            return source_revision(project, (run.module, *run.uses))
+            return source_revision(project, (run.module, *run.uses), run.reads)
         case Java() if run.jar:
             with user_path(project, run.jar).open("rb") as jar:
                 return hashlib.file_digest(jar, "sha256").hexdigest()[:LENGTH]
@@ -24,10 +24,10 @@ def revision(project: Path, run: Run) -> str:
             return ""
 
 
-def source_revision(project: Path, modules: Iterable[str]) -> str:
-    """A hash of the sources of packages and modules, and of those of the project that they import."""
+def source_revision(project: Path, modules: Iterable[str], files: Iterable[str] = ()) -> str:
+    """A hash of the sources of packages and modules, of those of the project that they import, and of files."""
     digest = hashlib.sha256()
-    for path in sorted(_with_imports(project, modules)):
+    for path in sorted(_with_imports(project, modules) | {project / file for file in files}):
         digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:LENGTH]
 

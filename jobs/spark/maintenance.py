@@ -6,7 +6,7 @@ is left to the next time.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -39,6 +39,13 @@ SINK_OFFSETS = "kafka.connect.offsets."
 
 After a restart the sink goes back from the current snapshot to the first one that has its offsets, over any number of
 snapshots of others. Where that one is gone, it takes what is in the topic for new.
+"""
+
+FLINK_SINK = "flink.operator-id"
+"""Property in which Iceberg's Flink sink says which one it is, beside the checkpoint that a snapshot has.
+
+After a restart it looks back for its newest one in the same way. Where that is gone, it commits the files of its
+checkpoint once more.
 """
 
 
@@ -128,18 +135,19 @@ def maintain(spark: SparkSession, table: Table, keep: timedelta) -> Outcome:
     return Outcome(table, before, _size(spark, table), len(orphans), failed)
 
 
-def expiry(snapshots: Iterable[tuple[int, Iterable[str]]], cutoff: int) -> int:
+def expiry(snapshots: Iterable[tuple[int, Mapping[str, str]]], cutoff: int) -> int:
     """The time before which snapshots may go: the cutoff, or what a sink still needs. In ms since the epoch.
 
     Args:
-        snapshots: time and names of the properties of each ancestor of the current snapshot.
+        snapshots: time and properties of each ancestor of the current snapshot.
         cutoff: older ones are not wanted.
     """
     latest: dict[str, int] = {}
     for time, properties in snapshots:
-        for name in properties:
-            if name.startswith(SINK_OFFSETS):
-                latest[name] = max(time, latest.get(name, time))
+        for name, value in properties.items():
+            if name.startswith(SINK_OFFSETS) or name == FLINK_SINK:
+                sink = value if name == FLINK_SINK else name
+                latest[sink] = max(time, latest.get(sink, time))
     return min([cutoff, *latest.values()])
 
 
@@ -165,10 +173,10 @@ def _rewrite_manifests(spark: SparkSession, table: Table) -> None:
 
 def _expire(spark: SparkSession, table: Table, cutoff: datetime) -> None:
     ancestors = spark.sql(
-        f"SELECT unix_millis(committed_at) AS time, map_keys(summary) AS names FROM {table.quoted}.snapshots "
+        f"SELECT unix_millis(committed_at) AS time, summary FROM {table.quoted}.snapshots "
         f"JOIN {table.quoted}.history USING (snapshot_id) WHERE is_current_ancestor"
     )
-    rows = ((row["time"], row["names"]) for row in ancestors.collect())
+    rows = ((row["time"], row["summary"]) for row in ancestors.collect())
     older_than = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=expiry(rows, int(cutoff.timestamp() * 1000)))
     arguments = f"older_than => {_literal(older_than)}, retain_last => {FEWEST_SNAPSHOTS}"
     _call(spark, table, "expire_snapshots", arguments)

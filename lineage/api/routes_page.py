@@ -94,5 +94,5 @@ async def contract(service: ServiceDep, request: Request) -> Response:
         raise ApiError(
             503, "contract_unusable", f"the lineage contract {lab.contract} cannot be used: {error}"
         ) from error
-    report = await asyncio.to_thread(compare, wanted, await service.export(), frozenset())
+    report = await asyncio.to_thread(compare, wanted, await service.export(), lab.features)
     return Response(report.render_json(), media_type="application/json")

@@ -76,6 +76,11 @@ RUN_NO_END = _error(
 RUN_SECOND_END = _error(
     "run-second-end", "a second terminal event; consumers that go by arrival take the last one", "send exactly one"
 )
+RUN_TWO_VOICES = _warning(
+    "run-two-voices",
+    "two producers tell the same start or end of one run; Marquez stores both",
+    "let one of them speak where only one is needed",
+)
 RUN_AFTER_END = _error(
     "run-after-end",
     "START or RUNNING after the terminal event; Marquez shows the run as running again",

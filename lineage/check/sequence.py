@@ -23,6 +23,7 @@ from lineage.check.catalogue import (
     RUN_SECOND_START,
     RUN_TIME_BACK,
     RUN_TWO_JOBS,
+    RUN_TWO_VOICES,
 )
 from lineage.check.classes import Problem
 from lineage.check.columns import ColumnSources
@@ -32,6 +33,7 @@ from lineage.events import DatasetId, JsonObject, canonical_json
 from lineage.events.timestamps import parse_time
 
 _TERMINAL = frozenset({"COMPLETE", "FAIL", "ABORT"})
+_ONCE = _TERMINAL | {"START"}
 _UNBOUNDED = frozenset({"STREAMING", "SERVICE"})
 _LISTED = 3
 
@@ -46,6 +48,7 @@ class _Run:
     place: Place
     start: bool = False
     end: str | None = None
+    producers: dict[str, set[str]] = field(default_factory=dict)
     time: int = 0
     last: bytes = b""
     job_type: bool = False
@@ -110,7 +113,7 @@ class Sequence:
         event_type = said if isinstance(said, str) and said else "OTHER"
         yield from _job_type(run, event)
         yield from _time(run, event)
-        yield from _order(run, event_type)
+        yield from _order(run, event_type, str(event.get("producer", "")))
         if run.end is None:
             yield from _datasets(run, event, event_type)
         if event_type in _TERMINAL:
@@ -120,7 +123,16 @@ class Sequence:
                 yield Problem(NO_ERROR_MESSAGE, "run.facets.errorMessage", "FAIL does not say why")
 
 
-def _order(run: _Run, event_type: str) -> Iterator[Problem]:
+def _order(run: _Run, event_type: str, producer: str) -> Iterator[Problem]:
+    voices = run.producers.setdefault(event_type, set()) if event_type in _ONCE else set()
+    if voices and producer not in voices:
+        # An engine's listener and a launcher may both see a run; what each of them says is to be said once.
+        voices.add(producer)
+        yield Problem(
+            RUN_TWO_VOICES, "producer", f"{producer} tells the {event_type} of {min(voices - {producer})} too"
+        )
+        return
+    voices.add(producer)
     if event_type in _TERMINAL:
         if run.end is not None:
             yield Problem(RUN_SECOND_END, "eventType", f"{event_type} after {run.end}")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Connect worker that reads a million Avro records again and again, each time through another transform."""
+"""A real Connect worker that reads a million Avro records again and again, through several transforms side by side."""
 
 import io
 import json
 import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,21 +19,16 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from infra.artifacts import Artifacts
 from infra.services import connect, kafka, schema_registry
 from infra.settings import Settings
+from infra.targets.local import LocalSite
+from tests.bench.connect_threads import threads, used_between
 from tests.connect.endpoint import listening
 from tests.connect.plugins import plugins
 from tests.connect.processes import all_running, free_ports, local_site, running
 from tests.connect.rest import Rest, until
-from tests.connect.worker import TRANSFORM, lineage_options, worker
+from tests.connect.worker import lineage_options, worker
 
-NO_OP = "no-op"
-LINEAGE = "lineage"
-DEBEZIUM = "Debezium's OpenLineage"
-TRANSFORMS = {
-    NO_OP: "dev.lineagelab.testing.NoOpTransform",
-    LINEAGE: TRANSFORM,
-    DEBEZIUM: "io.debezium.transforms.openlineage.OpenLineage",
-}
 TOPIC = "orders"
+RECORDS = 1_000_000
 DISTINCT = 1024
 HEAP_MIB = 768
 SECONDS = 600
@@ -57,6 +53,9 @@ DEBEZIUM_HEADERS = {
 }
 """What Debezium's transform wants to see on the first record; it fails without."""
 
+PLUGIN_THREADS = ("connect-lineage", "HttpClient-")
+"""In the names of the plugin's threads. Those of its HTTP client have Java's own names, as have the converter's."""
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -66,45 +65,77 @@ class Cost:
     allocated_bytes: float
 
 
+@dataclass(frozen=True)
+class Turn:
+    """Connectors that ran side by side.
+
+    Attributes:
+        costs: of each, by the name that was given to its variant.
+        seconds: from before the first was created until the last had read all.
+        plugin_seconds: processor time of the plugin's own threads in that time.
+    """
+
+    costs: Mapping[str, Cost]
+    seconds: float
+    plugin_seconds: float
+
+
 class BenchWorker:
-    """A worker, and a topic of `records` records."""
+    """A worker that is up, and a topic of `RECORDS` records."""
 
-    def __init__(self, rest: Rest, records: int, folder: Path) -> None:
+    def __init__(self, rest: Rest, java: Path, process: int, folder: Path) -> None:
         self._rest = rest
-        self._records = records
+        self._java = java
+        self._process = process
         self._folder = folder
-        self._runs = 0
+        self._turns = 0
 
-    def run(self, variant: str) -> Cost:
-        """Every record once through one transform, by a new connector."""
-        self._runs += 1
-        name = f"run-{self._runs}"
-        result = self._folder / f"{name}.json"
-        self._rest.create(name, self._config(variant, result))
-        until(lambda: result.exists() or "FAILED" in self._rest.states(name), f"{name} ({variant})", SECONDS)
+    def turn(self, variants: Mapping[str, str]) -> Turn:
+        """Every record once through each transform, by new connectors that are created in this order.
+
+        They run side by side, so that whatever else the machine does meets all of them.
+
+        Args:
+            variants: class of the transform by a name of its own.
+
+        Raises:
+            RuntimeError: a connector failed.
+        """
+        self._turns += 1
+        results = {variant: self._folder / f"{self._turns}-{at}.json" for at, variant in enumerate(variants)}
+        before, began = threads(self._java, self._process), time.monotonic()
+        for variant, result in results.items():
+            self._rest.create(result.stem, self._config(variants[variant], result))
+        for variant, result in results.items():
+            self._await(result, variant)
+        seconds, after = time.monotonic() - began, threads(self._java, self._process)
+        for result in results.values():
+            self._rest.delete(result.stem)
+        costs = {variant: _cost(result) for variant, result in results.items()}
+        return Turn(costs, seconds, used_between(before, after, PLUGIN_THREADS))
+
+    def _await(self, result: Path, variant: str) -> None:
+        until(lambda: result.exists() or "FAILED" in self._rest.states(result.stem), f"{variant} to end", SECONDS)
         if not result.exists():
-            raise RuntimeError(f"{name} ({variant}) failed, see {self._folder}")
-        self._rest.delete(name)
-        told = json.loads(result.read_text())
-        return Cost(told["cpu_ns"], told["bytes"])
+            raise RuntimeError(f"the connector {result.stem} with {variant} failed, see {self._folder}")
 
-    def _config(self, variant: str, result: Path) -> dict[str, object]:
+    def _config(self, transform: str, result: Path) -> dict[str, object]:
         return {
             "connector.class": "dev.lineagelab.testing.CountingSinkConnector",
             "tasks.max": 1,
             "topics": TOPIC,
-            "expected.records": self._records,
+            "expected.records": RECORDS,
             "result.file": result,
             "consumer.override.auto.offset.reset": "earliest",
             "consumer.override.max.poll.records": 2000,
             "transforms": "measured",
-            "transforms.measured.type": TRANSFORMS[variant],
+            "transforms.measured.type": transform,
         }
 
 
 @contextmanager
-def bench_worker(folder: Path, records: int) -> Iterator[BenchWorker]:
-    """Broker, registry, worker and records, with everything as the lab has it: both compilers, the lab's heap."""
+def bench_worker(folder: Path) -> Iterator[BenchWorker]:
+    """Broker, registry, worker and records, with everything as the lab has it: both compilers, the lab's converter."""
     artifacts = Artifacts.open()
     settings = Settings()
     site = local_site(folder, free_ports())
@@ -112,34 +143,46 @@ def bench_worker(folder: Path, records: int) -> Iterator[BenchWorker]:
     others = [artifacts.component(name) for name in ("registry-converter", "debezium-postgres")]
     beside = (kafka.kafka(site, settings), schema_registry.schema_registry(site, settings))
     with listening() as endpoint, all_running(beside, site):
-        options = lineage_options(endpoint.url, interval__ms=1000) | {
-            "key.converter": "org.apache.kafka.connect.storage.StringConverter",
-            "header.converter": "org.apache.kafka.connect.storage.StringConverter",
-            **schema_registry.avro_converter(site),
-        }
         path = [built.lineage, built.test_connectors, *others]
-        with running(worker(site, path, options, compiler=(), heap_mib=HEAP_MIB), site):
-            _fill(site, records)
-            yield BenchWorker(Rest(site.address(connect.NAME, connect.REST.name).url), records, folder)
+        options = _lineage(endpoint.url) | _converters(site)
+        with running(worker(site, path, options, compiler=(), heap_mib=HEAP_MIB), site) as started:
+            _fill(site)
+            rest = Rest(site.address(connect.NAME, connect.REST.name).url)
+            yield BenchWorker(rest, artifacts.java(), started.process.pid, folder)
 
 
-def _fill(site, records: int) -> None:
+def _lineage(url: str) -> dict[str, str | int | bool]:
+    """The tests' options look more often than the plugin does by itself, which would cost more."""
+    paces = {"openlineage.interval.ms", "openlineage.poll.interval.ms"}
+    return {name: value for name, value in lineage_options(url).items() if name not in paces}
+
+
+def _converters(site: LocalSite) -> dict[str, str]:
+    texts = "org.apache.kafka.connect.storage.StringConverter"
+    return {"key.converter": texts, "header.converter": texts, **schema_registry.avro_converter(site)}
+
+
+def _cost(result: Path) -> Cost:
+    told = json.loads(result.read_text())
+    return Cost(told["cpu_ns"], told["bytes"])
+
+
+def _fill(site: LocalSite) -> None:
     bootstrap = str(site.address(kafka.NAME, kafka.BROKER.name))
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(60)
     registry = site.address(schema_registry.NAME, schema_registry.API.name).url + schema_registry.CONFLUENT_API
-    answer = httpx.post(
-        f"{registry}/subjects/{TOPIC}-value/versions", json={"schema": json.dumps(SCHEMA)}, trust_env=False
-    )
+    address = f"{registry}/subjects/{TOPIC}-value/versions"
+    answer = httpx.post(address, json={"schema": json.dumps(SCHEMA)}, timeout=SECONDS, trust_env=False)
     answer.raise_for_status()
     values = [_value(number, answer.json()["id"]) for number in range(DISTINCT)]
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "queue.buffering.max.messages": records + 1})
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "queue.buffering.max.messages": RECORDS + 1})
     headers = [(name, value.encode()) for name, value in DEBEZIUM_HEADERS.items()]
     producer.produce(TOPIC, values[0], b"key", headers=headers)
-    for number in range(1, records):
+    for number in range(1, RECORDS):
         producer.produce(TOPIC, values[number % DISTINCT], b"key")
     if left := producer.flush(SECONDS):
-        raise RuntimeError(f"{left} of {records} records were not taken by {bootstrap}")
+        raise RuntimeError(f"{left} of {RECORDS} records were not taken by {bootstrap}")
 
 
 def _value(number: int, schema_id: int) -> bytes:

@@ -41,20 +41,23 @@ class Cluster:
         assert producer.flush(KAFKA_SECONDS) == 0
 
     def values(self, topic: str) -> list[bytes | None]:
-        """The value of every record of a topic, partition by partition."""
+        """The value of every record that a topic has now; one that grows faster than it is read has an end, too."""
         settings = {"bootstrap.servers": self.bootstrap, "group.id": "reader", "enable.partition.eof": True}
         consumer = Consumer(settings)
         try:
             known = consumer.list_topics(topic, KAFKA_SECONDS).topics[topic].partitions
-            consumer.assign([TopicPartition(topic, partition, 0) for partition in known])
-            found, ends = [], 0
-            while ends < len(known):
+            starts = [TopicPartition(topic, partition, 0) for partition in known]
+            ends = {start.partition: consumer.get_watermark_offsets(start, KAFKA_SECONDS)[1] for start in starts}
+            consumer.assign(starts)
+            found = []
+            while ends:
                 record = consumer.poll(KAFKA_SECONDS)
                 assert record is not None, f"topic {topic} does not end"
-                if record.error():
-                    ends += 1
-                else:
+                partition = record.partition()
+                if not record.error() and record.offset() < ends.get(partition, 0):
                     found.append(record.value())
+                if record.error() or record.offset() + 1 >= ends.get(partition, 0):
+                    ends.pop(partition, None)
             return found
         finally:
             consumer.close()

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from infra.artifacts import Artifacts
-from infra.services import connect, kafka
+from infra.services import connect, kafka, object_store
 from infra.settings import Settings
 from tests.connect.cluster import Cluster
 from tests.connect.endpoint import listening
@@ -16,41 +16,41 @@ from tests.connect.rest import Rest, until
 from tests.connect.worker import lineage_options, worker
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def ports():
     return free_ports()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory, ports):
-    return local_site(tmp_path_factory.mktemp("connect"), ports)
+    return local_site(tmp_path_factory.mktemp("connect"), ports, kafka.NAME, connect.NAME, object_store.NAME)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bootstrap(site):
     """Where the broker listens."""
     with running(kafka.kafka(site, Settings(kafka_heap_mib=256)), site):
         yield str(site.address(kafka.NAME, kafka.BROKER.name))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def built():
     return plugins()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plugin_path(built):
     others = (Artifacts.open().component(name) for name in ("connect-file", "s3-archive-sink"))
     return (built.lineage, built.test_connectors, *others)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def endpoint():
     with listening() as taking:
         yield taking
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_worker(site, bootstrap, plugin_path, endpoint):
     """Transform and REST extension on one worker that is never stopped."""
     with running(worker(site, plugin_path, lineage_options(endpoint.url)), site) as started:

@@ -2,7 +2,8 @@
 """Takes lineage events as the lineage service does, one by one or in batches, or misbehaves when told to."""
 
 import json
-from collections.abc import Callable, Iterator
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,8 +31,9 @@ class Mood(Enum):
 class Endpoint:
     """The events that were taken, in the order of their arrival, and how many requests there were of any kind."""
 
-    def __init__(self) -> None:
+    def __init__(self, required: Mapping[str, str]) -> None:
         self.mood = Mood.TAKE
+        self.required = required
         self.url = ""
         self._events: list[dict[str, Any]] = []
         self._requests = 0
@@ -80,12 +82,18 @@ class Endpoint:
 
 
 @contextmanager
-def listening(port: int = 0) -> Iterator[Endpoint]:
-    """An endpoint on loopback; port 0 is any free one."""
-    endpoint = Endpoint()
+def listening(
+    port: int = 0, tls: ssl.SSLContext | None = None, required: Mapping[str, str] | None = None
+) -> Iterator[Endpoint]:
+    """An endpoint on loopback; port 0 is any free one. Requests without the `required` headers get 401."""
+    endpoint = Endpoint(required or {})
     server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"endpoint": endpoint}))
     server.daemon_threads = True  # a request that hangs must not keep the test run from ending
     endpoint.url = f"http://127.0.0.1:{server.server_port}"
+    if tls:
+        # The handshake is left to the request's own thread: a client that breaks it off must not stop the others.
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        endpoint.url = endpoint.url.replace("http:", "https:")
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="lineage-endpoint")
     thread.start()
     try:
@@ -103,6 +111,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.endpoint.count()
+        if any(self.headers[name] != value for name, value in self.endpoint.required.items()):
+            self._answer(401, {"error": {"code": "unauthorized", "message": "who are you?", "details": {}}})
+            return
         match self.endpoint.mood:
             case Mood.TAKE:
                 self._take(json.loads(body))

@@ -2,6 +2,7 @@
 """Services of the lab as processes of a test's own: started by the lab's scripts, ready when they answer, ended."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -33,15 +34,19 @@ BETWEEN_PROBES = 0.05
 
 
 def free_ports() -> Iterator[int]:
-    """Ports of this machine on which nobody listens, each once."""
-    yield from (port for port in PORTS if not busy_ports({"a test": port}))
+    """Ports of this machine on which nobody listens, each once.
+
+    They come in no order, so that test runs side by side seldom want the same one. Raises RuntimeError: all are taken.
+    """
+    yield from (port for port in random.sample(PORTS, len(PORTS)) if not busy_ports({"a test": port}))
+    raise RuntimeError(f"no port from {PORTS.start} to {PORTS.stop - 1} is left; tests ask for those they use alone")
 
 
-def local_site(root: Path, ports: Iterator[int]) -> LocalSite:
-    """A place for any services of the lab below `root`, each on a free port."""
+def local_site(root: Path, ports: Iterator[int], *services: str) -> LocalSite:
+    """A place for these services of the lab below `root`, each on a free port; for all where none is named."""
     endpoints = {
-        service: tuple(replace(endpoint, port=next(ports)) for endpoint in known)
-        for service, known in ENDPOINTS.items()
+        service: tuple(replace(endpoint, port=next(ports)) for endpoint in ENDPOINTS[service])
+        for service in services or ENDPOINTS
     }
     credentials.ensure(credentials_of(root))
     return LocalSite(root, 0, endpoints, Artifacts.open())

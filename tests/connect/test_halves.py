@@ -20,7 +20,7 @@ def alone(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
     started = []
 
     def make(options):
-        site = local_site(tmp_path / "worker", ports)
+        site = local_site(tmp_path / "worker", ports, connect.NAME)
         service = worker(site, plugin_path, options, bootstrap, name[:40])
         context = running(service, site)
         process = context.__enter__()
@@ -57,6 +57,7 @@ def test_the_transform_alone_tells_of_records_and_failures(alone, endpoint, name
     failing, topic = f"{name}-failing", name
     cluster.topic(topic)
     own = {"transport.url": endpoint.url, "namespace.kafka": "kafka://kafka:9092", "poll.interval.ms": 100}
+    own |= {"transform.only.after.ms": 0}
     cluster.create(name, with_lineage(source(topic), **own))
     told = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", topic))
     assert names(told, "outputs") == {topic}

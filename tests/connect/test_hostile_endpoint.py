@@ -19,7 +19,7 @@ TERMINATED = 128 + 15
 @pytest.fixture(scope="module")
 def own_worker(bootstrap, plugin_path, ports, tmp_path_factory):
     """A worker, its endpoint, and a cluster that sees both."""
-    site = local_site(tmp_path_factory.mktemp("hostile"), ports)
+    site = local_site(tmp_path_factory.mktemp("hostile"), ports, connect.NAME)
     with listening() as endpoint:
         timeouts = {"transport__connect__timeout__ms": 1000, "transport__request__timeout__ms": 1000}
         options = lineage_options(endpoint.url, "hostile", interval__ms=1000, **timeouts)
@@ -52,7 +52,7 @@ def test_records_flow_and_the_events_come_when_it_is_well_again(own_worker, name
 
 
 def test_a_worker_is_stopped_while_the_endpoint_hangs(bootstrap, plugin_path, ports, tmp_path, name):
-    site = local_site(tmp_path / "worker", ports)
+    site = local_site(tmp_path / "worker", ports, connect.NAME)
     with listening() as endpoint:
         endpoint.turn(Mood.HANG)
         options = lineage_options(endpoint.url, name[:40])

@@ -125,6 +125,26 @@ def test_a_source_that_is_told_to_write_elsewhere_is_a_new_run(cluster, name):
     assert names(told, "outputs") == {other}
 
 
+def test_a_topic_that_a_source_no_longer_writes_is_not_told_of_the_next_run(cluster, name):
+    kept, dropped = f"{name}-kept", f"{name}-dropped"
+    cluster.topic(kept, dropped)
+    cluster.create(name, with_lineage(source(kept, dropped)))
+    cluster.await_event(name, "of both", lambda event: names(event, "outputs") == {kept, dropped})
+    cluster.rest.configure(name, with_lineage(source(kept)))
+    story = cluster.await_told(name, "1 START", "1 COMPLETE", "2 START")
+    assert names(story.of_run(1)[-1], "outputs") == {kept, dropped}
+    assert all(names(event, "outputs") == {kept} for event in story.of_run(2))
+
+
+def test_a_life_that_is_over_at_once_has_its_start_and_its_end(cluster, name):
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name, records=1, pause__ms=1)))
+    until(lambda: cluster.values(name), "its only record")
+    cluster.rest.delete(name)
+    story = cluster.await_told(name, "1 START", "1 ABORT")
+    assert names(story.last, "outputs") == {name}
+
+
 def test_a_task_that_is_restarted_is_no_new_run(cluster, name):
     cluster.topic(name)
     cluster.create(name, with_lineage(source(name)))

@@ -38,7 +38,7 @@ class Group:
     def _site(self, name):
         if name in self._started:
             return self._started[name][0]
-        return local_site(self._folder / name, self._ports)
+        return local_site(self._folder / name, self._ports, connect.NAME)
 
     def url(self, name):
         return self._started[name][0].address(connect.NAME, connect.REST.name).url
@@ -125,6 +125,9 @@ def test_a_worker_that_is_stopped_and_started_goes_on_with_the_run(group, name):
     cluster.create(name, with_lineage(source(name)))
     cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
     group.stop("one")
+    last_word = cluster.story(name).last
+    assert last_word["eventType"] == "RUNNING", "it is sent before the worker ends, and takes no interval"
+    assert last_word["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] > 0
     group.start("one")
     cluster.rest.await_states(name, "RUNNING", "RUNNING")
     cluster.rest.delete(name)

@@ -25,17 +25,47 @@ def worker(
     compiler: Sequence[str] = ("-XX:TieredStopAtLevel=1",),
     heap_mib: int = HEAP_MIB,
 ) -> Service:
-    """A worker; `options` are added to its properties.
+    """A worker of a group; `options` are added to its properties.
 
     The quick compiler alone is best for one that moves few records, and a short session makes a killed worker's
     tasks go to another in seconds.
     """
-    listen = site.listen(connect.NAME, connect.REST.name)
-    config = site.file(connect.NAME, connect.CONFIG)
-    logging = site.file(connect.NAME, connect.LOGGING)
     own: dict[str, str | int | bool] = {
-        "bootstrap.servers": broker or str(site.address(kafka.NAME, kafka.BROKER.name)),
+        **_common(site, plugin_path, broker),
         "group.id": group,
+        **{f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")},
+        **{f"{kind}.storage.replication.factor": 1 for kind in ("config", "offset", "status")},
+        "offset.storage.partitions": 1,
+        "status.storage.partitions": 1,
+        "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 500,
+        "scheduled.rebalance.max.delay.ms": 500,
+        **options,
+    }
+    return _service(site, "ConnectDistributed", {connect.CONFIG: properties(own)}, compiler, heap_mib)
+
+
+def standalone(
+    site: Site,
+    plugin_path: Sequence[Path],
+    options: Mapping[str, str | int | bool],
+    broker: str,
+    connectors: Mapping[str, Mapping[str, object]],
+) -> Service:
+    """A worker of its own, with these connectors from its start: it has no group, and its offsets are in a file."""
+    offsets = {"offset.storage.file.filename": site.file(connect.NAME, "offsets")}
+    own = {**_common(site, plugin_path, broker), **offsets, **options}
+    files = {
+        f"{name}.properties": properties({"name": name, **{key: str(value) for key, value in config.items()}})
+        for name, config in connectors.items()
+    }
+    return _service(site, "ConnectStandalone", {connect.CONFIG: properties(own), **files})
+
+
+def _common(site: Site, plugin_path: Sequence[Path], broker: str) -> dict[str, str | int | bool]:
+    listen = site.listen(connect.NAME, connect.REST.name)
+    return {
+        "bootstrap.servers": broker or str(site.address(kafka.NAME, kafka.BROKER.name)),
         "listeners": listen.url,
         "rest.advertised.host.name": listen.host,
         "rest.advertised.port": listen.port,
@@ -43,30 +73,32 @@ def worker(
         "plugin.discovery": "service_load",
         "key.converter": CONVERTERS,
         "value.converter": CONVERTERS,
-        **{f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")},
-        **{f"{kind}.storage.replication.factor": 1 for kind in ("config", "offset", "status")},
-        "offset.storage.partitions": 1,
-        "status.storage.partitions": 1,
         "connector.client.config.override.policy": "All",
         "offset.flush.interval.ms": 1000,
-        "session.timeout.ms": 6000,
-        "heartbeat.interval.ms": 500,
-        "scheduled.rebalance.max.delay.ms": 500,
-        **options,
     }
-    jvm = (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", f"-Dlog4j2.configurationFile={logging}")
+
+
+def _service(
+    site: Site,
+    main: str,
+    files: Mapping[str, str],
+    compiler: Sequence[str] = ("-XX:TieredStopAtLevel=1",),
+    heap_mib: int = HEAP_MIB,
+) -> Service:
+    """The program, with the properties that are its arguments."""
+    logging = f"-Dlog4j2.configurationFile={site.file(connect.NAME, connect.LOGGING)}"
     return Service(
         name=connect.NAME,
         run=Java(
             connect.COMPONENT,
-            "org.apache.kafka.connect.cli.ConnectDistributed",
+            f"org.apache.kafka.connect.cli.{main}",
             heap_mib,
-            (config,),
-            (*jvm, *compiler),
+            tuple(site.file(connect.NAME, file) for file in files),
+            (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", logging, *compiler),
         ),
         endpoints=connect.ENDPOINTS,
         ready=Probe(connect.REST.name, "/health"),
-        files={connect.CONFIG: properties(own), connect.LOGGING: _LOGGING},
+        files={**files, connect.LOGGING: _LOGGING},
     )
 
 

@@ -96,7 +96,9 @@ def shop(site, tmp_path, contract):
     """A service whose graph is that of the lineage contract."""
     lab = tmp_path / "lab.json"
     services = [{"name": "gone", "title": "A service that is away", "check": "127.0.0.1:1"}]
-    lab.write_text(json.dumps({"name": "test", "services": services, "contract": str(CONTRACT)}))
+    features = sorted({feature for job in contract.jobs for feature in job.requires})
+    described = {"name": "test", "services": services, "contract": str(CONTRACT), "features": features}
+    lab.write_text(json.dumps(described))
     with running_service(tmp_path / "data", "--page", site, "--lab", lab) as process:
         served = Served(process)
         served.send(*contract_events(contract, datetime.now(UTC)))

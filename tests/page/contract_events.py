@@ -6,11 +6,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from infra.namespaces import JOB_ORDERS_ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOB_ORDERS_SOURCE
+from infra.namespaces import (
+    JOB_ICEBERG_INGESTION,
+    JOB_ORDERS_ARCHIVE,
+    JOB_ORDERS_ETL,
+    JOB_ORDERS_LAKE,
+    JOB_ORDERS_SOURCE,
+    JOB_SUPPLIER_WINDOWS,
+)
 from lineage.contract.model import Contract, Dataset, JobRow, OutputRow, Source, Sources
 
 CONNECT = {JOB_ORDERS_SOURCE, JOB_ORDERS_LAKE, JOB_ORDERS_ARCHIVE}
-STREAMING = CONNECT | {JOB_ORDERS_ETL}
+FLINK = {JOB_SUPPLIER_WINDOWS, JOB_ICEBERG_INGESTION}
+STREAMING = CONNECT | FLINK | {JOB_ORDERS_ETL}
 BATCH_RUNS = 5
 _PRODUCER = "https://example.org/lineage-lab/tests/page"
 _SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
@@ -38,7 +46,7 @@ def run_event(
 ) -> dict[str, Any]:
     """One event of a run of a contract's job, with all that the contract says of it."""
     streaming = job.name in STREAMING
-    integration = "KAFKA_CONNECT" if job.name in CONNECT else "SPARK"
+    integration = "KAFKA_CONNECT" if job.name in CONNECT else "FLINK" if job.name in FLINK else "SPARK"
     kind = facet(processingType="STREAMING" if streaming else "BATCH", integration=integration, jobType="JOB")
     counted = event_type in ("RUNNING", "COMPLETE")
     return {

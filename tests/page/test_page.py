@@ -147,9 +147,9 @@ def test_the_picture_can_be_taken_along(visit, name, begins):
     assert Path(waiting.value.path()).read_bytes().startswith(begins)
 
 
-def test_the_lab_shows_services_contract_and_what_needs_somebody(visit):
+def test_the_lab_shows_services_contract_and_what_needs_somebody(visit, contract):
     visit.open(view="lab")
-    visit.page.get_by_text("The lineage of 5 jobs is as the contract says").wait_for()
+    visit.page.get_by_text(f"The lineage of {len(contract.jobs)} jobs is as the contract says").wait_for()
     visit.page.get_by_text("A service that is away does not answer").wait_for()
     assert "down" in visit.page.get_by_role("row").filter(has_text="A service that is away").inner_text()
 

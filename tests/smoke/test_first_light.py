@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections import Counter, defaultdict
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from ipaddress import ip_address
 from itertools import pairwise
@@ -20,6 +21,7 @@ from confluent_kafka import KafkaException
 
 from infra.errors import LabError
 from infra.namespaces import (
+    ARCHIVE,
     ARCHIVE_BUCKET,
     CHECKPOINT_BUCKET,
     JOB_ORDERS_ETL,
@@ -306,6 +308,7 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     assert lab.lab("start", "shop").status == 0
     until(lab, lambda: lab.supervisor.state("shop").running)
     pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
+    before = datetime.now(UTC)
     lab.places.ask("ALTER TABLE orders ADD COLUMN currency text")
     until(lab, lambda: any(row["currency"] for row in lab.places.rows("orders").values()))
     until(lab, lambda: any(record.value.get("currency") for record in lab.places.records("orders")))
@@ -336,6 +339,25 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     }
     topic = lab.api(f"/api/v1/namespaces/{quote(KAFKA, safe='')}/datasets/orders")
     assert "currency" in [field["name"] for field in topic["fields"]]
+    for place in ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders")):
+        older, newer = versions_around(lab, *place, "currency")
+        assert made_at(older) < before < made_at(newer) < datetime.now(UTC), place
+        assert older["version"] != newer["version"]
+
+
+def versions_around(lab, namespace, name, column):
+    """The last version of a dataset without a column, and the first one with it."""
+    path = f"/api/v1/namespaces/{quote(namespace, safe='')}/datasets/{quote(name, safe='')}/versions"
+    versions = lab.api(path)["versions"][::-1]
+    has_it = [column in [field["name"] for field in version["fields"]] for version in versions]
+    assert has_it == sorted(has_it), f"{name}: once there, the column stays; {has_it}"
+    first = has_it.index(True)
+    assert first > 0, f"{name} has had the column in each of its versions"
+    return versions[first - 1], versions[first]
+
+
+def made_at(version):
+    return datetime.fromisoformat(version["createdAt"])
 
 
 def test_a_killed_broker_is_healed_and_the_pipeline_goes_on_where_it_was(lab):

@@ -90,6 +90,22 @@ def test_a_stopped_process_is_drift(engine, free_port):
     assert answers(free_port)
 
 
+def test_a_service_that_may_end_is_left_alone_when_it_ended_well_and_is_drift_then(engine, tmp_path):
+    runs, fails = tmp_path / "runs", tmp_path / "fails"
+    fails.touch()
+    wait = f"while [ ! -e {tmp_path}/go ]; do sleep 0.1; done"
+    script = f"echo run >> {runs}\n{wait}\n[ -e {fails} ] && rm {fails} && exit 3\nrm {tmp_path}/go\nsleep 2\n"
+    engine.process("job", script, restart="on_failure")
+    assert engine.up().status == 0
+    (tmp_path / "go").touch()
+    supervisor = Supervisor(engine.root)
+    assert until(lambda: supervisor.known("job").word == "EXITED")
+    assert runs.read_text().split() == ["run", "run"], "it is started again where it failed, and only there"
+    assert engine.up("--refresh").status == 0
+    assert supervisor.known("job").running
+    assert len(runs.read_text().split()) == 3
+
+
 def test_a_changed_script_restarts_its_process_and_no_other(make_engine, free_port):
     engine = make_engine()
     engine.web("web", free_port, "first")

@@ -9,6 +9,7 @@ from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.credentials import CredentialsKind
 from infra.provider.kinds.database import DatabaseKind
 from infra.provider.kinds.environment_file import EnvironmentFileKind
+from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.provider.kinds.process import ProcessKind
 from infra.provider.kinds.subject import SubjectKind
 from infra.provider.kinds.supervisor import SupervisorKind
@@ -23,6 +24,7 @@ KINDS: dict[str, Kind[Any]] = {
         CredentialsKind(),
         DatabaseKind(),
         EnvironmentFileKind(),
+        FlinkJobKind(),
         ProcessKind(),
         SubjectKind(),
         SupervisorKind(),

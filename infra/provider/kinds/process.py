@@ -43,6 +43,7 @@ class ProcessInputs(Inputs):
         probe: how to tell that it is ready; None: it is once it has run for a second.
         stop_seconds: time between `stop_signal` and SIGKILL.
         stop_signal: what asks it to stop.
+        restart: `always`, or `on_failure` for a service that may end well and is then left alone.
         ports: what it binds, by what for: refused where somebody else has one already.
         fingerprint: of the credentials: it restarts when they change.
         revision: of the code and jars it runs: it restarts when they change.
@@ -59,6 +60,7 @@ class ProcessInputs(Inputs):
     revision: str
     ports: dict[str, int] = Field(default_factory=dict)
     stop_signal: Literal["TERM", "INT"] = "TERM"
+    restart: Literal["always", "on_failure"] = "always"
     probe: ProbeInputs | None = None
 
 
@@ -79,7 +81,9 @@ class ProcessKind(Kind[ProcessInputs]):
         self._lay_out(inputs)
         log.unlink(missing_ok=True)
         try:
-            supervisor.add(Program(inputs.program, inputs.stays, inputs.stop_seconds, inputs.stop_signal))
+            supervisor.add(
+                Program(inputs.program, inputs.stays, inputs.stop_seconds, inputs.stop_signal, inputs.restart)
+            )
             if inputs.stays:
                 call.say(f"waiting until it is ready; its log is {log}")
                 self._await_ready(inputs, supervisor, call)
@@ -97,6 +101,8 @@ class ProcessKind(Kind[ProcessInputs]):
             state = supervisor.state(inputs.program)
             if state is None or state.word in {"STOPPED", "FATAL"}:
                 return found if state and not inputs.stays else None
+            if state.word == "EXITED" and state.exit_status == 0 and inputs.stays and inputs.restart == "on_failure":
+                return None
             if not inputs.stays or (state.running and _ready(inputs.probe)):
                 return found
         return None

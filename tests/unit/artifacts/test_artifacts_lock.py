@@ -74,6 +74,8 @@ def test_the_committed_locks_can_be_read_and_hold_what_is_asked_for(name: str) -
     if isinstance(component, pins.ArchiveComponent):
         pinned = {text if text.count(":") == 4 else f"{text}:jar" for text in component.coordinates.values()}
         assert {str(coordinate) for coordinate in lock} == pinned
+    if isinstance(component, pins.DistributionComponent):
+        assert {f"{text}:jar" for text in component.jars.coordinates} == {str(coordinate) for coordinate in lock}
     assert len({coordinate.file_name for coordinate in lock}) == len(lock)
 
 

@@ -44,6 +44,12 @@ class ElsewhereSite:
     def component(self, name):
         return f"/opt/{name}"
 
+    def own_jar(self, component):
+        return f"/opt/{component}/{component}.jar"
+
+    def java(self):
+        return "/usr/bin/java"
+
     def class_data(self, component):
         return ClassData(f"/opt/{component}.jsa", f"/opt/{component}-conf")
 

@@ -123,4 +123,4 @@ def test_maintenance_is_run_by_hand_and_from_time_to_time():
 
 def test_each_driver_has_files_and_scratch_of_its_own(plain):
     places = [part.env["LINEAGE_OPEN_RUNS"] for part in (*plain.services, *plain.tasks) if "CLASS_DATA" in part.env]
-    assert len(places) == len(set(places)) == 4
+    assert len(places) == len(set(places)) == 5

@@ -40,6 +40,8 @@ def test_a_service_is_kept_running_and_a_task_is_not():
     assert (service["autostart"], service["autorestart"]) == ("true", "true")
     assert service["stopwaitsecs"] == "45"
     assert (task["autostart"], task["autorestart"]) == ("false", "false")
+    may_end = parsed(program_config(Path("/lab"), Program("job", True, restart="on_failure"), True))["program:job"]
+    assert (may_end["autostart"], may_end["autorestart"]) == ("true", "unexpected")
 
 
 def test_a_program_is_asked_to_stop_by_its_own_signal_also_when_the_supervisor_dies():

@@ -169,6 +169,24 @@ def test_the_life_of_a_run(types, streaming, expected):
     assert codes(*run_of(*types, streaming=streaming, inputs=[ORDERS])) == expected
 
 
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [("ABORT", ["run-two-voices"]), ("COMPLETE", ["run-second-end"])],
+)
+def test_two_producers_may_tell_the_same_end_of_a_run_and_no_other(second, expected):
+    events = run_of("START", "ABORT", second, streaming=True, inputs=[ORDERS])
+    events[2]["producer"] = "urn:launcher"
+    assert codes(*events) == expected
+
+
+def test_two_producers_may_tell_the_start_of_a_run():
+    events = run_of("START", "START", "COMPLETE", inputs=[ORDERS])
+    events[1]["producer"] = "urn:launcher"
+    assert codes(*events) == ["run-two-voices"]
+    events[2:2] = [{**events[1], "eventTime": events[1]["eventTime"].replace("Z", "1Z")}]
+    assert "run-second-start" in codes(*events)
+
+
 def test_runs_are_judged_apart():
     events = [sound("START", 1, run=1), sound("START", 2, run=2, job="b"), sound("COMPLETE", 3, run=1)]
     findings = found(*events)

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from infra.namespaces import CATALOG
 from jobs.spark import iceberg, lake_maintenance, maintenance, runtime
-from jobs.spark.maintenance import SINK_OFFSETS, Table, expiry, maintain
+from jobs.spark.maintenance import FLINK_SINK, SINK_OFFSETS, Table, expiry, maintain
 
 ORDERS, BESIDE = Table(CATALOG, "shelf", "orders"), Table(CATALOG, "shelf", "orders_rejected")
 NOW, DAY = timedelta(0), timedelta(days=1)
@@ -110,12 +110,18 @@ def test_what_a_sink_goes_on_from_stays(lake: SparkSession, monkeypatch: pytest.
 
 def test_the_latest_offsets_of_each_sink_count() -> None:
     one, other = f"{SINK_OFFSETS}one", f"{SINK_OFFSETS}other"
-    snapshots = [(10, [one, "x"]), (20, [other]), (30, [one]), (40, ["x"])]
+    snapshots = [(10, {one: "1", "x": "1"}), (20, {other: "1"}), (30, {one: "2"}), (40, {"x": "2"})]
 
     assert expiry(snapshots, 100) == 20
     assert expiry(snapshots, 15) == 15
-    assert expiry([(40, ["x"])], 100) == 100
+    assert expiry([(40, {"x": "2"})], 100) == 100
     assert expiry([], 100) == 100
+
+
+def test_the_latest_checkpoint_of_each_flink_sink_counts() -> None:
+    snapshots = [(10, {FLINK_SINK: "a"}), (20, {FLINK_SINK: "b"}), (30, {FLINK_SINK: "a"}), (40, {})]
+
+    assert expiry(snapshots, 100) == 20
 
 
 def test_old_files_of_nobody_go_and_the_neighbour_s_stay(lake: SparkSession) -> None:

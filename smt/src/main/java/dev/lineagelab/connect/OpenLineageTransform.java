@@ -27,10 +27,8 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
   /** Whether sink records tell their topic from before all transforms (Kafka 3.6 and later). */
   private static final boolean HAS_ORIGINAL_TOPIC = hasOriginalTopic();
 
+  private final RecentKinds known = new RecentKinds();
   private TaskObserver observer;
-  private String lastTopic;
-  private Schema lastKey;
-  private Schema lastValue;
 
   private static boolean hasOriginalTopic() {
     try {
@@ -65,12 +63,7 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
   public R apply(final R record) {
     if (observer != null && record != null) {
       final String topic = topicOf(record);
-      // In a running connector these three are the objects of the record before. To compare what
-      // they
-      // hold would cost more than all the rest of a chain.
-      if (topic != lastTopic
-          || record.valueSchema() != lastValue
-          || record.keySchema() != lastKey) {
+      if (!known.contains(topic, record.keySchema(), record.valueSchema())) {
         notice(record, topic);
       }
     }
@@ -87,10 +80,10 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
     try {
       final ConnectorType type =
           record instanceof SinkRecord ? ConnectorType.SINK : ConnectorType.SOURCE;
-      if (topic != null && observer.notice(topic, record.keySchema(), record.valueSchema(), type)) {
-        lastTopic = topic;
-        lastKey = record.keySchema();
-        lastValue = record.valueSchema();
+      final Schema key = record.keySchema();
+      final Schema value = record.valueSchema();
+      if (topic != null && observer.notice(topic, key, value, type)) {
+        known.add(topic, key, value);
       }
     } catch (final Throwable e) {
       observer = null;

@@ -6,6 +6,7 @@ import dev.lineagelab.connect.events.RunEvent;
 import dev.lineagelab.connect.model.Describer;
 import dev.lineagelab.connect.model.Description;
 import dev.lineagelab.connect.observe.ConnectorLook;
+import dev.lineagelab.connect.registry.TopicVersions;
 import dev.lineagelab.connect.runs.Condition;
 import dev.lineagelab.connect.runs.Emission;
 import dev.lineagelab.connect.runs.EventType;
@@ -42,12 +43,13 @@ final class ConnectorTracker {
       final String connector,
       final String cluster,
       final Describer describer,
+      final TopicVersions versions,
       final SharedState state,
       final Counts counts) {
     this.connector = connector;
     this.cluster = cluster;
     this.state = state;
-    this.descriptions = new Descriptions(describer, state);
+    this.descriptions = new Descriptions(describer, versions, state);
     this.change = new ConfigChange(connector, state);
     this.countsTold = counts;
   }

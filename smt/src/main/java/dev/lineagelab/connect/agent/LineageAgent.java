@@ -13,6 +13,7 @@ import dev.lineagelab.connect.observe.ConnectorLook;
 import dev.lineagelab.connect.observe.CountBook;
 import dev.lineagelab.connect.observe.Observations;
 import dev.lineagelab.connect.observe.TaskName;
+import dev.lineagelab.connect.registry.TopicVersions;
 import dev.lineagelab.connect.settings.Settings;
 import dev.lineagelab.connect.state.Report;
 import dev.lineagelab.connect.state.SharedState;
@@ -37,9 +38,11 @@ final class LineageAgent {
   private final CountBook counts;
   private final SharedState state;
   private final Describer describer;
+  private final TopicVersions versions;
   private final Emitters emitters = new Emitters();
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
+  private final BriefLives briefLives;
   private final Set<String> recreated = new TreeSet<>();
   private final Set<String> failing = new TreeSet<>();
   private final Object step = new Object();
@@ -59,6 +62,8 @@ final class LineageAgent {
     this.counts = counts;
     this.state = state;
     this.describer = describer;
+    this.briefLives = new BriefLives(observations, state);
+    this.versions = new TopicVersions(settings.ofWorker().registry().requestsPerMinute());
   }
 
   /**
@@ -83,6 +88,7 @@ final class LineageAgent {
           safely(name, () -> followAbsent(name, now));
         }
       }
+      tellBriefLives(looks.keySet(), now);
       endOrphans(looks.keySet(), now);
     }
   }
@@ -107,6 +113,7 @@ final class LineageAgent {
           new Report(
               new ObservedTopic(sight.topic(), sight.key(), sight.value(), null),
               taken.observer().configuredAt()));
+      briefLives.saw(taken.connector(), taken.observer().configuredAt());
     }
   }
 
@@ -163,7 +170,7 @@ final class LineageAgent {
           // Another worker may have spoken of it until now.
           state.catchUp();
           return new ConnectorTracker(
-              connector, cluster.id(), describer, state, countsBefore(connector));
+              connector, cluster.id(), describer, versions, state, countsBefore(connector));
         });
   }
 
@@ -174,6 +181,19 @@ final class LineageAgent {
       trackers.remove(name);
       counts.forget(name);
       state.forget(name);
+    }
+  }
+
+  /** From now on they are followed as connectors that are not there any more, which ends them. */
+  private void tellBriefLives(final Set<String> present, final long now) {
+    final Set<String> known = new TreeSet<>(present);
+    known.addAll(trackers.keySet());
+    for (final String name : briefLives.ended(known)) {
+      final ConnectorLook look = observations.remembered(name);
+      final Settings own = settings.of(look.view());
+      if (own.enabled()) {
+        safely(name, () -> send(tracker(name).step(look, own, false, () -> allCounts(name), now)));
+      }
     }
   }
 
@@ -226,6 +246,7 @@ final class LineageAgent {
       takeObservations();
       trackers.forEach(
           (name, tracker) -> safely(name, () -> send(tracker.flush(() -> allCounts(name), now))));
+      versions.close();
       emitters.close();
       state.close();
     }

@@ -127,6 +127,12 @@ public final class Plugin {
         "Lineage by the REST extension: all connectors are followed. Schemas and columns are known of"
             + " those that have {} among their transforms.",
         TransformConfig.TRANSFORM);
+    if (worker.group().isEmpty()) {
+      LOG.info(
+          "A standalone worker: its runs are told apart from those of others by its address. It keeps"
+              + " no topic of configurations, so a connector that is deleted and made again between two"
+              + " looks goes on with its run.");
+    }
     return new RestCluster(state, worker, ConfigTopic.follow(worker, settings.state(), id));
   }
 

@@ -21,6 +21,8 @@ final class KnownTransforms {
   private static final List<String> ICEBERG =
       List.of("org.apache.iceberg.connect.transforms.", "io.tabular.iceberg.connect.transforms.");
 
+  private static final String KAFKA_METADATA = "KafkaMetadataTransform";
+
   private static final Map<String, Function<Options, Transform>> ALL = new HashMap<>();
 
   static {
@@ -65,7 +67,7 @@ final class KnownTransforms {
 
   private static void addIceberg(final String home) {
     ALL.put(home + "CopyValue", IcebergTransforms::copyValue);
-    ALL.put(home + "KafkaMetadataTransform", IcebergTransforms::kafkaMetadata);
+    ALL.put(home + KAFKA_METADATA, IcebergTransforms::kafkaMetadata);
     ALL.put(home + "DebeziumTransform", IcebergTransforms::debezium);
     ALL.put(home + "DmsTransform", options -> IcebergTransforms.dms());
     ALL.put(
@@ -106,10 +108,24 @@ final class KnownTransforms {
   /**
    * The transform of a class; empty if it is not known.
    *
+   * @param last options of the last transform of that class in the chain
    * @throws UnusableOptionException an option keeps it from being understood
    */
-  static Optional<Transform> of(final String className, final Options options) {
-    return Optional.ofNullable(ALL.get(className)).map(known -> known.apply(options));
+  static Optional<Transform> of(final String className, final Options options, final Options last) {
+    final Optional<Transform> own =
+        Optional.ofNullable(ALL.get(className)).map(known -> known.apply(options));
+    return sharesOptions(className)
+        ? own.map(transform -> transform.orElse(ALL.get(className).apply(last)))
+        : own;
+  }
+
+  /**
+   * Iceberg's KafkaMetadataTransform, up to 1.12.0 at least, keeps its options in a static field:
+   * all of a chain do what the last of them is told (apache/iceberg issue 16601). Which version a
+   * worker has is not known.
+   */
+  private static boolean sharesOptions(final String className) {
+    return ICEBERG.stream().anyMatch(home -> className.equals(home + KAFKA_METADATA));
   }
 
   /** The name of a class with its package: Connect takes one without if it means one class. */

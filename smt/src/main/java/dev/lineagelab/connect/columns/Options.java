@@ -38,6 +38,11 @@ public final class Options {
     return values.keySet().stream().filter(name -> name.startsWith(prefix)).sorted().toList();
   }
 
+  /** Whether an option is given here and there, with the same text. */
+  boolean isSame(final String name, final Options other) {
+    return has(name) && values.get(name).equals(other.values.get(name));
+  }
+
   /** Whether an option is given, be it empty. */
   public boolean has(final String name) {
     return values.containsKey(name);

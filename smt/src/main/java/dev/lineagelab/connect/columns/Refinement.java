@@ -64,12 +64,19 @@ public final class Refinement {
       return identity(column.origin(), field);
     }
     if (shape instanceof final Either either) {
-      return merged(either.shapes().stream().map(one -> leaf(one, field)).toList(), field);
+      return merged(possible(either).stream().map(one -> leaf(one, field)).toList(), field);
     }
     if (shape instanceof final Unknown unknown) {
       return new Unknown(field.type(), field.description(), unknown.reason());
     }
     return new Unknown(field.type(), field.description(), CONTRADICTION);
+  }
+
+  /** What was seen is no struct: it did not go the ways that leave one. */
+  private static List<Shape> possible(final Either either) {
+    final List<Shape> scalars =
+        either.shapes().stream().filter(shape -> !(shape instanceof Tree)).toList();
+    return scalars.isEmpty() ? either.shapes() : scalars;
   }
 
   private static Leaf identity(final Origin origin, final Field field) {

@@ -5,6 +5,7 @@ import dev.lineagelab.connect.columns.RecordState.Side;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** What a transform does, as a function on what is known of records. */
 @FunctionalInterface
@@ -16,6 +17,12 @@ interface Transform {
    *     is dropped, or the transform fails on it
    */
   List<RecordState> apply(RecordState record);
+
+  /** This one or another: which of them it is cannot be told. */
+  default Transform orElse(final Transform other) {
+    return record ->
+        Stream.concat(apply(record).stream(), other.apply(record).stream()).distinct().toList();
+  }
 
   /** One that changes a key or value which must be a struct, and passes on where there is none. */
   static Transform onStruct(

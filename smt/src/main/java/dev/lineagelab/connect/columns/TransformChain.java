@@ -49,11 +49,30 @@ public final class TransformChain {
     final Options connector = new Options(config);
     final Map<String, Condition> conditions = new HashMap<>();
     final List<Step> steps = new ArrayList<>();
-    for (final String alias : aliases(connector)) {
-      final Options options = connector.below("transforms." + alias + ".");
-      steps.add(step(alias, options, observers, condition(options, connector, conditions)));
+    final List<String> aliases = aliases(connector);
+    for (final String alias : aliases) {
+      final Options options = below(connector, alias);
+      final Condition condition = condition(options, connector, conditions);
+      final Options last = lastOfItsClass(options, connector, aliases);
+      steps.add(step(alias, options, last, observers, condition));
     }
     return new TransformChain(steps);
+  }
+
+  private static Options below(final Options connector, final String alias) {
+    return connector.below("transforms." + alias + ".");
+  }
+
+  private static Options lastOfItsClass(
+      final Options options, final Options connector, final List<String> aliases) {
+    Options last = options;
+    for (final String alias : aliases) {
+      final Options other = below(connector, alias);
+      if (options.isSame("type", other)) {
+        last = other;
+      }
+    }
+    return last;
   }
 
   private static List<String> aliases(final Options connector) {
@@ -84,6 +103,7 @@ public final class TransformChain {
   private static Step step(
       final String alias,
       final Options options,
+      final Options last,
       final Collection<String> observers,
       final Condition condition) {
     String className = "of unknown class";
@@ -93,7 +113,7 @@ public final class TransformChain {
       final Optional<Transform> known =
           observers.contains(name)
               ? Optional.of(record -> List.of(record))
-              : KnownTransforms.of(name, options);
+              : KnownTransforms.of(name, options, last);
       return new Step(
           alias,
           name,

@@ -17,46 +17,47 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 
 /** Finds the lineage of any connector, with the resolvers that there are on the class path. */
 public final class ConnectorDescriber implements Describer {
   /** This plugin's own transform: it passes records on as they are, wherever it stands. */
   static final String OWN_TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform";
 
-  private final List<DatasetResolver> resolvers;
+  private final Resolvers resolvers;
 
   /** With all resolvers beside this class: a plugin's class loader is not that of its threads. */
   public ConnectorDescriber() {
-    this(load());
+    this(Resolvers.of(ConnectorDescriber.class.getClassLoader()));
   }
 
-  ConnectorDescriber(final List<DatasetResolver> resolvers) {
-    this.resolvers = List.copyOf(resolvers);
-  }
-
-  private static List<DatasetResolver> load() {
-    return ServiceLoader.load(DatasetResolver.class, ConnectorDescriber.class.getClassLoader())
-        .stream()
-        .map(ServiceLoader.Provider::get)
-        .sorted(Comparator.comparing(ConnectorDescriber::rank))
-        .toList();
-  }
-
-  /** Those that others add come before the plugin's, of which the table comes last. */
-  private static String rank(final DatasetResolver resolver) {
-    final boolean isOwn = resolver.getClass().getPackage() == ConnectorDescriber.class.getPackage();
-    final String group = resolver instanceof TableResolver ? "2" : isOwn ? "1" : "0";
-    return group + resolver.getClass().getName();
+  ConnectorDescriber(final Resolvers resolvers) {
+    this.resolvers = resolvers;
   }
 
   @Override
   public Description describe(
       final ConnectorView view, final Collection<ObservedTopic> topics, final ClusterNames names) {
-    final Connector connector = Connector.of(view, names);
-    final DescriptionBuilder result = new DescriptionBuilder();
     final List<ObservedTopic> seen =
         topics.stream().sorted(Comparator.comparing(ObservedTopic::topic)).toList();
+    final Optional<DatasetResolver> resolver =
+        Optional.ofNullable(view.connectorClass()).flatMap(resolvers::of);
+    try {
+      return describe(view, seen, names, resolver, new DescriptionBuilder());
+    } catch (final RuntimeException | LinkageError | StackOverflowError e) {
+      final DescriptionBuilder topicsAlone = new DescriptionBuilder();
+      resolver.ifPresent(
+          failing -> topicsAlone.note(resolvers.failed(failing, view.connectorClass(), e)));
+      return describe(view, seen, names, Optional.empty(), topicsAlone);
+    }
+  }
+
+  private static Description describe(
+      final ConnectorView view,
+      final List<ObservedTopic> seen,
+      final ClusterNames names,
+      final Optional<DatasetResolver> known,
+      final DescriptionBuilder result) {
+    final Connector connector = Connector.of(view, names);
     final List<String> notes = new ArrayList<>();
     final Declarations declared = Declarations.parse(declarations(connector), notes);
     result.notes(notes);
@@ -65,18 +66,13 @@ public final class ConnectorDescriber implements Describer {
       return result.build();
     }
     final TransformChain chain = TransformChain.of(view.config(), List.of(OWN_TRANSFORM));
-    final DatasetResolver resolver = resolver(view).orElseGet(() -> new NoResolver(declared));
+    final DatasetResolver resolver = known.orElseGet(() -> new NoResolver(declared));
     if (view.type() == ConnectorType.SOURCE) {
       new SourceDescriber(connector, chain, resolver, declared, result).describe(seen);
     } else {
       new SinkDescriber(connector, chain, resolver, declared, result).describe(seen);
     }
     return result.build();
-  }
-
-  private Optional<DatasetResolver> resolver(final ConnectorView view) {
-    return Optional.ofNullable(view.connectorClass())
-        .flatMap(name -> resolvers.stream().filter(r -> r.knows(name)).findFirst());
   }
 
   /** Of the first transform of ours that has them. */

@@ -30,6 +30,7 @@ final class DescriptionBuilder {
   private final SortedSet<Dataset> outputs = new TreeSet<>();
   private final Map<Dataset, Map<Dataset, ColumnLineage>> pairs = new TreeMap<>();
   private final Map<Dataset, SchemaVersion> schemas = new TreeMap<>();
+  private final Map<Dataset, Map<String, Field>> more = new TreeMap<>();
   private final Map<Dataset, List<Symlink>> symlinks = new TreeMap<>();
   private final SortedSet<String> notes = new TreeSet<>();
 
@@ -58,6 +59,11 @@ final class DescriptionBuilder {
         new SchemaVersion(null, version, fields),
         (known, more) ->
             new SchemaVersion(null, known.version(), union(known.fields(), more.fields())));
+  }
+
+  /** A column that a dataset has too, if its schema is known by other ways at the end. */
+  void column(final Dataset dataset, final Field field) {
+    more.computeIfAbsent(dataset, key -> new TreeMap<>()).put(field.name(), field);
   }
 
   private static List<Field> union(final List<Field> known, final List<Field> more) {
@@ -137,6 +143,15 @@ final class DescriptionBuilder {
         (input, byOutput) ->
             byOutput.forEach(
                 (output, columns) -> all.add(new DatasetPair(input, output, columns))));
+    more.forEach(
+        (dataset, columns) ->
+            schemas.computeIfPresent(
+                dataset,
+                (key, known) ->
+                    new SchemaVersion(
+                        known.registered(),
+                        known.version(),
+                        union(known.fields(), List.copyOf(columns.values())))));
     return new Description(
         List.copyOf(inputs), List.copyOf(outputs), all, schemas, symlinks, List.copyOf(notes));
   }

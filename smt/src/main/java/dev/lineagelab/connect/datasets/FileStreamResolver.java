@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
+import dev.lineagelab.connect.columns.Columns;
+import dev.lineagelab.connect.columns.Contribution;
 import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.Origin;
+import dev.lineagelab.connect.columns.Origin.Part;
 import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.Shape;
+import dev.lineagelab.connect.columns.Shape.Leaf;
 import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.Shape.Unknown;
+import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
-/** Kafka's connectors for one text file. A file has lines, no columns. */
+/** Kafka's connectors for one text file, of which a line is all there is of a record. */
 public final class FileStreamResolver implements DatasetResolver {
   private static final List<String> CLASSES =
       List.of(
           "org.apache.kafka.connect.file.FileStreamSourceConnector",
           "org.apache.kafka.connect.file.FileStreamSinkConnector");
+
+  private static final String LINE = "line";
+  private static final String TEXT = "string";
 
   @Override
   public boolean knows(final String connectorClass) {
@@ -24,10 +37,14 @@ public final class FileStreamResolver implements DatasetResolver {
 
   @Override
   public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
-    final RecordState record = RecordState.startingAs(connector.options().required("topic"));
+    final RecordState record =
+        RecordState.startingAs(
+            connector.options().required("topic"),
+            Shape.ABSENT,
+            Leaf.of(TEXT, Origin.of(Part.VALUE)));
     final Optional<Dataset> file = file(connector);
     return new Resolved<>(
-        List.of(new SourceStream(file.orElse(null), record, origin -> Optional.empty(), true)),
+        List.of(new SourceStream(file.orElse(null), record, FileStreamResolver::line, true)),
         notes(file));
   }
 
@@ -35,8 +52,27 @@ public final class FileStreamResolver implements DatasetResolver {
   public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
     final Optional<Dataset> file = file(connector);
     return new Resolved<>(
-        file.stream().map(f -> SinkTarget.of(f, Tree.exactly(null, Map.of()))).toList(),
-        notes(file));
+        file.stream().map(f -> SinkTarget.of(f, lines(record.value()))).toList(), notes(file));
+  }
+
+  private static Optional<InputColumn> line(final Origin origin) {
+    return origin.part() == Part.VALUE ? Optional.of(InputColumn.of(LINE)) : Optional.empty();
+  }
+
+  /** The sink writes a value as text: of a struct all fields in one line. */
+  private static Tree lines(final Shape value) {
+    final boolean isLine = value instanceof final Leaf leaf && TEXT.equals(leaf.type());
+    return Tree.exactly(null, Map.of(LINE, isLine ? value : asText(value)));
+  }
+
+  private static Shape asText(final Shape value) {
+    final Columns columns = Columns.of(Tree.exactly(null, Map.of(LINE, value)));
+    if (!columns.reasons().isEmpty()) {
+      return Unknown.because(String.join(" ", columns.reasons()));
+    }
+    final Set<Contribution> parts = new TreeSet<>();
+    columns.known().values().forEach(from -> from.forEach(part -> parts.add(part.transformed())));
+    return Leaf.of(TEXT, parts);
   }
 
   /** Of another path only the worker knows where it begins. */

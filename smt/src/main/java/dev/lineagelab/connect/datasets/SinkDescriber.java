@@ -4,6 +4,7 @@ package dev.lineagelab.connect.datasets;
 import dev.lineagelab.connect.columns.Columns;
 import dev.lineagelab.connect.columns.Contribution;
 import dev.lineagelab.connect.columns.Origin;
+import dev.lineagelab.connect.columns.Origin.Part;
 import dev.lineagelab.connect.columns.RecordState;
 import dev.lineagelab.connect.columns.RecordState.Side;
 import dev.lineagelab.connect.columns.Refinement;
@@ -14,6 +15,7 @@ import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
 import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,6 +27,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.kafka.connect.data.Schema;
 
 /**
@@ -35,6 +38,13 @@ final class SinkDescriber {
   /** Every part of a Kafka record has a name. */
   private static final Function<Origin, Optional<InputColumn>> TOPIC_COLUMNS =
       origin -> Optional.of(InputColumn.of(origin.columnName()));
+
+  private static final Map<Part, String> RECORD_TYPES =
+      Map.of(
+          Part.TOPIC, "string",
+          Part.PARTITION, "int32",
+          Part.OFFSET, "int64",
+          Part.TIMESTAMP, "timestamp");
 
   private final Connector connector;
   private final TransformChain chain;
@@ -58,9 +68,14 @@ final class SinkDescriber {
   void describe(final List<ObservedTopic> seen) {
     final Map<String, List<ObservedTopic>> byName = new TreeMap<>();
     configured().forEach(name -> byName.put(name, new ArrayList<>()));
-    final Predicate<String> isRead = isRead(byName.keySet().stream().toList());
+    final List<String> configured = List.copyOf(byName.keySet());
+    final Predicate<String> isRead = isRead(configured);
     seen.stream()
-        .filter(topic -> isRead.test(topic.topic()))
+        .flatMap(
+            topic ->
+                isRead.test(topic.topic())
+                    ? Stream.of(topic)
+                    : unrouted(topic, configured).stream())
         .forEach(topic -> byName.computeIfAbsent(topic.topic(), k -> new ArrayList<>()).add(topic));
     byName.forEach(
         (name, observations) -> {
@@ -70,6 +85,32 @@ final class SinkDescriber {
           }
           observations.forEach(this::follow);
         });
+  }
+
+  /**
+   * A topic that is not read may be one that was renamed on the way: workers before Kafka 3.6 show
+   * a sink's transform no other name. Empty if none of the topics that are read gets that name, or
+   * more than one.
+   */
+  private Optional<ObservedTopic> unrouted(final ObservedTopic seen, final List<String> read) {
+    final TransformChain before = chain.before(place(seen));
+    final List<String> originals =
+        read.stream()
+            .filter(
+                name ->
+                    before.apply(RecordState.startingAs(name)).stream()
+                        .anyMatch(way -> way.topic().canBe(seen.topic())))
+            .toList();
+    return originals.size() == 1
+        ? Optional.of(
+            new ObservedTopic(originals.get(0), seen.keySchema(), seen.valueSchema(), seen.alias()))
+        : Optional.empty();
+  }
+
+  private String place(final ObservedTopic seen) {
+    return Optional.ofNullable(seen.alias())
+        .or(() -> chain.aliasOf(ConnectorDescriber.OWN_TRANSFORM))
+        .orElse(TransformChain.END);
   }
 
   private Collection<String> configured() {
@@ -106,10 +147,7 @@ final class SinkDescriber {
   }
 
   private void follow(final ObservedTopic seen) {
-    final String place =
-        Optional.ofNullable(seen.alias())
-            .or(() -> chain.aliasOf(ConnectorDescriber.OWN_TRANSFORM))
-            .orElse(TransformChain.END);
+    final String place = place(seen);
     final RecordState start =
         RecordState.startingAs(seen.topic())
             .withSchema(Side.withSchema(seen.keySchema(), seen.valueSchema()));
@@ -185,13 +223,26 @@ final class SinkDescriber {
     }
   }
 
+  /**
+   * What a record has beside key and value is in no schema that was seen. Where it becomes a column
+   * it is told as one of the topic's: readers drop columns that come from none.
+   */
+  private void column(final Dataset topic, final Origin origin) {
+    if (RECORD_TYPES.containsKey(origin.part())) {
+      result.column(topic, Field.of(origin.columnName(), RECORD_TYPES.get(origin.part())));
+    }
+  }
+
   private void arrive(final Dataset input, final RecordState record, final SinkTarget target) {
     final Set<Contribution> filters = new TreeSet<>(record.filters());
     filters.addAll(target.filters());
+    final Columns columns = Columns.of(target.columns());
     result.pair(
         input,
         target.dataset(),
-        DescriptionBuilder.lineage(Columns.of(target.columns()), input, TOPIC_COLUMNS, filters));
+        DescriptionBuilder.lineage(columns, input, TOPIC_COLUMNS, filters));
+    filters.forEach(filter -> column(input, filter.origin()));
+    columns.known().values().forEach(from -> from.forEach(part -> column(input, part.origin())));
     result.symlinks(target.dataset(), target.symlinks());
     if (target.hasSchema()) {
       Columns.fields(target.columns())

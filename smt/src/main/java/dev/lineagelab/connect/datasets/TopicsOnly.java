@@ -19,7 +19,7 @@ import java.util.Set;
  */
 final class TopicsOnly {
   static final String REASON =
-      "The connector's configuration is not known: the REST extension is not installed.";
+      "The connector's configuration is not known: no REST extension has seen it.";
 
   private TopicsOnly() {}
 

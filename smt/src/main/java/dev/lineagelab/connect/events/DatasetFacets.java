@@ -4,12 +4,16 @@ package dev.lineagelab.connect.events;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.lineagelab.connect.model.Field;
+import dev.lineagelab.connect.model.RegisteredSchema;
 import dev.lineagelab.connect.model.SchemaVersion;
 import dev.lineagelab.connect.model.Symlink;
 import java.util.List;
 
 /** Facets of a dataset, whichever way its data goes. */
 final class DatasetFacets {
+  /** Name of the facet that says where in the schema registry a topic's schema is. */
+  private static final String REGISTRY = "lineagelab_schemaRegistry";
+
   private DatasetFacets() {}
 
   static void addSchema(final ObjectNode facets, final SchemaVersion schema) {
@@ -33,12 +37,23 @@ final class DatasetFacets {
     }
   }
 
-  /** The registry's version of the schema; its id where the version is not known. */
+  /** The registry's version of the schema; where none is known, what it says of itself. */
   static void addVersion(final ObjectNode facets, final SchemaVersion schema) {
-    final String version = schema.version() == null ? schema.id() : schema.version().toString();
-    if (version != null) {
-      Schemas.facet(facets, "version", Schemas.VERSION).put("datasetVersion", version);
+    final RegisteredSchema registered = schema.registered();
+    if (registered != null) {
+      addVersion(facets, registered.version());
+      final ObjectNode facet = Schemas.facet(facets, REGISTRY, Schemas.DATASET_FACET);
+      facet.put("subject", registered.subject()).put("version", registered.version());
+      if (registered.id() != null) {
+        facet.put("id", registered.id());
+      }
+    } else if (schema.version() != null) {
+      addVersion(facets, schema.version().toString());
     }
+  }
+
+  private static void addVersion(final ObjectNode facets, final String version) {
+    Schemas.facet(facets, "version", Schemas.VERSION).put("datasetVersion", version);
   }
 
   static void addSymlinks(final ObjectNode facets, final List<Symlink> symlinks) {

@@ -11,6 +11,7 @@ final class Schemas {
 
   static final String RUN_EVENT = CORE + "RunEvent";
   static final String RUN_FACET = CORE + "RunFacet";
+  static final String DATASET_FACET = CORE + "DatasetFacet";
   static final String SCHEMA = FACETS + "1-2-0/SchemaDatasetFacet.json#/$defs/SchemaDatasetFacet";
   static final String COLUMN_LINEAGE =
       FACETS + "1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet";

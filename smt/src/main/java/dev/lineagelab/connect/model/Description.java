@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.model;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The lineage of a connector: sorted, so that equal lineage is an equal value.
@@ -24,6 +26,18 @@ public record Description(
   /** Nothing is known. */
   public static final Description EMPTY =
       new Description(List.of(), List.of(), List.of(), Map.of(), Map.of(), List.of());
+
+  /** With other schemas. */
+  public Description with(final Map<Dataset, SchemaVersion> other) {
+    return new Description(inputs, outputs, pairs, other, symlinks, notes);
+  }
+
+  /** With some notes more, each once. */
+  public Description noting(final Collection<String> more) {
+    final List<String> all =
+        Stream.concat(notes.stream(), more.stream()).distinct().sorted().toList();
+    return new Description(inputs, outputs, pairs, schemas, symlinks, all);
+  }
 
   public Description {
     inputs = inputs.stream().distinct().sorted().toList();

@@ -6,11 +6,11 @@ import java.util.List;
 /**
  * The columns of a dataset as they were seen.
  *
- * @param id the registry's id of the schema; null if unknown
- * @param version the registry's version of the subject; null if unknown
+ * @param registered where in the registry they are; null if unknown, or if there is none
+ * @param version that the schema itself says it is; null if it does not
  * @param fields in the schema's order
  */
-public record SchemaVersion(String id, Integer version, List<Field> fields) {
+public record SchemaVersion(RegisteredSchema registered, Integer version, List<Field> fields) {
   public SchemaVersion {
     fields = List.copyOf(fields);
   }

@@ -2,6 +2,8 @@
 package dev.lineagelab.connect.observe;
 
 import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.ConnectorView;
+import dev.lineagelab.connect.runs.ConnectorStatus;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -129,6 +131,18 @@ public final class Observations {
         .max(Comparator.comparingLong(TaskObserver::configuredAt))
         .map(TaskObserver::options)
         .or(() -> Optional.ofNullable(lastOptions.get(connector)));
+  }
+
+  /** A connector that is gone, as far as the transforms of its tasks tell. */
+  public ConnectorLook remembered(final String connector) {
+    final ConnectorView view =
+        new ConnectorView(
+            connector,
+            type(connector).orElse(ConnectorType.SOURCE),
+            null,
+            TransformConfig.alone(options(connector).orElse(Map.of())),
+            false);
+    return new ConnectorLook(view, ConnectorStatus.of("UNASSIGNED", null, Map.of()), true);
   }
 
   /** Which way a connector's records go; empty before its first one. */

@@ -19,6 +19,7 @@ public final class OptionDefinitions {
   public static ConfigDef all() {
     final ConfigDef options = new ConfigDef();
     defineLineage(options);
+    defineRegistry(options);
     defineTransport(options);
     defineSecurity(options);
     defineQueue(options);
@@ -99,6 +100,24 @@ public final class OptionDefinitions {
         (short) -1,
         null,
         "Replication factor of that topic where it is made; -1 for the broker's default.");
+  }
+
+  private static void defineRegistry(final ConfigDef options) {
+    add(
+        options,
+        Options.REGISTRY_VERSIONS,
+        Type.BOOLEAN,
+        true,
+        null,
+        "Whether the schema registry of a connector's value converter is asked which version of its"
+            + " subject a topic's columns are.");
+    add(
+        options,
+        Options.REGISTRY_REQUESTS,
+        Type.INT,
+        60,
+        Range.atLeast(6),
+        "Requests a minute to registries, at most, of a whole worker.");
   }
 
   private static void defineTransport(final ConfigDef options) {

@@ -22,6 +22,9 @@ public final class Options {
   public static final String STATE_TOPIC = "state.topic";
   public static final String STATE_REPLICATION_FACTOR = "state.topic.replication.factor";
 
+  public static final String REGISTRY_VERSIONS = "registry.versions";
+  public static final String REGISTRY_REQUESTS = "registry.requests.per.minute";
+
   public static final String TRANSPORT = "transport.type";
   public static final String URL = "transport.url";
   public static final String ENDPOINT = "transport.endpoint";

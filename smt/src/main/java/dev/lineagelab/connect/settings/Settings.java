@@ -18,6 +18,7 @@ import org.apache.kafka.common.config.ConfigException;
  * @param interval between two events of a connector that runs
  * @param pollInterval between two looks at the connectors
  * @param transformOnlyAfter how long the transform waits for the REST extension
+ * @param registry where versions of schemas come from
  * @param state where runs outlive the worker
  * @param transport how events leave
  * @param queue how they wait until then
@@ -31,6 +32,7 @@ public record Settings(
     Duration interval,
     Duration pollInterval,
     Duration transformOnlyAfter,
+    RegistrySettings registry,
     StateSettings state,
     TransportSettings transport,
     QueueSettings queue) {
@@ -55,6 +57,7 @@ public record Settings(
         Duration.ofMillis(config.getLong(Options.INTERVAL_MS)),
         Duration.ofMillis(config.getLong(Options.POLL_INTERVAL_MS)),
         Duration.ofMillis(config.getLong(Options.TRANSFORM_ONLY_AFTER_MS)),
+        RegistrySettings.of(config, worker),
         StateSettings.of(config, worker.clients(options)),
         TransportSettings.of(config, worker.clients(options)),
         QueueSettings.of(config));

@@ -67,6 +67,11 @@ public final class WorkerProperties {
     return clients;
   }
 
+  /** Those with a prefix, without it. */
+  Map<String, String> withPrefix(final String prefix) {
+    return withPrefix(properties, prefix);
+  }
+
   static Map<String, String> withPrefix(final Map<String, String> all, final String prefix) {
     final Map<String, String> found = new HashMap<>();
     all.forEach(

@@ -3,6 +3,7 @@ package dev.lineagelab.connect.state;
 
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,11 +78,18 @@ final class Reports {
 
   /** Drops what transforms of before a time saw; returns its topics. */
   List<String> forgetBefore(final String connector, final long time) {
-    final List<String> forgotten = new ArrayList<>();
-    for (final Report report : before(connector, time)) {
-      forgotten.add(report.topic().topic());
-      put(connector, report.topic().topic(), null);
-    }
+    return forgetBefore(connector, of(connector).keySet(), time);
+  }
+
+  /** Drops what transforms of before a time saw of some topics; returns those it had. */
+  List<String> forgetBefore(
+      final String connector, final Collection<String> topics, final long time) {
+    final List<String> forgotten =
+        before(connector, time).stream()
+            .map(report -> report.topic().topic())
+            .filter(topics::contains)
+            .toList();
+    forgotten.forEach(topic -> put(connector, topic, null));
     return forgotten;
   }
 

@@ -6,6 +6,7 @@ import dev.lineagelab.connect.events.Counts;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.runs.RunState;
 import dev.lineagelab.connect.settings.StateSettings;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -202,6 +203,14 @@ public final class SharedState implements AutoCloseable {
   public void forgetBefore(final String connector, final long time) {
     reports
         .forgetBefore(connector, time)
+        .forEach(topic -> append(StateKey.TOPIC, connector, topic, null));
+  }
+
+  /** Forgets what of these topics was seen by transforms of before a time. */
+  public void forgetBefore(
+      final String connector, final Collection<String> topics, final long time) {
+    reports
+        .forgetBefore(connector, topics, time)
         .forEach(topic -> append(StateKey.TOPIC, connector, topic, null));
   }
 

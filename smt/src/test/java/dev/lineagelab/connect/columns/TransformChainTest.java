@@ -45,6 +45,58 @@ class TransformChainTest {
     assertThat(Columns.of(ways.get(0).value()).known()).containsOnlyKeys("b");
   }
 
+  private static final String METADATA =
+      "org.apache.iceberg.connect.transforms.KafkaMetadataTransform";
+
+  @Test
+  void tellsBothWhereATransformMayHaveTheOptionsOfAnother() {
+    final List<RecordState> ways =
+        run(
+            config(
+                "transforms=flat,hoist,nested",
+                "transforms.flat.type=" + METADATA,
+                "transforms.hoist.type=HoistField$Value",
+                "transforms.hoist.field=row",
+                "transforms.nested.type=" + METADATA,
+                "transforms.nested.nested=true"));
+    assertThat(Columns.of(RecordState.anyOf(ways).value()).known())
+        .containsKeys("row._kafka_metadata_topic", "row._kafka_metadata.topic")
+        .containsKey("_kafka_metadata.offset")
+        .doesNotContainKey("_kafka_metadata_offset");
+  }
+
+  @Test
+  void leavesOutWaysThatCannotHaveLedToWhatWasSeen() {
+    final RecordState record =
+        RecordState.anyOf(
+            TransformChain.of(
+                    config(
+                        "transforms=time,drop",
+                        "transforms.time.type=TimestampRouter",
+                        "transforms.drop.type=ReplaceField$Value",
+                        "transforms.drop.exclude=b",
+                        "transforms.drop.predicate=some",
+                        "predicates.some.type=TopicNameMatches",
+                        "predicates.some.pattern=t.*"),
+                    Set.of(OWN))
+                .apply(RecordState.startingAs("t")));
+    final Shape value = Refinement.refine(record.value(), Schema.STRING_SCHEMA);
+    assertThat(value).isEqualTo(Shape.Leaf.of("string", Origin.of(Part.VALUE)));
+  }
+
+  @Test
+  void hasOneWayWhereAllTransformsOfAClassHaveTheSameOptions() {
+    final List<RecordState> ways =
+        run(
+            config(
+                "transforms=one,hoist,other",
+                "transforms.one.type=" + METADATA,
+                "transforms.hoist.type=HoistField$Value",
+                "transforms.hoist.field=row",
+                "transforms.other.type=" + METADATA));
+    assertThat(ways).hasSize(1);
+  }
+
   private static final Map<String, String> SWAPPED_THEN_RENAMED =
       config(
           "transforms=swap,rename",

@@ -18,6 +18,7 @@ import dev.lineagelab.connect.model.DatasetPair;
 import dev.lineagelab.connect.model.Description;
 import dev.lineagelab.connect.model.EdgeKind;
 import dev.lineagelab.connect.model.Field;
+import dev.lineagelab.connect.model.RegisteredSchema;
 import dev.lineagelab.connect.model.SchemaVersion;
 import dev.lineagelab.connect.model.Symlink;
 import dev.lineagelab.connect.runs.ConnectorStatus;
@@ -91,8 +92,8 @@ class EventWriterTest {
         Map.of(
             ORDERS,
             new SchemaVersion(
-                "17",
-                3,
+                new RegisteredSchema("orders-value", "3", "17"),
+                null,
                 List.of(
                     Field.of("id", "int64"),
                     new Field("customer", "struct", "who", List.of(Field.of("name", "string")))))),

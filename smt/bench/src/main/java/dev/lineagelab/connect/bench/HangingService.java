@@ -4,6 +4,8 @@ package dev.lineagelab.connect.bench;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 
 /** A lineage service that takes connections, by way of the system's backlog, and never answers. */
 final class HangingService implements AutoCloseable {
@@ -20,6 +22,20 @@ final class HangingService implements AutoCloseable {
 
   String url() {
     return "http://127.0.0.1:" + socket.getLocalPort();
+  }
+
+  /**
+   * Whether anybody has connected so far.
+   *
+   * @throws IOException the socket is closed
+   */
+  boolean isAsked() throws IOException {
+    socket.setSoTimeout(1);
+    try (Socket connection = socket.accept()) {
+      return connection.isConnected();
+    } catch (final SocketTimeoutException e) {
+      return false;
+    }
   }
 
   @Override

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.flink.sql.plan;
+
+import dev.lineagelab.flink.sql.model.Column;
+import dev.lineagelab.flink.sql.model.Subtype;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.calcite.rel.RelFieldCollation;
+import org.apache.calcite.rel.RelNode;
+import org.apache.calcite.rel.core.Aggregate;
+import org.apache.calcite.rel.core.Correlate;
+import org.apache.calcite.rel.core.CorrelationId;
+import org.apache.calcite.rel.core.Filter;
+import org.apache.calcite.rel.core.Join;
+import org.apache.calcite.rel.core.JoinRelType;
+import org.apache.calcite.rel.core.Project;
+import org.apache.calcite.rel.core.SetOp;
+import org.apache.calcite.rel.core.Snapshot;
+import org.apache.calcite.rel.core.Sort;
+import org.apache.calcite.rel.core.TableFunctionScan;
+import org.apache.calcite.rel.core.TableScan;
+import org.apache.calcite.rel.core.Uncollect;
+import org.apache.calcite.rel.core.Union;
+import org.apache.calcite.rel.core.Values;
+import org.apache.calcite.rex.RexCall;
+import org.apache.calcite.rex.RexCorrelVariable;
+import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.rex.RexSubQuery;
+import org.apache.calcite.rex.RexUtil;
+import org.apache.calcite.rex.RexVisitorImpl;
+import org.apache.flink.table.planner.calcite.FlinkTypeFactory;
+import org.apache.flink.table.planner.plan.nodes.calcite.WatermarkAssigner;
+
+/**
+ * Visits inputs before the nodes that read them, and says what each node's columns are made of.
+ *
+ * <p>What decides about rows is gathered along the way: however far below the sink rows are left
+ * out, joined or grouped, every column of the sink is affected.
+ */
+final class PlanWalk implements Expressions.Scope {
+  private final Sources sources;
+  private final Map<CorrelationId, List<Column>> correlated;
+  private Column rows = Column.CONSTANT;
+
+  PlanWalk(final Sources sources) {
+    this(sources, new HashMap<>());
+  }
+
+  private PlanWalk(final Sources sources, final Map<CorrelationId, List<Column>> correlated) {
+    this.sources = sources;
+    this.correlated = correlated;
+  }
+
+  /** What decides about rows, as far as was visited. */
+  Column rows() {
+    return rows;
+  }
+
+  @Override
+  public List<Column> correlated(final CorrelationId id) {
+    return correlated.get(id);
+  }
+
+  /** A query within an expression decides about the expression, not about the rows around it. */
+  @Override
+  public Expressions.Result query(final RexSubQuery query) {
+    final PlanWalk inner = new PlanWalk(sources, correlated);
+    final List<Column> columns = inner.visit(query.rel);
+    return new Expressions.Result(columns, inner.rows());
+  }
+
+  /** The columns of a node, in order. */
+  List<Column> visit(final RelNode node) {
+    if (node instanceof final TableScan scan) {
+      return sources.scan(scan);
+    }
+    if (node instanceof Values) {
+      return constants(node);
+    }
+    if (node instanceof final Correlate correlate) {
+      return correlate(correlate);
+    }
+    final List<List<Column>> inputs = node.getInputs().stream().map(this::visit).toList();
+    if (node instanceof final SetOp operation) {
+      return setOperation(operation, inputs);
+    }
+    if (node instanceof final Join join) {
+      return join(join, inputs.get(0), inputs.get(1));
+    }
+    if (node instanceof final TableFunctionScan scan) {
+      return tableFunction(scan, inputs);
+    }
+    return inputs.size() == 1 ? single(node, inputs.get(0)) : unknown(node);
+  }
+
+  private List<Column> single(final RelNode node, final List<Column> input) {
+    if (node instanceof WatermarkAssigner) {
+      return input;
+    }
+    if (node instanceof final Project project) {
+      return expressions(project.getVariablesSet(), input).columns(project.getProjects());
+    }
+    if (node instanceof final Filter filter) {
+      return filter(filter, input);
+    }
+    if (node instanceof final Snapshot snapshot) {
+      return snapshot(snapshot, input);
+    }
+    if (node instanceof final Aggregate aggregate) {
+      return aggregate(aggregate, input);
+    }
+    if (node instanceof final Sort sort) {
+      decide(sorted(input, sort.getCollation().getFieldCollations()), Subtype.SORT);
+      return input;
+    }
+    if (node instanceof final Uncollect uncollect) {
+      // How many rows there are is up to the collection, as it is to the other side of a join.
+      decide(input, Subtype.JOIN);
+      return Unnesting.of(uncollect, input);
+    }
+    return unknown(node);
+  }
+
+  private void decide(final Collection<Column> columns, final Subtype subtype) {
+    rows = rows.with(Column.union(columns).deciding(subtype));
+  }
+
+  private Expressions expressions(final Set<CorrelationId> variables, final List<Column> input) {
+    variables.forEach(id -> correlated.put(id, input));
+    return new Expressions(input, this);
+  }
+
+  private static List<Column> constants(final RelNode node) {
+    return IntStream.range(0, node.getRowType().getFieldCount())
+        .mapToObj(place -> Column.CONSTANT)
+        .toList();
+  }
+
+  /** Its inputs are read all the same: only for what is not known. */
+  private List<Column> unknown(final RelNode node) {
+    return unknown(node, "a plan's " + node.getRelTypeName());
+  }
+
+  private List<Column> unknown(final RelNode node, final String reason) {
+    final Column column = Column.unknown(reason);
+    rows = rows.with(column);
+    return node.getRowType().getFieldList().stream().map(field -> column).toList();
+  }
+
+  /** A condition that looks at another table's row is what joins the two. */
+  private List<Column> filter(final Filter filter, final List<Column> input) {
+    final Expressions expressions = expressions(filter.getVariablesSet(), input);
+    final Subtype subtype = isCorrelated(filter.getCondition()) ? Subtype.JOIN : Subtype.FILTER;
+    decide(List.of(expressions.column(filter.getCondition())), subtype);
+    return input;
+  }
+
+  private static boolean isCorrelated(final RexNode condition) {
+    final boolean[] found = new boolean[1];
+    condition.accept(
+        new RexVisitorImpl<Void>(true) {
+          @Override
+          public Void visitCorrelVariable(final RexCorrelVariable variable) {
+            found[0] = true;
+            return null;
+          }
+        });
+    return found[0] && RexUtil.SubQueryFinder.find(condition) == null;
+  }
+
+  /** The version of each row that is joined: by the time of the one, and those of the others. */
+  private List<Column> snapshot(final Snapshot snapshot, final List<Column> input) {
+    final RexNode period = snapshot.getPeriod();
+    decide(List.of(expressions(Set.of(), input).column(period)), Subtype.JOIN);
+    if (FlinkTypeFactory.isRowtimeIndicatorType(period.getType())) {
+      final List<Column> versions =
+          snapshot.getInput().getRowType().getFieldList().stream()
+              .filter(field -> FlinkTypeFactory.isRowtimeIndicatorType(field.getType()))
+              .map(field -> input.get(field.getIndex()))
+              .toList();
+      decide(versions, Subtype.JOIN);
+    }
+    return input;
+  }
+
+  private List<Column> join(final Join join, final List<Column> left, final List<Column> right) {
+    final List<Column> both = Stream.concat(left.stream(), right.stream()).toList();
+    final Expressions expressions = expressions(join.getVariablesSet(), both);
+    decide(List.of(expressions.column(join.getCondition())), Subtype.JOIN);
+    return join.getJoinType().projectsRight() ? both : left;
+  }
+
+  private List<Column> correlate(final Correlate correlate) {
+    final List<Column> left = visit(correlate.getLeft());
+    correlated.put(correlate.getCorrelationId(), left);
+    final List<Column> right = visit(correlate.getRight());
+    final JoinRelType type = correlate.getJoinType();
+    return type.projectsRight() ? Stream.concat(left.stream(), right.stream()).toList() : left;
+  }
+
+  private List<Column> aggregate(final Aggregate aggregate, final List<Column> input) {
+    final List<Column> keys = aggregate.getGroupSet().asList().stream().map(input::get).toList();
+    decide(keys, Subtype.GROUP_BY);
+    final List<Column> columns = new ArrayList<>(keys);
+    aggregate.getAggCallList().forEach(call -> columns.add(Aggregates.column(call, input)));
+    return columns;
+  }
+
+  static List<Column> sorted(final List<Column> input, final List<RelFieldCollation> keys) {
+    return keys.stream().map(key -> input.get(key.getFieldIndex())).toList();
+  }
+
+  /**
+   * Columns meet by position. UNION takes from all; INTERSECT and EXCEPT take from the first, and
+   * all columns of all decide which rows.
+   */
+  private List<Column> setOperation(final SetOp operation, final List<List<Column>> inputs) {
+    final List<Column> columns;
+    if (operation instanceof Union) {
+      columns = new ArrayList<>();
+      for (int place = 0; place < operation.getRowType().getFieldCount(); place++) {
+        final int at = place;
+        columns.add(Column.union(inputs.stream().map(input -> input.get(at)).toList()));
+      }
+    } else {
+      columns = inputs.get(0);
+      inputs.forEach(input -> decide(input, Subtype.JOIN));
+    }
+    if (!operation.all) {
+      decide(columns, Subtype.GROUP_BY);
+    }
+    return columns;
+  }
+
+  private List<Column> tableFunction(
+      final TableFunctionScan scan, final List<List<Column>> inputs) {
+    return WindowFunction.of(scan)
+        .map(window -> window.columns(inputs.get(0)))
+        .orElseGet(() -> unknown(scan, "the table function " + nameOf(scan.getCall())));
+  }
+
+  private static String nameOf(final RexNode call) {
+    return call instanceof final RexCall function
+        ? function.getOperator().getName()
+        : call.getType().toString();
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.flink.sql.script;
+
+import dev.lineagelab.flink.sql.model.Field;
+import dev.lineagelab.flink.sql.model.Table;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.table.catalog.Catalog;
+import org.apache.flink.table.catalog.CatalogManager;
+import org.apache.flink.table.catalog.Column;
+import org.apache.flink.table.catalog.Column.ComputedColumn;
+import org.apache.flink.table.catalog.Column.MetadataColumn;
+import org.apache.flink.table.catalog.ContextResolvedTable;
+import org.apache.flink.table.catalog.ObjectIdentifier;
+import org.apache.flink.table.catalog.UniqueConstraint;
+import org.apache.iceberg.catalog.Namespace;
+import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.exceptions.NoSuchTableException;
+import org.apache.iceberg.flink.FlinkCatalog;
+
+/** Says of a table which physical dataset it is. */
+final class Tables {
+  private static final String CONNECTOR = "connector";
+  private static final String ICEBERG = "iceberg";
+  private static final String LOCATION = "location";
+
+  /** Only these leave the machine: others may hold credentials. */
+  private static final List<String> TOLD =
+      List.of(
+          "topic",
+          "topic-pattern",
+          "properties.bootstrap.servers",
+          "format",
+          "value.format",
+          "key.format",
+          "key.fields",
+          "key.fields-prefix",
+          "value.fields-include",
+          "path",
+          "url",
+          "table-name");
+
+  private final CatalogManager catalogs;
+
+  Tables(final CatalogManager catalogs) {
+    this.catalogs = catalogs;
+  }
+
+  Table of(final ContextResolvedTable table) {
+    final Map<String, String> given = table.getTable().getOptions();
+    final Map<String, String> told = new LinkedHashMap<>();
+    for (final String option : TOLD) {
+      if (given.containsKey(option)) {
+        told.put(option, Secrets.withoutUserInfo(given.get(option)));
+      }
+    }
+    final ObjectIdentifier path = table.getIdentifier();
+    final FlinkCatalog iceberg = table.isTemporary() ? null : icebergCatalog(path);
+    final List<Field> fields =
+        table.getResolvedSchema().getColumns().stream().map(Tables::field).toList();
+    return new Table(
+        List.of(path.getCatalogName(), path.getDatabaseName(), path.getObjectName()),
+        iceberg == null ? given.get(CONNECTOR) : ICEBERG,
+        told,
+        table
+            .getResolvedSchema()
+            .getPrimaryKey()
+            .map(UniqueConstraint::getColumns)
+            .orElse(List.of()),
+        iceberg == null ? given.get(LOCATION) : location(iceberg, path, given),
+        fields);
+  }
+
+  private static Field field(final Column column) {
+    final String type = column.getDataType().getLogicalType().asSummaryString();
+    if (column instanceof final MetadataColumn metadata) {
+      final String key = metadata.getMetadataKey().orElse(column.getName());
+      return new Field(column.getName(), type, Field.Kind.METADATA, key);
+    }
+    final boolean isComputed = column instanceof ComputedColumn;
+    return new Field(
+        column.getName(), type, isComputed ? Field.Kind.COMPUTED : Field.Kind.PHYSICAL, null);
+  }
+
+  private FlinkCatalog icebergCatalog(final ObjectIdentifier path) {
+    final Catalog catalog = catalogs.getCatalog(path.getCatalogName()).orElse(null);
+    final Catalog real = catalog instanceof final CatalogOverlay overlay ? overlay.real() : catalog;
+    return real instanceof final FlinkCatalog iceberg ? iceberg : null;
+  }
+
+  /** A table that the script only creates lies where the script says, or nobody knows yet. */
+  private static String location(
+      final FlinkCatalog catalog, final ObjectIdentifier path, final Map<String, String> options) {
+    final Namespace namespace = Namespace.of(path.getDatabaseName().split("\\."));
+    try {
+      return catalog
+          .catalog()
+          .loadTable(TableIdentifier.of(namespace, path.getObjectName()))
+          .location();
+    } catch (final NoSuchTableException notYet) {
+      return options.get(LOCATION);
+    }
+  }
+}

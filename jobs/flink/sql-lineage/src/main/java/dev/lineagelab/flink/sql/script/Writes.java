@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.flink.sql.script;
+
+import dev.lineagelab.flink.sql.model.Column;
+import dev.lineagelab.flink.sql.model.Output;
+import dev.lineagelab.flink.sql.model.Write;
+import dev.lineagelab.flink.sql.plan.QueryLineage;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.table.catalog.ContextResolvedTable;
+import org.apache.flink.table.operations.SinkModifyOperation;
+import org.apache.flink.table.planner.operations.PlannerQueryOperation;
+
+/** Says of an INSERT what it reads, what it writes, and how one comes of the other. */
+final class Writes {
+  private final Tables tables;
+
+  Writes(final Tables tables) {
+    this.tables = tables;
+  }
+
+  Write of(final SinkModifyOperation write) {
+    final ContextResolvedTable sink = write.getContextResolvedTable();
+    final QueryLineage query =
+        QueryLineage.of(((PlannerQueryOperation) write.getChild()).getCalciteTree(), tables::of);
+    return new Write(
+        tables.of(sink), write.isOverwrite(), query.sources(), outputs(write, query), query.rows());
+  }
+
+  /** The query gives a value for each stored column, in the table's order. */
+  private static List<Output> outputs(final SinkModifyOperation write, final QueryLineage query) {
+    final List<String> names =
+        write.getContextResolvedTable().getResolvedSchema().getColumns().stream()
+            .filter(org.apache.flink.table.catalog.Column::isPersisted)
+            .map(org.apache.flink.table.catalog.Column::getName)
+            .toList();
+    final boolean isInsert = !write.isUpdate() && !write.isDelete();
+    final boolean isAligned = isInsert && names.size() == query.columns().size();
+    final Column unknown = Column.unknown("which column each value of the query goes to");
+    final List<Output> outputs = new ArrayList<>();
+    for (int place = 0; place < names.size(); place++) {
+      outputs.add(new Output(names.get(place), isAligned ? query.columns().get(place) : unknown));
+    }
+    return outputs;
+  }
+}

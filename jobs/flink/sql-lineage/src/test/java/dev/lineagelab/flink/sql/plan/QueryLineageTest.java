@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.flink.sql.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.script.ScriptException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The shapes of queries as a whole, and what of them is not known. */
+class QueryLineageTest {
+  private static List<String> told(final String query) throws ScriptException {
+    return Told.query(Shop.TABLES, query);
+  }
+
+  @Test
+  void columnsFilterAndFunction() throws ScriptException {
+    assertThat(told("SELECT order_id, UPPER(item) AS item FROM orders WHERE supplier <> 'x'"))
+        .containsExactly(
+            "order_id <- orders.order_id IDENTITY",
+            "item <- orders.item TRANSFORMATION",
+            "rows <- orders.supplier FILTER");
+  }
+
+  @Test
+  void sortingAndLimits() throws ScriptException {
+    assertThat(told("SELECT item FROM orders ORDER BY price, supplier LIMIT 3"))
+        .containsExactly(
+            "item <- orders.item IDENTITY", "rows <- orders.price SORT, orders.supplier SORT");
+    assertThat(told("SELECT item FROM orders LIMIT 3"))
+        .containsExactly("item <- orders.item IDENTITY", "rows <-");
+  }
+
+  @Test
+  void viewsAndCommonTableExpressions() throws ScriptException {
+    final String views =
+        """
+        CREATE VIEW cheap AS SELECT order_id, LOWER(item) AS item FROM orders WHERE price < '9';
+        CREATE TEMPORARY VIEW short AS SELECT item FROM cheap;
+        """;
+    assertThat(
+            Told.query(
+                Shop.TABLES + views,
+                "WITH c AS (SELECT item AS i FROM short) SELECT a.i FROM c a JOIN c b ON a.i = b.i"))
+        .containsExactly(
+            "i <- orders.item TRANSFORMATION", "rows <- orders.item JOIN, orders.price FILTER");
+  }
+
+  @Test
+  void tableFunctionsAreUnknownAndTheRestIsKnown() throws ScriptException {
+    assertThat(
+            Told.query(
+                Shop.TABLES + Functions.DEFINITIONS,
+                "SELECT order_id, word FROM orders, LATERAL TABLE(words(item)) AS t(word)"))
+        .containsExactly(
+            "order_id <- orders.order_id IDENTITY",
+            "word <- ?the table function words",
+            "rows <- ?the table function words");
+  }
+
+  @Test
+  void matchRecognizeIsUnknownButItsSourceIsNot() throws ScriptException {
+    final String match =
+        """
+        SELECT * FROM orders MATCH_RECOGNIZE (
+          PARTITION BY supplier ORDER BY bid_time MEASURES A.item AS first_item
+          ONE ROW PER MATCH PATTERN (A B) DEFINE A AS A.price > '1')
+        """;
+    assertThat(told(match))
+        .containsExactly(
+            "supplier <- ?a plan's LogicalMatch",
+            "first_item <- ?a plan's LogicalMatch",
+            "rows <- ?a plan's LogicalMatch");
+    assertThat(Told.write(Shop.TABLES, match).sources()).hasSize(1);
+  }
+
+  @Test
+  void whatIsUnknownStaysUnknownWhereverItGoes() throws ScriptException {
+    assertThat(
+            Told.query(
+                Shop.TABLES + Functions.DEFINITIONS,
+                """
+                SELECT order_id, CONCAT(word, item) AS both_of FROM orders
+                LEFT JOIN LATERAL TABLE(words(item)) AS t(word) ON TRUE WHERE CHAR_LENGTH(word) > 3
+                """))
+        .containsExactly(
+            "order_id <- orders.order_id IDENTITY",
+            "both_of <- orders.item TRANSFORMATION, ?the table function words",
+            "rows <- ?the table function words");
+  }
+}

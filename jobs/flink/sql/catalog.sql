@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What comes before every job of this folder: the lake. Flink's JVMs have the object store's keys in their environment.
+
+CREATE CATALOG lake WITH (
+  'type' = 'iceberg',
+  'catalog-type' = 'rest',
+  'uri' = '${ICEBERG_CATALOG_URL}',
+  'io-impl' = 'org.apache.iceberg.aws.s3.S3FileIO',
+  's3.endpoint' = '${S3_ENDPOINT}',
+  's3.path-style-access' = 'true',
+  'client.region' = '${AWS_REGION}'
+);

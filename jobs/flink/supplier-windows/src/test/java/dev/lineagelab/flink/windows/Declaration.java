@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.flink.windows;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
+
+/** What is declared of the job's columns, in the file that lineage is told from. */
+final class Declaration {
+  private static final Path FILE = Path.of("..", "supplier_windows.json");
+  private static final Set<String> DIRECT = Set.of("IDENTITY", "TRANSFORMATION", "AGGREGATION");
+
+  private final JsonNode output;
+
+  private Declaration(final JsonNode output) {
+    this.output = output;
+  }
+
+  static Declaration read() throws IOException {
+    return new Declaration(
+        new ObjectMapper().readTree(FILE.toFile()).path("outputs").path("kafka/supplier-windows"));
+  }
+
+  Set<String> columns() {
+    final Set<String> columns = new TreeSet<>();
+    output.path("columns").fieldNames().forEachRemaining(columns::add);
+    return columns;
+  }
+
+  /** The columns that values of a field flow into. */
+  Set<String> directly(final String field) {
+    final Set<String> columns = columns();
+    columns.removeIf(
+        column ->
+            sources(output.path("columns").path(column)).stream()
+                .noneMatch(
+                    source -> source.field().equals(field) && DIRECT.contains(source.kind())));
+    return columns;
+  }
+
+  /** The fields that decide about rows in one of these ways. */
+  Set<String> deciding(final String... kinds) {
+    final Set<String> fields = new TreeSet<>();
+    for (final Source source : sources(output.path("rows"))) {
+      if (Set.of(kinds).contains(source.kind())) {
+        fields.add(source.field());
+      }
+    }
+    return fields;
+  }
+
+  private record Source(String field, String kind) {}
+
+  private static List<Source> sources(final JsonNode texts) {
+    final List<Source> sources = new ArrayList<>();
+    for (final Iterator<JsonNode> text = texts.elements(); text.hasNext(); ) {
+      final String[] words = text.next().textValue().split(" ");
+      sources.add(new Source(words[0], words[1]));
+    }
+    return sources;
+  }
+}

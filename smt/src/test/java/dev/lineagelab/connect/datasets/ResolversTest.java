@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.UnusableOptionException;
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.ConnectorView;
+import dev.lineagelab.connect.model.Dataset;
+import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.ObservedTopic;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.kafka.connect.data.Schema;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Resolvers that anybody may add, and what becomes of connectors where one of them throws. */
+class ResolversTest {
+  private static final String SECRET = "hunter2";
+  private static final Dataset TOPIC = new Dataset(Example.NAMES.kafka(), "orders");
+
+  /** Answers as the test says, for the class {@code com.example.Odd}. */
+  private record Odd(Supplier<Boolean> isKnown, Supplier<RuntimeException> failure)
+      implements DatasetResolver {
+    @Override
+    public boolean knows(final String connectorClass) {
+      return isKnown.get() && "com.example.Odd".equals(connectorClass);
+    }
+
+    @Override
+    public Resolved<SourceStream> streams(
+        final Connector connector, final List<ObservedTopic> seen) {
+      throw failure.get();
+    }
+
+    @Override
+    public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
+      throw failure.get();
+    }
+  }
+
+  private static Description describe(final DatasetResolver resolver, final ConnectorType type) {
+    final Map<String, String> config =
+        Map.of("connector.class", "com.example.Odd", "topics", "orders");
+    return new ConnectorDescriber(new Resolvers(List.of(resolver)))
+        .describe(
+            new ConnectorView("c", type, "com.example.Odd", config, true),
+            List.of(new ObservedTopic("orders", null, Schema.STRING_SCHEMA, null)),
+            Example.NAMES);
+  }
+
+  @Test
+  void whatAResolverThrowsLeavesTheTopics() {
+    final Odd throwing = new Odd(() -> true, () -> new IllegalStateException(SECRET));
+    final Description sink = describe(throwing, ConnectorType.SINK);
+    assertThat(sink.inputs()).containsExactly(TOPIC);
+    assertThat(sink.outputs()).isEmpty();
+    final Description source = describe(throwing, ConnectorType.SOURCE);
+    assertThat(source.inputs()).isEmpty();
+    assertThat(source.outputs()).containsExactly(TOPIC);
+    assertThat(sink.notes())
+        .anySatisfy(
+            note ->
+                assertThat(note)
+                    .contains(Odd.class.getName(), "com.example.Odd", "IllegalStateException"))
+        .noneSatisfy(note -> assertThat(note).contains(SECRET));
+  }
+
+  @Test
+  void anOptionThatCannotBeUsedIsNoFailureOfTheResolver() {
+    final Odd careful = new Odd(() -> true, () -> new UnusableOptionException("'url' is missing"));
+    assertThat(describe(careful, ConnectorType.SINK).notes())
+        .containsExactly("Where the connector writes is not known: 'url' is missing.");
+  }
+
+  @Test
+  void aResolverThatCannotEvenSayWhatItKnowsIsPassedOver() {
+    final Odd broken =
+        new Odd(
+            () -> {
+              throw new NoClassDefFoundError("com/example/Missing");
+            },
+            IllegalStateException::new);
+    assertThat(describe(broken, ConnectorType.SINK).inputs()).containsExactly(TOPIC);
+  }
+
+  @Test
+  void whatIsNoResolverDoesNotHideTheOthers(@TempDir final Path folder) throws IOException {
+    final Path services = folder.resolve("META-INF/services/" + DatasetResolver.class.getName());
+    Files.createDirectories(services.getParent());
+    Files.writeString(services, "com.example.Missing\njava.lang.String\n");
+    final URL[] urls = {folder.toUri().toURL()};
+    try (URLClassLoader loader = new URLClassLoader(urls, ResolversTest.class.getClassLoader())) {
+      assertThatCode(() -> Resolvers.of(loader)).doesNotThrowAnyException();
+      assertThat(Resolvers.of(loader).of("org.apache.kafka.connect.file.FileStreamSinkConnector"))
+          .get()
+          .isInstanceOf(FileStreamResolver.class);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms side by side in a real worker: Avro records through the lab's converter into a sink that does nothing.
+
+Each round runs all variants at once, created in an order that is drawn anew; a ratio is of one round. The transform
+that does nothing is there twice: how far it is from itself is how far a ratio can be believed.
+"""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.connect_worker import RECORDS, Turn, bench_worker
+from tests.bench.figures import Figures, Goal
+from tests.bench.spark_intervals import paired_ratio
+from tests.connect.worker import TRANSFORM
+
+NO_OP = "no-op"
+AGAIN = "no-op again"
+LINEAGE = "lineage"
+DEBEZIUM = "Debezium's OpenLineage"
+TRANSFORMS = {
+    NO_OP: "dev.lineagelab.testing.NoOpTransform",
+    AGAIN: "dev.lineagelab.testing.NoOpTransform",
+    LINEAGE: TRANSFORM,
+    DEBEZIUM: "io.debezium.transforms.openlineage.OpenLineage",
+}
+"""Debezium's emits once for each schema, to nobody here: what it takes of every record after is measured."""
+
+COMPARED = (AGAIN, LINEAGE, DEBEZIUM)
+RATIO = Goal(1.03)
+WARM_UP_ROUNDS = 3
+"""In which the JVM compiles what it will, for all variants."""
+
+SEED = 7
+
+
+def measure(figures: Figures, folder: Path, rounds: int) -> None:
+    """All rounds, in one worker. Raises RuntimeError: a service did not start, or a connector failed."""
+    chance = random.Random(SEED)
+    turns: list[Turn] = []
+    with bench_worker(folder) as worker:
+        for number in range(-WARM_UP_ROUNDS, rounds):
+            order = chance.sample(list(TRANSFORMS), len(TRANSFORMS))
+            turn = worker.turn({variant: TRANSFORMS[variant] for variant in order})
+            if number >= 0:
+                turns.append(turn)
+                _add(figures, turn)
+    if len(turns) > 1:
+        _conclude(figures, turns)
+
+
+def _add(figures: Figures, turn: Turn) -> None:
+    for variant in TRANSFORMS:
+        figures.add(f"worker, {variant}: CPU of the task", "ns/record", turn.costs[variant].cpu_ns)
+    for variant in TRANSFORMS:
+        figures.add(f"worker, {variant}: allocated", "B/record", turn.costs[variant].allocated_bytes)
+    for variant in COMPARED:
+        goal = RATIO if variant == LINEAGE else None
+        ratio = turn.costs[variant].cpu_ns / turn.costs[NO_OP].cpu_ns
+        figures.add(f"worker, {variant}: CPU of the task against no-op", "ratio", ratio, goal)
+    own = f"worker, lineage's own threads, {len(TRANSFORMS)} connectors start, run and end"
+    tasks = sum(cost.cpu_ns for cost in turn.costs.values()) * RECORDS / 1e9
+    figures.add(own, "% of the tasks' CPU", turn.plugin_seconds / tasks * 100)
+    figures.add(f"{own} in a second", "ms of CPU", turn.plugin_seconds / turn.seconds * 1000)
+
+
+def _conclude(figures: Figures, turns: Sequence[Turn]) -> None:
+    for variant in COMPARED:
+        ratio = paired_ratio([(turn.costs[variant].cpu_ns, turn.costs[NO_OP].cpu_ns) for turn in turns])
+        figures.remark(f"worker, {variant}: CPU of the task against no-op {ratio}")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of Flink's launchers share: a broker, a cluster, a lineage service, and a launcher for each test."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+from infra.artifacts import Artifacts
+from infra.namespaces import service_rules
+from infra.preflight import busy_ports
+from infra.services import kafka
+from infra.services.flink_jobs import PLANNER_COMPONENT, PLANNER_MAIN
+from infra.services.flink_settings import COMPONENT
+from infra.settings import Settings
+from tests.bench.service_process import running_service
+from tests.connect.cluster import Cluster
+from tests.connect.processes import local_site, running
+from tests.flink.flink_cluster import GATEWAY, JOBMANAGER, TASKMANAGER, FlinkCluster
+from tests.flink.launched import Launched, Told
+
+PORTS = range(21300, 21400)
+
+
+@pytest.fixture(scope="session")
+def ports():
+    """Ports of this machine on which nobody listens, each once."""
+    return (port for port in PORTS if not busy_ports({"a test": port}))
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory, ports):
+    site = local_site(tmp_path_factory.mktemp("kafka"), ports)
+    with running(kafka.kafka(site, Settings(kafka_heap_mib=256)), site):
+        yield Cluster(str(site.address(kafka.NAME, kafka.BROKER.name)), None, None)
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory, broker):
+    folder = tmp_path_factory.mktemp("lineage")
+    rules = folder / "rules.json"
+    rules.write_text(json.dumps(service_rules([broker.bootstrap], "http://127.0.0.1:1")))
+    with running_service(folder / "data", "--rules", rules) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def flink(tmp_path_factory, ports, service):
+    cluster = FlinkCluster.at(tmp_path_factory.mktemp("flink"), ports, service.url)
+    try:
+        cluster.start(JOBMANAGER, TASKMANAGER, GATEWAY)
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def planner():
+    """The command that reads the lineage of a script."""
+    artifacts = Artifacts.open()
+    folders = (artifacts.component(name) / "lib" for name in (COMPONENT, PLANNER_COMPONENT))
+    path = ":".join(f"{folder}/*" for folder in folders)
+    return shlex.join(("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, PLANNER_MAIN))
+
+
+@pytest.fixture
+def name(request):
+    """For jobs and topics: the test's own."""
+    return re.sub(r"\W+", "_", request.node.name.removeprefix("test_")).strip("_")[:60]
+
+
+@pytest.fixture
+def told(service, name):
+    return Told(service.url, name)
+
+
+@pytest.fixture
+def launcher(tmp_path, flink, service, broker):
+    """Makes launchers; they are ended with the test."""
+    made = []
+
+    def make(*command, **environment):
+        given = {
+            "FLINK_URL": flink.url,
+            "FLINK_SQL_GATEWAY_URL": flink.gateway_url,
+            "LINEAGE_URL": service.url,
+            "KAFKA_BOOTSTRAP": broker.bootstrap,
+            **environment,
+        }
+        made.append(Launched.of(tmp_path, command, given))
+        return made[-1]
+
+    yield make
+    for launched in made:
+        launched.end()
+        print(launched.said())
+
+
+@pytest.fixture
+def launch(tmp_path, launcher, planner, name):
+    """Makes launchers of SQL texts."""
+
+    def make(sql, once=False, **environment):
+        file = tmp_path / f"{name}.sql"
+        file.write_text(sql)
+        options = ("--once",) if once else ()
+        more = {"FLINK_SQL_LINEAGE": planner, **environment}
+        return launcher("jobs.flink.launch_sql", *options, str(file), **more)
+
+    return make

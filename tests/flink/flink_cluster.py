@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Flink session cluster with a SQL gateway, of a test's own: each JVM can be killed, and started again."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from infra.artifacts import Artifacts
+from infra.namespaces import flink_lineage
+from infra.services.flink_settings import COMPONENT
+from jobs.flink.lifecycle import Job
+from jobs.flink.rest import Rest
+
+START_SECONDS = 120
+STOP_SECONDS = 30
+BETWEEN_PROBES = 0.1
+
+JOBMANAGER, TASKMANAGER, GATEWAY = "jobmanager", "taskmanager", "gateway"
+
+_MAIN = {
+    JOBMANAGER: "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint",
+    TASKMANAGER: "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
+    GATEWAY: "org.apache.flink.table.gateway.SqlGateway",
+}
+_HEAP = {JOBMANAGER: "256m", TASKMANAGER: "384m", GATEWAY: "256m"}
+_OPENED = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
+
+
+@dataclass
+class FlinkCluster:
+    """The cluster. `root` is a folder of its own, `lineage` the root of the service that its listener speaks to."""
+
+    root: Path
+    ports: Mapping[str, int]
+    lineage: str
+    slots: int = 6
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, root: Path, ports: Iterator[int], lineage: str) -> "FlinkCluster":
+        """One on ports that are free."""
+        names = ("rest", "rpc", "blobs", "worker", "data", "sql")
+        return cls(root, {name: next(ports) for name in names}, lineage)
+
+    @property
+    def url(self) -> str:
+        """Of the REST API."""
+        return f"http://127.0.0.1:{self.ports['rest']}"
+
+    @property
+    def gateway_url(self) -> str:
+        return f"http://127.0.0.1:{self.ports['sql']}"
+
+    def start(self, *names: str) -> None:
+        """Starts JVMs at once, and waits until they answer; with the TaskManager, until the cluster has its slots."""
+        for name in names:
+            self.processes[name] = self._launch(name)
+        deadline = time.monotonic() + START_SECONDS
+        for name in names:
+            while not self._answers(name):
+                waits = self.processes[name].poll() is None and time.monotonic() < deadline
+                assert waits, f"{name} did not start: {self.said(name)[-4000:]}"
+                time.sleep(BETWEEN_PROBES)
+
+    def kill(self, name: str) -> None:
+        """Ends a JVM as a power cut would."""
+        self.processes[name].kill()
+        self.processes[name].wait()
+
+    def restart(self, name: str) -> None:
+        """Kills a JVM and starts it anew."""
+        self.kill(name)
+        self.start(name)
+
+    def stop(self) -> None:
+        """Ends all of it."""
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes.values():
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def said(self, name: str) -> str:
+        """What a JVM has printed."""
+        return (self.root / f"{name}.log").read_text(errors="replace")
+
+    def jobs(self, name: str) -> list[Job]:
+        """Every job of a name that the cluster remembers, the oldest first."""
+        rest = Rest(self.url)
+        try:
+            return sorted((job for known, job in rest.jobs() if known == name), key=lambda job: job.started)
+        finally:
+            rest.close()
+
+    def _launch(self, name: str) -> "subprocess.Popen[bytes]":
+        home = Artifacts.open().component(COMPONENT)
+        folder = self.root / "conf"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.yaml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self._config()))
+        (folder / "log4j2.properties").write_text(_LOGGING)
+        arguments: Sequence[str] = () if name == GATEWAY else ("--configDir", str(folder))
+        tied = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+        command = [
+            *(*tied, "java", f"-Xmx{_HEAP[name]}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k"),
+            *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in _OPENED),
+            f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
+            *("-cp", f"{home}/lib/*:{home}/planner/*", _MAIN[name], *arguments),
+        ]
+        environment = {**os.environ, "FLINK_CONF_DIR": str(folder), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
+        with (self.root / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+
+    def _answers(self, name: str) -> bool:
+        try:
+            if name == TASKMANAGER:
+                overview = httpx.get(f"{self.url}/overview", timeout=5, trust_env=False).json()
+                return int(overview["slots-total"]) >= self.slots and _listens(self.ports["data"])
+            path = f"{self.gateway_url}/v1/info" if name == GATEWAY else f"{self.url}/overview"
+            return httpx.get(path, timeout=5, trust_env=False).is_success
+        except (httpx.HTTPError, ValueError, KeyError):
+            return False
+
+    def _config(self) -> Iterator[tuple[str, object]]:
+        local = "127.0.0.1"
+        memory = {
+            "framework.heap.size": "64m",
+            "task.heap.size": "320m",
+            "framework.off-heap.size": "64m",
+            "task.off-heap.size": "64m",
+            "network.min": "64m",
+            "network.max": "64m",
+            "managed.size": "64m",
+            "jvm-metaspace.size": "256m",
+            "jvm-overhead.min": "128m",
+            "jvm-overhead.max": "128m",
+        }
+        yield from {
+            "jobmanager.rpc.address": local,
+            "jobmanager.rpc.port": self.ports["rpc"],
+            "jobmanager.bind-host": local,
+            "blob.server.port": str(self.ports["blobs"]),
+            "rest.address": local,
+            "rest.bind-address": local,
+            "rest.port": self.ports["rest"],
+            "rest.bind-port": str(self.ports["rest"]),
+            "taskmanager.host": local,
+            "taskmanager.bind-host": local,
+            "taskmanager.rpc.port": str(self.ports["worker"]),
+            "taskmanager.data.port": self.ports["data"],
+            "taskmanager.numberOfTaskSlots": self.slots,
+            "taskmanager.cpu.cores": 1,
+            **{f"taskmanager.memory.{name}": size for name, size in memory.items()},
+            "sql-gateway.endpoint.rest.address": local,
+            "sql-gateway.endpoint.rest.bind-address": local,
+            "sql-gateway.endpoint.rest.port": self.ports["sql"],
+            "sql-gateway.endpoint.rest.bind-port": str(self.ports["sql"]),
+            "execution.checkpointing.interval": "1s",
+            "execution.checkpointing.num-retained": 3,
+            "execution.checkpointing.dir": f"file://{self.root}/checkpoints",
+            "execution.checkpointing.savepoint-dir": f"file://{self.root}/checkpoints/savepoints",
+            "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": 20,
+            "restart-strategy.fixed-delay.delay": "1s",
+            "heartbeat.interval": "1s",
+            "heartbeat.timeout": "10s",
+            "security.delegation.tokens.enabled": False,
+            **flink_lineage(self.lineage),
+        }.items()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+_LOGGING = """rootLogger.level=warn
+rootLogger.appenderRef.console.ref=console
+appender.console.type=Console
+appender.console.name=console
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{ISO8601} %p %m (%c{1})%n
+logger.jobs.name=org.apache.flink.runtime.executiongraph.ExecutionGraph
+logger.jobs.level=info
+"""

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flink's cluster as the lab makes it, and jobs on it as resources: real JVMs, a real store for checkpoints."""
+
+import json
+import signal
+import threading
+import time
+
+import boto3
+import httpx
+import psutil
+import pytest
+
+from infra import credentials
+from infra.errors import LabError
+from infra.provider.kind import Call
+from infra.provider.kinds import flink_job
+from infra.provider.kinds.flink_job import FlinkJobInputs, FlinkJobKind
+from infra.services.flink_settings import JOBMANAGER, TASKMANAGER
+from tests.stack.part_of_lab import PartOfLab
+
+pytestmark = pytest.mark.stack
+KIND = FlinkJobKind()
+
+NUMBERS = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"
+NOWHERE = "CREATE TEMPORARY TABLE nowhere (n INT) WITH ('connector' = 'blackhole')"
+SOUND = "INSERT INTO nowhere SELECT CHAR_LENGTH(word) FROM numbers"
+BROKEN = "INSERT INTO nowhere SELECT CAST(word AS INT) FROM numbers"
+
+
+class Cluster(PartOfLab):
+    """The cluster, spoken to as its launchers do."""
+
+    def submit(self, name, insert, **settings):
+        """Submits a job by way of the SQL gateway, and returns its id."""
+        with httpx.Client(base_url=f"http://{self.address(8085)}/v1", timeout=60, trust_env=False) as gateway:
+            session = gateway.post("/sessions", json={}).raise_for_status().json()["sessionHandle"]
+            wanted = {"pipeline.name": name, "execution.checkpointing.interval": "1s", **settings}
+            said = [f"SET '{key}' = '{value}'" for key, value in wanted.items()]
+            for statement in (*said, NUMBERS, NOWHERE, insert):
+                answer = self._execute(gateway, session, statement)
+            gateway.delete(f"/sessions/{session}")
+        return answer["jobID"]
+
+    def _execute(self, gateway, session, statement):
+        asked = gateway.post(f"/sessions/{session}/statements", json={"statement": statement}).raise_for_status()
+        operation = asked.json()["operationHandle"]
+        answers = []
+
+        def is_ready():
+            result = gateway.get(f"/sessions/{session}/operations/{operation}/result/0")
+            assert result.is_success, result.text
+            answers.append(result.json())
+            return answers[-1]["resultType"] != "NOT_READY"
+
+        assert until(is_ready, 120)
+        return answers[-1]
+
+    def ask(self, method, path):
+        return httpx.request(method, f"http://{self.address(8084)}{path}", timeout=30, trust_env=False)
+
+    def state(self, job):
+        return self.ask("GET", f"/jobs/{job}/status").json().get("status")
+
+    def checkpoints(self):
+        store = boto3.client(
+            "s3",
+            endpoint_url=f"http://{self.address(9000)}",
+            aws_access_key_id=self.secret(credentials.S3_ACCESS_KEY),
+            aws_secret_access_key=self.secret(credentials.S3_SECRET_KEY),
+            region_name=credentials.S3_REGION,
+        )
+        found = store.list_objects_v2(Bucket="checkpoints", Prefix="flink/").get("Contents", [])
+        return [item["Key"] for item in found if item["Key"].endswith("/_metadata")]
+
+    def inputs(self, name, **changes):
+        site = f"{self.root} on this machine"
+        return FlinkJobInputs(
+            rest=f"http://{self.address(8084)}",
+            cluster=f"/flink of {site}",
+            job=name,
+            launcher="by_hand",
+            definition="",
+        ).model_copy(update=changes)
+
+
+def until(true, seconds=60):
+    """Waits until something holds; says whether it ever did."""
+    waiter = threading.Event()
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if true():
+            return True
+        waiter.wait(0.2)
+    return False
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, free_offset):
+    folder = tmp_path_factory.mktemp("flink") / "one"
+    running = Cluster(folder, free_offset + 9, [TASKMANAGER, "flink_sql_gateway", "bucket/checkpoints"])
+    try:
+        first = running.up()
+        assert first.status == 0, first.text
+        yield running
+        gone = running.engine.pulumi("destroy", "--yes", "--skip-preview")
+        assert gone.status == 0, gone.text
+    finally:
+        running.supervisor.shut_down()
+
+
+@pytest.fixture(autouse=True)
+def no_job_is_left(lab):
+    yield
+    for job in lab.ask("GET", "/jobs").json()["jobs"]:
+        if job["status"] not in {"CANCELED", "FAILED", "FINISHED"}:
+            lab.ask("PATCH", f"/jobs/{job['id']}?mode=cancel")
+            assert until(lambda job=job: lab.state(job["id"]) in {"CANCELED", "FAILED", "FINISHED"})
+
+
+def test_the_cluster_is_this_labs_and_listens_on_loopback_alone(lab):
+    settings = {entry["key"]: entry["value"] for entry in lab.ask("GET", "/jobmanager/config").json()}
+    assert settings["high-availability.cluster-id"] == lab.inputs("any").cluster
+    assert lab.inputs("any").cluster.endswith(" on this machine")
+    for service in (JOBMANAGER, TASKMANAGER, "flink_sql_gateway"):
+        process = psutil.Process(lab.supervisor.known(service).pid)
+        listening = [c for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN]
+        assert listening
+        assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
+
+
+def test_no_secret_is_in_the_cluster_s_configuration(lab):
+    shown = "".join(lab.ask("GET", f"/jobmanager/{what}").text for what in ("config", "environment"))
+    shown += "".join(path.read_text() for path in lab.root.glob("services/flink_*/files/*"))
+    for name in credentials.NAMES:
+        assert lab.secret(name) not in shown
+
+
+def test_a_job_is_there_when_all_of_it_runs_and_its_checkpoints_are_in_the_store(lab):
+    job = lab.submit("sound", SOUND)
+    said = []
+    KIND.create(lab.inputs("sound"), Call(say=said.append))
+    assert lab.state(job) == "RUNNING"
+    assert said[-1] == "running, 2 of 2 tasks run"
+    assert KIND.read(lab.inputs("sound"), Call()).inputs == lab.inputs("sound")
+    assert until(lambda: any(job in key for key in lab.checkpoints()))
+
+
+def test_a_job_that_fails_shows_the_root_exception(lab, monkeypatch):
+    monkeypatch.setattr(flink_job, "STALE_SECONDS", 1)
+    lab.submit("broken", BROKEN, **{"restart-strategy.type": "none"})
+    with pytest.raises(LabError, match=r"(?s)^Flink job broken failed:\n.*NumberFormatException: For input string"):
+        KIND.create(lab.inputs("broken"), Call())
+
+
+def test_what_was_cancelled_by_hand_is_drift_and_is_well_when_it_was_submitted_again(lab):
+    job = lab.submit("cancelled", SOUND)
+    KIND.create(lab.inputs("cancelled"), Call())
+    lab.ask("PATCH", f"/jobs/{job}?mode=cancel")
+    assert until(lambda: lab.state(job) == "CANCELED")
+    found = KIND.read(lab.inputs("cancelled"), Call()).inputs
+    assert found.state == "CANCELED"
+    lab.submit("cancelled", SOUND)
+    KIND.update(found, lab.inputs("cancelled"), Call())
+    assert KIND.read(lab.inputs("cancelled"), Call()).inputs == lab.inputs("cancelled")
+
+
+def test_a_job_that_nobody_submitted_is_gone_and_the_launcher_s_reason_is_said(lab, tmp_path, monkeypatch):
+    monkeypatch.setattr(flink_job, "HEAL_SECONDS", 1)
+    monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
+    assert KIND.read(lab.inputs("never"), Call()) is None
+    notes = tmp_path / "job.json"
+    notes.write_text(json.dumps({"problem": "never.sql, line 3: no such table"}))
+    with pytest.raises(LabError, match=r"never could not be submitted: never\.sql, line 3: no such table\nSee: "):
+        KIND.create(lab.inputs("never", notes=str(notes)), Call())
+
+
+def test_a_deleted_job_leaves_with_a_savepoint_and_leaves_others_alone(lab):
+    first, other = lab.submit("leaves", SOUND), lab.submit("stays", SOUND)
+    KIND.create(lab.inputs("leaves"), Call())
+    KIND.create(lab.inputs("stays"), Call())
+    KIND.delete(lab.inputs("leaves"), Call())
+    assert lab.state(first) == "CANCELED"
+    assert lab.state(other) == "RUNNING"
+    assert [key for key in lab.checkpoints() if f"savepoint-{first[:6]}" in key]
+    KIND.delete(lab.inputs("leaves"), Call())
+
+
+def test_somebody_else_s_cluster_is_not_touched(lab):
+    job = lab.submit("foreign", SOUND)
+    foreign = lab.inputs("foreign", cluster="/flink of another lab")
+    with pytest.raises(LabError, match="that cluster is not this lab's; it is /flink of "):
+        KIND.create(foreign, Call())
+    assert KIND.read(foreign, Call()) is None
+    KIND.delete(foreign, Call())
+    assert until(lambda: lab.state(job) == "RUNNING")
+
+
+def test_a_job_outlives_the_loss_of_its_task_manager(lab):
+    job = lab.submit("survivor", SOUND)
+    KIND.create(lab.inputs("survivor"), Call())
+    lost = lab.supervisor.known(TASKMANAGER).pid
+    psutil.Process(lost).send_signal(signal.SIGKILL)
+    assert until(lambda: lab.supervisor.known(TASKMANAGER).pid not in {0, lost})
+    assert until(
+        lambda: (
+            lab.state(job) != "RUNNING"
+            or lab.ask("GET", f"/jobs/{job}/exceptions").json()["exceptionHistory"]["entries"]
+        ),
+        90,
+    )
+    assert until(lambda: KIND.read(lab.inputs("survivor"), Call()) is not None, 120)
+    assert KIND.read(lab.inputs("survivor"), Call()).inputs == lab.inputs("survivor")
+    assert lab.state(job) == "RUNNING"
+
+
+def test_without_a_cluster_a_job_is_gone_and_nothing_is_there_to_delete(lab, free_port):
+    nowhere = lab.inputs("any", rest=f"http://127.0.0.1:{free_port}")
+    assert KIND.read(nowhere, Call()) is None
+    KIND.delete(nowhere, Call())

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the planner says of a script, as OpenLineage has it. `orders.json` is what it said of `orders.sql`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.flink.lineage import Description, description
+from jobs.flink.lineage.naming import Dataset, datasets, field_name
+from jobs.flink.lineage.planned import Edge, Field, Made, Planned, Table, Write, planned
+from tests.smoke.specification import errors_of
+
+RECORDED = Path(__file__).with_name("orders.json")
+SPECIFICATION = Path(__file__).resolve().parents[5] / "shared" / "openlineage-spec"
+
+TOPIC = {"namespace": "kafka://127.0.0.1:9092", "name": "orders"}
+TABLE = {"namespace": "", "name": "lake.live.orders"}
+TOTALS = {"namespace": "kafka://127.0.0.1:9092", "name": "totals"}
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Description:
+    return description(planned(json.loads(RECORDED.read_text(encoding="utf-8"))))
+
+
+def spelled(inputs: list[dict[str, Any]]) -> list[str]:
+    """`TABLE#COLUMN SUBTYPE`, with `!` for masking, of inputs in a facet."""
+    return [
+        f"{source['name']}#{source['field']} {way['subtype']}{'!' if way['masking'] else ''}"
+        for source in inputs
+        for way in source["transformations"]
+    ]
+
+
+def columns(dataset: dict[str, Any]) -> dict[str, list[str]]:
+    fields = dataset["facets"]["columnLineage"]["fields"]
+    return {name: spelled(made["inputFields"]) for name, made in fields.items()}
+
+
+def rows(dataset: dict[str, Any]) -> list[str]:
+    return spelled(dataset["facets"]["columnLineage"]["dataset"])
+
+
+def identity(dataset: dict[str, Any]) -> dict[str, str]:
+    return {"namespace": dataset["namespace"], "name": dataset["name"]}
+
+
+def schema(dataset: dict[str, Any]) -> dict[str, str]:
+    return {field["name"]: field["type"] for field in dataset["facets"]["schema"]["fields"]}
+
+
+def test_inputs_and_outputs(recorded: Description) -> None:
+    assert [identity(dataset) for dataset in recorded.inputs] == [TABLE, TOPIC]
+    assert [identity(dataset) for dataset in recorded.outputs] == [TABLE, TOTALS]
+    assert recorded.unknown == []
+
+
+def test_schemas_leave_out_what_is_computed(recorded: Description) -> None:
+    table, topic = recorded.inputs
+    assert schema(topic) == {
+        "order_id": "STRING",
+        "item": "STRING",
+        "price": "STRING",
+        "supplier": "STRING",
+        "bid_time": "TIMESTAMP(3)",
+        "_partition": "INT",
+        "_offset": "BIGINT",
+    }
+    assert schema(table)["price"] == "DECIMAL(10, 2)"
+
+
+def test_columns(recorded: Description) -> None:
+    table, totals = recorded.outputs
+    assert columns(table) == {
+        "order_id": ["orders#order_id IDENTITY"],
+        "item": ["orders#item IDENTITY"],
+        "price": ["orders#price TRANSFORMATION"],
+        "supplier": ["orders#supplier IDENTITY"],
+        "bid_time": ["orders#bid_time IDENTITY"],
+        "place": ["orders#_offset TRANSFORMATION", "orders#_partition TRANSFORMATION"],
+    }
+    assert rows(table) == ["orders#order_id FILTER", "orders#price FILTER", "orders#supplier FILTER"]
+    assert columns(totals) == {
+        "_key": ["lake.live.orders#supplier IDENTITY"],
+        "n": ["lake.live.orders#price AGGREGATION!"],
+        "total": ["lake.live.orders#price AGGREGATION"],
+    }
+    assert rows(totals) == ["lake.live.orders#supplier GROUP_BY"]
+
+
+def test_pairs_say_which_input_reaches_which_output(recorded: Description) -> None:
+    entries = recorded.job_facets["lineage"]["entries"]
+    whole = {
+        entry["name"]: [source["name"] for source in entry["inputs"] if "field" not in source] for entry in entries
+    }
+    assert whole == {"lake.live.orders": ["orders"], "totals": ["lake.live.orders"]}
+    by_name = {entry["name"]: entry for entry in entries}
+    for output in recorded.outputs:
+        entry = by_name[output["name"]]
+        assert spelled([source for source in entry["inputs"] if "field" in source]) == rows(output)
+        assert {name: spelled(made["inputs"]) for name, made in entry["fields"].items()} == columns(output)
+
+
+def test_the_text_of_the_job_has_its_views(recorded: Description) -> None:
+    assert recorded.sql.startswith("CREATE TEMPORARY VIEW typed AS")
+    assert recorded.job_facets["sql"]["query"] == recorded.sql
+
+
+def test_events_are_valid(recorded: Description) -> None:
+    if not SPECIFICATION.is_dir():
+        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION.name}/ beside the repository")
+    event = {
+        "eventType": "START",
+        "eventTime": "2026-11-21T12:00:00Z",
+        "producer": "urn:lineage-lab:jobs:flink",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": "0190f0c4-6f3e-7b3a-9f3b-0c1d2e3f4a5b"},
+        "job": {"namespace": "lineage-lab", "name": "orders", "facets": recorded.job_facets},
+    }
+    for told in (recorded, description(Planned("SELECT 1", (unknown_write(),)))):
+        assert errors_of({**event, "inputs": told.inputs, "outputs": told.outputs}, SPECIFICATION) == []
+
+
+def table(connector: str, location: str = "", called: str = "lake.live.t", **options: str) -> Table:
+    fields = (Field("k", "STRING"), Field("v", "INT"), Field("m", "BIGINT", "METADATA", "offset"))
+    named = {name.replace("_", "."): value for name, value in options.items()}
+    return Table(tuple(called.split(".")), connector, named, location, fields)
+
+
+def topic(**options: str) -> Table:
+    return table("kafka", topic="t", properties_bootstrap_servers="b:1", **options)
+
+
+def unknown_write() -> Write:
+    made = Made((Edge(0, "v", (), "TRANSFORMATION", False),), ("the table function f",))
+    plain = Made((Edge(0, "k", (), "IDENTITY", False),), ())
+    return Write(table("iceberg", "s3://warehouse/live/t"), (topic(),), (("k", plain), ("v", made)), Made((), ()))
+
+
+def test_what_is_not_known_is_left_out_and_said() -> None:
+    told = description(Planned("", (unknown_write(),)))
+    (output,) = told.outputs
+    assert columns(output) == {"k": ["t#k IDENTITY"]}
+    assert output["facets"]["columnLineage"]["unknownFields"] == ["v"]
+    assert output["facets"]["columnLineage"]["unknownBecause"] == ["the table function f"]
+    assert told.unknown == ["the table function f"]
+    assert "lineage" not in told.job_facets
+
+
+def test_columns_of_a_source_that_nobody_can_name_are_unknown() -> None:
+    made = Made((Edge(0, "v", (), "IDENTITY", False),), ())
+    sources = (table("strange", called="c.d.s"), topic())
+    write = Write(topic(), sources, (("k", Made((), ())), ("v", made)), Made((), ()))
+    told = description(Planned("", (write,)))
+    assert [identity(dataset)["name"] for dataset in told.inputs] == ["t"]
+    assert columns(told.outputs[0]) == {"k": []}
+    assert told.unknown == ["which dataset the table c.d.s of connector strange is"]
+
+
+def test_made_up_rows_are_no_dataset() -> None:
+    made = Made((Edge(0, "v", (), "IDENTITY", False),), ())
+    write = Write(table("blackhole"), (table("datagen"),), (("v", made),), made)
+    assert description(Planned("", (write,))) == Description([], [], description(Planned("", ())).job_facets, "", [])
+
+
+def test_a_table_that_is_written_twice_is_one_output() -> None:
+    first = Write(topic(), (topic(),), (("k", Made((Edge(0, "k", (), "IDENTITY", False),), ())),), Made((), ()))
+    second = Write(topic(), (topic(),), (("k", Made((Edge(0, "v", (), "TRANSFORMATION", False),), ())),), Made((), ()))
+    (output,) = description(Planned("", (first, second))).outputs
+    assert columns(output) == {"k": ["t#k IDENTITY", "t#v TRANSFORMATION"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (topic(), (Dataset("kafka://b:1", "t"),)),
+        (
+            table("kafka", topic="a; b", properties_bootstrap_servers="b:1,c:2"),
+            (Dataset("kafka://b:1", "a"), Dataset("kafka://b:1", "b")),
+        ),
+        (table("kafka", properties_bootstrap_servers="b:1"), None),
+        (table("iceberg"), (Dataset("", "lake.live.t"),)),
+        (table("iceberg", "s3a://warehouse/live/t/"), (Dataset("s3://warehouse", "live/t", "lake.live.t"),)),
+        (table("iceberg", "file:/tmp/lake/live/t"), (Dataset("file", "/tmp/lake/live/t", "lake.live.t"),)),
+        (table("filesystem", path="s3://bucket/a/b"), (Dataset("s3://bucket", "a/b"),)),
+        (table("filesystem"), None),
+        (table("blackhole"), ()),
+        (table("hive"), None),
+    ],
+)
+def test_datasets(given: Table, expected: tuple[Dataset, ...] | None) -> None:
+    assert datasets(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("jdbc:postgresql://db/shop", (Dataset("postgres://db:5432", "shop.public.orders"),)),
+        ("jdbc:mysql://db:13306/shop?useSSL=false", (Dataset("mysql://db:13306", "shop.public.orders"),)),
+        ("jdbc:oracle:thin:@db", None),
+    ],
+)
+def test_databases(url: str, expected: tuple[Dataset, ...] | None) -> None:
+    given = Table(("c", "d", "t"), "jdbc", {"url": url, "table-name": "public.orders"}, "", ())
+    assert datasets(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "column", "name"),
+    [
+        ({}, "v", "v"),
+        ({}, "m", "_offset"),
+        ({"key.fields": "k", "key.format": "raw"}, "k", "k"),
+        ({"key.fields": "k", "key.format": "raw", "value.fields-include": "EXCEPT_KEY"}, "k", "_key"),
+        ({"key.fields": "k", "key.format": "json", "value.fields-include": "EXCEPT_KEY"}, "k", "_key.k"),
+        ({"key.fields": "k;v", "key.format": "json", "value.fields-include": "EXCEPT_KEY"}, "v", "_key.v"),
+        ({"value.format": "raw"}, "v", "_value"),
+        ({"format": "raw"}, "v", "_value"),
+    ],
+)
+def test_columns_of_topics(options: dict[str, str], column: str, name: str) -> None:
+    given = topic()
+    given = Table(given.path, given.connector, {**given.options, **options}, "", given.fields)
+    assert field_name(given, column) == name
+
+
+def test_fields_below_a_column() -> None:
+    assert field_name(topic(), "v", ("a", "b")) == "v.a.b"
+    assert field_name(table("iceberg"), "v", ("a",)) == "v.a"

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of Flink's answers: the run's id, figures, causes, events, as recorded."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jobs.flink.errors import root_cause
+from jobs.flink.lifecycle import Say
+from jobs.flink.memory import Described
+from jobs.flink.run_events import Failure, FlinkRun, Saying, Window, event, failure_of, trace_of
+from jobs.flink.run_id import run_id
+from jobs.flink.statistics import Figures, figures, newest, since
+from tests.smoke.specification import errors_of
+
+SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
+
+RUN = FlinkRun("gen", "108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "STREAMING", "SQL_JOB", "2.2.1")
+TOPIC = {"namespace": "kafka://kafka:9092", "name": "orders", "facets": {}}
+TABLE = {"namespace": "s3://warehouse", "name": "live/orders", "facets": {}}
+DESCRIBED = Described("x", [TOPIC], [TABLE], {"sql": {"query": "INSERT"}})
+
+
+@pytest.mark.parametrize(
+    ("job_id", "started", "said_by_the_listener"),
+    [
+        ("108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "01a20044-9a26-73ed-9cbf-2a1002ac71ad"),
+        ("12c216fca4cc2979ea2bebb984bfb052", 1795301845971, "01a20054-2bd3-7065-bae5-e86c0a379d82"),
+    ],
+)
+def test_the_run_has_the_id_that_the_listener_gives_it(job_id, started, said_by_the_listener):
+    assert run_id(job_id, started) == said_by_the_listener
+
+
+def test_a_run_that_began_at_a_full_second_has_an_id_too():
+    assert run_id(RUN.job_id, 1795300825000)[:13] == "01a20044-97a8"
+
+
+TRACE = """org.apache.flink.runtime.JobException: Recovery is suppressed by FixedDelayRestartBackoffTimeStrategy
+\tat org.apache.flink.runtime.executiongraph.failover.ExecutionFailureHandler.handleFailure(X.java:219)
+Caused by: java.lang.RuntimeException: outer
+\tat x.Y
+Caused by: java.lang.NumberFormatException: For input string: 'abc'. Invalid character found.
+\tat org.apache.flink.table.data.binary.BinaryStringDataUtil.numberFormatExceptionFor(X.java:584)
+\t... 14 more
+"""
+
+
+@pytest.mark.parametrize(
+    ("trace", "cause"),
+    [
+        (TRACE, "NumberFormatException: For input string: 'abc'. Invalid character found."),
+        ("org.apache.X: only this", "X: only this"),
+        ("It answers 500", "It answers 500"),
+        ("java.lang.NullPointerException\n\tat x", "NullPointerException"),
+        ("", "no cause is given"),
+    ],
+)
+def test_the_root_cause_is_the_deepest_one(trace, cause):
+    assert root_cause(trace) == cause
+
+
+def test_the_last_exception_counts():
+    entries = [{"timestamp": 2, "stacktrace": TRACE}, {"timestamp": 1, "stacktrace": "earlier"}]
+    said = {"exceptionHistory": {"entries": entries}}
+    assert trace_of(said) == TRACE
+    assert failure_of(said, root_cause(TRACE)).message.startswith("NumberFormatException")
+    assert trace_of({}) == ""
+
+
+VERTICES = [
+    {
+        "name": "Source: g[1] -> Calc[2]",
+        "parallelism": 1,
+        "metrics": {"read-records": 0, "write-records": 1081},
+    }
+]
+SUMS = {
+    "Source__g[1].numRecordsOut": 1081.0,
+    "Source__g[1].pendingRecords": 3.0,
+    "b[3]__Writer.numRecordsSend": 1080.0,
+}
+CHECKPOINT = {
+    "id": 110,
+    "is_savepoint": False,
+    "state_size": 7,
+    "end_to_end_duration": 15,
+    "external_path": "file:/chk-110",
+    "discarded": False,
+}
+CHECKPOINTS = {"counts": {"completed": 110, "failed": 41}, "latest": {"completed": CHECKPOINT, "savepoint": None}}
+
+
+def test_figures_are_made_of_the_answers():
+    found = figures(VERTICES, SUMS, {"Source__g[1].currentFetchEventTimeLag": 12.0}, CHECKPOINTS, 2)
+    assert found.read == {"Source__g[1]": 1081}
+    assert found.written == {"b[3]__Writer": 1080}
+    assert (found.pending, found.lag, found.restarts, found.completed, found.failed) == (3, 12, 2, 110, 41)
+    assert found.vertices[0].written == 1081
+
+
+def test_a_source_that_has_read_nothing_has_no_lag():
+    lag = {"Source__g[1].currentFetchEventTimeLag": -9223372036854775808.0}
+    assert figures(VERTICES, SUMS, lag, {}, None).lag is None
+
+
+@pytest.mark.parametrize(
+    ("latest", "path"),
+    [
+        ({"completed": CHECKPOINT, "savepoint": {**CHECKPOINT, "id": 112, "external_path": "savepoint"}}, "savepoint"),
+        ({"completed": CHECKPOINT, "savepoint": {**CHECKPOINT, "id": 90}}, "file:/chk-110"),
+        ({"completed": {**CHECKPOINT, "discarded": True}, "restored": {"id": 9, "external_path": "old"}}, "old"),
+    ],
+)
+def test_the_newest_checkpoint_is_the_one_to_go_on_from(latest, path):
+    assert newest({"latest": latest})["external_path"] == path
+
+
+def test_there_may_be_no_checkpoint():
+    assert newest({"latest": {"completed": None}}) is None
+    assert newest({}) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rows"),
+    [
+        ({"a": 3}, {"a": 5}, 2),
+        ({}, {"a": 5}, 5),
+        ({"a": 9}, {"a": 5}, 5),
+        (None, {"a": 5}, None),
+        ({"a": 3}, {"a": 5, "b": 1}, None),
+        ({"a": 3}, None, None),
+        ({"a": 3}, {}, None),
+    ],
+)
+def test_rows_of_a_window(before, after, rows):
+    assert since(before, after) == rows
+
+
+def said(what=Say.RUNNING, described=DESCRIBED, **more):
+    return event(RUN, described, Saying(what, 1795300830000, **more))
+
+
+def test_an_event_is_full_in_itself():
+    told = said()
+    assert told["eventTime"] == "2026-11-21T22:40:30.000Z"
+    assert told["run"]["runId"] == RUN.run_id
+    assert (told["inputs"], told["outputs"]) == ([TOPIC], [TABLE])
+    assert told["job"]["facets"]["sql"] == {"query": "INSERT"}
+    job_type = told["job"]["facets"]["jobType"]
+    assert (job_type["processingType"], job_type["integration"], job_type["jobType"]) == (
+        *("STREAMING", "FLINK"),
+        "SQL_JOB",
+    )
+
+
+def test_rows_are_of_the_one_dataset_that_there_is():
+    before = Figures(read={"a": 1}, written={"b": 1})
+    after = replace(before, read={"a": 11}, written={"b": 6})
+    told = said(window=Window(30.0, before, after))
+    assert told["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 10
+    assert told["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 5
+    assert "inputFacets" not in TOPIC
+    two = said(described=replace(DESCRIBED, inputs=[TOPIC, TABLE]), window=Window(30.0, before, after))
+    assert not any("inputFacets" in dataset for dataset in two["inputs"])
+
+
+def test_a_failure_says_why():
+    failure = failure_of({"exceptionHistory": {"entries": [{"timestamp": 1, "stacktrace": TRACE}]}}, "the cause")
+    message = said(Say.FAIL, failure=failure)["run"]["facets"]["errorMessage"]
+    assert (message["message"], message["stackTrace"]) == ("the cause", TRACE)
+
+
+@pytest.mark.skipif(not SPECIFICATION.is_dir(), reason="the standard's JSON schemas are not beside the repository")
+@pytest.mark.parametrize("what", list(Say))
+def test_events_are_as_the_standard_wants_them(what):
+    figures_of_window = figures(VERTICES, SUMS, {}, CHECKPOINTS, 2)
+    window = Window(30.0, Figures(read={}, written={}), figures_of_window)
+    failure = Failure("the cause", TRACE) if what is Say.FAIL else None
+    described = replace(DESCRIBED, job_facets={})
+    assert errors_of(said(what, described, why="a test", window=window, failure=failure), SPECIFICATION) == []
