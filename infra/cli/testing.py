@@ -49,7 +49,7 @@ def check(
         list[str] | None, typer.Argument(help="Only these Python tests, nothing else (pytest's own words).")
     ] = None,
 ) -> None:
-    """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, a smoke test of a real lab."""
+    """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, a smoke test of a lab."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
     wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/connect", "tests/page", "tests/smoke"])
