@@ -63,6 +63,7 @@ class Part(StrEnum):
     LINEAGE = "lineage"
     LIFECYCLE = "lifecycle"
     SPARK = "spark"
+    FLINK = "flink"
     CONNECT = "connect"
     PAGE = "page"
 
@@ -76,7 +77,8 @@ def bench(
     cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
     huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
     json: Annotated[
-        Path | None, typer.Option(help="Write the figures of lineage, or of --only spark or connect, to this file too.")
+        Path | None,
+        typer.Option(help="Write the figures of lineage, or of --only spark, flink or connect, to this file too."),
     ] = None,
 ) -> None:
     """Measure the figures of the README again."""
@@ -89,6 +91,7 @@ def bench(
         Part.LINEAGE: ["--huge"] * huge + to_file,
         Part.LIFECYCLE: ["--no-cold"] * (not cold),
         Part.SPARK: to_file if only is Part.SPARK else [],
+        Part.FLINK: to_file if only is Part.FLINK else [],
         Part.CONNECT: to_file if only is Part.CONNECT else [],
         Part.PAGE: [],
     }
@@ -96,6 +99,7 @@ def bench(
         Part.LINEAGE: "tests.bench.lineage_service",
         Part.LIFECYCLE: "tests.bench.lifecycle",
         Part.SPARK: "tests.bench.spark_pipeline",
+        Part.FLINK: "tests.bench.flink_pipeline",
         Part.CONNECT: "tests.bench.connect_lineage",
         Part.PAGE: "tests.bench.page",
     }

@@ -13,7 +13,9 @@ import httpx
 import pyarrow
 
 from infra import credentials
+from infra.cli.stack_file import stack_settings
 from infra.project import PROJECT, stack_root
+from infra.settings import Settings
 from infra.supervision import Supervisor
 from tests.smoke.places import Places
 
@@ -82,3 +84,8 @@ class LabUnderTest:
     def graph(self) -> dict:
         """The canonical export."""
         return self.api("/api/v1/graph")
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The stack's."""
+        return stack_settings(self.stack)

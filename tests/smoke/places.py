@@ -33,12 +33,13 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True)
 class Record:
-    """A committed record of a topic. `value` is None for a tombstone."""
+    """A committed record of a topic. `value` is None for a tombstone, `timestamp` in milliseconds since 1970."""
 
     key: str
     value: dict[str, Any] | None
     position: Position
     schema_id: int
+    timestamp: int
 
 
 class Places:
@@ -155,7 +156,7 @@ class Places:
                 schema_id = int.from_bytes(header[1:], "big")
                 value = fastavro.schemaless_reader(io.BytesIO(datum), self._schema(schema_id), None)
                 position = (message.partition(), message.offset())
-                yield Record(message.key().decode(), value, position, schema_id)
+                yield Record(message.key().decode(), value, position, schema_id, message.timestamp()[1])
             elif message.error().code() == KafkaError._PARTITION_EOF:
                 return
             else:

@@ -77,7 +77,7 @@ def test_every_run_of_a_killed_driver_is_closed_once(lab):
 
 def test_the_lineage_is_as_the_contract_says_after_kills(lab):
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    report = compare(contract, lab.graph(), frozenset())
+    report = compare(contract, lab.graph(), lab.settings.features)
     assert report.ok, report.render_text()
 
 

@@ -282,7 +282,7 @@ def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touche
     assert sources["supplier"] == {("item", "TRANSFORMATION")}
     assert column_sources(graph, STATS, "sales/supplier_stats")["supplier"] == {("supplier", "IDENTITY")}
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    assert {finding.job for finding in compare(contract, graph, frozenset()).findings} == {job}
+    assert {finding.job for finding in compare(contract, graph, lab.settings.features).findings} == {job}
 
 
 def column_sources(graph, job, dataset):
@@ -330,7 +330,7 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     assert lab.ids("sales.orders").keys() | lab.ids("sales.orders_rejected").keys() == written.keys()
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
     # Another test has run a changed copy of a job; and the contract does not know the new column.
-    findings = compare(contract, lab.graph(), frozenset()).findings
+    findings = compare(contract, lab.graph(), lab.settings.features).findings
     assert [f.line() for f in findings if "scratch" not in f.job and "currency" not in f.line()] == []
     assert columns_called(lab.graph(), "currency") == {
         ("orders_source", "shop.public.orders", "orders"),

@@ -99,7 +99,7 @@ public final class SupplierWindowsJob {
     return environment
         .fromSource(orders, watermarks, "orders", AvroOrders.TYPE)
         .uid("orders")
-        .process(new SoundOrders())
+        .process(new SoundOrders(windowing))
         .returns(Types.POJO(PricedOrder.class))
         .uid("sound")
         .name("sound orders");

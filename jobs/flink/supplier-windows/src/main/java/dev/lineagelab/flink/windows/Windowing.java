@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.windows;
 
+import java.io.Serializable;
 import java.time.Duration;
+import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 
 /**
  * How orders go into windows.
@@ -18,4 +20,13 @@ record Windowing(
     Duration outOfOrderness,
     Duration idleness,
     Duration allowedLateness,
-    Duration ahead) {}
+    Duration ahead)
+    implements Serializable {
+
+  /** Whether the window of a time takes no more orders at a watermark, as Flink decides it. */
+  boolean isGone(final long time, final long watermark) {
+    final long start = TimeWindow.getWindowStartWithOffset(time, 0, size.toMillis());
+    final TimeWindow window = new TimeWindow(start, start + size.toMillis());
+    return window.maxTimestamp() + allowedLateness.toMillis() <= watermark;
+  }
+}
