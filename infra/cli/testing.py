@@ -52,7 +52,7 @@ def check(
     """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, a smoke test of a lab."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
-    wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/connect", "tests/page", "tests/smoke"])
+    wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/connect", "tests/flink", "tests/page", "tests/smoke"])
     for step in wanted[-1:] if paths else wanted:
         _run(step)
 

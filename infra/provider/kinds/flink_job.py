@@ -11,7 +11,7 @@ from infra.errors import LabError
 from infra.provider.flink_cluster import RUNNING, Cluster, Job
 from infra.provider.kind import POLL_SECONDS, Call, Found, Inputs, Kind
 
-START_SECONDS = 240
+START_SECONDS = 420
 """How long it may take until all of its tasks run: on a busy machine a first statement alone takes half a minute."""
 
 HEAL_SECONDS = 60
