@@ -20,6 +20,10 @@ from infra.errors import LabError
 from infra.project import PROJECT
 
 
+LAYERS = [f"tests/{layer}" for layer in ("unit", "stack", "connect", "flink", "page", "smoke")]
+"""Of the Python tests, in the order in which they run: what is quick to fail comes first."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A check: what it is called and what is run for it, with which variables added."""
@@ -52,7 +56,7 @@ def check(
     """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, a smoke test of a lab."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
-    wanted = steps(artifacts, paths or ["tests/unit", "tests/stack", "tests/connect", "tests/flink", "tests/page", "tests/smoke"])
+    wanted = steps(artifacts, paths or LAYERS)
     for step in wanted[-1:] if paths else wanted:
         _run(step)
 
