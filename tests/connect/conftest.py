@@ -6,7 +6,7 @@ import re
 import pytest
 
 from infra.artifacts import Artifacts
-from infra.services import connect, kafka, object_store
+from infra.services import connect, kafka, object_store, schema_registry
 from infra.settings import Settings
 from tests.connect.cluster import Cluster
 from tests.connect.endpoint import listening
@@ -14,6 +14,9 @@ from tests.connect.plugins import plugins
 from tests.connect.processes import free_ports, local_site, running
 from tests.connect.rest import Rest, until
 from tests.connect.worker import lineage_options, worker
+
+SHARED = (kafka.NAME, connect.NAME, object_store.NAME, schema_registry.NAME)
+"""Services of which there is one at most for all tests."""
 
 
 @pytest.fixture(scope="package")
@@ -23,7 +26,7 @@ def ports():
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory, ports):
-    return local_site(tmp_path_factory.mktemp("connect"), ports, kafka.NAME, connect.NAME, object_store.NAME)
+    return local_site(tmp_path_factory.mktemp("connect"), ports, *SHARED)
 
 
 @pytest.fixture(scope="package")

@@ -250,9 +250,17 @@ def test_a_connector_that_fails_while_its_tasks_run(cluster, name, tmp_path):
 def test_one_of_three_tasks_fails(cluster, name, tmp_path):
     cluster.topic(name, partitions=3)
     cluster.produce(name, [struct({"id": "1"})], key=b"1")
-    sick = sink(name, fail__at="records") | {"tasks.max": 3}
+    flag = tmp_path / "sick"
+    flag.touch()
+    sick = sink(name, fail__at="records", fail__flag=flag) | {
+        "tasks.max": 3,
+        # The others get the record when they notice, with a heartbeat, that the first one left.
+        "consumer.override.heartbeat.interval.ms": 15000,
+        "consumer.override.session.timeout.ms": 45000,
+    }
     cluster.create(name, with_lineage(sick))
-    until(lambda: cluster.rest.states(name).count("FAILED") == 1, "one task to fail")
+    until(lambda: "FAILED" in cluster.rest.states(name), "one task to fail")
+    flag.unlink()
     told = cluster.await_event(
         name, "that says which", lambda event: "FAILED" in str(event["run"]["facets"][STATE_FACET])
     )

@@ -26,7 +26,7 @@ def registry(site):
 
 @pytest.fixture(scope="module")
 def started(site, bootstrap, plugin_path, endpoint, ports, tmp_path_factory):
-    own = local_site(tmp_path_factory.mktemp("registry"), ports)
+    own = local_site(tmp_path_factory.mktemp("registry"), ports, connect.NAME)
     path = (*plugin_path, Artifacts.open().component("registry-converter"))
     service = worker(own, path, lineage_options(endpoint.url, GROUP), bootstrap, GROUP)
     with running(service, own):
