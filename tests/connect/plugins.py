@@ -11,6 +11,7 @@ from pathlib import Path
 
 from infra.artifacts import Artifacts
 from infra.artifacts.cache import key_of_tree
+from infra.artifacts.maven import outside
 from infra.project import PROJECT, STATE
 
 BUILT = STATE / ".connect-plugins"
@@ -64,8 +65,9 @@ def _built(name: str, modules: Sequence[str]) -> Path:
 
 def _build(modules: Sequence[str], folder: Path) -> Path:
     """In a copy, so that the checkout's own target folders are left to whoever works there."""
-    for part in (REACTOR, LINEAGE):
-        shutil.copytree(PROJECT / part, folder / part, ignore=shutil.ignore_patterns("target"))
+    # Maven wants all modules of the reactor, whichever are built.
+    for part in (PROJECT / REACTOR, *outside(PROJECT / REACTOR)):
+        shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns("target", "__pycache__"))
     command, environment = Artifacts.open().maven_command()
     wanted = ",".join(os.path.relpath(module, REACTOR) for module in modules)
     words = [*command, "-q", "--file", str(folder / REACTOR / "pom.xml"), "-pl", wanted, *_GOALS]
