@@ -105,8 +105,9 @@ def shop(site, tmp_path, contract):
         yield served
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
+    """Ended with these tests: Playwright runs once at a time, and the smoke tests look at their lab with it too."""
     with chromium() as found:
         yield found
 

@@ -63,8 +63,10 @@ def test_the_log_survives_retention_and_restarts(lab, copied):
     with running_service(copied) as service:
         graph = f"{service.url}/api/v1/graph"
         assert httpx.get(graph, trust_env=False).content == wanted
+        # The lab itself goes on: a service that runs says so every few seconds.
+        logged = httpx.get(f"{service.url}/api/v1/stats", trust_env=False).json()["logged"]
         removed = httpx.post(f"{service.url}/api/v1/compact?before=2200-01-01T00:00:00Z", timeout=60, trust_env=False)
-        assert removed.json()["removed"] == lab.api("/api/v1/stats")["logged"]
+        assert removed.json()["removed"] == logged > 10
         rebuilt = httpx.post(f"{service.url}/api/v1/rebuild", timeout=60, trust_env=False).json()
         assert (rebuilt["equal"], rebuilt["events"]) == (True, 0)
         assert httpx.get(graph, trust_env=False).content == wanted
