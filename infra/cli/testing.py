@@ -81,7 +81,7 @@ def bench(
     huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
     json: Annotated[
         Path | None,
-        typer.Option(help="Write the figures of lineage, or of --only spark, flink or connect, to this file too."),
+        typer.Option(help="Write the figures of lineage, or of the part that --only names, to this file too."),
     ] = None,
 ) -> None:
     """Measure the figures of the README again."""
@@ -96,7 +96,7 @@ def bench(
         Part.SPARK: to_file if only is Part.SPARK else [],
         Part.FLINK: to_file if only is Part.FLINK else [],
         Part.CONNECT: to_file if only is Part.CONNECT else [],
-        Part.PAGE: [],
+        Part.PAGE: to_file if only is Part.PAGE else [],
     }
     modules = {
         Part.LINEAGE: "tests.bench.lineage_service",

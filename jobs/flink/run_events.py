@@ -9,18 +9,17 @@ from typing import Any
 
 from infra.namespaces import JOBS
 from jobs.flink.lifecycle import INTERVAL, Say
+from jobs.flink.lineage.facets import PRODUCER, SPECIFICATION, facet
 from jobs.flink.memory import Described
 from jobs.flink.run_id import run_id
 from jobs.flink.statistics import Figures, since
 
-PRODUCER = "urn:lineage-lab:jobs:flink"
 MOST_CHARACTERS = 20_000
 """Of an error message, and of a stack trace."""
 
 FIGURES_FACET = "lineageLab_flinkJob"
 
-_SPEC = "https://openlineage.io/spec"
-_EVENT = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
+_EVENT = f"{SPECIFICATION}/2-0-2/OpenLineage.json#/$defs/RunEvent"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Event = dict[str, Any]
@@ -124,18 +123,13 @@ def trace_of(exceptions: Mapping[str, Any]) -> str:
     return str(last.get("stacktrace", ""))
 
 
-def _facet(schema: str, **values: object) -> dict[str, Any]:
-    url = schema if schema.startswith("urn:") else f"{_SPEC}/facets/{schema}.json#/$defs/{schema.partition('/')[2]}"
-    return {"_producer": PRODUCER, "_schemaURL": url, **values}
-
-
 def _job_facets(run: FlinkRun, described: Described) -> dict[str, Any]:
     pattern = {
         "eventTrigger": "PERIODIC",
         "eventContentMode": "COMPLETE_SNAPSHOT",
         "windowDuration": math.ceil(INTERVAL),
     }
-    job_type = _facet(
+    job_type = facet(
         "2-0-4/JobTypeJobFacet",
         processingType=run.processing,
         integration="FLINK",
@@ -147,11 +141,11 @@ def _job_facets(run: FlinkRun, described: Described) -> dict[str, Any]:
 
 def _run_facets(run: FlinkRun, saying: Saying) -> dict[str, Any]:
     facets = {
-        "processing_engine": _facet("1-1-1/ProcessingEngineRunFacet", name="flink", version=run.version),
-        FIGURES_FACET: _facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, saying)),
+        "processing_engine": facet("1-1-1/ProcessingEngineRunFacet", name="flink", version=run.version),
+        FIGURES_FACET: facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, saying)),
     }
     if saying.failure is not None:
-        facets["errorMessage"] = _facet(
+        facets["errorMessage"] = facet(
             "1-0-1/ErrorMessageRunFacet",
             message=saying.failure.message,
             programmingLanguage="JAVA",
@@ -193,12 +187,12 @@ def _checkpoint(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _with_rows(
-    datasets: Sequence[Mapping[str, Any]], rows: int | None, facet: tuple[str, str, str]
+    datasets: Sequence[Mapping[str, Any]], rows: int | None, statistics: tuple[str, str, str]
 ) -> list[dict[str, Any]]:
     """The datasets; where there is one alone, what was counted is of it."""
     plain = [dict(dataset) for dataset in datasets]
     if rows is None or len(plain) != 1:
         return plain
-    group, name, schema = facet
-    plain[0][group] = {**plain[0].get(group, {}), name: _facet(schema, rowCount=rows)}
+    group, name, schema = statistics
+    plain[0][group] = {**plain[0].get(group, {}), name: facet(schema, rowCount=rows)}
     return plain

@@ -7,8 +7,10 @@ import os
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 
@@ -85,6 +87,17 @@ class Figures:
         machine = {"cpus": os.cpu_count(), "load": os.getloadavg()}
         figures = [figure.to_json() for figure in self.by_name.values()]
         return json.dumps({"machine": machine, "figures": figures, "remarks": self.remarks}, indent=2) + "\n"
+
+
+def tell(figures: Figures, file: Path | None, heading: str) -> None:
+    """Prints the figures below a line of heading; with a file, writes every value to it too."""
+    console = Console(width=140, highlight=False)
+    console.print(heading)
+    console.print(figures.table())
+    for remark in figures.remarks:
+        console.print(remark, markup=False)
+    if file:
+        file.write_text(figures.render_json(), encoding="utf-8")
 
 
 def shown(value: float) -> str:

@@ -10,10 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from rich.console import Console
-
 from tests.bench import lineage_fold, lineage_ingest, lineage_reads
-from tests.bench.figures import Figures, Goal, quantile, shown
+from tests.bench.figures import Figures, Goal, quantile, shown, tell
 from tests.bench.lineage_reads import LargeGraph
 from tests.bench.marquez_beside import beside
 
@@ -59,16 +57,9 @@ def main() -> None:
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="lineage-lab-bench-", dir=given.data) as folder:
         measure(figures, Path(folder), given.rounds, given.huge)
-    console = Console(width=140, highlight=False)
-    console.print(
-        f"{os.cpu_count()} CPUs, load {shown(load)} before and {shown(os.getloadavg()[0])} after,"
-        f" medians of {given.rounds} rounds"
-    )
-    console.print(figures.table())
-    for remark in figures.remarks:
-        console.print(remark, markup=False)
-    if given.json:
-        given.json.write_text(figures.render_json(), encoding="utf-8")
+    after = os.getloadavg()[0]
+    heading = f"{os.cpu_count()} CPUs, load {shown(load)} before and {shown(after)} after"
+    tell(figures, given.json, f"{heading}, medians of {given.rounds} rounds")
 
 
 if __name__ == "__main__":

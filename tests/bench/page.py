@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from rich.console import Console
-
 from infra.artifacts import Artifacts
 from infra.artifacts.facade import PAGE
 from infra.artifacts.page import NAME, SITE
-from tests.bench.figures import Figures, Goal, shown
+from tests.bench.figures import Figures, Goal, shown, tell
 from tests.bench.page_graphs import graph_events
 from tests.bench.service_process import ServiceProcess, running_service
 from tests.page.browser import WIDE, chromium
@@ -57,7 +55,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     given = parser.parse_args()
     figures = Figures()
-    figures.remark(f"load {shown(os.getloadavg()[0])} at the start")
+    heading = f"{os.cpu_count()} CPUs, load {shown(os.getloadavg()[0])} at the start"
     site = Artifacts.open().component(NAME) / SITE
     figures.add("first load, gzipped", "kB", first_load(site) / 1000, FIRST_LOAD)
     for nodes, budget, goal in GRAPHS:
@@ -65,12 +63,7 @@ def main() -> None:
             measure_loads(figures, service, nodes, budget, goal, given.rounds)
     if given.layouts:
         layouts(figures)
-    console = Console(width=140, highlight=False)
-    console.print(figures.table())
-    for remark in figures.remarks:
-        console.print(remark, markup=False)
-    if given.json:
-        given.json.write_text(figures.render_json(), encoding="utf-8")
+    tell(figures, given.json, heading)
 
 
 def first_load(site: Path) -> int:

@@ -9,7 +9,8 @@ from jobs.flink.lineage.naming import Dataset
 
 PRODUCER = "urn:lineage-lab:jobs:flink"
 
-_FACETS = "https://openlineage.io/spec/facets"
+SPECIFICATION = "https://openlineage.io/spec"
+
 _DIRECT = {"IDENTITY", "TRANSFORMATION", "AGGREGATION"}
 """Subtypes of edges along which values flow. The others decide about values or rows."""
 
@@ -65,48 +66,55 @@ def output_dataset(dataset: Dataset, output: Output) -> Json:
 
 def pairs(outputs: Mapping[Dataset, Output]) -> Json:
     """Which input reaches which output, where lists of both alone would say that all reach all."""
-    return _facet(
+    return facet(
         "1-0-0/LineageFacet", "LineageJobFacet", entries=[_entry(*item) for item in sorted(outputs.items(), key=_place)]
     )
 
 
 def sql(query: str) -> Json:
     """The text of a job."""
-    return _facet("1-1-0/SQLJobFacet", query=query, dialect="flink")
+    return facet("1-1-0/SQLJobFacet", query=query, dialect="flink")
+
+
+def facet(schema: str, definition: str = "", **values: object) -> Json:
+    """A facet with these values.
+
+    Args:
+        schema: version and file of one of the standard's (`1-1-0/SQLJobFacet`), or the URN of one of the lab's own.
+        definition: its name in that file, where that is not the file's.
+    """
+    definition = definition or schema.partition("/")[2]
+    url = schema if schema.startswith("urn:") else f"{SPECIFICATION}/facets/{schema}.json#/$defs/{definition}"
+    return {"_producer": PRODUCER, "_schemaURL": url, **values}
 
 
 def _place(item: tuple[Dataset, Output]) -> Dataset:
     return item[0]
 
 
-def _facet(schema: str, definition: str = "", **values: object) -> Json:
-    definition = definition or schema.partition("/")[2]
-    return {"_producer": PRODUCER, "_schemaURL": f"{_FACETS}/{schema}.json#/$defs/{definition}", **values}
-
-
 def _dataset_facets(dataset: Dataset, fields: Mapping[str, str]) -> Json:
     facets = {
-        "schema": _facet(
+        "schema": facet(
             "1-2-0/SchemaDatasetFacet", fields=[{"name": name, "type": kind} for name, kind in fields.items()]
         )
     }
     if dataset.alias:
         alias = {"namespace": dataset.namespace, "name": dataset.alias, "type": "TABLE"}
-        facets["symlinks"] = _facet("1-0-1/SymlinksDatasetFacet", identifiers=[alias])
+        facets["symlinks"] = facet("1-0-1/SymlinksDatasetFacet", identifiers=[alias])
     return facets
 
 
 def _column_lineage(output: Output) -> Json:
     """As the lab's Connect plugin says it, what is not known has fields of its own."""
-    facet = _facet(
+    lineage = facet(
         "1-2-0/ColumnLineageDatasetFacet",
         fields={name: {"inputFields": _inputs(made)} for name, made in output.known.items()},
         dataset=_inputs(output.rows),
     )
     if output.reasons:
-        facet["unknownFields"] = sorted(output.unknown)
-        facet["unknownBecause"] = sorted(output.reasons)
-    return facet
+        lineage["unknownFields"] = sorted(output.unknown)
+        lineage["unknownBecause"] = sorted(output.reasons)
+    return lineage
 
 
 def _entry(dataset: Dataset, output: Output) -> Json:
