@@ -19,8 +19,8 @@ from infra.cli.stack import pulumi_environment
 from infra.errors import LabError
 from infra.project import PROJECT
 
-LAYERS = [f"tests/{layer}" for layer in ("unit", "stack", "connect", "flink", "page", "smoke")]
-"""Of the Python tests, in the order in which they run: what is quick to fail comes first."""
+LAYERS = [f"tests/{layer}" for layer in ("unit", "stack", "smoke", "connect", "flink", "page")]
+"""Of the Python tests, in the order in which they run: what is quick to fail first, the heavy ones last."""
 
 
 @dataclass(frozen=True)

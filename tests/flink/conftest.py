@@ -23,20 +23,20 @@ from tests.flink.launched import Launched, Told
 PORTS = range(21300, 21400)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def ports():
     """Ports of this machine on which nobody listens, each once."""
     return (port for port in PORTS if not busy_ports({"a test": port}))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def broker(tmp_path_factory, ports):
     site = local_site(tmp_path_factory.mktemp("kafka"), ports)
     with running(kafka.kafka(site, Settings(kafka_heap_mib=256)), site):
         yield Cluster(str(site.address(kafka.NAME, kafka.BROKER.name)), None, None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory, broker):
     folder = tmp_path_factory.mktemp("lineage")
     rules = folder / "rules.json"
@@ -45,7 +45,7 @@ def service(tmp_path_factory, broker):
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def flink(tmp_path_factory, ports, service):
     cluster = FlinkCluster.at(tmp_path_factory.mktemp("flink"), ports, service.url)
     try:
@@ -55,7 +55,7 @@ def flink(tmp_path_factory, ports, service):
         cluster.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def planner():
     """The command that reads the lineage of a script."""
     artifacts = Artifacts.open()

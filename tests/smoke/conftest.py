@@ -6,7 +6,7 @@ import pytest
 from tests.smoke.lab_under_test import LabUnderTest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab():
     """A lab whose pipeline has run once and whose shop then stopped, so that counts stand still once it is drained."""
     under_test = LabUnderTest()
