@@ -11,6 +11,7 @@ The rooms, innermost first; each imports only those above it:
 - `state`: the graph in memory, made of the log. `past`: the graph as it was, made in a process of its own.
 - `forward`: sends what events mean to another consumer, such as Marquez.
 - `service`: all of these together, without HTTP. `locations`: asks catalogs where tables lie.
+  `flow`: how many events came lately, and how late. Pure.
 - `api`: HTTP, the only room that knows about requests.
 - `maintenance`: backup, restore and check of a log.
 

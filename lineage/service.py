@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from lineage.changes import Changes
 from lineage.events import Event, EventError, InvalidEvent, JsonObject, check_shape, parse_json
+from lineage.flow import Flow
 from lineage.fold import Graph, Lineage, export_graph, export_steps
 from lineage.forward import Forwarder
 from lineage.ingest import canonical, read_array
@@ -77,6 +78,7 @@ class Service:
         self.duplicates = 0
         self.stored = 0
         self.changes = Changes()
+        self.flow = Flow(time.time())
         self.locations = TableLocations(rules)
         self.past = Past(log)
         self._rules = rules
@@ -317,6 +319,7 @@ class Service:
         if self._state.apply(event):
             self.past.heard(event.order.time)
             self.changes.tell(event)
+            self.flow.heard(time.time(), event.order.time / 1e9)
 
     async def _retain(self, keep: float) -> None:
         """Compact what is older than `keep` seconds, again and again."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lineage page asks for beyond the graph: a line for each node, what happened to a dataset, the lab."""
+"""What the lineage page asks for beyond the graph: a line for each node, what happened to a dataset, flow, the lab."""
 
 import asyncio
 import json
@@ -14,6 +14,8 @@ from lineage.api.errors import ApiError
 from lineage.api.pacing import in_slices
 from lineage.contract import ContractError, compare, load
 from lineage.events import DatasetId, canonical_json
+from lineage.events.timestamps import format_time
+from lineage.flow import SAMPLES, STEP
 from lineage.fold.summaries import dataset_summary, job_summary
 from lineage.lab import Lab, states
 from lineage.transfers import transfers
@@ -70,6 +72,20 @@ async def activity(
     bodies = await asyncio.to_thread(service.log.latest_run_events, _SCANNED, dataset.name)
     found = await asyncio.to_thread(transfers, dataset, [json.loads(body) for body in bodies], limit)
     return answer({**found, "scanned": _SCANNED})
+
+
+@router.get("/flow")
+async def flow(service: ServiceDep) -> Response:
+    """How many events came in the last half hour since the start, and how late, in steps of some seconds.
+
+    `{"stepSeconds", "mostSamples", "samples": [{"start", "events", "lagSeconds"}]}`, oldest first; the last sample
+    still grows. `lagSeconds` is the longest time from an event's own to the graph, null where no event came.
+    """
+    samples = [
+        {"start": format_time(sample.start * 10**9), "events": sample.events, "lagSeconds": sample.lag}
+        for sample in service.flow.samples(time.time())
+    ]
+    return answer({"stepSeconds": STEP, "mostSamples": SAMPLES, "samples": samples})
 
 
 @router.get("/lab")

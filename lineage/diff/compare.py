@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lineage.diff.difference import Change, Difference, Kind, Subject
+from lineage.diff.difference import Change, Difference, Kind, Node, Subject
 
 EXPORT_VERSION = 1
 
@@ -25,11 +25,12 @@ def diff_graphs(before: Row, after: Row) -> Difference:
 
 
 class _Thing(NamedTuple):
-    """Something in a graph: the job or dataset that it belongs to, how it is written, how it is."""
+    """Something in a graph: the job or dataset that it belongs to, how it is written, how it is, what it is about."""
 
     of: str
     text: str
     state: str
+    nodes: tuple[Node, ...]
 
 
 _Things = dict[Subject, dict[tuple[Any, ...], _Thing]]
@@ -41,11 +42,11 @@ def _compare(subject: Subject, old: _Things, new: _Things) -> Iterator[Change]:
     for key in sorted(before.keys() | after.keys()):
         was, now = before.get(key), after.get(key)
         if was is None and now is not None:
-            yield Change(Kind.ADDED, subject, now.of, now.text, after=now.state)
+            yield Change(Kind.ADDED, subject, now.of, now.text, after=now.state, nodes=now.nodes)
         elif now is None and was is not None:
-            yield Change(Kind.REMOVED, subject, was.of, was.text, before=was.state)
+            yield Change(Kind.REMOVED, subject, was.of, was.text, before=was.state, nodes=was.nodes)
         elif was is not None and now is not None and was.state != now.state:
-            yield Change(Kind.CHANGED, subject, now.of, now.text, was.state, now.state)
+            yield Change(Kind.CHANGED, subject, now.of, now.text, was.state, now.state, now.nodes)
 
 
 def _reordered(old: _Things, new: _Things) -> Iterator[Change]:
@@ -55,8 +56,9 @@ def _reordered(old: _Things, new: _Things) -> Iterator[Change]:
         both = set(before[dataset]) & set(after[dataset])
         was, now = ([name for name in order[dataset] if name in both] for order in (before, after))
         if was != now:
-            text = new[Subject.DATASET][dataset].text
-            yield Change(Kind.CHANGED, Subject.DATASET, text, text, f"columns {', '.join(was)}", ", ".join(now))
+            thing = new[Subject.DATASET][dataset]
+            old_order, new_order = f"columns {', '.join(was)}", ", ".join(now)
+            yield Change(Kind.CHANGED, Subject.DATASET, thing.of, thing.text, old_order, new_order, thing.nodes)
 
 
 def _orders(things: _Things) -> dict[tuple[Any, ...], list[str]]:
@@ -76,8 +78,12 @@ def _read(export: Row, which: str) -> _Things:
         )
     try:
         return {
-            Subject.JOB: {_id(row): _Thing(_text(row), _text(row), _job_state(row)) for row in export["jobs"]},
-            Subject.DATASET: {_id(row): _Thing(_text(row), _text(row), _symlinks(row)) for row in export["datasets"]},
+            Subject.JOB: {
+                _id(row): _Thing(_text(row), _text(row), _job_state(row), (_job(row),)) for row in export["jobs"]
+            },
+            Subject.DATASET: {
+                _id(row): _Thing(_text(row), _text(row), _symlinks(row), (_dataset(row),)) for row in export["datasets"]
+            },
             Subject.COLUMN: _columns(export["datasets"]),
             Subject.EDGE: _edges(export["edges"]),
             Subject.FLOW: _flows(export["flows"]),
@@ -104,7 +110,7 @@ def _columns(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
     for dataset in datasets:
         for path, kind in _fields(dataset["fields"], ()):
             text = f"{_text(dataset)}#{'.'.join(path)}"
-            found[(*_id(dataset), path)] = _Thing(_text(dataset), text, kind or "")
+            found[(*_id(dataset), path)] = _Thing(_text(dataset), text, kind or "", (_dataset(dataset),))
     return found
 
 
@@ -116,19 +122,20 @@ def _fields(fields: Iterable[Row], above: tuple[str, ...]) -> Iterator[tuple[tup
 
 
 def _edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
-    arrows = {"input": "<-", "output": "->"}
-    return {
-        (*_id(row["job"]), row["direction"], *_id(row["dataset"])): _Thing(
-            _text(row["job"]), f"{_text(row['job'])} {arrows[row['direction']]} {_text(row['dataset'])}", ""
-        )
-        for row in rows
-    }
+    return {(*_id(row["job"]), row["direction"], *_id(row["dataset"])): _edge(row) for row in rows}
+
+
+def _edge(row: Row) -> _Thing:
+    reads = row["direction"] == "input"
+    text = f"{_text(row['job'])} {'<-' if reads else '->'} {_text(row['dataset'])}"
+    job, dataset = _job(row["job"]), _dataset(row["dataset"])
+    return _Thing(_text(row["job"]), text, "", (dataset, job) if reads else (job, dataset))
 
 
 def _flows(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
     return {
         (*_id(row["job"]), *_id(row["output"]), *_id(row["input"])): _Thing(
-            _text(row["job"]), f"{_text(row['output'])} <- {_text(row['input'])} by {_text(row['job'])}", ""
+            _text(row["job"]), f"{_text(row['output'])} <- {_text(row['input'])} by {_text(row['job'])}", "", _way(row)
         )
         for row in rows
     }
@@ -144,6 +151,7 @@ def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
             _text(group[0]["job"]),
             f"{_column(group[0]['output'])} <- {_column(group[0]['input'])} by {_text(group[0]['job'])}",
             ", ".join(sorted({_transformation(row) for row in group})),
+            _way(group[0]),
         )
         for key, group in edges.items()
     }
@@ -163,6 +171,19 @@ def _id(row: Row) -> tuple[str, str]:
 
 def _end(row: Row) -> tuple[str, str, str]:
     return *_id(row), row.get("field") or ""
+
+
+def _job(row: Row) -> Node:
+    return Node("job", row["namespace"], row["name"])
+
+
+def _dataset(row: Row) -> Node:
+    return Node("dataset", row["namespace"], row["name"])
+
+
+def _way(row: Row) -> tuple[Node, ...]:
+    """What data passes from an input to an output."""
+    return _dataset(row["input"]), _job(row["job"]), _dataset(row["output"])
 
 
 def _text(row: Row) -> str:

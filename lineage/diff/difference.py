@@ -30,11 +30,20 @@ class Subject(StrEnum):
     COLUMN_EDGE = "column edge"
 
 
+class Node(NamedTuple):
+    """A job or a dataset; `kind` is one of the two words."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
 class Change(NamedTuple):
     """One change. `of` is the job or dataset that it belongs to, `namespace/name`; `text` names what changed.
 
     `before` and `after` say how it was and is: state and type of a job, type of a column, transformations of an
-    edge; empty where there is nothing to say.
+    edge; empty where there is nothing to say. `nodes` are the jobs and datasets that it is about, in the direction of
+    the data: between neighbours there is, or was, an edge.
     """
 
     kind: Kind
@@ -43,6 +52,12 @@ class Change(NamedTuple):
     text: str
     before: str = ""
     after: str = ""
+    nodes: tuple[Node, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """`{kind, subject, of, text, before, after, nodes: [{kind, namespace, name}]}`."""
+        nodes = [node._asdict() for node in self.nodes]
+        return {**self._asdict(), "kind": str(self.kind), "subject": str(self.subject), "nodes": nodes}
 
     def line(self) -> str:
         """The change in one line."""
@@ -65,12 +80,11 @@ class Difference(NamedTuple):
         return not self.changes
 
     def to_json(self) -> dict[str, Any]:
-        """`{"empty", "counts": {subject: {kind: n}}, "changes": [{kind, subject, of, text, before, after}]}`."""
+        """`{"empty", "counts": {subject: {kind: n}}, "changes": [...]}`; see `Change.to_json`."""
         counts: dict[str, dict[str, int]] = {}
         for (subject, kind), number in sorted(self._counts().items()):
             counts.setdefault(subject, {})[kind] = number
-        changes = [{key: str(value) for key, value in change._asdict().items()} for change in self.changes]
-        return {"empty": self.empty, "counts": counts, "changes": changes}
+        return {"empty": self.empty, "counts": counts, "changes": [change.to_json() for change in self.changes]}
 
     def render_text(self) -> str:
         """One line a change, then a summary."""

@@ -19,16 +19,17 @@ test("Mermaid gets names as character codes where they mean something", () => {
   expect(made).toBe('flowchart LR\n  n0["a#34;#93;"]\n  n1["b"]\n  n0 -->|"x#124;y"| n1\n');
 });
 
+const colors = {
+  ground: "#fff",
+  card: "#fff",
+  border: "#000",
+  text: "#000",
+  faint: "#777",
+  line: "#888",
+  font: 'a, "b"',
+};
+
 test("SVG holds names as text and nothing that runs", () => {
-  const colors = {
-    ground: "#fff",
-    card: "#fff",
-    border: "#000",
-    text: "#000",
-    faint: "#777",
-    line: "#888",
-    font: 'a, "b"',
-  };
   const card = {
     title: "<script>alert(1)</script>",
     subtitle: '"&\u0000',
@@ -44,4 +45,13 @@ test("SVG holds names as text and nothing that runs", () => {
   expect(made).toContain("&quot;&amp;\ufffd");
   expect(made).toContain("a&lt;b");
   expect(escaped("'")).toBe("&apos;");
+});
+
+test("SVG says by sign and dashes what became of a card or line", () => {
+  const mark = { sign: "−", color: "#a51d1d", dash: "4 4" };
+  const card = { title: "gone", subtitle: "", round: false, color: "#000", icon: "M0 0", x: 100, y: 50, mark };
+  const made = svg([card], [{ points: [0, 0, 50, 50], dash: "4 4", label: "", mark }], 200, 100, colors);
+  expect(made.match(/>−<\/text>/g)).toHaveLength(2);
+  expect(made.match(/stroke-dasharray="4 4"/g)).toHaveLength(2);
+  expect(made.match(/stroke="#a51d1d"/g)).toHaveLength(2);
 });

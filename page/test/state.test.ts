@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { presumedState, Throttle } from "../src/state/changes";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
-import { emptySeries, joined, SECONDS } from "../src/state/series";
 import { fit, placed, revealed, toPicture, toView, zoomed } from "../src/view/viewport";
 import { Engine } from "../src/worker/engine";
 import { column, exported, identity, SHOP } from "./samples";
@@ -54,17 +53,6 @@ test("a throttle reads at once, once more for all that came meanwhile, and rests
   expect(waits).toEqual([4000, 4000]);
 });
 
-test("a series keeps the last seconds, zeros in between", () => {
-  const add = (a: number, b: number) => a + b;
-  let series = joined(joined(emptySeries(100), 102, 5, add), 102, 1, add);
-  expect(series.values.slice(-3)).toEqual([0, 0, 6]);
-  series = joined(series, 101, 2, add);
-  expect(series.values.slice(-3)).toEqual([0, 2, 6]);
-  series = joined(series, 100 + 10 * SECONDS, 7, add);
-  expect(series.values).toHaveLength(SECONDS);
-  expect(series.values.filter(Boolean)).toEqual([7]);
-});
-
 describe("viewport", () => {
   const view = { width: 800, height: 600 };
 
@@ -105,7 +93,7 @@ describe("engine", () => {
 
   test("reads summaries first, and columns when they are asked for, once", async () => {
     const { asked, engine } = service({ "/api/v1/summaries": SHOP, "/api/v1/graph": export_ });
-    expect((await engine.load(null)).count).toBe(5);
+    expect((await engine.load(null))?.count).toBe(5);
     expect(engine.search("etl", 5)).toMatchObject({ hits: [{ node: "job:jobs:etl" }], partial: true });
     expect(asked).toEqual(["/api/v1/summaries"]);
     const paths = await Promise.all([engine.columnPath(column("b.x")), engine.columnPath(column("a.x"))]);
@@ -116,10 +104,38 @@ describe("engine", () => {
 
   test("hands out nodes in slices, and none of a graph that was read before", async () => {
     const { engine } = service({ "/api/v1/summaries": SHOP });
-    const first = await engine.load(null);
+    const first = (await engine.load(null))!;
     expect(engine.nodes(first.generation, 3, 10)?.map(({ name }) => name)).toEqual(["sales/orders", "sales/stats"]);
     await engine.load(null);
     expect(engine.nodes(first.generation, 0, 1)).toBeNull();
+  });
+
+  test("shows what was asked for last, not what was answered last", async () => {
+    let answerPast = (_: unknown): void => undefined;
+    const past = new Promise((resolve) => (answerPast = resolve));
+    const engine = new Engine((path) => (path === "/api/v1/summaries" ? Promise.resolve(SHOP) : past));
+    const slow = engine.load("2026-01-01T00:00:00Z");
+    const now = (await engine.load(null))!;
+    answerPast(export_);
+    expect(await slow).toBeNull();
+    expect(engine.nodes(now.generation, 0, 10)).toHaveLength(5);
+  });
+
+  test("joins the difference to the later graph, and tells what changed about a node", async () => {
+    const since = "2026-01-01T00:00:00Z";
+    const gone = { kind: "dataset", namespace: "s3://lake", name: "gone" };
+    const change = { kind: "removed", subject: "dataset", of: "", text: "", before: "", after: "", nodes: [gone] };
+    const { asked, engine } = service({
+      "/api/v1/summaries": SHOP,
+      [`/api/v1/diff?from=${encodeURIComponent(since)}`]: { empty: false, counts: {}, changes: [change] },
+    });
+    const loaded = (await engine.load(null, since))!;
+    expect(asked).toHaveLength(2);
+    expect(engine.nodes(loaded.generation, 5, 10)?.map(({ name }) => name)).toEqual(["gone"]);
+    expect(loaded.marks?.nodes).toEqual([...new Array(5).fill(undefined), "removed"]);
+    expect(engine.changesOf("dataset:s3://lake:gone")).toEqual([change]);
+    expect((await engine.load(null))?.marks).toBeNull();
+    expect(engine.changesOf("dataset:s3://lake:gone")).toEqual([]);
   });
 
   test("reads the past from its export alone", async () => {

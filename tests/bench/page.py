@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the lineage page: how soon a large graph can be used, how long its thread is kept busy, its size.
 
-Alone by `python -m tests.bench.page`; needs Chromium, Playwright and the built page. `--layouts` measures the page's
-layout beside dagre and elkjs on the same graphs too, which takes minutes.
+Alone by `python -m tests.bench.page`; needs Chromium, Playwright and the built page. `--beside` measures the page's
+layout and renderer beside others on the same graphs too, which takes minutes.
 """
 
 import argparse
 import gzip
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,8 +19,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from infra.artifacts import Artifacts
-from infra.artifacts.facade import PAGE
 from infra.artifacts.page import NAME, SITE
+from tests.bench import page_renderers
 from tests.bench.figures import Figures, Goal, shown, tell
 from tests.bench.page_graphs import graph_events
 from tests.bench.service_process import ServiceProcess, running_service
@@ -39,11 +37,26 @@ LATE = 1_500
 FIRST_LOAD = Goal(300)
 LONGEST_TASK = Goal(100)
 ABORTED = Goal(2)
+CANCELLED = 20
+"""Jobs that are cancelled while the page is open."""
+
+BESIDE_ROUNDS = 3
 
 _WATCH = (
     "window.tasks = []; new PerformanceObserver((list) => {"
     "for (const entry of list.getEntries()) tasks.push(entry.duration) }).observe({ entryTypes: ['longtask'] })"
 )
+_SEEN = """([node, state]) => {
+    const wanted = () => document.querySelector(`.cards [data-node="${node}"][data-state="${state}"]`) !== null;
+    window.seen = new Promise((resolve) => {
+        const look = () => wanted() && (observer.disconnect(), resolve(performance.timeOrigin + performance.now()));
+        const observer = new MutationObserver(look);
+        observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+        look();
+    });
+}"""
+"""Notes the moment (ms since 1970) at which a node's button says a state."""
+
 _INTERACTIVE = "performance.getEntriesByName('interactive')[0]?.startTime ?? null"
 
 
@@ -51,7 +64,7 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="loads of each graph")
-    parser.add_argument("--layouts", action="store_true", help="layout beside dagre and elkjs")
+    parser.add_argument("--beside", action="store_true", help="layout and renderer beside others")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     given = parser.parse_args()
     figures = Figures()
@@ -61,8 +74,8 @@ def main() -> None:
     for nodes, budget, goal in GRAPHS:
         with serving(site, nodes) as service:
             measure_loads(figures, service, nodes, budget, goal, given.rounds)
-    if given.layouts:
-        layouts(figures)
+    if given.beside:
+        page_renderers.measure(figures, BESIDE_ROUNDS)
     tell(figures, given.json, heading)
 
 
@@ -106,23 +119,25 @@ def measure_loads(figures: Figures, service: ServiceProcess, nodes: int, budget:
             if number:  # the first one starts the browser's own processes
                 figures.add(f"interactive, {nodes} nodes", "s", seconds, Goal(goal))
                 figures.add(f"longest task, {nodes} nodes", "ms", longest, LONGEST_TASK)
-        for number in range(rounds):
-            figures.add(f"cancelled job seen, {nodes} nodes", "s", cancelled(page, service, number), ABORTED)
+        measure_cancelled(figures, page, service, nodes, budget)
 
 
-def cancelled(page: Any, service: ServiceProcess, number: int) -> float:
-    """Seconds from the answer to an ABORT until the page shows it."""
+def measure_cancelled(figures: Figures, page: Any, service: ServiceProcess, nodes: int, budget: str) -> None:
+    """How soon the open page shows that a job was aborted: from the request that says so, and from its answer."""
     event = json.loads(next(iter(graph_events(1_000))))
-    event["run"]["runId"] = f"00000000-0000-7000-8000-{900_000 + number:012d}"
-    event["eventTime"] = datetime.now(UTC).isoformat()
-    name = event["job"]["namespace"] + ":" + event["job"]["name"]
-    page.goto(f"{service.url}/?budget=3000&only=1&node=job:{name}")
-    for state, event_type in (("running", "START"), ("aborted", "ABORT")):
-        event["eventType"], event["eventTime"] = event_type, datetime.now(UTC).isoformat()
-        send(service, [json.dumps(event).encode()])
-        sent = time.monotonic()
-        until(page, f"document.querySelector('[data-node=\"job:{name}\"][data-state={state}]') ? 1 : null")
-    return time.monotonic() - sent
+    node = f"job:{event['job']['namespace']}:{event['job']['name']}"
+    page.goto(f"{service.url}/?budget={budget}&node={node}")
+    for number in range(CANCELLED):
+        event["run"]["runId"] = f"00000000-0000-7000-8000-{900_000 + number:012d}"
+        for event_type, state in (("START", "running"), ("ABORT", "aborted")):
+            event["eventType"], event["eventTime"] = event_type, datetime.now(UTC).isoformat()
+            page.evaluate(_SEEN, [node, state])
+            sent = time.time()
+            send(service, [json.dumps(event).encode()])
+            accepted = time.time()
+            seen = page.evaluate("window.seen") / 1000
+        figures.add(f"cancelled job seen after its event was sent, {nodes} nodes", "s", seen - sent, ABORTED)
+        figures.add(f"cancelled job seen after the answer to that, {nodes} nodes", "s", seen - accepted, ABORTED)
 
 
 def until(page: Any, expression: str) -> float:
@@ -134,15 +149,6 @@ def until(page: Any, expression: str) -> float:
             return float(value)
         page.wait_for_timeout(10)
     raise TimeoutError(f"the page did not get to: {expression}")
-
-
-def layouts(figures: Figures) -> None:
-    """The page's layout, dagre and elkjs on the same graphs, in Node."""
-    if not (PAGE / "node_modules").is_dir():
-        sys.exit("--layouts needs the page's packages: cd page && npm ci")
-    done = subprocess.run(["npm", "run", "-s", "bench"], cwd=PAGE, stdout=subprocess.PIPE, text=True, check=True)
-    for row in map(json.loads, done.stdout.splitlines()):
-        figures.add(f"layout by {row['engine']}, {row['nodes']} nodes, {row['edges']} edges", "s", row["seconds"])
 
 
 if __name__ == "__main__":

@@ -40,18 +40,19 @@ def project(tmp_path_factory) -> Path:
     folder.mkdir()
     for name in FROM_SOURCES:
         source = PAGE / name
-        (shutil.copytree if source.is_dir() else shutil.copyfile)(source, folder / name)
-    words = [
-        "npm",
-        "ci",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--cache",
-        str(Artifacts.open().cache.root / "npm"),
-    ]
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("node_modules", "build"))
+        else:
+            shutil.copyfile(source, folder / name)
+    install(folder)
     return folder
+
+
+def install(folder: Path) -> None:
+    """The packages of a lock file."""
+    cache = str(Artifacts.open().cache.root / "npm")
+    words = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", cache]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="session")

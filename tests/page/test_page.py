@@ -16,6 +16,7 @@ from tests.page.contract_events import facet, run_event, run_id
 
 ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
 SALES = "dataset:s3://warehouse:sales/orders"
+ABORTED_MS = 2_000
 STATS = "dataset:s3://warehouse:sales/supplier_stats"
 SHOP_ORDERS = "dataset:postgres://postgres:5432:shop.public.orders"
 
@@ -80,7 +81,8 @@ def test_a_job_that_is_cancelled_turns_aborted_on_the_open_page(visit, shop, con
     assert visit.card(ETL).get_attribute("data-state") == "running"
     number = [job.name for job in contract.jobs].index(JOB_ORDERS_ETL)
     shop.send(run_event(JOBS, etl_of(contract), "ABORT", run_id(number * 100), datetime.now(UTC)))
-    visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached")
+    # The event is on disk and in the graph: this is how long somebody who looks at it may be left in the dark.
+    visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
 
 
 def test_details_of_a_dataset_have_schema_writes_and_what_changed_between_versions(visit, shop, contract):
@@ -121,6 +123,95 @@ def test_the_slider_shows_the_graph_as_it_was_and_the_changes_since(visit, shop,
     visit.open(view="changes", since=before)
     row = visit.page.locator("tr.added").filter(has_text=f"{JOBS}/late_comer").first
     assert row.inner_text().startswith("added\tjob")
+
+
+@pytest.fixture
+def evolved(shop, contract):
+    """The shop has a column more in one table, and a job more with a table of its own: the moment before."""
+    job = etl_of(contract)
+    before = datetime.now(UTC) + timedelta(seconds=15)
+    changed = run_event(JOBS, job, "RUNNING", run_id(300), before + timedelta(seconds=5))
+    changed["outputs"][0]["facets"]["schema"]["fields"].append({"name": "currency", "type": "string"})
+    new = run_event(JOBS, job, "START", run_id(902), before + timedelta(seconds=5))
+    new["job"]["name"] = "late_comer"
+    new["outputs"] = [{"namespace": "s3://warehouse", "name": "sales/late", "facets": {}}]
+    shop.send(changed, new)
+    return before.isoformat()
+
+
+LATE = f"job:{JOBS}:late_comer"
+LATE_TABLE = "dataset:s3://warehouse:sales/late"
+
+
+def marks(visit) -> dict[str, str]:
+    """What the picture says became of each card that is not as it was."""
+    said = visit.page.locator(".cards button").evaluate_all("all => all.map(one => [one.dataset.node, one.ariaLabel])")
+    found = {node: re.search(r"(added|removed|changed)$", label) for node, label in said}
+    return {node: match[1] for node, match in found.items() if match}
+
+
+def test_the_difference_of_two_moments_is_drawn_in_the_graph(visit, evolved):
+    visit.open(since=evolved)
+    assert marks(visit) == {LATE: "added", LATE_TABLE: "added", SALES: "changed"}
+    legend = visit.page.get_by_role("group", name=re.compile("Changes since"))
+    assert re.search(r"added: 2 nodes, \d edges\s+~ changed: 1 node", legend.inner_text())
+    visit.card(SALES).focus()
+    visit.page.keyboard.press("Enter")
+    details = visit.page.get_by_label("Details")
+    assert details.locator(".diff .added").first.inner_text().endswith("sales/orders#currency string")
+    visit.page.get_by_role("button", name="Stop comparing").click()
+    legend.wait_for(state="detached")
+    assert marks(visit) == {}
+    assert "since=" not in visit.page.url
+
+
+def test_the_difference_between_two_moments_of_the_past_keeps_what_is_no_more(visit, evolved):
+    """Turned round: the graph of the beginning compared with a later one has lost what came since."""
+    later = (datetime.fromisoformat(evolved) + timedelta(seconds=10)).isoformat()
+    visit.open(since=later, at=evolved)
+    assert marks(visit) == {LATE: "removed", LATE_TABLE: "removed", SALES: "changed"}
+    visit.open(since=later, at=evolved, node=LATE_TABLE)
+    details = visit.page.get_by_label("Details")
+    details.get_by_text("no longer in the later one").wait_for()
+    assert details.locator(".diff .removed").count() >= 2
+
+
+def test_keys_lead_from_one_change_to_the_next_and_a_link_keeps_the_place(visit, evolved):
+    visit.open(since=evolved)
+    seen = []
+    for _ in range(4):
+        visit.page.keyboard.press("n")
+        visit.page.get_by_label("Details").get_by_role("heading", level=2).wait_for()
+        seen.append(parse_qs(urlsplit(visit.page.url).query)["node"][0])
+    assert seen == [LATE, LATE_TABLE, SALES, LATE]
+    visit.page.keyboard.press("p")
+    chosen = visit.page.locator('.cards [aria-pressed="true"]')
+    visit.page.locator(f'.cards [data-node="{SALES}"][aria-pressed="true"]').wait_for(state="attached")
+    visit.page.reload()
+    chosen.wait_for(state="attached")
+    assert chosen.get_attribute("data-node") == SALES
+
+
+def test_changes_in_closed_groups_are_counted_on_them(browser, empty):
+    names = [f"area{number % 3}/table{number:03d}" for number in range(30)]
+    empty.send(*(dataset_event("s3://lake", name) for name in names))
+    before = datetime.now(UTC).isoformat()
+    empty.send(*(dataset_event("s3://lake", f"area1/{name}") for name in ("new1", "new2")))
+    with visiting(browser, empty.url) as visit:
+        visit.open(since=before, budget="10")
+        group = visit.page.get_by_role("button", name=re.compile(r"Group area1 .*: 12 datasets, 2 added; opens"))
+        group.wait_for(state="attached")
+        assert visit.page.get_by_role("button", name=re.compile("Group area2 .*added")).count() == 0
+        visit.page.keyboard.press("n")
+        visit.card("dataset:s3://lake:area1/new1").wait_for(state="attached")
+
+
+def test_a_list_of_changes_leads_to_the_graph_and_back(visit, evolved):
+    visit.open(view="changes", since=evolved)
+    visit.page.get_by_role("link", name="In the graph").click()
+    visit.card(LATE_TABLE).wait_for(state="attached")
+    visit.page.get_by_role("link", name="As a list").click()
+    visit.page.locator("tr.added").filter(has_text="late_comer").first.wait_for()
 
 
 def test_a_slider_that_is_moved_goes_to_the_past(visit):
@@ -260,6 +351,40 @@ def test_without_events_the_page_says_how_to_get_some_and_shows_the_first_when_i
         visit.card("dataset:s3://lake:first").wait_for(state="attached")
 
 
+@pytest.mark.parametrize(
+    ("dark", "chosen", "wanted"), [(True, None, "dark"), (False, "dark", "dark"), (True, "light", "light")]
+)
+def test_nothing_flashes_before_the_page_runs(browser, shop, dark, chosen, wanted):
+    """The colours are there before the first module is: here none ever comes."""
+    with visiting(browser, shop.url, dark=dark) as visit:
+        if chosen:
+            visit.page.add_init_script(f"localStorage.setItem('lineage-page.darkness', '{chosen}')")
+        visit.page.route("**/assets/*.js", lambda route: route.abort())
+        visit.page.goto(shop.url)
+        background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == {"dark": "rgb(17, 22, 29)", "light": "rgb(245, 247, 250)"}[wanted]
+
+
+def test_light_and_dark_follow_the_system_until_one_is_chosen(visit):
+    theme = "document.documentElement.dataset.theme"
+    visit.open()
+    assert visit.page.evaluate(theme) == "light"
+    visit.page.emulate_media(color_scheme="dark")
+    visit.page.locator("html[data-theme=dark]").wait_for()
+    visit.page.get_by_label("Colours").select_option("light")
+    visit.page.locator("html[data-theme=light]").wait_for()
+
+
+def test_the_charts_tell_what_came_before_the_page_was_opened(visit, shop):
+    told = shop.get("/api/v1/flow")
+    assert sum(sample["events"] for sample in told["samples"]) > 10
+    visit.open(view="lab")
+    chart = visit.page.get_by_role("img", name=re.compile("highest|just started"))
+    chart.first.wait_for(state="attached")
+    # The step that still grows is not drawn: wait until it is whole.
+    visit.page.get_by_role("img", name=re.compile(r"highest [1-9]")).first.wait_for(state="attached")
+
+
 def test_a_service_that_goes_away_is_told_of(browser, shop):
     with visiting(browser, shop.url) as visit:
         visit.open()
@@ -275,6 +400,7 @@ VIEWS = {
     "columns": {"view": "columns", "node": STATS, "field": "total_price"},
     "impact": {"view": "impact", "node": SHOP_ORDERS, "field": "price"},
     "changes": {"view": "changes"},
+    "difference": {"since": "2020-01-01T00:00:00Z", "node": SALES},
     "lab": {"view": "lab"},
 }
 

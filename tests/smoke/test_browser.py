@@ -3,27 +3,25 @@
 
 from datetime import UTC, datetime, timedelta
 
-import httpx
 import pytest
 
 from infra.namespaces import ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOBS, KAFKA, POSTGRES, WAREHOUSE
-from tests.page.browser import chromium, visiting
+from tests.page import pictures
+from tests.page.browser import visiting
+from tests.smoke.lab_page import browser_of
 
 pytestmark = pytest.mark.smoke
 
 ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
 STATS = f"dataset:{WAREHOUSE}:sales/supplier_stats"
 SHOP_ORDERS = f"dataset:{POSTGRES}:shop.public.orders"
+ABORTED_MS = 2_000
 DATASETS = {f"dataset:{KAFKA}:orders", f"dataset:{ARCHIVE}:topics/orders", STATS, SHOP_ORDERS}
 
 
 @pytest.fixture(scope="module")
 def browser(lab):
-    answer = httpx.get(lab.environment["LAB_LINEAGE"], timeout=20)
-    if answer.status_code == 503:
-        pytest.skip("this lab has no lineage page: bin/lab setup says why it could not be built")
-    answer.raise_for_status()
-    with chromium() as found:
+    with browser_of(lab) as found:
         yield found
 
 
@@ -54,7 +52,8 @@ def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(vis
     visit.open()
     assert visit.card(ETL).get_attribute("data-state") == "running"
     assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
-    visit.page.locator(f'[data-node="{ETL}"]:not([data-state="running"])').wait_for(state="attached")
+    # The command ends when the service has the job's last event.
+    visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
     visit.page.locator(f'[data-node="{ETL}"][data-state="running"]').wait_for(state="attached", timeout=120_000)
 
@@ -62,3 +61,14 @@ def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(vis
 def test_what_changed_since_the_beginning_is_the_whole_lab(visit):
     visit.open(view="changes", since=(datetime.now(UTC) - timedelta(days=1)).isoformat())
     visit.page.locator("tr.added").filter(has_text=f"{JOBS}/{JOB_ORDERS_LAKE}").first.wait_for()
+
+
+def test_the_whole_lab_is_drawn_as_new_since_the_beginning(visit):
+    visit.open(since=(datetime.now(UTC) - timedelta(days=1)).isoformat())
+    assert (visit.card(STATS).get_attribute("aria-label") or "").endswith("added")
+
+
+@pytest.mark.skipif(not pictures.WANTED, reason="pictures are made with UPDATE_SCREENSHOTS=1")
+def test_pictures_of_the_documentation_are_made(browser, lab):
+    """The last test of this file: the charts have half an hour of the lab's events by then, or all of them."""
+    pictures.take_all(browser, lab.environment["LAB_LINEAGE"])

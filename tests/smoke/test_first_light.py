@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections import Counter, defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from ipaddress import ip_address
 from itertools import pairwise
@@ -35,7 +35,10 @@ from infra.provider.kinds.topic import TopicInputs, TopicKind
 from infra.supervision import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.contract import compare, load
+from tests.page import pictures
+from tests.page.browser import visiting
 from tests.smoke.drain import drain
+from tests.smoke.lab_page import browser_of
 from tests.smoke.sorted_orders import await_sorted
 from tests.smoke.specification import errors_of
 
@@ -343,6 +346,27 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
         older, newer = versions_around(lab, *place, "currency")
         assert made_at(older) < before < made_at(newer) < datetime.now(UTC), place
         assert older["version"] != newer["version"]
+
+
+def test_the_page_draws_what_the_new_column_changed(lab):
+    """Here rather than with the page's other tests: every test before must find the shop's tables as they were."""
+    places = ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders"))
+    before = min(made_at(versions_around(lab, *place, "currency")[1]) for place in places) - timedelta(seconds=1)
+    nodes = [f"dataset:{namespace}:{name}" for namespace, name in places]
+    with (
+        browser_of(lab) as browser,
+        visiting(browser, lab.environment["LAB_LINEAGE"]) as visit,
+    ):
+        visit.open(since=before.isoformat(), node=nodes[0])
+        for node in nodes:
+            assert visit.card(node).get_attribute("aria-label").endswith(", changed"), node
+        line = visit.page.get_by_label("Details").locator(".diff .added").filter(has_text="orders#currency")
+        line.first.wait_for()
+        if pictures.WANTED:
+            pictures.take(visit, pictures.DIFFERENCE)
+        visit.open(view="changes", since=before.isoformat())
+        row = visit.page.locator("tr.added").filter(has_text=f"{KAFKA}/orders#currency").first
+        assert row.inner_text().startswith("added\tcolumn")
 
 
 def versions_around(lab, namespace, name, column):

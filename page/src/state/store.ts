@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { batch, computed, signal } from "@preact/signals";
+import type { Marks } from "../model/difference";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { EngineClient } from "../worker/client";
 import { ReadError } from "../worker/errors";
 import { type Change, presumedState, Throttle } from "./changes";
 import { formatRoute, parseRoute, type Route } from "./route";
-import { emptySeries, joined, type Series } from "./series";
 
 export const engine = new EngineClient();
 
@@ -13,6 +13,9 @@ export const route = signal<Route>(parseRoute(location.search));
 
 /** The graph that is shown, with the nodes in the order of its export. */
 export const graph = signal<Graph>(EMPTY_GRAPH);
+
+/** What became of the nodes and edges of `graph` since the moment that it is compared with; null without one. */
+export const marks = signal<Marks | null>(null);
 export const status = signal<"loading" | "ready" | "failed">("loading");
 export const problem = signal<{ readonly message: string; readonly status: number } | null>(null);
 
@@ -24,9 +27,6 @@ export const presumed = signal<ReadonlyMap<string, State>>(new Map());
 
 /** Jobs whose events arrived lately, by the time (ms) of the last: they are shown to be alive. */
 export const heard = signal<ReadonlyMap<string, number>>(new Map());
-
-export const eventsPerSecond = signal<Series>(emptySeries(now()));
-export const lagSeconds = signal<Series>(emptySeries(now()));
 
 export const nodeById = computed(() => new Map(graph.value.nodes.map((node, at) => [node.id, at])));
 
@@ -51,16 +51,19 @@ export function href(change: Partial<Route>): string {
 /** The moment of the graph that is shown, empty for the present: a list of changes has moments of its own. */
 export const asOf = computed(() => (["graph", "columns"].includes(route.value.view) ? route.value.at : ""));
 
-/** Read the graph of the moment that the route names. */
+/** The earlier moment that the graph is compared with, empty for none. */
+export const comparedWith = computed(() => (route.value.view === "graph" ? route.value.since : ""));
+
+/** Read the graph of the moments that the route names. */
 export async function load(): Promise<void> {
-  const at = asOf.value;
   try {
-    const found = await read(at === "" ? null : at);
+    const found = await read(asOf.value || null, comparedWith.value || null);
     if (found === null) return;
     batch(() => {
       // An equal shape keeps its arrays, so that what was derived from them stays.
       const { from, to } = sameShape(found, graph.value) ? graph.value : found;
       graph.value = { nodes: found.nodes, from, to };
+      marks.value = found.marks;
       presumed.value = new Map();
       status.value = "ready";
       problem.value = null;
@@ -77,15 +80,20 @@ export async function load(): Promise<void> {
 const SLICE = 1_000;
 
 /** A graph, fetched from the worker slice by slice; null where another one was asked for meanwhile. */
-async function read(at: string | null): Promise<Graph | null> {
-  const { generation, count, from, to } = await engine.ask("load", at);
+async function read(
+  at: string | null,
+  since: string | null,
+): Promise<(Graph & { readonly marks: Marks | null }) | null> {
+  const loaded = await engine.ask("load", at, since);
+  if (loaded === null) return null;
+  const { generation, count, from, to, marks: found } = loaded;
   const nodes: GraphNode[] = [];
   while (nodes.length < count) {
     const slice = await engine.ask("nodes", generation, nodes.length, SLICE);
     if (slice === null) return null;
     nodes.push(...slice);
   }
-  return { nodes, from, to };
+  return { nodes, from, to, marks: found };
 }
 
 /** Listen to the service and to the browser's own buttons, for as long as the page lives. */
@@ -98,10 +106,11 @@ export function start(): void {
     (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     () => performance.now(),
   );
-  let shownMoment = asOf.value;
-  asOf.subscribe((moment) => {
-    if (moment !== shownMoment) void load();
-    shownMoment = moment;
+  const moments = computed(() => `${comparedWith.value}..${asOf.value}`);
+  let shownMoments = moments.value;
+  moments.subscribe((wanted) => {
+    if (wanted !== shownMoments) void load();
+    shownMoments = wanted;
   });
   const source = new EventSource("/api/v1/changes");
   source.onopen = () => (line.value = "live");
@@ -117,7 +126,6 @@ export function start(): void {
   });
   // Silence has no event: a job goes stale because none arrives.
   setInterval(() => void throttle.tell(), STALE_CHECK);
-  setInterval(tick, 1000);
 }
 
 const STALE_CHECK = 20_000;
@@ -137,10 +145,6 @@ function tell(): void {
     const states = new Map(presumed.value);
     const times = new Map(heard.value);
     for (const { change, arrived } of changes) {
-      const second = Math.floor(arrived / 1000);
-      const lag = Math.max(0, arrived - Date.parse(change.eventTime)) / 1000;
-      eventsPerSecond.value = joined(eventsPerSecond.value, second, 1, (a, b) => a + b);
-      if (Number.isFinite(lag)) lagSeconds.value = joined(lagSeconds.value, second, lag, Math.max);
       const told = presumedState(change);
       // Spark says COMPLETE after FAIL: the failure stands.
       if (!told || (states.get(told.id) === "failed" && told.state === "completed")) continue;
@@ -150,15 +154,4 @@ function tell(): void {
     heard.value = times;
     if (asOf.value === "") presumed.value = states;
   });
-}
-
-function tick(): void {
-  batch(() => {
-    eventsPerSecond.value = joined(eventsPerSecond.value, now(), 0, (a, b) => a + b);
-    lagSeconds.value = joined(lagSeconds.value, now(), 0, Math.max);
-  });
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000);
 }

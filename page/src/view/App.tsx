@@ -114,8 +114,8 @@ function Failed() {
         <button type="button" onClick={() => void load()}>
           Try again
         </button>{" "}
-        {route.value.at !== "" && (
-          <button type="button" onClick={() => go({ at: "" })}>
+        {(route.value.at !== "" || route.value.since !== "") && (
+          <button type="button" onClick={() => go({ at: "", since: "" })}>
             To the present
           </button>
         )}

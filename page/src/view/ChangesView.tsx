@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
+import type { DifferenceAnswer } from "../model/difference";
 import { shown } from "../model/names";
 import { csv } from "../model/tables";
 import { go, graph, route } from "../state/store";
+import { How } from "./Comparison";
 import { download } from "./exports";
 import { moment } from "./format";
 import { Link, Notice } from "./parts";
 import { useResource } from "./resource";
 import { useBeginning } from "./TimeBar";
-
-interface Change {
-  readonly kind: "added" | "removed" | "changed";
-  readonly subject: string;
-  readonly of: string;
-  readonly text: string;
-  readonly before: string;
-  readonly after: string;
-}
-
-interface Difference {
-  readonly empty: boolean;
-  readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly changes: readonly Change[];
-}
 
 const SHOWN = 2000;
 const HOUR = 3_600_000;
@@ -39,7 +26,7 @@ export function ChangesView() {
     if (at !== "") values.set("to", at);
     return from === "" ? null : `/api/v1/diff?${values}`;
   }, [since, at, beginning]);
-  const found = useResource<Difference>(query, at === "" ? graph.value : at);
+  const found = useResource<DifferenceAnswer>(query, at === "" ? graph.value : at);
   return (
     <div class="list">
       <div class="bar">
@@ -50,9 +37,9 @@ export function ChangesView() {
             to now
           </button>
         )}
-        {since !== "" && (
-          <Link class="button" to={{ view: "graph", at: since }}>
-            The graph at the beginning
+        {from !== "" && (
+          <Link class="button" to={{ view: "graph", since: from }}>
+            In the graph
           </Link>
         )}
       </div>
@@ -80,7 +67,7 @@ function Moment(props: { readonly label: string; readonly value: string; readonl
   );
 }
 
-function Changes({ found }: { readonly found: Difference }) {
+function Changes({ found }: { readonly found: DifferenceAnswer }) {
   if (found.empty) return <Notice title="Nothing changed: the graphs are the same" />;
   const sums = Object.entries(found.counts).map(
     ([subject, counts]) =>
@@ -130,7 +117,9 @@ function Changes({ found }: { readonly found: Difference }) {
                 <td>
                   <bdi>{shown(change.text)}</bdi>
                 </td>
-                <td class="faint">{how(change)}</td>
+                <td>
+                  <How change={change} />
+                </td>
               </tr>
             ))}
           </tbody>
@@ -143,9 +132,4 @@ function Changes({ found }: { readonly found: Difference }) {
       )}
     </>
   );
-}
-
-function how({ kind, before, after }: Change): string {
-  if (kind === "changed") return `${shown(before || "unknown")} → ${shown(after || "unknown")}`;
-  return before || after ? shown(before || after) : "";
 }

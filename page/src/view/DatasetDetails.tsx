@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { SIGN } from "../model/difference";
 import type { Field, Pair } from "../model/export";
 import type { GraphNode } from "../model/graph";
 import { apiPath } from "../model/ids";
@@ -6,7 +7,7 @@ import { shown } from "../model/names";
 import { type SchemaChange, schemaChanges } from "../model/versions";
 import { graph } from "../state/store";
 import { ago, bytes, moment, number } from "./format";
-import { Icon, Link, NodeLink, Section } from "./parts";
+import { Icon, Link, NodeLink, Section, Table } from "./parts";
 import { useResource } from "./resource";
 
 interface DatasetAnswer extends Pair {
@@ -77,71 +78,54 @@ export function DatasetDetails({ node }: { readonly node: GraphNode }) {
 
 function Columns({ node, fields }: { readonly node: GraphNode; readonly fields: DatasetAnswer["fields"] }) {
   if (fields.length === 0) return <p class="faint">No event has told its schema.</p>;
+  const rows = fields.map((field) => ({
+    key: field.name,
+    cells: [
+      <Column node={node} field={field} />,
+      <span class="faint">{shown(field.type ?? "–")}</span>,
+    ],
+  }));
+  return <Table headings={[{ title: "column" }, { title: "type" }]} rows={rows} />;
+}
+
+function Column({ node, field }: { readonly node: GraphNode; readonly field: DatasetAnswer["fields"][number] }) {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">column</th>
-          <th scope="col">type</th>
-        </tr>
-      </thead>
-      <tbody>
-        {fields.map((field) => (
-          <tr key={field.name}>
-            <td>
-              <Link to={{ view: "columns", node: node.id, field: field.name }}>
-                <bdi>{shown(field.name)}</bdi>
-              </Link>
-              {node.masked.includes(field.name) && (
-                <span class="masked">
-                  <Icon name="lock" size={13} /> masked
-                </span>
-              )}
-              {field.tags.map((tag) => (
-                <span class="tag" key={tag}>
-                  {shown(tag)}
-                </span>
-              ))}
-              {field.description && <small>{shown(field.description)}</small>}
-            </td>
-            <td class="faint">{shown(field.type ?? "–")}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <Link to={{ view: "columns", node: node.id, field: field.name }}>
+        <bdi>{shown(field.name)}</bdi>
+      </Link>
+      {node.masked.includes(field.name) && (
+        <span class="masked">
+          <Icon name="lock" size={13} /> masked
+        </span>
+      )}
+      {field.tags.map((tag) => (
+        <span class="tag" key={tag}>
+          {shown(tag)}
+        </span>
+      ))}
+      {field.description && <small>{shown(field.description)}</small>}
+    </>
   );
 }
 
 function Writes({ found }: { readonly found: ActivityAnswer | null }) {
   if (!found) return <p class="faint">Reading …</p>;
   if (found.writes.length === 0) return <p class="faint">None of the latest events counts rows written here.</p>;
+  const rows = found.writes.map((write) => ({
+    key: `${write.run}${write.eventTime}`,
+    cells: [
+      <span title={moment(write.eventTime)}>{ago(write.eventTime, Date.now())}</span>,
+      <bdi>{shown(write.job)}</bdi>,
+      write.rowCount === null ? "–" : number(write.rowCount),
+      bytes(write.size),
+    ],
+  }));
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">when</th>
-          <th scope="col">job</th>
-          <th scope="col" class="right">
-            rows
-          </th>
-          <th scope="col" class="right">
-            size
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {found.writes.map((write) => (
-          <tr key={`${write.run}${write.eventTime}`}>
-            <td title={moment(write.eventTime)}>{ago(write.eventTime, Date.now())}</td>
-            <td>
-              <bdi>{shown(write.job)}</bdi>
-            </td>
-            <td class="right">{write.rowCount === null ? "–" : number(write.rowCount)}</td>
-            <td class="right">{bytes(write.size)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      headings={[{ title: "when" }, { title: "job" }, { title: "rows", right: true }, { title: "size", right: true }]}
+      rows={rows}
+    />
   );
 }
 
@@ -169,8 +153,6 @@ function Versions({ found }: { readonly found: VersionsAnswer | null }) {
     </ol>
   );
 }
-
-const SIGN: Readonly<Record<SchemaChange["kind"], string>> = { added: "+", removed: "−", changed: "~" };
 
 function Change({ changes }: { readonly changes: readonly SchemaChange[] | null }) {
   if (changes === null) return <p class="faint">the first that is known</p>;

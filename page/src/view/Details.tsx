@@ -2,7 +2,8 @@
 import { ENGINE_NAMES } from "../model/engines";
 import type { GraphNode } from "../model/graph";
 import { shown } from "../model/names";
-import { go, graph, nodeById, route, stateNow } from "../state/store";
+import { go, graph, marks, nodeById, route, stateNow } from "../state/store";
+import { ChangesOfNode } from "./Comparison";
 import { DatasetDetails } from "./DatasetDetails";
 import { ago } from "./format";
 import { JobDetails } from "./JobDetails";
@@ -37,6 +38,7 @@ function Unknown() {
 
 function Known({ node }: { readonly node: GraphNode }) {
   const live = route.value.at === "";
+  const removed = marks.value?.nodes[nodeById.value.get(node.id) ?? -1] === "removed";
   return (
     <>
       <header>
@@ -48,7 +50,7 @@ function Known({ node }: { readonly node: GraphNode }) {
           {node.kind === "job" ? (node.streaming ? "· streaming job" : "· batch job") : "· dataset"} ·{" "}
           <bdi>{shown(node.namespace)}</bdi>
         </p>
-        {node.kind === "job" && <StateBadge state={stateNow(node)} />}
+        {node.kind === "job" && !removed && <StateBadge state={stateNow(node)} />}
         {node.aliases.length > 0 && (
           <p class="faint">
             also <bdi>{node.aliases.map(shown).join(", ")}</bdi>
@@ -62,7 +64,7 @@ function Known({ node }: { readonly node: GraphNode }) {
             </span>
           ))}
           {node.owners.length > 0 && <small>owned by {node.owners.map(shown).join(", ")} </small>}
-          {live && <small>last event {ago(node.updatedAt, Date.now())}</small>}
+          {live && !removed && <small>last event {ago(node.updatedAt, Date.now())}</small>}
         </p>
         <p class="actions">
           <button type="button" aria-pressed={route.value.only} onClick={() => go({ only: !route.value.only })}>
@@ -80,8 +82,15 @@ function Known({ node }: { readonly node: GraphNode }) {
           )}
         </p>
       </header>
-      {!live && <p class="faint">Details are those of the present; the graph is of the past.</p>}
-      {node.kind === "dataset" ? <DatasetDetails node={node} /> : <JobDetails node={node} />}
+      <ChangesOfNode id={node.id} />
+      {removed ? (
+        <p class="faint">It is in the earlier graph and no longer in the later one.</p>
+      ) : (
+        <>
+          {!live && <p class="faint">Details are those of the present; the graph is of the past.</p>}
+          {node.kind === "dataset" ? <DatasetDetails node={node} /> : <JobDetails node={node} />}
+        </>
+      )}
     </>
   );
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
+import { keptMarks, type Marks } from "../model/difference";
 import { type Graph, subgraph } from "../model/graph";
 import { collapse, type Collapsed } from "../model/groups";
 import { trace } from "../model/trace";
-import { go, graph, nodeById, presumed, route, stateNow } from "../state/store";
+import { go, graph, marks, nodeById, presumed, route, stateNow } from "../state/store";
+import { Comparison } from "./Comparison";
 import { Details } from "./Details";
 import { PictureView } from "./PictureView";
 import { graphPicture } from "./scene";
@@ -14,12 +16,18 @@ const BUDGETS = [100, 300, 1000, 3000];
 /** Jobs and datasets, grouped where there are too many. */
 export function GraphView() {
   const { node, only, open, closed, budget } = route.value;
-  const seen = useMemo(() => part(graph.value, only ? node : ""), [graph.value, only, node]);
+  const { graph: seen, marks: seenMarks } = useMemo(
+    () => part(graph.value, marks.value, only ? node : ""),
+    [graph.value, marks.value, only, node],
+  );
   const collapsed = useMemo(() => {
     const choice = { budget, open: new Set([...open, ...groupsAround(seen, node)]), closed: new Set(closed) };
     return collapse(seen.nodes, choice);
   }, [seen, node, open, closed, budget]);
-  const picture = useMemo(() => graphPicture(seen, collapsed, stateNow), [seen, collapsed, presumed.value]);
+  const picture = useMemo(
+    () => graphPicture(seen, collapsed, stateNow, seenMarks),
+    [seen, collapsed, seenMarks, presumed.value],
+  );
 
   const pick = (id: string | null) => {
     if (id === null) go({ node: "", only: false });
@@ -34,7 +42,12 @@ export function GraphView() {
           title="Lineage graph"
           selected={node}
           onPick={pick}
-          tools={<Groups collapsed={collapsed} count={seen.nodes.length} />}
+          tools={
+            <>
+              <Groups collapsed={collapsed} count={seen.nodes.length} />
+              <Comparison />
+            </>
+          }
         />
         <TimeBar />
       </div>
@@ -44,14 +57,12 @@ export function GraphView() {
 }
 
 /** The graph, or what feeds a node and what it feeds. */
-function part(whole: Graph, node: string): Graph {
+function part(whole: Graph, wholeMarks: Marks | null, node: string): { graph: Graph; marks: Marks | null } {
   const at = nodeById.value.get(node);
-  if (at === undefined) return whole;
+  if (at === undefined) return { graph: whole, marks: wholeMarks };
   const path = trace(whole.nodes.length, whole, at);
-  return subgraph(
-    whole,
-    whole.nodes.map((_, index) => path.has(index)),
-  );
+  const kept = whole.nodes.map((_, index) => path.has(index));
+  return { graph: subgraph(whole, kept), marks: wholeMarks && keptMarks(wholeMarks, whole, kept) };
 }
 
 /** The groups that must be open for a node to be seen: a link to it must lead to it. */

@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { alerts, type ContractReport, type LabAnswer, type StatsAnswer } from "../model/alerts";
+import { type FlowAnswer, lag, type Series, throughput } from "../model/flow";
 import { shown } from "../model/names";
-import { eventsPerSecond, graph, lagSeconds, line, stateNow } from "../state/store";
-import type { Series } from "../state/series";
-import { number } from "./format";
-import { Elsewhere, Link, Notice } from "./parts";
+import { graph, line, stateNow } from "../state/store";
+import { duration, number } from "./format";
+import { Elsewhere, Link, Notice, Table } from "./parts";
 import { useResource } from "./resource";
 
 const EVERY = 3_000;
@@ -20,6 +20,7 @@ export function LabView() {
   }, []);
   const lab = useResource<LabAnswer>("/api/v1/lab", round);
   const stats = useResource<StatsAnswer>("/api/v1/stats", round);
+  const flow = useResource<FlowAnswer>("/api/v1/flow", round);
   const contract = useResource<ContractReport>("/api/v1/contract", graph.value);
   const found = alerts(graph.value.nodes, stateNow, lab.value, stats.value, contract.value);
   return (
@@ -41,12 +42,12 @@ export function LabView() {
         <Contract found={contract.value} error={contract.error} />
       </Card>
       <Card title="Events per second">
-        <Chart series={eventsPerSecond.value} unit="events" />
+        <Chart series={flow.value && throughput(flow.value)} error={flow.error} spoken={number} />
       </Card>
-      <Card title="Lineage lag: from an event's time to this page">
-        <Chart series={lagSeconds.value} unit="s" />
+      <Card title="Lineage lag: from an event's time to the graph">
+        <Chart series={flow.value && lag(flow.value)} error={flow.error} spoken={(value) => duration(value * 1000)} />
       </Card>
-      <Card title={lab.value?.name ? `Services of ${shown(lab.value.name)}` : "Services"} wide>
+      <Card title="Services of this lab" wide>
         <Services found={lab.value} error={lab.error} />
       </Card>
       <Card title="Lineage service" wide>
@@ -69,34 +70,25 @@ function Services({ found, error }: { readonly found: LabAnswer | null; readonly
   if (error) return <p class="error">{error}</p>;
   if (!found) return <p class="faint">Asking …</p>;
   if (found.services.length === 0) return <Notice title="This service runs outside a lab" />;
+  const rows = found.services.map((service) => ({
+    key: service.name,
+    cells: [
+      shown(service.title),
+      <>
+        <span class={`state ${service.state === "up" ? "running" : "failed"}`}>
+          <span aria-hidden="true">{service.state === "up" ? "●" : "✕"}</span> {service.state}
+        </span>{" "}
+        <small>{shown(service.answer)}</small>
+      </>,
+      number(service.milliseconds),
+      service.ui ? <Elsewhere url={service.ui} /> : <span class="faint">–</span>,
+    ],
+  }));
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">service</th>
-          <th scope="col">state</th>
-          <th scope="col" class="right">
-            ms
-          </th>
-          <th scope="col">its own page</th>
-        </tr>
-      </thead>
-      <tbody>
-        {found.services.map((service) => (
-          <tr key={service.name}>
-            <td>{shown(service.title)}</td>
-            <td>
-              <span class={`state ${service.state === "up" ? "running" : "failed"}`}>
-                <span aria-hidden="true">{service.state === "up" ? "●" : "✕"}</span> {service.state}
-              </span>{" "}
-              <small>{shown(service.answer)}</small>
-            </td>
-            <td class="right">{number(service.milliseconds)}</td>
-            <td>{service.ui ? <Elsewhere url={service.ui} /> : <span class="faint">–</span>}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      headings={[{ title: "service" }, { title: "state" }, { title: "ms", right: true }, { title: "its own page" }]}
+      rows={rows}
+    />
   );
 }
 
@@ -151,16 +143,24 @@ function Counts({ found }: { readonly found: StatsAnswer | null }) {
 const WIDTH = 360;
 const HEIGHT = 70;
 
-/** The last two minutes as bars. */
-function Chart({ series, unit }: { readonly series: Series; readonly unit: string }) {
-  const most = Math.max(...series.values);
-  const last = series.values[series.values.length - 2];
-  const step = WIDTH / series.values.length;
-  const bars = series.values.map((value, at) => {
-    const height = most === 0 ? 0 : (value / most) * HEIGHT;
+/** The last half hour as bars, as far as the service remembers it. */
+function Chart(props: {
+  readonly series: Series | null;
+  readonly error: string | null;
+  readonly spoken: (value: number) => string;
+}) {
+  if (props.error) return <p class="error">{props.error}</p>;
+  if (!props.series) return <p class="faint">Reading …</p>;
+  const { values, most, last, minutes } = props.series;
+  const step = WIDTH / values.length;
+  const bars = values.map((value, at) => {
+    const height = most === 0 || value === null ? 0 : (value / most) * HEIGHT;
     return `M${(at * step).toFixed(1)} ${HEIGHT}v${(-height).toFixed(1)}h${(step * 0.8).toFixed(1)}v${height.toFixed(1)}z`;
   });
-  const text = `${number(last)} ${unit} a second ago, at most ${number(most)} in the last two minutes`;
+  const text =
+    values.every((value) => value === null) && minutes === 0
+      ? "the service has just started"
+      : `latest ${last === null ? "none" : props.spoken(last)}, highest ${props.spoken(most)}, over ${minutes} min`;
   return (
     <figure>
       <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={text} preserveAspectRatio="none">

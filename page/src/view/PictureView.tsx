@@ -5,7 +5,7 @@ import type { Layout, Sizes } from "../layout/layout";
 import { SIZES } from "../layout/sizes";
 import { trace } from "../model/trace";
 import { engine } from "../state/store";
-import { darkness } from "../state/theme";
+import { theme } from "../state/theme";
 import { exportPng, exportSvg } from "./exports";
 import { digraphOf, type Picture, sameOutline, type Scene } from "./scene";
 import { Stage } from "./stage";
@@ -82,7 +82,7 @@ export function PictureView({ picture, title, sizes = SIZES, selected, onPick, t
   useEffect(() => {
     stage.current?.emphasize({ selected: at, hovered, traced });
   }, [at, hovered, traced, scene]);
-  useEffect(() => stage.current?.retheme(), [darkness.value]);
+  useEffect(() => stage.current?.retheme(), [theme.value]);
   useEffect(() => {
     if (at >= 0 && picked.current !== selected) stage.current?.reveal(at);
     picked.current = null;

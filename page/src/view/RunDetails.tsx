@@ -4,6 +4,7 @@ import { shown } from "../model/names";
 import { type Event, statistics } from "../model/statistics";
 import { bytes, moment, number } from "./format";
 import type { Run } from "./JobDetails";
+import { Table } from "./parts";
 import { useResource } from "./resource";
 
 const SHOWN_EVENTS = 50;
@@ -32,31 +33,20 @@ export function RunDetails({ run }: { readonly run: Run }) {
         </div>
       )}
       {counts.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">dataset</th>
-              <th scope="col" class="right">
-                rows
-              </th>
-              <th scope="col" class="right">
-                size
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {counts.map((row) => (
-              <tr key={`${row.direction}${row.dataset}`}>
-                <td>
-                  {row.direction === "input" ? "read " : "wrote "}
-                  <bdi>{shown(row.dataset)}</bdi>
-                </td>
-                <td class="right">{row.rows === null ? "–" : number(row.rows)}</td>
-                <td class="right">{bytes(row.size)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          headings={[{ title: "dataset" }, { title: "rows", right: true }, { title: "size", right: true }]}
+          rows={counts.map((row) => ({
+            key: `${row.direction}${row.dataset}`,
+            cells: [
+              <>
+                {row.direction === "input" ? "read " : "wrote "}
+                <bdi>{shown(row.dataset)}</bdi>
+              </>,
+              row.rows === null ? "–" : number(row.rows),
+              bytes(row.size),
+            ],
+          }))}
+        />
       )}
       <Events found={found.value} />
     </div>

@@ -6,6 +6,7 @@ import { Link } from "./parts";
 import { useResource } from "./resource";
 
 const STEPS = 1000;
+const HOUR = 3_600_000;
 
 /** The first moment that the log tells of, in milliseconds; null while it is not known. */
 export function useBeginning(): number | null {
@@ -17,46 +18,77 @@ export function useBeginning(): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** A slider over all that the log knows; at its right end the graph is that of the present, and live. */
+/**
+ * A slider over all that the log knows; at its right end the graph is that of the present, and live. With a second one
+ * the graph is compared with that of an earlier moment.
+ */
 export function TimeBar() {
   const beginning = useBeginning();
-  const { at } = route.value;
-  const [sliding, slide] = useState<number | null>(null);
+  const { at, since } = route.value;
   if (beginning === null) return null;
   const end = Math.max(Date.now(), beginning + 1);
-  const step = (time: number) => Math.round(((time - beginning) / (end - beginning)) * STEPS);
-  const time = (value: number) => beginning + ((end - beginning) * value) / STEPS;
-  const value = sliding ?? (at === "" ? STEPS : Math.min(STEPS, Math.max(0, step(Date.parse(at)))));
-  const text = value === STEPS ? "now, live" : moment(new Date(time(value)).toISOString());
-  const settle = (chosen: number) => {
-    slide(null);
-    go({ at: chosen === STEPS ? "" : new Date(Math.ceil(time(chosen))).toISOString() });
-  };
+  const anHourAgo = () => new Date(Math.max(beginning, Date.now() - HOUR)).toISOString();
   return (
     <div class="time" data-past={at !== ""}>
+      {since !== "" && (
+        <Slider label="Since" beginning={beginning} end={end} value={since} onChange={(value) => go({ since: value })} />
+      )}
+      <Slider label="As of" beginning={beginning} end={end} value={at} onChange={(value) => go({ at: value })} />
+      {since === "" ? (
+        <Link class="button" to={at === "" ? { since: anHourAgo() } : { since: at, at: "" }}>
+          {at === "" ? "What changed" : "What changed since"}
+        </Link>
+      ) : (
+        <button type="button" onClick={() => go({ since: "" })}>
+          Stop comparing
+        </button>
+      )}
+      {at !== "" && (
+        <button type="button" onClick={() => go({ at: "" })}>
+          Back to now
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface SliderProps {
+  readonly label: string;
+  /** In milliseconds. */
+  readonly beginning: number;
+  readonly end: number;
+  /** RFC 3339; empty for the present, at the right end. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Slider({ label, beginning, end, value, onChange }: SliderProps) {
+  const [sliding, slide] = useState<number | null>(null);
+  const step = (time: number) => Math.round(((time - beginning) / (end - beginning)) * STEPS);
+  const time = (chosen: number) => beginning + ((end - beginning) * chosen) / STEPS;
+  const place = sliding ?? (value === "" ? STEPS : Math.min(STEPS, Math.max(0, step(Date.parse(value)))));
+  const exact = sliding === null && value !== "" ? value : new Date(time(place)).toISOString();
+  const present = sliding === null ? value === "" : place === STEPS;
+  const words = present ? "now, live" : moment(exact);
+  const settle = (chosen: number) => {
+    slide(null);
+    onChange(chosen === STEPS ? "" : new Date(Math.ceil(time(chosen))).toISOString());
+  };
+  return (
+    <span class="slider">
       <label>
-        <span>As of</span>
+        <span>{label}</span>
         <input
           type="range"
           min={0}
           max={STEPS}
-          value={value}
-          aria-valuetext={text}
+          value={place}
+          aria-valuetext={words}
           onInput={(event) => slide(Number(event.currentTarget.value))}
           onChange={(event) => settle(Number(event.currentTarget.value))}
         />
       </label>
-      <output>{text}</output>
-      {at !== "" && (
-        <>
-          <Link class="button" to={{ view: "changes", since: at, at: "" }}>
-            What changed since
-          </Link>
-          <button type="button" onClick={() => go({ at: "" })}>
-            Back to now
-          </button>
-        </>
-      )}
-    </div>
+      <output>{words}</output>
+    </span>
   );
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { svg } from "../model/svg";
+import { type Mark, SIGN } from "../model/difference";
+import { svg, type SvgMark } from "../model/svg";
+import { PLAIN } from "./emphasis";
 import { ICONS } from "./icons";
-import { linePoints, paint, PLAIN } from "./paint";
-import { readPalette } from "./palette";
+import { paint } from "./paint";
+import { dashOf, linePoints } from "./paintLines";
+import { REMOVED } from "./paintMark";
+import { type Palette, readPalette } from "./palette";
 import type { Scene } from "./scene";
 import { fit } from "./viewport";
 
@@ -39,13 +43,20 @@ export function exportSvg(scene: Scene, title: string): void {
     icon: ICONS[card.shape === "column" ? "column" : card.engine],
     x: layout.x[at],
     y: layout.y[at],
+    mark: svgMark(card.mark, palette),
   }));
-  const lines = scene.lines.map(({ from, to, style, label }, at) => ({
+  const lines = scene.lines.map(({ from, to, style, label, mark }, at) => ({
     points: linePoints(layout.x, layout.y, layout.routes[at], from, to),
-    dash: style === "stream" ? "9 5" : style === "indirect" ? "2 5" : "",
+    dash: dashOf({ style, mark }).join(" "),
     label,
+    mark: svgMark(mark, palette),
   }));
   download(fileName(title, "svg"), "image/svg+xml", svg(cards, lines, layout.width, layout.height, palette));
+}
+
+function svgMark(mark: Mark | undefined, palette: Palette): SvgMark | undefined {
+  if (!mark) return undefined;
+  return { sign: SIGN[mark], color: palette.marks[mark], dash: mark === "removed" ? REMOVED.join(" ") : "" };
 }
 
 export function exportPng(scene: Scene, title: string): void {

@@ -2,6 +2,7 @@
 import { SIZES } from "../layout/sizes";
 import { fitted } from "../model/names";
 import { ICONS } from "./icons";
+import { paintMark, REMOVED } from "./paintMark";
 import type { Palette } from "./palette";
 import type { Card } from "./scene";
 
@@ -31,9 +32,12 @@ export function paintCard(
   outline(context, card, left, top);
   context.fillStyle = card.shape === "group" ? palette.group : palette.card;
   context.fill();
-  context.strokeStyle = selected || hovered ? palette.accent : palette.border;
-  context.lineWidth = selected ? 2.5 : 1;
+  const usual = card.mark ? palette.marks[card.mark] : palette.border;
+  context.strokeStyle = selected || hovered ? palette.accent : usual;
+  context.lineWidth = selected ? 2.5 : card.mark ? 2 : 1;
+  if (card.mark === "removed") context.setLineDash(REMOVED);
   context.stroke();
+  context.setLineDash([]);
   paintIcon(
     context,
     card.shape === "column" ? "column" : card.engine,
@@ -44,6 +48,7 @@ export function paintCard(
   );
   const marks = paintMarks(context, card, left, top, palette);
   paintText(context, card, left + 44, top, WIDTH - 44 - marks - 10, palette);
+  if (card.mark) paintMark(context, card.mark, left + (card.shape === "job" ? 12 : 3), top + 3, palette);
 }
 
 /** Jobs are round at both ends, datasets are boxes. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { type Mark, MARKS } from "../model/difference";
 import type { Engine } from "../model/engines";
 import type { State } from "../model/graph";
 
@@ -15,6 +16,9 @@ export interface Palette {
   readonly upstream: string;
   readonly downstream: string;
   readonly masked: string;
+  /** Text on a mark's colour. */
+  readonly onMark: string;
+  readonly marks: Readonly<Record<Mark, string>>;
   readonly states: Readonly<Record<State, string>>;
   readonly engines: Readonly<Record<Engine, string>>;
   readonly font: string;
@@ -43,6 +47,8 @@ export function readPalette(): Palette {
     upstream: value("upstream"),
     downstream: value("downstream"),
     masked: value("masked"),
+    onMark: value("on-mark"),
+    marks: Object.fromEntries(MARKS.map((mark) => [mark, value(mark)])) as Record<Mark, string>,
     states: each(STATES, "state"),
     engines: each(ENGINES, "engine"),
     font: value("font"),

@@ -92,6 +92,46 @@ export function Notice({ title, children }: { readonly title: string; readonly c
   );
 }
 
+/** A heading of a table; `right` for columns of numbers. */
+export interface Heading {
+  readonly title: string;
+  readonly right?: boolean;
+}
+
+export interface TableRow {
+  readonly key: string;
+  readonly cells: readonly ComponentChildren[];
+}
+
+/** A small table: a cell for each heading, in their order. */
+export function Table(props: { readonly headings: readonly Heading[]; readonly rows: readonly TableRow[] }) {
+  const side = (at: number) => (props.headings[at].right ? "right" : undefined);
+  return (
+    <table>
+      <thead>
+        <tr>
+          {props.headings.map(({ title }, at) => (
+            <th key={title} scope="col" class={side(at)}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {props.rows.map(({ key, cells }) => (
+          <tr key={key}>
+            {cells.map((cell, at) => (
+              <td key={at} class={side(at)}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 export function Section(props: {
   readonly title: string;
   readonly open?: boolean;

@@ -2,6 +2,7 @@
 import { type Digraph, simplified } from "../layout/graph";
 import type { Layout } from "../layout/layout";
 import type { ColumnPath } from "../model/columns";
+import { counted, joint, type Mark, type Marks, SIGN } from "../model/difference";
 import { ENGINE_NAMES, type Engine, engineOfDataset } from "../model/engines";
 import type { Graph, GraphNode, State } from "../model/graph";
 import type { Collapsed, Group } from "../model/groups";
@@ -18,6 +19,8 @@ export interface Card {
   readonly streaming: boolean;
   readonly state: State;
   readonly masked: boolean;
+  /** What became of it since an earlier moment, where the picture is of a difference. */
+  readonly mark?: Mark | undefined;
   /** What a screen reader and a tooltip say. */
   readonly label: string;
 }
@@ -27,12 +30,15 @@ export interface Line {
   readonly to: number;
   readonly style: "plain" | "stream" | "indirect" | "masked";
   readonly label: string;
+  readonly mark?: Mark | undefined;
 }
 
 /** What is to be drawn. */
 export interface Picture {
   readonly cards: readonly Card[];
   readonly lines: readonly Line[];
+  /** Whether it is of a difference, so that what is as it was steps back. */
+  readonly compared?: boolean;
 }
 
 /** A picture with a place for everything. */
@@ -59,22 +65,41 @@ export function sameOutline(one: Picture, other: Picture): boolean {
   );
 }
 
-/** The picture of a graph whose groups are collapsed. */
-export function graphPicture(graph: Graph, { items, itemOf }: Collapsed, stateOf: (node: GraphNode) => State): Picture {
+/** The picture of a graph whose groups are collapsed; with `marks`, of what became of it. */
+export function graphPicture(
+  graph: Graph,
+  { items, itemOf }: Collapsed,
+  stateOf: (node: GraphNode) => State,
+  marks: Marks | null = null,
+): Picture {
   const cards = items.map((item) =>
-    item.group ? groupCard(graph, item.group, stateOf) : nodeCard(graph.nodes[item.node], stateOf),
+    item.group
+      ? groupCard(graph, item.group, stateOf, marks)
+      : nodeCard(graph.nodes[item.node], stateOf, marks?.nodes[item.node]),
   );
-  const edges = simplified({
-    count: items.length,
-    from: graph.from.map((node) => itemOf[node]),
-    to: graph.to.map((node) => itemOf[node]),
+  const from = graph.from.map((node) => itemOf[node]);
+  const to = graph.to.map((node) => itemOf[node]);
+  const edges = simplified({ count: items.length, from, to });
+  const marksOf = marks && marksOfLines(items.length, from, to, marks.edges);
+  const lines = Array.from(edges.from, (start, edge): Line => {
+    const end = edges.to[edge];
+    const streaming = [cards[start], cards[end]].some((card) => card.shape === "job" && card.streaming);
+    const mark = marksOf && joint(marksOf.get(start * items.length + end)!);
+    return { from: start, to: end, style: streaming ? "stream" : "plain", label: "", ...(mark ? { mark } : {}) };
   });
-  const lines = Array.from(edges.from, (from, edge): Line => {
-    const to = edges.to[edge];
-    const streaming = [cards[from], cards[to]].some((card) => card.shape === "job" && card.streaming);
-    return { from, to, style: streaming ? "stream" : "plain", label: "" };
+  return { cards, lines, compared: marks !== null };
+}
+
+/** The marks of all edges that one line stands for. */
+function marksOfLines(count: number, from: Int32Array, to: Int32Array, marks: Marks["edges"]) {
+  const found = new Map<number, (Mark | undefined)[]>();
+  from.forEach((start, edge) => {
+    const key = start * count + to[edge];
+    const known = found.get(key);
+    if (known) known.push(marks[edge]);
+    else found.set(key, [marks[edge]]);
   });
-  return { cards, lines };
+  return found;
 }
 
 /** The picture of a column's way through all hops. */
@@ -115,7 +140,7 @@ export function spoken(kind: string): string {
   return shown(kind).toLowerCase().replaceAll("_", " ");
 }
 
-function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State): Card {
+function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, mark: Mark | undefined): Card {
   const state = stateOf(node);
   const engine = ENGINE_NAMES[node.engine];
   const mode = node.kind === "job" ? `${node.streaming ? "streaming" : "batch"} job` : "dataset";
@@ -123,6 +148,7 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State): Card {
     mode,
     node.kind === "job" && state !== "none" ? state : "",
     node.tags.map((tag) => `tag ${tag}`).join(", "),
+    mark ?? "",
   ];
   return {
     id: node.id,
@@ -134,6 +160,7 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State): Card {
     streaming: node.streaming,
     state,
     masked: node.masked.length > 0,
+    mark,
     label: `${shown(node.namespace)}/${shown(node.name)}: ${engine}, ${about.filter(Boolean).join(", ")}`,
   };
 }
@@ -146,19 +173,29 @@ function twoParts(name: string): string {
 /** The worst of what happens in a group is what it shows. */
 const WORST: readonly State[] = ["failed", "stale", "aborted", "running", "new", "completed", "none"];
 
-function groupCard(graph: Graph, group: Group, stateOf: (node: GraphNode) => State): Card {
+function groupCard(
+  graph: Graph,
+  group: Group,
+  stateOf: (node: GraphNode) => State,
+  marks: Marks | null,
+): Card {
   const states = new Set(group.members.map((member) => stateOf(graph.nodes[member])));
   const state = WORST.find((known) => states.has(known)) ?? "none";
   const count = `${group.members.length} ${group.kind}s`;
+  const within = group.members.map((member) => marks?.nodes[member]);
+  const changes = counted(within);
+  const spoken = changes.map(([mark, number]) => `${number} ${mark}`);
+  const about = [count, state === "none" ? "" : state, ...spoken].filter(Boolean).join(", ");
   return {
     id: group.id,
     shape: "group",
     title: group.title,
-    subtitle: count,
+    subtitle: [count, changes.map(([mark, number]) => `${SIGN[mark]}${number}`).join(" ")].filter(Boolean).join(" · "),
     engine: group.engine,
     streaming: false,
     state,
     masked: false,
-    label: `Group ${group.title}: ${count}${state === "none" ? "" : `, ${state}`}; opens into its parts`,
+    mark: joint(within),
+    label: `Group ${group.title}: ${about}; opens into its parts`,
   };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIZES } from "../layout/sizes";
-import { paint, PLAIN, type Emphasis } from "./paint";
+import { type Emphasis, opacity, PLAIN } from "./emphasis";
+import { paint } from "./paint";
+import { spotColor } from "./paintSpots";
 import { type Palette, readPalette } from "./palette";
 import type { Scene } from "./scene";
 import { fit, placed, type Point, revealed, type Size, toPicture, toView, type Viewport, zoomed } from "./viewport";
@@ -29,7 +31,6 @@ export class Stage {
   private readonly pointers = new Map<number, Point>();
   private travelled = 0;
   private readonly observer: ResizeObserver;
-  private readonly darkness = matchMedia("(prefers-color-scheme: dark)");
   viewport: Viewport = { x: 0, y: 0, scale: 1 };
 
   constructor(
@@ -47,13 +48,11 @@ export class Stage {
     canvas.addEventListener("pointerleave", () => this.events.onHover(-1));
     minimap?.addEventListener("pointerdown", this.onMinimap);
     minimap?.addEventListener("pointermove", this.onMinimap);
-    this.darkness.addEventListener("change", this.recolor);
     this.resize();
   }
 
   close(): void {
     this.observer.disconnect();
-    this.darkness.removeEventListener("change", this.recolor);
     cancelAnimationFrame(this.frame);
   }
 
@@ -114,14 +113,10 @@ export class Stage {
     return found;
   }
 
-  private readonly recolor = (): void => {
+  /** Read the colours again: it is light or dark now. */
+  retheme(): void {
     this.palette = readPalette();
     this.draw();
-  };
-
-  /** Read the colours again: the user has chosen light or dark. */
-  retheme(): void {
-    this.recolor();
   }
 
   private move(viewport: Viewport): void {
@@ -158,9 +153,11 @@ export class Stage {
     const [width, height] = [Math.max(2, SIZES.width * view.scale), Math.max(1.5, SIZES.height * view.scale)];
     cards.forEach((card, at) => {
       const middle = toView(view, { x: layout.x[at], y: layout.y[at] });
-      context.fillStyle = card.state === "failed" ? this.palette.states.failed : this.palette.engines[card.engine];
+      context.globalAlpha = opacity(this.scene!, card.mark, false, false);
+      context.fillStyle = spotColor(card, this.palette);
       context.fillRect(middle.x - width / 2, middle.y - height / 2, width, height);
     });
+    context.globalAlpha = 1;
     const corner = toView(view, this.viewport);
     const [seenWidth, seenHeight] = [this.size.width, this.size.height].map(
       (side) => (side / this.viewport.scale) * view.scale,

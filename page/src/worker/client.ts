@@ -2,7 +2,7 @@
 import type { Engine } from "./engine";
 import { ReadError } from "./errors";
 
-type Methods = Pick<Engine, "load" | "nodes" | "search" | "readColumns" | "columnPath" | "layOut">;
+type Methods = Pick<Engine, "load" | "nodes" | "changesOf" | "search" | "readColumns" | "columnPath" | "layOut">;
 
 export interface Question {
   readonly id: number;

@@ -3,6 +3,7 @@ import type { Digraph } from "../layout/graph";
 import { type Layout, layOut, type Sizes } from "../layout/layout";
 import { type ColumnIndex, columnIndex, type ColumnPath, columnPath } from "../model/columns";
 import { type Column, type GraphExport, NO_SUMMARIES, type Summaries } from "../model/export";
+import { type Change, changesOf, compared, type DifferenceAnswer, type Marks } from "../model/difference";
 import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, withoutIdleJobs } from "../model/graph";
 import { type Hit, search, type SearchIndex, searchIndex } from "../model/search";
 
@@ -13,7 +14,10 @@ export interface Loaded {
   readonly count: number;
   readonly from: Int32Array;
   readonly to: Int32Array;
+  /** What became of nodes and edges since an earlier moment; null where none was named. */
+  readonly marks: Marks | null;
 }
+
 
 /** What a search found. `partial`: columns were not looked through, because they are still being read. */
 export interface Found {
@@ -30,6 +34,7 @@ export interface Found {
 export class Engine {
   private summaries: Summaries = NO_SUMMARIES;
   private graph: Graph = EMPTY_GRAPH;
+  private difference: DifferenceAnswer | null = null;
   private generation = 0;
   private reading: Promise<GraphExport> | null = null;
   private read: GraphExport | null = null;
@@ -38,19 +43,32 @@ export class Engine {
 
   constructor(private readonly fetchJson: (path: string) => Promise<unknown>) {}
 
-  /** Read the graph as it is, or as it was at a time (RFC 3339), without jobs that move no data. */
-  async load(asOf: string | null): Promise<Loaded> {
-    if (asOf === null) {
-      this.summaries = (await this.fetchJson("/api/v1/summaries")) as Summaries;
-      this.forget(null);
-    } else {
-      const found = (await this.fetchJson(`/api/v1/graph?asOf=${encodeURIComponent(asOf)}`)) as GraphExport;
-      this.summaries = summariesOf(found);
-      this.forget(found);
-    }
-    this.graph = withoutIdleJobs(graphOf(this.summaries));
-    const { nodes, from, to } = this.graph;
-    return { generation: ++this.generation, count: nodes.length, from, to };
+  /**
+   * Read the graph as it is, or as it was at a time (RFC 3339), without jobs that move no data; with `since`, an earlier
+   * time, what was removed since then is in it too, and everything that is other than it was is marked.
+   *
+   * Null where another graph was asked for meanwhile: the last question wins, not the slowest answer.
+   */
+  async load(asOf: string | null, since: string | null = null): Promise<Loaded | null> {
+    const generation = ++this.generation;
+    const difference = since === null ? null : await this.readDifference(since, asOf);
+    const path = asOf === null ? "/api/v1/summaries" : `/api/v1/graph?asOf=${encodeURIComponent(asOf)}`;
+    const answer = await this.fetchJson(path);
+    if (generation !== this.generation) return null;
+    const past = asOf === null ? null : (answer as GraphExport);
+    this.summaries = past === null ? (answer as Summaries) : summariesOf(past);
+    this.forget(past);
+    const graph = withoutIdleJobs(graphOf(this.summaries));
+    const { graph: shown, marks } = difference === null ? { graph, marks: null } : compared(graph, difference);
+    this.difference = difference;
+    this.graph = shown;
+    const { nodes, from, to } = shown;
+    return { generation, count: nodes.length, from, to, marks };
+  }
+
+  /** The changes that a node has part in, of the difference that was read. */
+  changesOf(id: string): readonly Change[] {
+    return this.difference === null ? [] : changesOf(this.difference, id);
   }
 
   /** Some nodes of the graph that was read, in slices that no thread is long busy with; null if it is another now. */
@@ -76,6 +94,11 @@ export class Engine {
 
   layOut(graph: Digraph, sizes: Sizes): Layout {
     return layOut(graph, sizes);
+  }
+
+  private async readDifference(since: string, until: string | null): Promise<DifferenceAnswer> {
+    const values = new URLSearchParams({ from: since, ...(until === null ? {} : { to: until }) });
+    return (await this.fetchJson(`/api/v1/diff?${values}`)) as DifferenceAnswer;
   }
 
   private async export(): Promise<GraphExport> {

@@ -157,6 +157,24 @@ def test_aliases_and_whole_datasets():
     ]
 
 
+def test_each_change_names_what_it_is_about_in_the_direction_of_the_data():
+    after = graph(stats(PRICE, source("items", "tax"), columns=("total", "day"), state="FAIL"))
+    orders, items, made = (("dataset", LAKE, name) for name in ("orders", "items", "stats"))
+    job = ("job", "test-jobs", "stats")
+    assert {(change.subject, change.nodes) for change in diff_graphs(BEFORE, after).changes} == {
+        ("job", (job,)),
+        ("dataset", (items,)),
+        ("column", (made,)),
+        ("edge", (items, job)),
+        ("flow", (items, job, made)),
+        ("column edge", (items, job, made)),
+    }
+    written = graph(stats(PRICE), body(job="writer", outputs=[dataset("orders")], run=2))
+    assert ("edge", (("job", "test-jobs", "writer"), orders)) in {
+        (change.subject, change.nodes) for change in diff_graphs(BEFORE, written).changes
+    }
+
+
 def test_reports_say_the_same():
     difference = diff_graphs(BEFORE, graph(stats(PRICE, source("items", "tax"), state="FAIL")))
     report = json.loads(difference.render_json())
@@ -175,6 +193,7 @@ def test_reports_say_the_same():
         "text": "test-jobs/stats",
         "before": "RUNNING",
         "after": "FAILED",
+        "nodes": [{"kind": "job", "namespace": "test-jobs", "name": "stats"}],
     }
     suite = ElementTree.fromstring(difference.render_junit()).find("testsuite")
     assert {case.get("name"): case.find("failure") is not None for case in suite.iter("testcase")} == {
