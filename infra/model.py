@@ -32,6 +32,7 @@ class Java:
         jar: path of a jar of the user's own, which is the class path in the component's place; empty for none.
         class_path: where in the component's folder the jars are; more places than one are parted by `:`.
         runtime: the release of Java that runs it.
+        components: further ones, whose folders it looks into by itself.
     """
 
     component: str
@@ -42,6 +43,7 @@ class Java:
     jar: str = ""
     class_path: str = "lib/*"
     runtime: Literal[17, 21] = 17
+    components: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Python:
     """A module run with `python -m`, in one of the kit's virtual environments.
 
     `uses` names packages of the project beside the module's own, `reads` files of it that are no Python: a service
-    restarts when any of them changes.
+    restarts when any of them changes. `components` are those that it reads, or starts, by itself; with `java` it
+    starts Java programs on the jars of these, as all that is PySpark does.
     """
 
     module: str
@@ -57,6 +60,8 @@ class Python:
     uses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     environment: Literal["kit", "spark"] = "kit"
+    components: tuple[str, ...] = ()
+    java: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,17 @@ class Binary:
 
 
 Run = Java | Python | Binary
+
+
+def components_of(run: Run) -> tuple[str, ...]:
+    """The components that something which is run needs beside it; its own comes first."""
+    match run:
+        case Java():
+            return (*(() if run.jar else (run.component,)), *run.components)
+        case Python():
+            return run.components
+        case Binary():
+            return (run.component,) if run.component else ()
 
 
 @dataclass(frozen=True)
@@ -106,12 +122,17 @@ class Endpoint:
         port: the conventional port; a target may move it.
         scheme: `http` where a person or a client uses a URL, empty where it is `host:port`.
         published_as: the name under which the stack's outputs show it; empty for what stays inside.
+        private: only the service itself connects to it: it is bound to loopback, wherever the service runs.
+        advertised: it tells clients where to go on, so that each has to come by a listener of its own
+            (`Site.listeners`) where those inside and outside know it by different addresses.
     """
 
     name: str
     port: int
     scheme: str = ""
     published_as: str = ""
+    private: bool = False
+    advertised: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +149,21 @@ class Address:
     def url(self) -> str:
         """The address as the root of a web service, without a closing slash."""
         return f"http://{self}"
+
+
+@dataclass(frozen=True)
+class Listener:
+    """One way by which clients come to an endpoint that is `advertised`.
+
+    Attributes:
+        name: unique among those of the endpoint, in capital letters.
+        bind: where the service has to listen for it.
+        reached: where its clients find it, which is what they have to be told.
+    """
+
+    name: str
+    bind: Address
+    reached: Address
 
 
 @dataclass(frozen=True)
@@ -276,11 +312,21 @@ class Site(Protocol):
     def identity(self) -> str:
         """What tells this lab from every other that could be met at the same addresses."""
 
+    @property
+    def interface(self) -> str:
+        """The address to bind for whatever listens on ports of its own choice."""
+
+    def host(self, service: str) -> str:
+        """The name by which others reach a service or task at such ports."""
+
     def listen(self, service: str, endpoint: str) -> Address:
         """Where the service itself has to bind."""
 
     def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
         """Where others reach it: another service (`inside`) or the user's own client (`outside`)."""
+
+    def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
+        """The ways by which clients come to an endpoint that is `advertised`, that of other services first."""
 
     def file(self, service: str, name: str) -> str:
         """The path at which the service finds one of its `files`."""
@@ -296,6 +342,9 @@ class Site(Protocol):
 
     def component(self, name: str) -> str:
         """The path of a component's folder, for programs that look into it themselves."""
+
+    def project_file(self, path: str) -> str:
+        """The path of a file of the project, for programs that read it themselves."""
 
     def own_jar(self, component: str) -> str:
         """The path of the jar that the kit builds for a component, beside those that it needs."""

@@ -39,7 +39,12 @@ class Settings(BaseModel):
         alias_generator=to_camel, extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True
     )
 
-    target: Literal["local"] = Field("local", description="where the lab runs: local processes")
+    target: Literal["local", "docker"] = Field(
+        "local", description="where the lab runs: local, processes of this machine; docker, containers"
+    )
+    base_image: str = Field(
+        "debian:bookworm-slim", min_length=1, description="with target docker: what the lab's images are built on"
+    )
     port_offset: int = Field(
         0, ge=0, le=50000, description="added to every conventional port, so that several labs fit"
     )

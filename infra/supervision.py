@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One supervisord per stack: it keeps the local lab's processes running. Configuration, start, and its API.
+"""One supervisord per stack: it keeps the local lab's processes running. Its start, and its API.
 
 Used by the provider's kinds, which add and remove programs, and by the `lab` command, which starts, stops and
 looks. Everything of a stack lies in one folder:
@@ -9,7 +9,6 @@ looks. Everything of a stack lies in one folder:
 """
 
 import configparser
-import hashlib
 import os
 import re
 import shutil
@@ -20,77 +19,34 @@ import sys
 import threading
 import xmlrpc.client
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport
 
 from infra.errors import ServiceError
-
-LONGEST_SOCKET_PATH = 100
-"""AF_UNIX paths end at 104 to 108 bytes, and supervisord appends a suffix while it binds."""
+from infra.log_files import Follower, last_lines
+from infra.log_files import log_tail as log_tail
+from infra.memory import memory_mib
+from infra.runtime import State as State
+from infra.runtime import no_such
+from infra.supervisor_config import LONGEST_SOCKET_PATH as LONGEST_SOCKET_PATH
+from infra.supervisor_config import Program as Program
+from infra.supervisor_config import daemon_config as daemon_config
+from infra.supervisor_config import program_config as program_config
+from infra.supervisor_config import socket_path as socket_path
 
 ROOT_VARIABLE = "LINEAGE_LAB_STACK_ROOT"
 """Environment variable that all processes of a stack carry: its folder."""
 
 INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ")
 
+POLL_SECONDS = 0.2
+"""How often a log is looked at, and the state of a task that is waited for."""
+
 _programs = threading.Lock()
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program as supervisord sees it.
-
-    Attributes:
-        name: unique in the stack.
-        stays: True for a service (started at once, restarted when it ends), False for a task (started on
-            request, runs to its end).
-        stop_seconds: time between `stop_signal` and SIGKILL.
-        stop_signal: what asks it to stop, as supervisord names signals.
-        restart: of a service: `always`, or `on_failure` where it may end well and is then left alone.
-    """
-
-    name: str
-    stays: bool
-    stop_seconds: int = 30
-    stop_signal: str = "TERM"
-    restart: Literal["always", "on_failure"] = "always"
-
-
-@dataclass(frozen=True)
-class State:
-    """A program's state: supervisord's own word for it, the process id (0: none), start time, exit status."""
-
-    name: str
-    word: str
-    pid: int
-    started: int
-    exit_status: int
-    explanation: str
-
-    @property
-    def running(self) -> bool:
-        return self.word == "RUNNING"
-
-    @property
-    def ended(self) -> bool:
-        """It ran, or tried to, and is not running now."""
-        return self.word in {"EXITED", "BACKOFF", "FATAL", "UNKNOWN"}
-
-
-def socket_path(root: Path) -> Path:
-    """The control socket of a stack: in its folder, or in a short private one where that path is too long.
-
-    The short one does not hang on TMPDIR: whoever comes later, from another shell, must find it too.
-    """
-    beside = root / "supervisor" / "control.sock"
-    if len(os.fsencode(beside)) <= LONGEST_SOCKET_PATH:
-        return beside
-    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
-    return Path("/tmp") / f"lineage-lab-{os.getuid()}-{digest}" / "control.sock"
 
 
 def _private_folder(folder: Path) -> None:
@@ -111,74 +67,8 @@ def inherited(environment: Mapping[str, str]) -> dict[str, str]:
     return kept | {"NO_PROXY": "127.0.0.1,localhost"}
 
 
-def daemon_config(root: Path) -> str:
-    """supervisord's own configuration."""
-    folder = root / "supervisor"
-    user = "user=root\n" if os.getuid() == 0 else ""  # without it a warning at each start
-    return f"""[unix_http_server]
-file={socket_path(root)}
-chmod=0600
-
-[supervisord]
-logfile={folder / "supervisord.log"}
-logfile_maxbytes=5MB
-logfile_backups=1
-pidfile={folder / "supervisord.pid"}
-childlogdir={folder}
-{user}
-[rpcinterface:supervisor]
-supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
-
-[include]
-files={folder / "programs"}/*.conf
-"""
-
-
-def program_config(root: Path, program: Program, death_signal: bool) -> str:
-    """One program's section. With `death_signal`, the kernel ends the program if supervisord is killed:
-    else its successor could not start it again, as its ports would be taken."""
-    folder = root / "services" / program.name
-    wrapper = f"setpriv --pdeathsig {program.stop_signal} -- " if death_signal else ""
-    stays = "true" if program.stays else "false"
-    return f"""[program:{program.name}]
-command={wrapper}/bin/sh "{folder / "run"}"
-directory={folder}
-autostart={stays}
-autorestart={_autorestart(program)}
-startsecs={1 if program.stays else 0}
-startretries={100 if program.stays else 0}
-stopsignal={program.stop_signal}
-stopwaitsecs={program.stop_seconds}
-stopasgroup=true
-killasgroup=true
-redirect_stderr=true
-stdout_logfile={folder / "log"}
-stdout_logfile_maxbytes=10MB
-stdout_logfile_backups=2
-"""
-
-
-def _autorestart(program: Program) -> str:
-    """supervisord's word; what it expects is exit code 0."""
-    if not program.stays:
-        return "false"
-    return "unexpected" if program.restart == "on_failure" else "true"
-
-
-def log_tail(log: Path, lines: int = 25) -> str:
-    """The last lines of a log, each indented by two; says so where there are none."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - 64 * 1024))
-            text = file.read().decode("utf-8", "replace")
-    except FileNotFoundError:
-        return f"  ({log} does not exist: it never started)"
-    last = [line for line in text.splitlines() if line.strip()][-lines:]
-    return "\n".join(f"  {line[:400]}" for line in last) or f"  ({log} is empty)"
-
-
 class Supervisor:
-    """The supervisord of one stack, reached over its unix socket."""
+    """The supervisord of one stack, reached over its unix socket; a `Runtime` of processes of this machine."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -186,6 +76,27 @@ class Supervisor:
     def log_of(self, program: str) -> Path:
         """Where a program's output goes."""
         return self.root / "services" / program / "log"
+
+    def log_place(self, name: str) -> str:
+        """The path of a program's log."""
+        return str(self.log_of(name))
+
+    def log_tail(self, name: str, lines: int = 25) -> str:
+        """The end of a program's log, indented."""
+        return log_tail(self.log_of(name), lines)
+
+    def follow(self, name: str, lines: int) -> Iterator[str]:
+        """The end of a program's log and all that comes; a task that never ran has none yet."""
+        log, waiter = self.log_of(name), threading.Event()
+        with Follower(log) as follower:
+            yield from last_lines(log, lines) if log.exists() else ()
+            while True:
+                yield from follower.new_lines()
+                waiter.wait(POLL_SECONDS)
+
+    def is_there(self) -> bool:
+        """Whether supervisord answers."""
+        return self.pid() is not None
 
     def pid(self) -> int | None:
         """Process id of the running supervisord; None where it does not answer."""
@@ -225,18 +136,32 @@ class Supervisor:
                 break
         raise ServiceError(f"supervisord did not start in {folder}:\n{log_tail(output)}")
 
-    def shut_down(self) -> None:
-        """Stops every program and supervisord itself, and waits until all are gone."""
-        if self.pid() is not None:
+    def data(self, name: str, volume: str) -> AbstractContextManager[Path]:
+        """The folder of a service's volume itself."""
+        return nullcontext(Path(self.data_place(name, volume)))
+
+    def data_place(self, name: str, volume: str) -> str:
+        """Its path."""
+        return str(self.root / "services" / name / "volumes" / volume)
+
+    def end_strangers(self, known: Callable[[], set[str]]) -> None:
+        """Nothing: a program's name is freed by the update that wants it, and strays end with a new supervisord."""
+
+    def shut_down(self) -> bool:
+        """Stops every program and supervisord itself, and waits until all are gone; says whether there were any."""
+        if runs := self.is_there():
             self._ask(lambda api: api.stopAllProcesses(True))
             self._ask(lambda api: api.shutdown())
-        self.end_strays(patience=20)
+        strays = self.end_strays(patience=20)
         short = socket_path(self.root).parent
         if not short.is_relative_to(self.root):
             shutil.rmtree(short, ignore_errors=True)
+        return runs or strays
 
-    def end_strays(self, patience: float = 0) -> None:
+    def end_strays(self, patience: float = 0) -> bool:
         """Ends what is left of this stack's processes: after `patience` seconds with SIGTERM, then SIGKILL.
+
+        Returns whether there were any.
 
         They are told by a variable in their environment that supervisord hands down; a supervisord that was
         killed may leave some behind.
@@ -249,6 +174,7 @@ class Supervisor:
         for process in alive:
             _signal(process, signal.SIGKILL)
         psutil.wait_procs(alive, timeout=5)
+        return bool(strays)
 
     def _owns(self, process: psutil.Process) -> bool:
         return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(self.root)
@@ -276,6 +202,24 @@ class Supervisor:
         """Starts a program that is not running."""
         self._ask(lambda api: api.startProcess(name, False), Faults.ALREADY_STARTED)
 
+    def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
+        """Starts a program and waits until it is gone; `show` gets each line that it prints, as it does."""
+        waiter = threading.Event()
+        with Follower(self.log_of(name)) as follower:
+            self.run(name)
+            while True:
+                state = self.state(name)
+                for line in follower.new_lines():
+                    if show:
+                        show(line)
+                if state is None or not state.alive:
+                    return state
+                waiter.wait(POLL_SECONDS)
+
+    def memory(self) -> dict[str, float]:
+        """What each program and its children take, in MiB."""
+        return {state.name: memory_mib(state.pid) for state in self.states() if state.pid}
+
     def stop(self, name: str) -> None:
         """Stops a program and waits until it is gone."""
         self._ask(lambda api: api.stopProcess(name, True), Faults.NOT_RUNNING)
@@ -297,8 +241,7 @@ class Supervisor:
         """
         state = self.state(name)
         if state is None:
-            names = ", ".join(known.name for known in self.states())
-            raise ServiceError(f"the lab has no service or task {name}; it has {names}")
+            raise no_such(name, self.states())
         return state
 
     def stays(self, name: str) -> bool:

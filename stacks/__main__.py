@@ -18,16 +18,16 @@ from infra.lab import lab
 from infra.project import PROJECT
 from infra.settings import settings_from_pulumi
 from infra.spark_job_files import read_spark_job_files
-from infra.targets.local import deploy, local_target
+from infra.targets.choice import target_for
 
 
 def main() -> None:
     """Makes the lab of the stack; what a user can mend is said without a traceback."""
     try:
         settings = settings_from_pulumi(os.environ)
-        target = local_target(pulumi.get_stack(), settings, Artifacts.open())
+        target = target_for(pulumi.get_stack(), settings, Artifacts.open())
         own = read_connector_files(PROJECT), read_spark_job_files(PROJECT), read_flink_job_files(PROJECT)
-        deploy(lab(target.site, settings, *own), target)
+        target.deploy(lab(target.site, settings, *own))
     except LabError as error:
         raise pulumi.RunError(str(error)) from error
 

@@ -10,7 +10,7 @@ import pytest
 DEADLINE = "LINEAGE_LAB_TEST_DEADLINE"
 """Environment variable: seconds since 1970 after which no heavy test is begun; without it all of them run."""
 
-HEAVY = frozenset({"connect", "flink", "page"})
+HEAVY = frozenset({"connect", "flink", "page", "docker"})
 """Folders of tests that go deeper into what unit, stack and smoke tests have looked at."""
 
 TESTS = Path(__file__).parent

@@ -5,6 +5,9 @@
     <cache>/binaries/<name>-<key>/                executables
     <cache>/venvs/<name>-<key>/                   virtual environments
     <cache>/page/page-<key>/site/                 the lineage page
+    <cache>/wheels/<name>-<key>/                  what the images' virtual environments are installed from
+    <cache>/images.json                           what the Docker daemon calls the images that were built
+    <cache>/pulumi-plugins                        plugins of Pulumi that their vendors publish
     <cache>/maven, pip, npm, go                   what the package managers keep for themselves
     <cache>/logs                                  their output
     <cache>/tmp                                   work that is not finished

@@ -108,6 +108,10 @@ class Artifacts:
         """
         return self._whole(self._part_item(name))
 
+    def component_key(self, name: str) -> str:
+        """What decides what a component is, as a short hash; it need not be set up."""
+        return self._part_item(name).key
+
     def has(self, name: str) -> bool:
         """Whether a component is set up; for one that not every registry has."""
         return (self._part_item(name).folder / stamps.STAMP_FILE).exists()

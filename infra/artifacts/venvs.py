@@ -94,7 +94,7 @@ def create(environment: Environment, cache: Cache, runner: Runner, progress: Pro
             remedy=_REMEDY,
             log=cache.log(f"pip-{path.stem}"),
         )
-        runner.run(command, lambda line: progress.update(label, _shorten(line)))
+        runner.run(command, lambda line: progress.update(label, shorten(line)))
     if environment.sees:
         lines = [str(site_packages(seen.folder(cache))) for seen in environment.sees]
         (site_packages(folder) / "lineage_lab_seen.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -117,19 +117,19 @@ def download(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Cal
     _make(environment, attempt)
     python = environment / "bin" / "python"
     steps = [
-        ("build", [*_pip(python, cache), *_locked("install"), "-r", REQUIREMENTS / "build.txt"]),
+        ("build", [*pip(python, cache), *locked("install"), "-r", REQUIREMENTS / "build.txt"]),
         (
             name,
             [
-                *_pip(python, cache),
-                *_locked("download"),
+                *pip(python, cache),
+                *locked("download"),
                 *("--no-build-isolation", "--no-binary", ":all:", "-d", archives, "-r", REQUIREMENTS / f"{name}.txt"),
             ],
         ),
     ]
     for step, words in steps:
         command = Command(words, attempt=attempt, remedy=_REMEDY, log=cache.log(f"pip-download-{step}"))
-        runner.run(command, lambda line: on_text(_shorten(line)))
+        runner.run(command, lambda line: on_text(shorten(line)))
     found = list(archives.iterdir())
     if len(found) != 1:
         raise ArtifactError(attempt, f"{len(found)} archives came", f"one is expected of requirements/{name}.txt")
@@ -139,15 +139,17 @@ def download(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Cal
 def _pip_install(environment: Environment, cache: Cache) -> list[str | Path]:
     # What such a build needs is locked too and installed first; pip on its own would fetch it unlocked.
     isolation = ["--no-build-isolation"] if environment.build else []
-    return [*_pip(environment.python(cache), cache), *_locked("install"), *isolation]
+    return [*pip(environment.python(cache), cache), *locked("install"), *isolation]
 
 
-def _pip(python: Path, cache: Cache) -> list[str | Path]:
+def pip(python: Path, cache: Cache) -> list[str | Path]:
+    """How a Python's pip is called, with the cache for its own."""
     options = ["--disable-pip-version-check", "--no-input"]
     return [python, "-I", "-m", "pip", "--cache-dir", cache.pip, *options]
 
 
-def _locked(command: str) -> list[str | Path]:
+def locked(command: str) -> list[str | Path]:
+    """A command of pip's that takes nothing but what a requirement file has the hashes of."""
     return [command, "--require-hashes", "--no-deps", "--progress-bar", "off"]
 
 
@@ -179,6 +181,6 @@ def _make(folder: Path, attempt: str) -> None:
         raise ArtifactError(attempt, str(error), f"see that venv and pip work. {VENV_ADVICE}") from error
 
 
-def _shorten(line: str) -> str:
+def shorten(line: str) -> str:
     """The beginning of pip's line, without the file that asked for the package."""
     return line.strip().split(" (from ")[0][:_WIDTH]

@@ -3,7 +3,7 @@
 
 import typer
 
-from infra.cli import lifecycle, lineage, rendering, services, setup, testing, verification
+from infra.cli import images, lifecycle, lineage, rendering, services, setup, testing, verification
 
 app = typer.Typer(
     name="lab",
@@ -32,6 +32,7 @@ for function in (
 app.command(name="test")(testing.check)
 app.command()(testing.bench)
 app.add_typer(lineage.app)
+app.add_typer(images.app)
 
 if __name__ == "__main__":
     app(prog_name="lab")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command prints on, and how a user error ends it."""
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, ParamSpec, TypeVar
@@ -8,6 +9,8 @@ from typing import Annotated, ParamSpec, TypeVar
 import typer
 from rich.console import Console
 
+from infra.artifacts.progress import PlainProgress, Progress
+from infra.artifacts.progress_rich import RichProgress
 from infra.errors import Interrupted, LabError
 
 out = Console(highlight=False, soft_wrap=True)
@@ -20,6 +23,11 @@ DEFAULT_STACK = "dev"
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def progress() -> Progress:
+    """What shows long work on this output: lines that move on a terminal, lines that stay elsewhere."""
+    return RichProgress(out) if out.is_terminal else PlainProgress(sys.stdout)
 
 
 def command(function: Callable[P, R]) -> Callable[P, R]:

@@ -26,7 +26,6 @@ from infra.namespaces import (
 )
 from infra.services.spark import LIVE_STATISTICS
 from infra.settings import Settings
-from infra.supervision import log_tail
 from lineage.contract import Report
 
 FIRST_ROWS = 100
@@ -78,7 +77,7 @@ def _run_behind(lab: Stack, endpoints: Mapping[str, str], branch: Branch) -> Non
     committed = _await_commit(lab, endpoints["iceberg_catalog"], branch)
     out.print(f"  {branch.job} {time.monotonic() - began:.1f} s, {committed} rows")
     out.print(f"  {branch.task}", end=" ")
-    out.print(f"{run_task(lab.supervisor, branch.task):.1f} s")
+    out.print(f"{run_task(lab.runtime, branch.task):.1f} s")
 
 
 def enough_rows(rate: float) -> int:
@@ -129,10 +128,8 @@ def _await_commit(lab: Stack, catalog: str, branch: Branch) -> int:
         except httpx.HTTPError as error:
             raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
     if not found:
-        log = lab.supervisor.log_of(branch.job)
-        raise ServiceError(
-            f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}:\n{log_tail(log)}"
-        )
+        log = f"{lab.runtime.log_place(branch.job)}:\n{lab.runtime.log_tail(branch.job)}"
+        raise ServiceError(f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}")
     return found
 
 

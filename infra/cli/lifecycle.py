@@ -14,11 +14,12 @@ import typer
 
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.docker_stack import prepare, prepare_destroy, remove_images
 from infra.cli.first_run import first_run
 from infra.cli.setup import bring_in_lab
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
-from infra.errors import LabError
+from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
 
 
@@ -32,14 +33,30 @@ def up(
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
     settings = stack_settings(stack)
+    lab.runtime.is_there()  # a daemon that does not answer is told before anything is brought in
     bring_in_lab(artifacts, settings)
     lab.ensure()
-    lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
+    prepare(lab, settings)
+    lab.runtime.end_strangers(lab.resource_ids)
+    _pulumi_up(lab)
     endpoints = lab.endpoints()
     if pipeline:
         first_run(lab, endpoints, settings)
     _where(lab, endpoints)
     out.print(f"\nready after {time.monotonic() - began:.0f} s. What now: lab status | verify | run | down")
+
+
+def _pulumi_up(lab: Stack) -> None:
+    """Runs the update; where it fails, says what does not run beside what the resources have said themselves."""
+    try:
+        lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
+    except Interrupted:
+        raise
+    except LabError as error:
+        unwell = [state for state in lab.runtime.states() if not state.well] if lab.runtime.is_there() else []
+        lines = [f"  {state.name}: {state.word.lower()} {state.explanation}".rstrip() for state in unwell]
+        seen = f"\nWhat is not well (lab logs NAME, lab status):\n{chr(10).join(lines)}" if lines else ""
+        raise LabError(f"{error}{seen}\nWhen it is mended, run the same command again: it goes on from here") from error
 
 
 def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:
@@ -55,33 +72,52 @@ def down(
     export: Annotated[
         Path | None, typer.Option(help="Keep the lineage: write its events and graph into this folder.")
     ] = None,
+    images: Annotated[
+        bool, typer.Option("--images", help="Remove the images that a lab on Docker ran on, too.")
+    ] = False,
 ) -> None:
-    """Take the lab down; nothing of it is left but the download cache."""
+    """Take the lab down; nothing of it is left but the download cache (and the images, on Docker)."""
     lab = Stack(stack, Artifacts.open())
     if export:
         _export(lab.endpoints()["lineage"], export)
-    if not lab.exists() and not lab.root.exists():
+    there = lab.exists()
+    if there:
+        lab.runtime.is_there()  # as in `up`
+        _pulumi_destroy(lab)
+    there |= _remove(lab)
+    if there:
+        out.print(f"nothing is left of stack {stack} but its configuration and the download cache")
+    else:
         out.print(f"there is no lab in stack {stack}")
-        return
-    if lab.exists():
+    if images:
+        remove_images(lab)
+
+
+def _pulumi_destroy(lab: Stack) -> None:
+    """Takes everything down in good order; where that fails, as something is broken, names the other way."""
+    try:
+        prepare_destroy(lab)
         lab.pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs")
-    _remove(lab)
-    out.print(f"nothing is left of stack {stack} but its configuration and the download cache")
+    except Interrupted:
+        raise
+    except LabError as error:
+        raise LabError(f"{error}\nTo remove it as it is, in no order: bin/lab reset --stack {lab.name}") from error
 
 
 @command
 def reset(stack: StackOption = DEFAULT_STACK) -> None:
-    """End and forget a lab whose Pulumi state is lost or broken: processes, files, state."""
+    """End and forget a lab whose Pulumi state is lost or broken: what runs, its data, its files, its state."""
     _remove(Stack(stack, Artifacts.open()), force=True)
     out.print(f"nothing is left of stack {stack}")
 
 
-def _remove(lab: Stack, force: bool = False) -> None:
-    """What `destroy` cannot know of: the processes and files of a lab that is in no state."""
+def _remove(lab: Stack, force: bool = False) -> bool:
+    """What `destroy` cannot know of: what runs of a lab that is in no state, and its files. Was there any of it?"""
+    there = lab.runtime.shut_down() or lab.root.exists()
     if lab.root.exists():
-        lab.supervisor.shut_down()
         shutil.rmtree(lab.root)
     lab.forget(force)
+    return there
 
 
 def _export(service: str, folder: Path) -> None:

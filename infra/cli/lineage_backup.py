@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lab lineage backup | restore`: the log of a stack's lineage service, to a file and back."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.stack import Stack
 from infra.errors import LabError
+from infra.runtime import Runtime
 from infra.services import lineage
 from lineage import maintenance
 
@@ -18,27 +20,29 @@ def backup(
     file: Annotated[Path, typer.Argument(help="A file that does not exist yet.")], stack: StackOption = DEFAULT_STACK
 ) -> None:
     """Copy the log of the lineage service, which may run meanwhile, to a file."""
-    try:
-        out.print(maintenance.backup(_data(Stack(stack, Artifacts.open())), file), markup=False)
-    except maintenance.MaintenanceError as error:
-        raise LabError(str(error)) from error
+    runtime = Stack(stack, Artifacts.open()).runtime
+    _with_data(runtime, lambda data: maintenance.backup(data, file))
 
 
 def restore(file: Annotated[Path, typer.Argument(help="A backup.")], stack: StackOption = DEFAULT_STACK) -> None:
     """Put a backup in the place of the log; the service stops for it and starts again."""
-    lab = Stack(stack, Artifacts.open())
-    runs = lab.supervisor.known(lineage.NAME).running
-    if runs:
-        lab.supervisor.stop(lineage.NAME)
+    runtime = Stack(stack, Artifacts.open()).runtime
+    ran = runtime.known(lineage.NAME).alive
+    if ran:
+        runtime.stop(lineage.NAME)
     try:
-        out.print(maintenance.restore(_data(lab), file), markup=False)
-    except maintenance.MaintenanceError as error:
-        raise LabError(str(error)) from error
+        _with_data(runtime, lambda data: maintenance.restore(data, file))
     finally:
-        if runs:
-            lab.supervisor.run(lineage.NAME)
+        if ran:
+            runtime.run(lineage.NAME)
 
 
-def _data(stack: Stack) -> Path:
-    """Where the service of the stack keeps its log; the local target has it in the stack's own folder."""
-    return stack.root / "services" / lineage.NAME / "volumes" / lineage.DATA
+def _with_data(runtime: Runtime, do: Callable[[Path], str]) -> None:
+    """Does something with the folder of the service's log, which may be a copy, and tells of it as of the folder."""
+    place = runtime.data_place(lineage.NAME, lineage.DATA)
+    with runtime.data(lineage.NAME, lineage.DATA) as data:
+        try:
+            said = do(data)
+        except maintenance.MaintenanceError as error:
+            raise LabError(str(error).replace(str(data), place)) from error
+    out.print(said.replace(str(data), place), markup=False)

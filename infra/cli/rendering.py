@@ -3,22 +3,20 @@
 
 import os
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.description import described
 from infra.cli.stack_file import stack_settings
-from infra.connector_files import read_connector_files
-from infra.flink_job_files import read_flink_job_files
-from infra.project import PROJECT
 from infra.settings import Settings
-from infra.spark_job_files import read_spark_job_files
 
 if TYPE_CHECKING:
-    from infra.targets.local import Declared
+    from infra.targets.declared import Declared
 
 
 @command
@@ -30,9 +28,7 @@ def render(
     for resource in rendered(stack, stack_settings(stack)):
         needs = f"  after {', '.join(resource.needs)}" if resource.needs else ""
         out.print(f"[bold]{resource.kind}[/bold] {resource.key}{needs}")
-        properties = resource.inputs.properties()
-        files = {"run": properties.pop("script"), **properties.pop("files")} if "script" in properties else {}
-        for name, text in files.items():
+        for name, text in _files(resource.inputs.properties()).items():
             if into:
                 target = into / resource.key / name
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -43,12 +39,14 @@ def render(
         out.print(f"scripts and files are in {os.path.relpath(into)}")
 
 
+def _files(properties: Mapping[str, Any]) -> dict[str, str]:
+    """The script of a process with its configuration files; that of a container, which writes them itself."""
+    if "script" in properties:
+        return {"run": properties["script"], **properties["files"]}
+    return {"run": properties["command"][-1]} if "command" in properties else {}
+
+
 def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
     """The resources of a stack with these settings."""
-    # Pulumi's SDK comes with the target and takes half a second to import; no other command needs it.
-    from infra.lab import lab
-    from infra.targets.local import local_target
-
-    target = local_target(stack, settings, Artifacts.open())
-    own = read_connector_files(PROJECT), read_spark_job_files(PROJECT), read_flink_job_files(PROJECT)
-    return target.render(lab(target.site, settings, *own))
+    lab, target = described(stack, settings, Artifacts.open())
+    return target.render(lab)

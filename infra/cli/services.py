@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab status | logs | run | start | stop`: the processes of a running lab."""
+"""`lab status | logs | run | start | stop`: the services and tasks of a running lab."""
 
-import subprocess
 import time
 from collections.abc import Mapping
 from typing import Annotated
 
-import psutil
 import typer
 from rich.table import Table
 
@@ -16,75 +14,65 @@ from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.errors import LabError
 from infra.lab import ENDPOINTS
-from infra.supervision import State, Supervisor, log_tail
+from infra.runtime import Runtime, State
 
 ServiceArgument = Annotated[str, typer.Argument(help="A name that `lab status` shows.", metavar="SERVICE")]
 
 
-def memory_mib(pid: int) -> float:
-    """What a process and its children take: the sum of PSS where the system tells it, else of RSS, in MiB."""
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return 0.0
-    return sum(_bytes(member) for member in family) / 2**20
-
-
-def _bytes(process: psutil.Process) -> int:
-    try:
-        info = process.memory_full_info()
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return 0
-    return int(getattr(info, "pss", info.rss))
-
-
-def _supervisor_of(service: str, stack: str) -> Supervisor:
-    """The supervisor of a stack, which must know the service."""
-    supervisor = Stack(stack, Artifacts.open()).supervisor
-    supervisor.known(service)
-    return supervisor
+def _runtime_of(service: str, stack: str) -> Runtime:
+    """What a stack runs on, which must know the service."""
+    lab = Stack(stack, Artifacts.open())
+    if not lab.runtime.is_there():
+        raise lab.no_lab()
+    lab.runtime.known(service)
+    return lab.runtime
 
 
 @command
 def status(stack: StackOption = DEFAULT_STACK) -> None:
     """Show what runs, since when, where, and what it takes."""
     lab = Stack(stack, Artifacts.open())
-    if lab.supervisor.pid() is None:
-        raise LabError(f"there is no lab in stack {stack} that runs; start it: make up (or bin/lab up)")
+    runtime = lab.runtime
+    if not runtime.is_there():
+        raise lab.no_lab()
     endpoints = lab.outputs().get("endpoints", {})
     table = Table(box=None, pad_edge=False)
     for heading in ("service", "state", "pid", "since", "MiB", "where"):
         table.add_column(heading, justify="right" if heading in {"pid", "since", "MiB"} else "left")
-    total = 0.0
-    for state in lab.supervisor.states():
-        memory = memory_mib(state.pid) if state.pid else 0.0
-        total += memory
+    states, memory = runtime.states(), runtime.memory()
+    for state in states:
         table.add_row(
             state.name,
             _word(state),
             str(state.pid or ""),
             _since(state),
-            f"{memory:.0f}" if state.pid else "",
+            f"{memory[state.name]:.0f}" if state.name in memory else "",
             _where(state.name, endpoints),
         )
     out.print(table)
-    out.print(f"{total:.0f} MiB in all; logs: lab logs SERVICE")
+    for state in states:
+        if not state.well and state.explanation:
+            out.print(f"{state.name} is {state.word.lower()}: {state.explanation}", style="red", markup=False)
+    out.print(f"{sum(memory.values()):.0f} MiB in all; logs: lab logs SERVICE")
 
 
 def _word(state: State) -> str:
-    """supervisord's word in a colour; a task that has ended shows how."""
-    if state.running:
-        return "[green]running[/green]"
-    if state.word == "EXITED":
-        return "done" if state.exit_status == 0 else f"[red]failed ({state.exit_status})[/red]"
-    if state.word == "STOPPED":
-        return "[dim]not started[/dim]" if not state.started else "stopped"
-    return f"[red]{state.word.lower()}[/red] {state.explanation}"
+    """A state's word in a colour; a task that has ended shows how."""
+    match state.word:
+        case "RUNNING":
+            return "[green]running[/green]"
+        case "EXITED":
+            return "done" if state.exit_status == 0 else f"[red]failed ({state.exit_status})[/red]"
+        case "STOPPED":
+            return "[dim]not started[/dim]" if not state.started else "stopped"
+        case "STARTING" | "STOPPING":
+            return f"[yellow]{state.word.lower()}[/yellow]"
+        case _:
+            return f"[red]{state.word.lower()}[/red]"
 
 
 def _since(state: State) -> str:
-    if not state.running:
+    if not state.alive or not state.started:
         return ""
     seconds = int(time.time() - state.started)
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -106,36 +94,35 @@ def logs(
     lines: Annotated[int, typer.Option("--lines", "-n", help="How many to begin with.", min=1)] = 50,
 ) -> None:
     """Show the log of a service or task."""
-    supervisor = _supervisor_of(service, stack)
-    log = supervisor.log_of(service)
-    if follow:
-        log.touch()  # a task that never ran has none yet
-        subprocess.run(["tail", "-n", str(lines), "-F", str(log)], check=False)
-    else:
-        out.print(log_tail(log, lines), markup=False)
+    runtime = _runtime_of(service, stack)
+    if not follow:
+        out.print(runtime.log_tail(service, lines), markup=False)
+        return
+    for line in runtime.follow(service, lines):
+        out.print(line, markup=False)
 
 
 @command
 def run(job: Annotated[str, typer.Argument(metavar="JOB")], stack: StackOption = DEFAULT_STACK) -> None:
     """Run a job to its end and show what it prints; exit 1 where it fails."""
-    supervisor = _supervisor_of(job, stack)
-    if supervisor.stays(job):
+    runtime = _runtime_of(job, stack)
+    if runtime.stays(job):
         raise LabError(
             f"{job} is a service: it runs all the time. See: lab status; lab logs {job}; lab stop | start {job}"
         )
-    seconds = run_task(supervisor, job, lambda line: out.print(line, markup=False))
+    seconds = run_task(runtime, job, lambda line: out.print(line, markup=False))
     out.print(f"{job} took {seconds:.1f} s")
 
 
 @command
 def start(service: ServiceArgument, stack: StackOption = DEFAULT_STACK) -> None:
     """Start a service that was stopped."""
-    _supervisor_of(service, stack).run(service)
+    _runtime_of(service, stack).run(service)
     out.print(f"{service} is starting")
 
 
 @command
 def stop(service: ServiceArgument, stack: StackOption = DEFAULT_STACK) -> None:
     """Stop a service and leave it stopped (until `lab start`, or the next `lab up`)."""
-    _supervisor_of(service, stack).stop(service)
+    _runtime_of(service, stack).stop(service)
     out.print(f"{service} is stopped")

@@ -2,7 +2,6 @@
 """`lab setup | env | doctor`: the machine and the kit, no lab needed."""
 
 import shlex
-import sys
 from typing import Annotated
 
 import psutil
@@ -11,10 +10,10 @@ from rich.table import Table
 
 from infra.artifacts import Artifacts, class_data, page, pins, prerequisites
 from infra.artifacts.errors import ArtifactError
-from infra.artifacts.progress import PlainProgress, Progress, clock, human
-from infra.artifacts.progress_rich import RichProgress
-from infra.cli.console import DEFAULT_STACK, StackOption, command, out
-from infra.cli.stack import pulumi_environment
+from infra.artifacts.progress import clock, human
+from infra.cli import docker_stack
+from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
+from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
@@ -39,8 +38,7 @@ TEST_NAMES = NAMES | FLINK_NAMES | {"test", class_data.NAME}
 
 def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
     """Sets up what is missing of `names`; says so only where something was."""
-    progress: Progress = RichProgress(out) if out.is_terminal else PlainProgress(sys.stdout)
-    report = artifacts.setup(names, progress)
+    report = artifacts.setup(names, progress())
     if report.made:
         out.print(f"set up in {clock(report.seconds)}; {human(report.size)} are in {artifacts.cache.root}")
 
@@ -53,7 +51,8 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
     """
     check_user_jars(settings)
     bring_in(artifacts, names | (FLINK_NAMES if settings.flink else frozenset()))
-    _bring_in_class_data(artifacts)
+    if settings.target == "local":  # the archive fits one Java of one machine
+        _bring_in_class_data(artifacts)
     _bring_in_page(artifacts)
     if settings.marquez and not settings.marquez_jar:
         _bring_in_marquez(artifacts)
@@ -106,9 +105,9 @@ def setup(
 
 
 @command
-def env() -> None:
+def env(stack: StackOption = DEFAULT_STACK) -> None:
     """Print shell variables with which plain `pulumi` works in this project: eval "$(bin/lab env)"."""
-    for name, value in pulumi_environment(Artifacts.open()).items():
+    for name, value in Stack(stack, Artifacts.open()).variables().items():
         typer.echo(f"export {name}={shlex.quote(value)}")
 
 
@@ -127,8 +126,9 @@ def doctor(
     memory = psutil.virtual_memory()
     out.print(f"memory  {memory.available // 2**20} of {memory.total // 2**20} MiB available")
     out.print(f"disk    {psutil.disk_usage(str(PROJECT)).free // 2**20} MiB free under {PROJECT}")
-    out.print(f"cache   {Artifacts.open().cache.root}")
-    check_user_jars(stack_settings(stack))
+    artifacts, configuration = Artifacts.open(), stack_settings(stack)
+    out.print(f"cache   {artifacts.cache.root}")
+    check_user_jars(configuration)
     out.print(f"stack   the configuration of {stack} is sound")
     missing = 0
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):
@@ -140,3 +140,4 @@ def doctor(
             out.print(str(error), style="red", markup=False)
     if missing:
         raise LabError("something is missing, see above")
+    docker_stack.doctor(Stack(stack, artifacts), configuration)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import psutil
 
 from infra.artifacts import Artifacts
 from infra.artifacts.bootstrap import bytecode
-from infra.cli.console import out
+from infra.cli.console import DEFAULT_STACK, out
+from infra.cli.stack_file import stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.runtime import Runtime
 from infra.supervision import Supervisor
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -44,6 +47,11 @@ def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
     }
 
 
+def plugin_folder() -> Path:
+    """Where Pulumi looks for plugins that their vendors published."""
+    return PULUMI_STATE / "home" / "plugins"
+
+
 @dataclass(frozen=True)
 class Stack:
     """A stack by name, and the tools to work on it.
@@ -64,9 +72,17 @@ class Stack:
         """The stack's folder."""
         return stack_root(self.name)
 
-    @property
-    def supervisor(self) -> Supervisor:
-        """The stack's supervisord."""
+    @cached_property
+    def runtime(self) -> Runtime:
+        """What keeps the stack's services running, as its configuration says.
+
+        Raises:
+            SettingsError: the configuration cannot be read.
+        """
+        if stack_target(self.name) == "docker":
+            from infra.containers import Containers  # brings Docker's SDK, which a local stack has no use for
+
+            return Containers(self.name)
         return Supervisor(self.root)
 
     def pulumi(self, *words: str) -> None:
@@ -77,7 +93,7 @@ class Stack:
             Interrupted: the user stopped it.
         """
         self._unlock()
-        process = subprocess.Popen(self._command(words), env=self._environment(), cwd=PROJECT)
+        process = subprocess.Popen(self._command(words), env=self.environment(), cwd=PROJECT)
         try:
             status = process.wait()
         except KeyboardInterrupt:  # Pulumi got the signal too; it ends what it was doing in good order
@@ -102,9 +118,25 @@ class Stack:
 
     def ensure(self) -> None:
         """Makes the stack where Pulumi does not know it yet."""
-        (PULUMI_STATE / "home").mkdir(parents=True, exist_ok=True)
+        self._keep_plugins()
         if not self.exists():
             self._quiet("stack", "init", self.name)
+
+    def resource_ids(self) -> set[str]:
+        """The ids of everything that is in the stack's state; none where there is no such stack."""
+        deployment = json.loads(self._quiet("stack", "export"))["deployment"] if self.exists() else {}
+        return {resource["id"] for resource in deployment.get("resources", ()) if "id" in resource}
+
+    def _keep_plugins(self) -> None:
+        """Puts Pulumi's folder of vendors' plugins into the download cache: they outlive the last stack's state."""
+        kept = self.artifacts.cache.root / "pulumi-plugins"
+        kept.mkdir(exist_ok=True)
+        folder = plugin_folder()
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.is_symlink() and folder.readlink() != kept:
+            folder.unlink()  # of another cache
+        if not folder.exists():
+            folder.symlink_to(kept)
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs; none where there is no such stack, or it has never come up."""
@@ -120,7 +152,14 @@ class Stack:
         endpoints: dict[str, str] | None = self.outputs().get("endpoints")
         if endpoints:
             return endpoints
-        raise LabError(f"there is no lab in stack {self.name}; start it: make up (or bin/lab up)")
+        raise self.no_lab()
+
+    def no_lab(self) -> LabError:
+        """The error about a stack that nothing runs of."""
+        stack, option = ("", "") if self.name == DEFAULT_STACK else (f" STACK={self.name}", f" --stack {self.name}")
+        return LabError(
+            f"there is no lab in stack {self.name} that runs; start it: make up{stack} (or bin/lab up{option})"
+        )
 
     def forget(self, force: bool = False) -> None:
         """Removes the stack from Pulumi's state, and the state itself where no stack is left.
@@ -146,7 +185,7 @@ class Stack:
 
     def _quiet(self, *words: str) -> str:
         result = subprocess.run(
-            self._command(words), env=self._environment(), cwd=PROJECT, capture_output=True, text=True
+            self._command(words), env=self.environment(), cwd=PROJECT, capture_output=True, text=True
         )
         if result.returncode != 0:
             raise LabError(f"pulumi {' '.join(words)} failed:\n{result.stderr.strip()}")
@@ -156,8 +195,21 @@ class Stack:
         names_it_itself = words[:2] in {("stack", "init"), ("stack", "rm")}
         return ["pulumi", *words, *([] if names_it_itself else ["--stack", self.name]), "--non-interactive"]
 
-    def _environment(self) -> dict[str, str]:
-        return {**os.environ, **pulumi_environment(self.artifacts)}
+    def environment(self) -> dict[str, str]:
+        """The user's environment with what Pulumi needs to work on this stack."""
+        return {**os.environ, **self.variables()}
+
+    def variables(self) -> dict[str, str]:
+        """What plain `pulumi` needs in its environment to work on this stack."""
+        return {**pulumi_environment(self.artifacts), **self._daemon()}
+
+    def _daemon(self) -> dict[str, str]:
+        """The Docker daemon that the kit speaks to, also by a context: Pulumi's plugin knows this variable alone."""
+        if stack_target(self.name) != "docker":
+            return {}
+        from infra.docker_engine import engine_host
+
+        return {"DOCKER_HOST": engine_host()}
 
 
 def _is_dead(lock: Mapping[str, Any]) -> bool:

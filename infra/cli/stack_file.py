@@ -16,6 +16,21 @@ def stack_settings(stack: str) -> Settings:
     Raises:
         SettingsError: the file is no YAML, or its configuration makes no sense.
     """
+    return settings_from(_config(stack))
+
+
+def stack_target(stack: str) -> str:
+    """Where the stack runs, by its file: also where the rest of the configuration makes no sense, as a lab that is
+    there already can be looked at and taken down all the same.
+
+    Raises:
+        SettingsError: the file is no YAML.
+    """
+    return _config(stack).get("target", str(Settings.model_fields["target"].default))
+
+
+def _config(stack: str) -> dict[str, str]:
+    """The lab's keys in the stack's file, without their prefix, as the text that Pulumi hands to the program."""
     path = PROJECT / f"Pulumi.{stack}.yaml"
     try:
         document: Any = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
@@ -23,9 +38,7 @@ def stack_settings(stack: str) -> Settings:
         raise SettingsError(f"{path.name} cannot be read: {error}") from error
     config = document.get("config") if isinstance(document, dict) else None
     prefix = f"{NAME}:"
-    return settings_from(
-        {key.removeprefix(prefix): text_of(value) for key, value in (config or {}).items() if key.startswith(prefix)}
-    )
+    return {key.removeprefix(prefix): text_of(value) for key, value in (config or {}).items() if key.startswith(prefix)}
 
 
 def text_of(value: object) -> str:

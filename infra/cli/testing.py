@@ -20,7 +20,11 @@ from infra.errors import LabError
 from infra.project import PROJECT
 
 LAYERS = [f"tests/{layer}" for layer in ("unit", "stack", "smoke", "connect", "flink", "page")]
-"""Of the Python tests, in the order in which they run: what is quick to fail first, the heavy ones last."""
+"""Of the Python tests, in the order in which they run: what is quick to fail first, the heavy ones last.
+
+Those of the Docker target are asked for by name (`bin/lab test tests/docker`): images and a second lab are more than
+the time of a check before a landing has room for.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def check(
         list[str] | None, typer.Argument(help="Only these Python tests, nothing else (pytest's own words).")
     ] = None,
 ) -> None:
-    """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, a smoke test of a lab."""
+    """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, whole labs."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
     wanted = steps(artifacts, paths or LAYERS)
@@ -69,6 +73,7 @@ class Part(StrEnum):
     FLINK = "flink"
     CONNECT = "connect"
     PAGE = "page"
+    DOCKER = "docker"
 
 
 @command
@@ -93,6 +98,7 @@ def bench(
     flags = {
         Part.LINEAGE: ["--huge"] * huge + to_file,
         Part.LIFECYCLE: ["--no-cold"] * (not cold),
+        Part.DOCKER: ["--stack", "bench-docker"],
         Part.SPARK: to_file if only is Part.SPARK else [],
         Part.FLINK: to_file if only is Part.FLINK else [],
         Part.CONNECT: to_file if only is Part.CONNECT else [],
@@ -101,14 +107,27 @@ def bench(
     modules = {
         Part.LINEAGE: "tests.bench.lineage_service",
         Part.LIFECYCLE: "tests.bench.lifecycle",
+        Part.DOCKER: "tests.bench.lifecycle",
         Part.SPARK: "tests.bench.spark_pipeline",
         Part.FLINK: "tests.bench.flink_pipeline",
         Part.CONNECT: "tests.bench.connect_lineage",
         Part.PAGE: "tests.bench.page",
     }
-    for part in [only] if only else list(Part):
+    for part in [only] if only else _possible_parts():
         words = [str(artifacts.python("test")), "-m", modules[part], *repeated, *flags[part]]
         _run(Step(f"bench: {part}", words, environment))
+
+
+def _possible_parts() -> list[Part]:
+    """All of them, but for Docker where there is none."""
+    from infra.docker_engine import EngineError, connect
+
+    try:
+        connect().close()
+    except EngineError as error:
+        out.print(f"bench: {Part.DOCKER} is left out: {error}", style="yellow", markup=False)
+        return [part for part in Part if part is not Part.DOCKER]
+    return list(Part)
 
 
 def _run(step: Step) -> None:

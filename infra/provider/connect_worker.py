@@ -26,6 +26,9 @@ REBALANCING = 409
 REBALANCE = "rebalance is expected"
 """In a message with status 500: a request that was waiting when a rebalance began."""
 
+TIMED_OUT = "Request timed out"
+"""In a message with status 500: nobody took the request, as the worker is cut off from its broker."""
+
 STARTING = 503
 
 
@@ -35,6 +38,10 @@ class Absent(LabError):
 
 class Refused(LabError):
     """The worker did not do what it was asked to."""
+
+
+class CutOff(Refused):
+    """The worker has lost its broker, and can neither do nor say anything until that is back."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +183,9 @@ class Worker:
         raise Refused(f"could not {self.doing}: the worker at {self.url} was busy for {REBALANCE_SECONDS} s: {last}")
 
     def _refusal(self, answer: httpx.Response) -> Refused:
-        return Refused(f"could not {self.doing}: the worker answered {answer.status_code}: {_message(answer)}")
+        message = _message(answer)
+        kind = CutOff if answer.is_server_error and message.startswith(TIMED_OUT) else Refused
+        return kind(f"could not {self.doing}: the worker answered {answer.status_code}: {message}")
 
 
 def _is_busy(answer: httpx.Response) -> bool:

@@ -201,15 +201,10 @@ def _leave_with_the_engine() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def main() -> None:
+def serve(provider: provider_pb2_grpc.ResourceProviderServicer) -> None:
     """Serves on a free loopback port, which it prints, until the engine ends."""
-    if len(sys.argv) < 2:
-        raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
-    os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # everything that the kinds talk to is here
-    for name in [name for name in os.environ if name.startswith("PG")]:
-        del os.environ[name]  # the user's own Postgres: libpq would take its options for the lab's
     server = grpc.server(ThreadPoolExecutor(64))
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(LabkitProvider(KINDS, sys.argv[1]), server)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
@@ -218,3 +213,13 @@ def main() -> None:
         server.wait_for_termination()
     except KeyboardInterrupt:
         server.stop(0)
+
+
+def main() -> None:
+    """The provider `labkit`, until the engine ends."""
+    if len(sys.argv) < 2:
+        raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
+    os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # everything that the kinds talk to is here
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]  # the user's own Postgres: libpq would take its options for the lab's
+    serve(LabkitProvider(KINDS, sys.argv[1]))

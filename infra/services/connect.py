@@ -49,6 +49,7 @@ def connect(site: Site, settings: Settings) -> Service:
             settings.connect_heap_mib,
             (site.file(NAME, CONFIG),),
             (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}"),
+            components=PLUGINS,
         ),
         needs=(kafka.NAME,),
         endpoints=ENDPOINTS,

@@ -3,7 +3,7 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infra import credentials
 from infra.model import FlinkJob, Python, Service, Site, Task
@@ -43,6 +43,9 @@ STATE_FILE = "job.json"
 OPEN_RUNS_FILE = "untold.json"
 
 MEMORY_MIB = 64
+SQL_MEMORY_MIB = MEMORY_MIB + PLANNER_HEAP_MIB
+"""Of a launcher, and of one that has Flink's planner read its SQL for a moment."""
+
 STOP_SECONDS = 60
 """A savepoint, and the last events; the launcher gives up before that."""
 
@@ -71,7 +74,12 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
     return (
         _launcher(
             JOB_SUPPLIER_WINDOWS,
-            Python(JAR_LAUNCHER, (JOB_SUPPLIER_WINDOWS,), reads=(f"jobs/flink/{JOB_SUPPLIER_WINDOWS}.json",)),
+            Python(
+                JAR_LAUNCHER,
+                (JOB_SUPPLIER_WINDOWS,),
+                reads=(f"jobs/flink/{JOB_SUPPLIER_WINDOWS}.json",),
+                components=(WINDOWS_COMPONENT,),
+            ),
             site,
             {"FLINK_JOB_JAR": site.own_jar(WINDOWS_COMPONENT)},
             needs=(f"topic/{TOPIC_SUPPLIER_WINDOWS}", *_orders()),
@@ -92,7 +100,8 @@ def state_file(launcher: str, site: Site) -> str:
 def sql_service(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Service:
     """The launcher of a SQL job that runs on. `prelude` are files that stand beside the job's own."""
     run, files = _sql(job, site, prelude)
-    return _launcher(job.name, run, site, _sql_environment(site), (GATEWAY, *job.needs), files)
+    launcher = _launcher(job.name, run, site, _sql_environment(site), (GATEWAY, *job.needs), files)
+    return replace(launcher, memory_mib=SQL_MEMORY_MIB)
 
 
 def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
@@ -106,7 +115,7 @@ def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
         files=files,
         env=environment,
         secrets=flink.SECRETS,
-        memory_mib=MEMORY_MIB + PLANNER_HEAP_MIB,
+        memory_mib=SQL_MEMORY_MIB,
         stop_seconds=STOP_SECONDS,
     )
 
@@ -137,7 +146,9 @@ def _launcher(
 def _sql(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> tuple[Python, dict[str, str]]:
     """The files are the launcher's own, so that it starts anew when one of them changes."""
     file = f"{job.name}.sql"
-    return Python(SQL_LAUNCHER, (site.file(job.name, file),)), {**prelude, file: job.text}
+    components = (COMPONENT, PLANNER_COMPONENT)
+    run = Python(SQL_LAUNCHER, (site.file(job.name, file),), components=components, java=True)
+    return run, {**prelude, file: job.text}
 
 
 def _everybody() -> tuple[str, ...]:

@@ -3,14 +3,15 @@
 
 import base64
 import hashlib
+from collections.abc import Mapping
 
-from infra.model import Endpoint, Java, Prepare, Probe, Service, Site
+from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site
 from infra.services.properties import properties
 from infra.settings import Settings
 
 NAME = "kafka"
-BROKER = Endpoint("broker", 9092, published_as="kafka")
-CONTROLLER = Endpoint("controller", 9093)
+BROKER = Endpoint("broker", 9092, published_as="kafka", advertised=True)
+CONTROLLER = Endpoint("controller", 9093, private=True)
 ENDPOINTS = (BROKER, CONTROLLER)
 
 CONFIG = "broker.properties"
@@ -63,16 +64,17 @@ def _broker(site: Site) -> dict[str, str | int | bool]:
         for log in ("transaction.state.log", "share.coordinator.state.topic")
         for setting in ("replication.factor", "min.isr")
     }
+    listeners = site.listeners(NAME, BROKER.name)
+    bound = {known.name: known.bind for known in listeners} | {"CONTROLLER": site.listen(NAME, CONTROLLER.name)}
     return {
         "process.roles": "broker,controller",
         "node.id": 1,
-        "listeners": (
-            f"PLAINTEXT://{site.listen(NAME, BROKER.name)},CONTROLLER://{site.listen(NAME, CONTROLLER.name)}"
-        ),
-        "advertised.listeners": f"PLAINTEXT://{site.address(NAME, BROKER.name, 'outside')}",
+        "listeners": _named(bound),
+        "advertised.listeners": _named({known.name: known.reached for known in listeners}),
+        "inter.broker.listener.name": listeners[0].name,
         "controller.quorum.bootstrap.servers": str(site.address(NAME, CONTROLLER.name)),
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in bound),
         "log.dirs": site.volume(NAME, DATA),
         "auto.create.topics.enable": False,
         "delete.topic.enable": True,
@@ -86,6 +88,10 @@ def _broker(site: Site) -> dict[str, str | int | bool]:
         "num.network.threads": 2,
         "num.io.threads": 4,
     }
+
+
+def _named(addresses: Mapping[str, Address]) -> str:
+    return ",".join(f"{name}://{address}" for name, address in addresses.items())
 
 
 _LOGGING = """rootLogger.level=warn

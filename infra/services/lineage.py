@@ -20,7 +20,8 @@ LAB = "lab.json"
 PAGE = "page"
 """The component that is the lineage page; where it could not be built, the service does without."""
 
-CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
+CONTRACT_FILE = "jobs/lineage_contract.yaml"
+CONTRACT = PROJECT / CONTRACT_FILE
 
 
 def lineage(site: Site, settings: Settings) -> Service:
@@ -37,10 +38,12 @@ def lineage(site: Site, settings: Settings) -> Service:
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
                 *_forwarding(site, settings),
             ),
+            reads=(CONTRACT_FILE,),
+            components=(PAGE,) if site.has(PAGE) else (),
         ),
         endpoints=ENDPOINTS,
         ready=Probe(API.name, "/health"),
-        files={RULES: _json(_rules(site)), LAB: _json(overview(site, settings, CONTRACT))},
+        files={RULES: _json(_rules(site)), LAB: _json(overview(site, settings, site.project_file(CONTRACT_FILE)))},
         volumes=(DATA,),
         memory_mib=256,
     )

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lab as its lineage page shows it: each service, how to tell that it is there, and its own page."""
 
-from pathlib import Path
-
 from infra.model import Endpoint, Site
 from infra.services import (
     connect,
@@ -19,8 +17,8 @@ from infra.services import (
 from infra.settings import Settings
 
 
-def overview(site: Site, settings: Settings, contract: Path) -> dict[str, object]:
-    """The content of the lineage service's `--lab` file (see `lineage.lab`); `contract` is the contract's file."""
+def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]:
+    """The content of the lineage service's `--lab` file (see `lineage.lab`); `contract` is the path of the contract."""
     seen = _Seen(site)
     services = [
         seen.tcp(kafka.NAME, "Kafka", kafka.BROKER),
@@ -44,7 +42,7 @@ def overview(site: Site, settings: Settings, contract: Path) -> dict[str, object
         web = spark_history.WEB
         services.append(seen.web(spark_history.NAME, "Spark history", web, "/api/v1/applications", ui="/"))
     features = sorted(settings.features)
-    return {"name": site.identity, "services": services, "contract": str(contract), "features": features}
+    return {"name": site.identity, "services": services, "contract": contract, "features": features}
 
 
 class _Seen:

@@ -3,7 +3,7 @@
 
 from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
-from infra.services.spark_job import PACKAGE
+from infra.services.spark_job import COMPONENT, PACKAGE
 from infra.services.spark_settings import process_environment
 from infra.settings import Settings
 from jobs.spark import log_settings
@@ -52,7 +52,8 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
 
 def daemon(main: str, *arguments: str) -> Python:
     """A daemon of Spark's own. It is started by Spark's script, from where PySpark is installed."""
-    return Python(f"{PACKAGE}.launch_daemon", (main, *arguments), environment="spark")
+    module = f"{PACKAGE}.launch_daemon"
+    return Python(module, (main, *arguments), environment="spark", components=(COMPONENT,), java=True)
 
 
 def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> dict[str, str]:
@@ -67,12 +68,12 @@ def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> d
 
 def _master(site: Site) -> Service:
     """What it knows outlives it: else drivers would go on beside a master that does not know them, and stand still."""
-    listen, web = site.listen(MASTER, RPC.name), site.listen(MASTER, MASTER_WEB.name)
+    reached, web = site.address(MASTER, RPC.name), site.listen(MASTER, MASTER_WEB.name)
     return Service(
         name=MASTER,
         run=daemon(
             "org.apache.spark.deploy.master.Master",
-            *("--host", listen.host, "--port", str(listen.port), "--webui-port", str(web.port)),
+            *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
         ),
         endpoints=ENDPOINTS[MASTER],
         ready=Probe(MASTER_WEB.name, "/json/"),
@@ -92,12 +93,12 @@ def _master(site: Site) -> Service:
 
 def _worker(site: Site, settings: Settings) -> Service:
     """The executors are its children: they have its environment, the credentials among it, and end with it."""
-    listen, web = site.listen(WORKER, WORKER_RPC.name), site.listen(WORKER, WORKER_WEB.name)
+    reached, web = site.address(WORKER, WORKER_RPC.name), site.listen(WORKER, WORKER_WEB.name)
     return Service(
         name=WORKER,
         run=daemon(
             "org.apache.spark.deploy.worker.Worker",
-            *("--host", listen.host, "--port", str(listen.port), "--webui-port", str(web.port)),
+            *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
             *("--cores", str(settings.spark_worker_cores), "--memory", f"{settings.spark_worker_memory_mib}m"),
             *("--work-dir", site.volume(WORKER, WORK), f"spark://{site.address(MASTER, RPC.name)}"),
         ),

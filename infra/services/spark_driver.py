@@ -57,8 +57,12 @@ def _run(driver: Driver) -> Python:
     application = ("--application", driver.job) if driver.has_agent else ()
     launch = (*application, driver.module, *driver.arguments)
     if driver.every:
-        return Python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module), environment="spark")
-    return Python(LAUNCHER, launch, uses=(driver.module,), environment="spark")
+        return _python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module))
+    return _python(LAUNCHER, launch, uses=(driver.module,))
+
+
+def _python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
+    return Python(module, arguments, uses=uses, environment="spark", components=(COMPONENT,), java=True)
 
 
 def _needs(driver: Driver, settings: Settings) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
         "spark.app.name": driver.job,
         **_place(driver, site, master),
         "spark.driver.memory": f"{driver.heap_mib}m",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": site.host(driver.program),
+        "spark.driver.bindAddress": site.interface,
         "spark.driver.defaultJavaOptions": _driver_jvm(driver, site),
         "spark.ui.enabled": False,
         "spark.ui.showConsoleProgress": False,
@@ -51,7 +51,7 @@ def process_environment(site: Site) -> dict[str, str]:
     user's out, and lets the archive of loaded classes fit: a JVM takes no archive where the folder holds files.
     """
     return {
-        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_IP": site.interface,
         "SPARK_CONF_DIR": site.class_data(COMPONENT).configuration,
     }
 

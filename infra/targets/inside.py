@@ -1,14 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the resources that live inside services: where their service is reached, and what they shall be."""
+"""The resources that live inside services: where their service is reached, and what they shall be.
 
-from infra.model import Connector, Database, FlinkJob, Site, Subject, Table, Topic
+They are made from outside, by the provider on the user's machine, and are the same on every target.
+"""
+
+from infra.model import Bucket, Connector, Database, FlinkJob, Site, Subject, Table, Topic
+from infra.provider.kinds.bucket import BucketInputs
 from infra.provider.kinds.connector import ConnectorInputs
 from infra.provider.kinds.database import DatabaseInputs
 from infra.provider.kinds.flink_job import FlinkJobInputs
 from infra.provider.kinds.subject import SubjectInputs
 from infra.provider.kinds.table import ColumnInputs, TableInputs
 from infra.provider.kinds.topic import TopicInputs
-from infra.services import connect, flink_jobs, flink_settings, kafka, postgres, schema_registry
+from infra.services import connect, flink_settings, kafka, object_store, postgres, schema_registry
+from infra.targets.declared import Declared
+
+Inside = Topic | Bucket | Database | Table | Subject | Connector
+
+
+def inside(part: Inside, site: Site, credentials: str) -> Declared:
+    """The resource of a part. `credentials` is the path of the file that holds them on this machine."""
+    match part:
+        case Topic():
+            return Declared("Topic", part.key, topic_inputs(part, site), (kafka.NAME,))
+        case Bucket():
+            return Declared("Bucket", part.key, bucket_inputs(part, site, credentials), (object_store.NAME,))
+        case Database():
+            return Declared("Database", part.key, database_inputs(part, site, credentials), (postgres.NAME,))
+        case Table():
+            needs = (Database(part.database).key, *part.needs)
+            return Declared("Table", part.key, table_inputs(part, site, credentials), needs)
+        case Subject():
+            return Declared("Subject", part.key, subject_inputs(part, site), (schema_registry.NAME,))
+        case Connector():
+            return Declared("Connector", part.key, connector_inputs(part, site), (connect.NAME, *part.needs))
+
+
+def flink_job(part: FlinkJob, site: Site, definition: str, notes: str) -> Declared:
+    """The resource of a Flink job.
+
+    Args:
+        part: the job.
+        site: the place.
+        definition: changes when the launcher's own does.
+        notes: the file in which the launcher keeps why it could not submit the job (`infra.provider.notes`).
+    """
+    return Declared("FlinkJob", part.key, flink_job_inputs(part, site, definition, notes), part.needs)
 
 
 def topic_inputs(part: Topic, site: Site) -> TopicInputs:
@@ -20,6 +57,12 @@ def topic_inputs(part: Topic, site: Site) -> TopicInputs:
         partitions=part.partitions,
         config=dict(part.config),
     )
+
+
+def bucket_inputs(part: Bucket, site: Site, credentials: str) -> BucketInputs:
+    """`credentials` is the path of the file that holds the store's keys."""
+    store = site.address(object_store.NAME, object_store.S3.name, "outside")
+    return BucketInputs(endpoint=store.url, bucket=part.name, credentials=credentials)
 
 
 def database_inputs(part: Database, site: Site, credentials: str) -> DatabaseInputs:
@@ -72,8 +115,8 @@ def connector_inputs(part: Connector, site: Site) -> ConnectorInputs:
     )
 
 
-def flink_job_inputs(part: FlinkJob, site: Site, definition: str) -> FlinkJobInputs:
-    """`definition` changes when the launcher's own does."""
+def flink_job_inputs(part: FlinkJob, site: Site, definition: str, notes: str) -> FlinkJobInputs:
+    """As `flink_job`."""
     rest = site.address(flink_settings.JOBMANAGER, flink_settings.JOBMANAGER_REST.name, "outside")
     return FlinkJobInputs(
         rest=rest.url,
@@ -81,5 +124,5 @@ def flink_job_inputs(part: FlinkJob, site: Site, definition: str) -> FlinkJobInp
         job=part.name,
         launcher=part.launcher,
         definition=definition,
-        notes=flink_jobs.state_file(part.launcher, site),
+        notes=notes,
     )

@@ -10,62 +10,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import pulumi
-
 from infra.artifacts import Artifacts
 from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.artifacts.pins import OWN_VERSION
-from infra.lab import ENDPOINTS, left_out
-from infra.model import (
-    Address,
-    Bucket,
-    ClassData,
-    Connector,
-    Database,
-    Endpoint,
-    FlinkJob,
-    Lab,
-    Part,
-    Service,
-    Subject,
-    Table,
-    Task,
-    Topic,
-)
+from infra.lab import ENDPOINTS
+from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, Service, Task
 from infra.paths import refuse_odd_path
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.kind import Inputs
-from infra.provider.kinds.bucket import BucketInputs
 from infra.provider.kinds.credentials import CredentialsInputs
-from infra.provider.kinds.environment_file import EnvironmentFileInputs
 from infra.provider.kinds.process import ProbeInputs, ProcessInputs
 from infra.provider.kinds.supervisor import SupervisorInputs
-from infra.provider.resource import LabkitResource
-from infra.services import connect, kafka, object_store, postgres, schema_registry
+from infra.services import flink_jobs
 from infra.settings import Settings
-from infra.targets.client_environment import SECRETS, environment
-from infra.targets.inside import (
-    connector_inputs,
-    database_inputs,
-    flink_job_inputs,
-    subject_inputs,
-    table_inputs,
-    topic_inputs,
-)
+from infra.targets.declared import CREDENTIALS as CREDENTIALS
+from infra.targets.declared import KNOWN_LATER, environment_file, export
+from infra.targets.declared import Declared as Declared
+from infra.targets.declared import outputs as outputs
+from infra.targets.declared import register as register
+from infra.targets.inside import flink_job, inside
 from infra.targets.launch_script import Launcher, Programs
 from infra.targets.revision import LENGTH as REVISION_LENGTH
 from infra.targets.revision import revision
 from infra.user_jar import check_user_jars
 
 LOOPBACK = "127.0.0.1"
+INSIDE = "INSIDE"
+"""The one listener of an endpoint that is advertised: inside and outside are one place here."""
+
 DISK_MIB = 2048
 """What a lab writes in a day of the default shop, with room to spare."""
 
 SUPERVISOR = "supervisor"
-CREDENTIALS = "credentials"
-
-KNOWN_LATER = ""
-"""Stands for an input that is another resource's output, until the engine fills it in."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +59,22 @@ class LocalSite:
     def identity(self) -> str:
         return f"{self.root} on this machine"
 
+    @property
+    def interface(self) -> str:
+        return LOOPBACK
+
+    def host(self, service: str) -> str:
+        return LOOPBACK
+
     def listen(self, service: str, endpoint: str) -> Address:
         port = next(known.port for known in self.endpoints[service] if known.name == endpoint)
         return Address(LOOPBACK, port + self.port_offset)
 
     def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
         return self.listen(service, endpoint)
+
+    def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
+        return (Listener(INSIDE, self.listen(service, endpoint), self.address(service, endpoint)),)
 
     def file(self, service: str, name: str) -> str:
         return str(self._folder(service) / "files" / name)
@@ -105,6 +90,9 @@ class LocalSite:
 
     def component(self, name: str) -> str:
         return str(self.programs.component(name))
+
+    def project_file(self, path: str) -> str:
+        return str(PROJECT / path)
 
     def own_jar(self, component: str) -> str:
         return str(self.programs.component(component) / "lib" / f"{component}-{OWN_VERSION}.jar")
@@ -123,36 +111,6 @@ class LocalSite:
         return self.root / "services" / service
 
 
-def outputs(lab: Lab, site: LocalSite) -> dict[str, str]:
-    """The stack's endpoints by name: a URL where it is a web service, else `host:port`."""
-    return {
-        endpoint.published_as: f"{endpoint.scheme}://{address}" if endpoint.scheme else str(address)
-        for service in lab.services
-        for endpoint in service.endpoints
-        if endpoint.published_as
-        for address in [site.address(service.name, endpoint.name, "outside")]
-    }
-
-
-@dataclass(frozen=True)
-class Declared:
-    """A resource that the target wants.
-
-    Attributes:
-        kind: the kind's name.
-        key: unique; other resources name it in `needs`.
-        inputs: its inputs, all known but the credentials' fingerprint.
-        needs: keys of the resources to be made before it.
-        secret: it restarts when a credential changes.
-    """
-
-    kind: str
-    key: str
-    inputs: Inputs
-    needs: tuple[str, ...]
-    secret: bool = False
-
-
 @dataclass(frozen=True)
 class LocalTarget:
     """Turns a lab into the resources of one stack on this machine."""
@@ -164,7 +122,15 @@ class LocalTarget:
     def render(self, lab: Lab) -> tuple[Declared, ...]:
         """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else."""
         base = (self._supervisor(lab), self._credentials())
-        return (*base, *(self._part(part, lab) for part in lab.parts), self._environment_file(lab))
+        variables = environment_file(
+            lab, self.site, str(self.site.root / ENVIRONMENT_FILE), str(self.launcher.credentials)
+        )
+        return (*base, *(self._part(part, lab) for part in lab.parts), variables)
+
+    def deploy(self, lab: Lab) -> None:
+        """Makes the lab: resources and outputs of the stack."""
+        register(self.render(lab))
+        export(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
 
     def _supervisor(self, lab: Lab) -> Declared:
         ports = {
@@ -186,43 +152,17 @@ class LocalTarget:
         inputs = CredentialsInputs(path=str(self.launcher.credentials))
         return Declared("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
 
-    def _environment_file(self, lab: Lab) -> Declared:
-        endpoints = outputs(lab, self.site)
-        inputs = EnvironmentFileInputs(
-            path=str(self.site.root / ENVIRONMENT_FILE),
-            values=environment(endpoints),
-            secrets=SECRETS,
-            credentials=str(self.launcher.credentials),
-            fingerprint=KNOWN_LATER,
-        )
-        return Declared("EnvironmentFile", ENVIRONMENT_FILE, inputs, (CREDENTIALS,), secret=True)
-
     def _part(self, part: Part, lab: Lab) -> Declared:
         match part:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)
                 return Declared("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
-            case Topic():
-                return Declared("Topic", part.key, topic_inputs(part, self.site), (kafka.NAME,))
-            case Bucket():
-                store = self.site.address(object_store.NAME, object_store.S3.name, "outside")
-                bucket = BucketInputs(endpoint=store.url, bucket=part.name, credentials=str(self.launcher.credentials))
-                return Declared("Bucket", part.key, bucket, (object_store.NAME,))
-            case Database():
-                database = database_inputs(part, self.site, str(self.launcher.credentials))
-                return Declared("Database", part.key, database, (postgres.NAME,))
-            case Table():
-                table = table_inputs(part, self.site, str(self.launcher.credentials))
-                return Declared("Table", part.key, table, (Database(part.database).key, *part.needs))
-            case Subject():
-                return Declared("Subject", part.key, subject_inputs(part, self.site), (schema_registry.NAME,))
-            case Connector():
-                needs = (connect.NAME, *part.needs)
-                return Declared("Connector", part.key, connector_inputs(part, self.site), needs)
             case FlinkJob():
-                launcher = self._process(lab.service(part.launcher))
-                job = flink_job_inputs(part, self.site, self._definition(launcher))
-                return Declared("FlinkJob", part.key, job, part.needs)
+                definition = self._definition(self._process(lab.service(part.launcher)))
+                notes = flink_jobs.state_file(part.launcher, self.site)
+                return flink_job(part, self.site, definition, notes)
+            case _:
+                return inside(part, self.site, str(self.launcher.credentials))
 
     def _definition(self, launcher: ProcessInputs) -> str:
         """A hash of all that makes a process what it is, but for the credentials."""
@@ -270,32 +210,3 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
     site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
     launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
     return LocalTarget(site, launcher, settings)
-
-
-def register(declared: tuple[Declared, ...]) -> None:
-    """Registers resources with Pulumi, each after those it needs."""
-    by_key = {resource.key: resource for resource in declared}
-    made: dict[str, LabkitResource] = {}
-
-    def make(key: str) -> LabkitResource:
-        if key not in made:
-            wanted = by_key[key]
-            options = pulumi.ResourceOptions(depends_on=[make(need) for need in wanted.needs])
-            later: dict[str, pulumi.Input[str]] | None = None
-            if wanted.secret:
-                later = {"fingerprint": made[CREDENTIALS].output("fingerprint")}
-            outputs = ("fingerprint",) if key == CREDENTIALS else ()
-            made[key] = LabkitResource(wanted.kind, key, wanted.inputs, options, later, outputs)
-        return made[key]
-
-    for key in by_key:
-        make(key)
-
-
-def deploy(lab: Lab, target: LocalTarget) -> None:
-    """Makes the lab: resources and outputs of the stack."""
-    register(target.render(lab))
-    pulumi.export("endpoints", outputs(lab, target.site))
-    pulumi.export("environment_file", str(target.site.root / ENVIRONMENT_FILE))
-    if missing := left_out(target.site, target.settings):
-        pulumi.export("left_out", missing)

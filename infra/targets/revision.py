@@ -2,6 +2,7 @@
 """Hashes of what a process runs and no artifact's path names: it restarts when they change."""
 
 import ast
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,9 +28,18 @@ def revision(project: Path, run: Run) -> str:
 def source_revision(project: Path, modules: Iterable[str], files: Iterable[str] = ()) -> str:
     """A hash of the sources of packages and modules, of those of the project that they import, and of files."""
     digest = hashlib.sha256()
-    for path in sorted(_with_imports(project, modules) | {project / file for file in files}):
+    for path in sources(project, modules, files):
         digest.update(str(path.relative_to(project)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:LENGTH]
+
+
+def sources(project: Path, modules: Iterable[str], files: Iterable[str] = ()) -> list[Path]:
+    """The files of packages and modules, those of the project that they import, and `files`, in order.
+
+    Raises:
+        FileNotFoundError: there is no such module.
+    """
+    return sorted(_with_imports(project, modules) | {project / file for file in files})
 
 
 def _with_imports(project: Path, modules: Iterable[str]) -> set[Path]:
@@ -52,17 +62,25 @@ def _imported(project: Path, path: Path) -> Iterator[Path]:
     """The project's files that a file imports, packages of them as their `__init__.py`."""
     if path.suffix != ".py":
         return
+    for name in _names(path.read_bytes()):
+        places = (_module(project, name), project.joinpath(*name.split("."), "__init__.py"))
+        yield from (place for place in places if place.is_file())
+
+
+@functools.cache
+def _names(source: bytes) -> tuple[str, ...]:
+    """What a source imports. Most of the parts of a lab share most of theirs, and to parse them takes seconds."""
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(source)
     except SyntaxError:
-        return  # it will say so itself when it runs
+        return ()  # it will say so itself when it runs
+    found: list[str] = []
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         if isinstance(node, ast.ImportFrom):
             names = [str(node.module), *(f"{node.module}.{name}" for name in names)]
-        for name in names:
-            places = (_module(project, name), project.joinpath(*name.split("."), "__init__.py"))
-            yield from (place for place in places if place.is_file())
+        found += names
+    return tuple(found)
 
 
 def _files(project: Path, package: str) -> list[Path]:

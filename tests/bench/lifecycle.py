@@ -19,21 +19,10 @@ from rich.console import Console
 from rich.table import Table
 
 from infra.artifacts import Artifacts
-from infra.cli.services import memory_mib
 from infra.cli.stack import Stack
 from infra.project import PROJECT
 
 STACK = "bench"
-PULUMI_UP = (
-    "pulumi",
-    "up",
-    "--yes",
-    "--skip-preview",
-    "--suppress-outputs",
-    "--non-interactive",
-    "-s",
-    STACK,
-)
 
 
 @dataclass
@@ -58,9 +47,15 @@ class Figures:
         self.cpu_seconds.setdefault(what, []).append(cpu)
 
 
-def lab(*words: str) -> tuple[str, ...]:
-    """The command line of `bin/lab` on the benchmark's stack."""
-    return (str(PROJECT / "bin" / "lab"), *words, "--stack", STACK)
+def lab(stack: str, *words: str) -> tuple[str, ...]:
+    """The command line of `bin/lab` on a stack."""
+    return (str(PROJECT / "bin" / "lab"), *words, "--stack", stack)
+
+
+def pulumi_up(stack: str, *words: str) -> tuple[str, ...]:
+    """The command line of a plain update of a stack."""
+    flags = ("--yes", "--skip-preview", "--suppress-outputs", "--non-interactive")
+    return ("pulumi", "up", *flags, *words, "--stack", stack)
 
 
 def clean_environment(**more: str) -> dict[str, str]:
@@ -69,19 +64,23 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ours} | more
 
 
-def one_round(figures: Figures) -> None:
+def one_round(figures: Figures, stack: str) -> None:
     """A lab from nothing to nothing, on a warm cache."""
     environment = clean_environment()
-    subprocess.run(lab("reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
-    figures.timed("up to verified graph, warm", lab("up"), environment)
-    figures.timed("pulumi up, unchanged", PULUMI_UP, environment)
-    figures.timed("pulumi up --refresh, unchanged", (*PULUMI_UP, "--refresh"), environment)
-    figures.timed("lab up again", lab("up"), environment)
-    supervisor = Stack(STACK, Artifacts.open()).supervisor
-    for state in supervisor.states():
-        if state.pid:
-            figures.mib.setdefault(state.name, []).append(memory_mib(state.pid))
-    figures.timed("down", lab("down"), environment)
+    reset(stack)
+    figures.timed("up to verified graph, warm", lab(stack, "up"), environment)
+    figures.timed("pulumi up, unchanged", pulumi_up(stack), environment)
+    figures.timed("pulumi up --refresh, unchanged", pulumi_up(stack, "--refresh"), environment)
+    figures.timed("lab up again", lab(stack, "up"), environment)
+    for name, mib in Stack(stack, Artifacts.open()).runtime.memory().items():
+        figures.mib.setdefault(name, []).append(mib)
+    figures.timed("down", lab(stack, "down"), environment)
+
+
+def reset(stack: str, **more: str) -> None:
+    """Removes what an earlier round may have left."""
+    environment = clean_environment(**more)
+    subprocess.run(lab(stack, "reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def cold_round(figures: Figures) -> None:
@@ -89,12 +88,12 @@ def cold_round(figures: Figures) -> None:
     cache = Path(tempfile.mkdtemp(prefix="lineage-lab-bench-"))
     environment = clean_environment(LINEAGE_LAB_CACHE=str(cache))
     try:
-        figures.timed("up to verified graph, cold", lab("up"), environment)
-        figures.timed("down", lab("down"), environment)
+        figures.timed("up to verified graph, cold", lab(STACK, "up"), environment)
+        figures.timed("down", lab(STACK, "down"), environment)
         size = sum(path.lstat().st_size for path in cache.rglob("*"))
         figures.mib.setdefault("(cache on disk)", []).append(size / 2**20)
     finally:
-        subprocess.run(lab("reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
+        reset(STACK, LINEAGE_LAB_CACHE=str(cache))
         shutil.rmtree(cache)
 
 
@@ -110,7 +109,7 @@ def shown(figures: Figures) -> Table:
         table.add_row(f"{what}, MiB", *_spread(values, 0), "", str(len(values)))
     services = [values for what, values in figures.mib.items() if not what.startswith("(")]
     totals = [sum(each) for each in zip(*services, strict=True)]
-    table.add_row("all services, MiB (sum of PSS)", *_spread(totals, 0), "", str(len(totals)))
+    table.add_row("all services, MiB (sum)", *_spread(totals, 0), "", str(len(totals)))
     return table
 
 
@@ -123,14 +122,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="labs on a warm cache")
     parser.add_argument("--no-cold", action="store_true", help="leave out the lab on an empty cache")
+    parser.add_argument("--stack", default=STACK, help="another stack than the local one; never cold")
     given = parser.parse_args()
     figures = Figures()
     try:
         for _ in range(given.rounds):
-            one_round(figures)
+            one_round(figures, given.stack)
     finally:
-        subprocess.run(lab("reset"), cwd=PROJECT, env=clean_environment(), check=True, stdout=subprocess.DEVNULL)
-    if not given.no_cold:
+        reset(given.stack)
+    if not given.no_cold and given.stack == STACK:
         cold_round(figures)
     console = Console(width=120)
     console.print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")

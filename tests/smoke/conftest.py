@@ -3,11 +3,11 @@
 
 import pytest
 
-from tests.smoke.lab_under_test import LabUnderTest
+from tests.smoke.lab_under_test import LOCAL_GRAPH, LabUnderTest
 
 
 @pytest.fixture(scope="package")
-def lab():
+def lab(request):
     """A lab whose pipeline has run once and whose shop then stopped, so that counts stand still once it is drained."""
     under_test = LabUnderTest()
     under_test.lab("reset")
@@ -15,6 +15,7 @@ def lab():
         ended = under_test.lab("up")
         assert ended.status == 0, ended.text
         under_test.first_up = ended
+        request.config.stash[LOCAL_GRAPH] = under_test.graph()  # before any test changes it
         assert under_test.lab("stop", "shop").status == 0
         yield under_test
     finally:

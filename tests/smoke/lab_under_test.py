@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pyarrow
+import pytest
 
 from infra import credentials
 from infra.cli.stack_file import stack_settings
@@ -20,6 +21,9 @@ from infra.supervision import Supervisor
 from tests.smoke.places import Places
 
 STACK = "smoke"
+
+LOCAL_GRAPH = pytest.StashKey[dict]()
+"""In the session's stash: the graph export of a local lab whose pipeline has run once."""
 
 
 @dataclass(frozen=True)

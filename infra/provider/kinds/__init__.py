@@ -6,8 +6,11 @@ from typing import Any
 from infra.provider.kind import Kind
 from infra.provider.kinds.bucket import BucketKind
 from infra.provider.kinds.connector import ConnectorKind
+from infra.provider.kinds.container_ready import ContainerReadyKind
 from infra.provider.kinds.credentials import CredentialsKind
+from infra.provider.kinds.credentials_volume import CredentialsVolumeKind
 from infra.provider.kinds.database import DatabaseKind
+from infra.provider.kinds.docker_host import DockerHostKind
 from infra.provider.kinds.environment_file import EnvironmentFileKind
 from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.provider.kinds.process import ProcessKind
@@ -21,8 +24,11 @@ KINDS: dict[str, Kind[Any]] = {
     for kind in (
         BucketKind(),
         ConnectorKind(),
+        ContainerReadyKind(),
         CredentialsKind(),
+        CredentialsVolumeKind(),
         DatabaseKind(),
+        DockerHostKind(),
         EnvironmentFileKind(),
         FlinkJobKind(),
         ProcessKind(),

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from infra.errors import LabError
-from infra.provider.connect_worker import Status, Worker
+from infra.provider.connect_worker import CutOff, Status, Worker
 from infra.provider.failure import name_fields, refused_artifact
 from infra.provider.kind import POLL_SECONDS, Call, Found, Inputs, Kind
 from infra.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
@@ -73,7 +73,10 @@ class ConnectorKind(Kind[ConnectorInputs]):
             return None  # Connect itself is gone: it is made anew, its connectors after it
         if worker.cluster() != inputs.cluster:
             return None
-        config = worker.config(inputs.connector)
+        try:
+            config = worker.config(inputs.connector)
+        except CutOff:  # the broker is gone: what repairs that must not fail here. The next look will say
+            return Found(inputs)
         if config is None:
             return None
         state = _settled(inputs, worker, call)
@@ -92,7 +95,10 @@ class ConnectorKind(Kind[ConnectorInputs]):
         worker = _worker(inputs, "delete", call)
         if worker.cluster() != inputs.cluster:
             return  # somebody else's worker, and somebody else's connector
-        worker.delete(inputs.connector)
+        try:
+            worker.delete(inputs.connector)
+        except CutOff:  # its broker is gone, and with it what it knew: a lab that is broken can be taken down
+            return
         for _ in call.poll(HEAL_SECONDS):
             if worker.config(inputs.connector) is None:
                 return

@@ -3,11 +3,11 @@
 
 import json
 import socket
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from infra.errors import LabError
+from infra.provider import notes
 from infra.provider.flink_cluster import RUNNING, Cluster, Job
 from infra.provider.kind import POLL_SECONDS, Call, Found, Inputs, Kind
 
@@ -42,8 +42,8 @@ class FlinkJobInputs(Inputs):
         job: its name there.
         launcher: name of the service that submits it.
         definition: changes when what the launcher submits does.
-        notes: path of the file in which the launcher keeps why a job could not be submitted; empty where it cannot
-            be read from here.
+        notes: the file in which the launcher keeps why a job could not be submitted (`infra.provider.notes`); empty
+            where it cannot be read from here.
         state: Flink's word for what it does. RUNNING is wanted.
     """
 
@@ -207,6 +207,6 @@ def _problem(inputs: FlinkJobInputs) -> str:
     if not inputs.notes:
         return ""
     try:
-        return str(json.loads(Path(inputs.notes).read_text(encoding="utf-8")).get("problem", ""))
+        return str(json.loads(notes.text(inputs.notes)).get("problem", ""))
     except (OSError, ValueError):
         return ""  # it has not written anything yet

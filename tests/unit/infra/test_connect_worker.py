@@ -9,12 +9,14 @@ import pytest
 
 from infra.errors import Interrupted
 from infra.provider import connect_worker
-from infra.provider.connect_worker import Absent, Refused, Worker
+from infra.provider.connect_worker import Absent, CutOff, Refused, Worker
 from infra.provider.kind import Call
+from infra.provider.kinds.connector import ConnectorInputs, ConnectorKind
 
 REBALANCE = (409, {"error_code": 409, "message": "Cannot complete request momentarily due to stale configuration"})
 OVERTAKEN = (500, {"message": "Request cannot be completed because a rebalance is expected"})
 NOT_UP_YET = (404, "<html>Not Found</html>")
+NO_BROKER = (500, {"error_code": 500, "message": "Request timed out. The worker is currently ensuring membership"})
 NO_CONNECTOR = (404, {"error_code": 404, "message": "Connector own not found"})
 
 
@@ -73,6 +75,31 @@ def test_what_the_worker_itself_does_not_find_is_not_there(worker):
 def test_a_refusal_is_said_in_the_workers_words(worker):
     with pytest.raises(Refused, match="could not change connector own: the worker answered 400: no such thing"):
         worker((400, {"message": "no such thing"})).put("own", {"a": "1"})
+
+
+def test_a_worker_without_its_broker_is_told_from_one_that_refuses(worker):
+    with pytest.raises(CutOff, match="the worker answered 500: Request timed out"):
+        worker(NO_BROKER).config("own")
+
+
+@pytest.fixture
+def connector(server):
+    def make(*answers):
+        server.answers = list(answers)
+        url = f"http://127.0.0.1:{server.server_port}"
+        return ConnectorInputs(worker=url, cluster="ours", connector="own", config={"topics": "orders"})
+
+    return make
+
+
+def test_a_worker_without_its_broker_is_in_the_way_of_no_repair(connector):
+    """Kafka was killed, and `up --refresh` is what brings it back."""
+    inputs = connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER)
+    assert ConnectorKind().read(inputs, Call()).inputs == inputs
+
+
+def test_a_lab_whose_broker_is_gone_can_be_taken_down(connector):
+    ConnectorKind().delete(connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER), Call())
 
 
 def test_a_class_that_is_missing_is_no_failure_of_the_worker(worker):

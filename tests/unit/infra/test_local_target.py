@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the local target renders, compared with what it rendered before.
+"""What the local target renders, compared with what it rendered before (`tests.unit.infra.snapshot`)."""
 
-Where a difference is meant, write the snapshot anew: UPDATE_SNAPSHOTS=1 bin/lab test tests/unit/infra
-"""
-
-import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +15,7 @@ from infra.targets.client_environment import SECRETS, environment
 from infra.targets.launch_script import Launcher
 from infra.targets.local import LocalSite, LocalTarget, outputs
 from infra.targets.revision import _with_imports, revision, source_revision
+from tests.unit.infra.snapshot import compare, file_name
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "local"
 SNAPSHOTS_WITH_MARQUEZ = SNAPSHOTS.with_name("local-marquez")
@@ -93,12 +90,12 @@ def text_of(resource):
 
 @pytest.mark.parametrize("key", RENDERED)
 def test_it_renders_what_it_rendered_before(rendered, key):
-    compare(rendered[key], SNAPSHOTS)
+    compare(SNAPSHOTS, key, text_of(rendered[key]))
 
 
 @pytest.mark.parametrize("key", ["supervisor", "database/marquez", "marquez", "lineage", "lab.env"])
 def test_with_marquez_it_renders_what_it_rendered_before(rendered_with_marquez, key):
-    compare(rendered_with_marquez[key], SNAPSHOTS_WITH_MARQUEZ)
+    compare(SNAPSHOTS_WITH_MARQUEZ, key, text_of(rendered_with_marquez[key]))
 
 
 WITH_CLUSTER = ("spark_master", "spark_worker", "spark_history", "bucket/spark-events", "orders_etl", "supplier_stats")
@@ -106,26 +103,16 @@ WITH_CLUSTER = ("spark_master", "spark_worker", "spark_history", "bucket/spark-e
 
 @pytest.mark.parametrize("key", WITH_CLUSTER)
 def test_with_a_cluster_of_spark_it_renders_what_it_rendered_before(rendered_with_cluster, key):
-    compare(rendered_with_cluster[key], SNAPSHOTS_WITH_CLUSTER)
-
-
-def compare(resource, folder):
-    path = folder / f"{resource.key.replace('/', '-')}.txt"
-    text = text_of(resource)
-    if os.environ.get("UPDATE_SNAPSHOTS"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    assert text == path.read_text()
+    compare(SNAPSHOTS_WITH_CLUSTER, key, text_of(rendered_with_cluster[key]))
 
 
 def test_nothing_that_is_no_longer_made_has_a_snapshot(rendered):
-    expected = {f"{key.replace('/', '-')}.txt" for key in rendered}
-    assert {path.name for path in SNAPSHOTS.iterdir()} == expected
+    assert {path.name for path in SNAPSHOTS.iterdir()} == {file_name(key) for key in rendered}
 
 
 def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_marquez):
     changed = {key for key, resource in rendered_with_marquez.items() if rendered.get(key) != resource}
-    assert {f"{key.replace('/', '-')}.txt" for key in changed} == {p.name for p in SNAPSHOTS_WITH_MARQUEZ.iterdir()}
+    assert {file_name(key) for key in changed} == {path.name for path in SNAPSHOTS_WITH_MARQUEZ.iterdir()}
     assert rendered.keys() < rendered_with_marquez.keys()
 
 

@@ -8,9 +8,11 @@ import pytest
 import yaml
 
 from infra.artifacts.facade import COMPONENTS
+from infra.flink_job_files import read_flink_job_files
 from infra.lab import ENDPOINTS, lab, left_out
-from infra.model import Address, ClassData
+from infra.model import Address, Binary, ClassData, Java, Listener, Python, components_of
 from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
+from infra.project import PROJECT
 from infra.services import connect
 from infra.services.properties import properties
 from infra.settings import Settings
@@ -21,6 +23,11 @@ class ElsewhereSite:
 
     identity = "elsewhere"
 
+    interface = "0.0.0.0"
+
+    def host(self, service):
+        return service
+
     def listen(self, service, endpoint):
         port = next(known.port for known in ENDPOINTS[service] if known.name == endpoint)
         return Address("0.0.0.0", port)
@@ -28,6 +35,13 @@ class ElsewhereSite:
     def address(self, service, endpoint, seen_from="inside"):
         port = self.listen(service, endpoint).port
         return Address(service, port) if seen_from == "inside" else Address("outside.test", port + 1)
+
+    def listeners(self, service, endpoint):
+        inside, outside = self.address(service, endpoint), self.address(service, endpoint, "outside")
+        return (
+            Listener("NEAR", self.listen(service, endpoint), inside),
+            Listener("FAR", Address("0.0.0.0", outside.port), outside),
+        )
 
     def file(self, service, name):
         return f"/etc/{service}/{name}"
@@ -43,6 +57,9 @@ class ElsewhereSite:
 
     def component(self, name):
         return f"/opt/{name}"
+
+    def project_file(self, path):
+        return f"/opt/project/{path}"
 
     def own_jar(self, component):
         return f"/opt/{component}/{component}.jar"
@@ -70,11 +87,43 @@ def with_marquez():
     return lab(ElsewhereSite(True), Settings(marquez=True))
 
 
-def test_kafka_binds_where_it_is_told_and_advertises_what_clients_outside_use(elsewhere):
+def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(elsewhere):
     text = elsewhere.service("kafka").files["broker.properties"]
-    assert "listeners=PLAINTEXT://0.0.0.0:9092,CONTROLLER://0.0.0.0:9093\n" in text
-    assert "advertised.listeners=PLAINTEXT://outside.test:9093\n" in text
+    assert "\nlisteners=NEAR://0.0.0.0:9092,FAR://0.0.0.0:9093,CONTROLLER://0.0.0.0:9093\n" in text
+    assert "advertised.listeners=NEAR://kafka:9092,FAR://outside.test:9093\n" in text
+    assert "inter.broker.listener.name=NEAR\n" in text
+    assert "protocol.map=NEAR:PLAINTEXT,FAR:PLAINTEXT,CONTROLLER:PLAINTEXT\n" in text
     assert "auto.create.topics.enable=false\n" in text
+
+
+def test_what_runs_says_which_components_it_needs():
+    """A target that ships programs has to know them all, those too that a program starts by itself."""
+    whole = lab(ElsewhereSite(True), Settings(), flink_files=read_flink_job_files(PROJECT))
+    needed = {part.name: set(components_of(part.run)) for part in (*whole.services, *whole.tasks)}
+    assert needed["connect"] == {"connect", *connect.PLUGINS}
+    assert needed["iceberg_ingestion"] == {"flink", "flink-sql-lineage"}
+    assert needed["supplier_windows"] == {"supplier-windows"}
+    assert needed["supplier_stats"] == needed["orders_etl"] == {"spark"}
+    assert needed["postgres"] == {"postgres"}
+    assert needed["object_store"] == set()
+    assert needed["lineage"] == {"page"}
+    for part in (*whole.services, *whole.tasks):
+        told = json.dumps([part.run.args, getattr(part.run, "options", ()), dict(part.env), dict(part.files)])
+        assert set(re.findall(r"/opt/([\w-]+)/", told)) - {"project"} <= needed[part.name], part.name
+
+
+@pytest.mark.parametrize(
+    ("run", "components"),
+    [
+        (Java("kafka", "a.Main", 1, components=("more",)), ("kafka", "more")),
+        (Java("marquez", "a.Main", 1, jar="a.jar"), ()),
+        (Python("a.b", components=("page",)), ("page",)),
+        (Binary("minio"), ()),
+        (Binary("initdb", component="postgres"), ("postgres",)),
+    ],
+)
+def test_components_of_what_is_run(run, components):
+    assert components_of(run) == components
 
 
 def test_the_rules_of_the_lineage_service_know_both_addresses_of_the_broker(elsewhere):

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stack on Docker needs of the command beside Pulumi: its images, the vendor's plugin, a daemon to look at.
+
+On a stack of another target, all of it does nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from infra.artifacts.progress import human
+from infra.cli.console import out, progress
+from infra.cli.description import described
+from infra.cli.plugin import ensure_plugin
+from infra.cli.stack import Stack
+from infra.cli.stack_file import stack_target
+from infra.settings import Settings
+
+if TYPE_CHECKING:
+    from infra.images.daemon import Daemon
+
+
+def prepare(lab: Stack, settings: Settings) -> None:
+    """Makes everything ready for `pulumi up`: the images that are missing, the plugin.
+
+    Raises:
+        LabError: there is no daemon, an image cannot be built, or the plugin is not to be had.
+    """
+    if settings.target != "docker":
+        return
+    ensure_plugin(lab)
+    build_images(lab, settings)
+
+
+def build_images(lab: Stack, settings: Settings) -> None:
+    """Builds the images that the daemon lacks; says so only where there were any."""
+    from infra.images import Images
+
+    model, _ = described(lab.name, settings, lab.artifacts)
+    Images(lab.artifacts, settings.base_image).build((*model.services, *model.tasks), _daemon(), progress())
+
+
+def prepare_destroy(lab: Stack) -> None:
+    """Makes everything ready for `pulumi destroy`, where the configuration may make no sense any more."""
+    if stack_target(lab.name) == "docker":
+        ensure_plugin(lab)
+
+
+def remove_images(lab: Stack) -> None:
+    """Removes the lab's images, of every checkout.
+
+    Raises:
+        LabError: another stack runs on one of them, or there is no daemon.
+    """
+    if stack_target(lab.name) != "docker":
+        out.print(f"stack {lab.name} runs on no images")
+        return
+    from infra.images import Images
+
+    gone = Images(lab.artifacts).remove(_daemon())
+    out.print(f"{len(gone)} images are removed")
+
+
+def doctor(lab: Stack, settings: Settings) -> None:
+    """Says which daemon a stack on Docker runs on, what it has, and which images are there."""
+    if settings.target != "docker":
+        return
+    from infra.docker_engine import connect, engine_host, in_words
+    from infra.images import Images
+    from infra.images.daemon import Daemon
+
+    client = connect()
+    with in_words("say what it is"):
+        info, version = client.info(), client.version()
+    out.print(f"docker  {version['Version']} (API {version['ApiVersion']}) at {engine_host()}")
+    out.print(f"        {info['MemTotal'] // 2**20} MiB and {info['NCPU']} processors, {info['OperatingSystem']}")
+    daemon = Daemon(client)
+    model, _ = described(lab.name, settings, lab.artifacts)
+    listed = Images(lab.artifacts, settings.base_image).listed((*model.services, *model.tasks), daemon)
+    wanted = [image for image in listed if image.wanted]
+    built = [image for image in wanted if image.size is not None]
+    missing = "" if len(built) == len(wanted) else "; `lab up` builds the rest"
+    out.print(f"images  {len(built)} of {len(wanted)} are there, {human(daemon.disk())} on disk{missing}")
+
+
+def _daemon() -> "Daemon":
+    from infra.docker_engine import connect
+    from infra.images.daemon import Daemon
+
+    return Daemon(connect())

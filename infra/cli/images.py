@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab images build | list | remove`: the images that stacks on Docker run on."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from infra.artifacts import Artifacts
+from infra.artifacts.progress import human
+from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
+from infra.cli.description import described
+from infra.cli.setup import bring_in_lab
+from infra.cli.stack_file import stack_settings
+from infra.images import Images
+from infra.model import Service, Task
+from infra.settings import Settings
+
+if TYPE_CHECKING:
+    from infra.images.daemon import Daemon
+
+BaseOption = Annotated[
+    str | None, typer.Option("--base", metavar="IMAGE", help="Build on this image instead of the stack's `baseImage`.")
+]
+
+app = typer.Typer(
+    name="images",
+    help="The images that stacks on Docker run on: build, list, remove.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+@command
+def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
+    """Build the images of a stack that the Docker daemon lacks; `lab up` does so by itself."""
+    artifacts, settings = Artifacts.open(), stack_settings(stack)
+    daemon = _daemon()  # a missing one is told before anything is downloaded
+    bring_in_lab(artifacts, settings)
+    built = Images(artifacts, base or settings.base_image).build(_parts(stack, settings, artifacts), daemon, progress())
+    out.print(f"{len(built)} images were built" if built else "all images are there")
+    if base and base != settings.base_image:
+        out.print(f"the stack runs on them once its configuration says so: lineage-lab:baseImage: {base}")
+
+
+@app.command(name="list")
+@command
+def list_images(stack: StackOption = DEFAULT_STACK) -> None:
+    """List the images of a stack, built or not, and those of other versions that the daemon has."""
+    artifacts, settings = Artifacts.open(), stack_settings(stack)
+    daemon = _daemon()
+    listed = Images(artifacts, settings.base_image).listed(_parts(stack, settings, artifacts), daemon)
+    width = max(len(image.reference) for image in listed)
+    for image in listed:
+        size = "not built" if image.size is None else human(image.size)
+        note = "" if image.wanted else "  of another version or stack"
+        out.print(f"{image.reference:{width}}  {size:>9}{note}", markup=False)
+    out.print(f"{human(daemon.disk())} on disk, layers that images share counted once")
+
+
+@app.command()
+@command
+def remove(
+    stack: StackOption = DEFAULT_STACK,
+    old: Annotated[bool, typer.Option("--old", help="Keep what the stack runs on as it is now.")] = False,
+) -> None:
+    """Remove the lab's images, of every version and stack; the base image stays."""
+    artifacts = Artifacts.open()
+    keep = _parts(stack, stack_settings(stack), artifacts) if old else ()
+    gone = Images(artifacts).remove(_daemon(), keep)
+    out.print(f"{len(gone)} images were removed")
+
+
+def _parts(stack: str, settings: Settings, artifacts: Artifacts) -> tuple[Service | Task, ...]:
+    lab, _ = described(stack, settings, artifacts)
+    return (*lab.services, *lab.tasks)
+
+
+def _daemon() -> "Daemon":
+    # The SDK is slow to import, and most commands do without.
+    from infra.docker_engine import connect
+    from infra.images.daemon import Daemon
+
+    return Daemon(connect())

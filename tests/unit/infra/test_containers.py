@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon's answers mean: states, figures, lines. `test_runtime.py` asks a real daemon."""
+
+import pytest
+
+from infra.container_state import memory_mib, state_of
+from infra.containers import lines_of
+from infra.targets.docker_names import PART_LABEL, ROLE_LABEL
+
+NEVER = "0001-01-01T00:00:00Z"
+
+
+def inspected(status, *, role="service", policy="unless-stopped", started="2026-01-31T12:00:00.5Z", **state):
+    """What `docker inspect` has of a container, as far as it is read."""
+    return {
+        "State": {"Status": status, "Pid": 0, "ExitCode": 0, "Error": "", "OOMKilled": False, "StartedAt": started}
+        | state,
+        "Config": {"Labels": {PART_LABEL: "kafka", ROLE_LABEL: role}},
+        "HostConfig": {"RestartPolicy": {"Name": policy}, "Memory": 512 * 2**20},
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (inspected("running"), "RUNNING"),
+        (inspected("running", Health={"Status": "none"}), "RUNNING"),
+        (inspected("running", Health={"Status": "healthy"}), "RUNNING"),
+        (inspected("running", Health={"Status": "starting"}), "STARTING"),
+        (inspected("running", Health={"Status": "unhealthy", "Log": None}), "UNHEALTHY"),
+        (inspected("paused"), "PAUSED"),
+        (inspected("restarting", ExitCode=1), "BACKOFF"),
+        (inspected("removing"), "STOPPING"),
+        (inspected("dead"), "FATAL"),
+        (inspected("created"), "STOPPED"),
+        (inspected("created", Error="port is already allocated"), "FATAL"),
+        (inspected("something new"), "UNKNOWN"),
+    ],
+)
+def test_the_daemons_words_are_told_in_the_labs(answer, word):
+    assert state_of(answer).word == word
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (inspected("exited"), "STOPPED"),
+        (inspected("exited", ExitCode=143), "STOPPED"),
+        (inspected("exited", ExitCode=1), "FATAL"),
+        (inspected("exited", ExitCode=137, OOMKilled=True), "FATAL"),
+        (inspected("exited", policy="on-failure"), "EXITED"),
+        (inspected("exited", policy="on-failure", ExitCode=143), "STOPPED"),
+        (inspected("exited", role="task", policy="no"), "EXITED"),
+        (inspected("exited", role="task", policy="no", ExitCode=143), "EXITED"),
+    ],
+)
+def test_whether_an_ended_service_was_stopped_is_told_by_how_it_ended(answer, word):
+    assert state_of(answer).word == word
+
+
+def test_a_container_that_never_ran_has_no_start():
+    assert state_of(inspected("created", started=NEVER)).started == 0
+    assert state_of(inspected("exited")).started == 1769860800
+
+
+@pytest.mark.parametrize(
+    ("answer", "explanation"),
+    [
+        (inspected("exited", OOMKilled=True, ExitCode=137), "out of memory (its limit is 512 MiB)"),
+        (inspected("restarting", ExitCode=4), "exit status 4"),
+        (inspected("created", Error="no such program"), "no such program"),
+        (
+            inspected("running", Health={"Status": "unhealthy", "Log": [{"Output": "a"}, {"Output": "b\n c"}]}),
+            "b c",
+        ),
+        (inspected("running", OOMKilled=True), ""),  # long ago: it runs again
+    ],
+)
+def test_what_is_wrong_is_explained(answer, explanation):
+    assert state_of(answer).explanation == explanation
+
+
+def test_lines_are_whole_however_their_stream_was_cut():
+    assert list(lines_of(iter([b"on", b"e\ntwo\r\nth", b"", b"ree"]))) == ["one", "two", "three"]
+    assert list(lines_of(iter([]))) == []
+
+
+def test_files_that_can_be_dropped_do_not_count_as_memory():
+    both = 3 * 2**20
+    assert memory_mib({"usage": both, "stats": {"total_inactive_file": 2**20, "inactive_file": 5}}) == 2
+    assert memory_mib({"usage": both, "stats": {"inactive_file": 2**20}}) == 2
+    assert memory_mib({}) == 0

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Docker target renders, compared with what it rendered before, and what of it Pulumi is told."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pulumi
+import pytest
+
+from infra.errors import LabError
+from infra.flink_job_files import read_flink_job_files
+from infra.lab import ENDPOINTS, lab
+from infra.model import Binary, Java, Service, Task
+from infra.project import PROJECT
+from infra.settings import Settings
+from infra.targets import docker_names as names
+from infra.targets.declared import outputs, register
+from infra.targets.docker import DockerTarget, Registration
+from infra.targets.docker_container import ContainerRenderer
+from infra.targets.docker_inputs import go_duration
+from infra.targets.docker_script import LONGEST, start_script
+from infra.targets.docker_site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.launch_script import Launcher
+from infra.targets.local import LocalSite, LocalTarget
+from tests.unit.infra.snapshot import compare, file_name
+
+SNAPSHOTS = Path(__file__).parent / "snapshots" / "docker"
+CREDENTIALS = "/run/lineage-lab/credentials.env"
+CHECKOUT = Path("/project")
+OFFSET = 100
+
+HASHES = {names.DEFINITION_LABEL, "definition"}
+"""Of what is shown beside them, or of sources: no difference that a person could judge."""
+
+PROGRAMS = ImagePrograms(lambda component: component != "marquez")
+LAUNCHER = Launcher(PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIALS), user=names.USER)
+
+
+def image(part):
+    return f"lineage-lab/{names.host(part.name)}:made"
+
+
+def target(stack="dev", settings=None, image=image):
+    settings = settings or Settings(target="docker", port_offset=OFFSET)
+    site = DockerSite(stack, CHECKOUT, settings.port_offset, ENDPOINTS, PROGRAMS)
+    renderer = ContainerRenderer(site, LAUNCHER, image, CHECKOUT)
+    return DockerTarget(renderer, CHECKOUT / ".lab" / stack, settings)
+
+
+def whole_lab(target):
+    return lab(target.site, target.settings, flink_files=read_flink_job_files(PROJECT))
+
+
+def resources(target):
+    return {resource.key: resource for resource in target.render(whole_lab(target))}
+
+
+RENDERED = resources(target())
+SERVICES = [key.removeprefix("container/") for key in RENDERED if key.startswith("container/")]
+TASKS = [key for key, found in RENDERED.items() if found.kind == "Container" and not key.startswith("container/")]
+
+
+def container(name, rendered=RENDERED):
+    key = f"container/{name}"
+    return rendered[key if key in rendered else name].inputs
+
+
+def labels(inputs):
+    return {known.label: known.value for known in inputs.labels}
+
+
+def text_of(resource):
+    """A resource as text that a person can compare; a container's script comes last."""
+    properties = resource.inputs.properties()
+    script = properties.pop("command", [""])[-1]
+    shown = [f"kind: {resource.kind}", f"needs: {', '.join(resource.needs)}"]
+    for name, value in sorted(properties.items()):
+        if name in HASHES:
+            continue
+        many = isinstance(value, list) and value and isinstance(value[0], dict)
+        shown += [f"{name}: {item}" for item in value if item.get("label") not in HASHES] if many else []
+        shown += [] if many else [f"{name}: {value}"]
+    shown += [f"--- /bin/sh -c\n{script}"] if script else []
+    return "\n".join(shown).rstrip().replace(str(PROJECT), "/project") + "\n"
+
+
+@pytest.mark.parametrize("key", RENDERED)
+def test_it_renders_what_it_rendered_before(key):
+    compare(SNAPSHOTS, key, text_of(RENDERED[key]))
+
+
+def test_nothing_that_is_no_longer_made_has_a_snapshot():
+    assert {path.name for path in SNAPSHOTS.iterdir()} == {file_name(key) for key in RENDERED}
+
+
+def test_every_need_is_something_that_is_made():
+    assert {need for resource in RENDERED.values() for need in resource.needs} <= RENDERED.keys()
+
+
+def test_what_needs_a_service_waits_until_it_is_ready():
+    assert RENDERED["kafka"].kind == "ContainerReady"
+    assert RENDERED["kafka"].needs == ("container/kafka",)
+    assert "kafka" in RENDERED["container/connect"].needs
+    assert RENDERED["topic/orders"].needs == ("kafka",)
+
+
+def test_what_lives_inside_services_is_asked_for_as_on_this_machine():
+    """But for ids and the addresses that parts know each other by."""
+    settings = Settings(port_offset=OFFSET)
+    local_site = LocalSite(Path("/project/.lab/dev"), OFFSET, ENDPOINTS, PROGRAMS)
+    launcher = Launcher(PROGRAMS, PROJECT, Path("/project/.lab/dev/credentials.env"))
+    wanted = lab(local_site, settings, flink_files=read_flink_job_files(PROJECT))
+    local = {found.key: found for found in LocalTarget(local_site, launcher, settings).render(wanted)}
+    inside = [key for key, found in local.items() if found.kind not in {"Process", "Supervisor"}]
+    assert {"topic/orders", "bucket/warehouse", "connector/orders_source", "lab.env"} <= set(inside)
+    assert set(inside) <= RENDERED.keys()
+    own = {"cluster", "definition", "notes", "config"}
+    for key in inside:
+        ours, theirs = RENDERED[key].inputs.properties(), local[key].inputs.properties()
+        assert {**ours, **dict.fromkeys(own)} == {**theirs, **dict.fromkeys(own)}
+
+
+def test_ports_are_published_on_loopback_alone_and_moved_by_the_offset():
+    published = [port for name in SERVICES for port in container(name).ports or []]
+    assert published
+    assert {port.ip for port in published} == {"127.0.0.1"}
+    assert len({port.external for port in published}) == len(published)
+    wanted = RENDERED["docker"].inputs.ports
+    assert sorted(wanted.values()) == sorted(port.external for port in published)
+    assert wanted["kafka broker"] == 9192
+    found = outputs(whole_lab(target()), target().site)
+    assert (found["lineage"], found["kafka"]) == ("http://127.0.0.1:5100", "127.0.0.1:9192")
+
+
+def test_what_is_private_or_of_no_interest_outside_stays_inside():
+    inside = {port.internal for name in SERVICES for port in container(name).ports or []}
+    assert not {9093, 8082, 6123} & inside  # Kafka's controller, the registry's management, Flink's RPC
+
+
+def test_kafka_sends_each_client_to_where_it_came_from():
+    script = container("kafka").command[-1]
+    assert "advertised.listeners=INSIDE://kafka:9092,OUTSIDE://127.0.0.1:9192\n" in script
+    (published,) = container("kafka").ports
+    assert f"OUTSIDE://0.0.0.0:{published.internal}," in script
+    assert "CONTROLLER://127.0.0.1:9093" in script
+
+
+def test_hosts_have_no_underscore():
+    """Java takes no URI with one."""
+    hosts = [alias for name in SERVICES for known in container(name).networks_advanced for alias in known.aliases]
+    assert "flink-jobmanager" in hosts
+    assert not [host for host in hosts if "_" in host]
+    assert "http://schema-registry:8081" in container("orders_etl").command[-1]
+
+
+def test_a_cluster_of_sparks_meets_by_name():
+    """Master, worker and drivers tell each other where they are: an address of all interfaces would be no place."""
+    rendered = resources(target(settings=Settings(target="docker", spark="cluster", port_offset=OFFSET)))
+    master, worker = (container(name, rendered).command[-1] for name in ("spark_master", "spark_worker"))
+    assert "  --host \\\n  spark-master \\\n" in master
+    assert "  --host \\\n  spark-worker \\\n" in worker
+    assert "  spark://spark-master:7077\n" in worker
+    driver = container("supplier_stats", rendered).command[-1]
+    assert "spark.driver.host=supplier-stats\n" in driver
+    assert "spark.driver.bindAddress=0.0.0.0\n" in driver
+
+
+def test_two_stacks_share_nothing_but_images():
+    other = resources(target("other", Settings(target="docker", port_offset=OFFSET + 1000)))
+
+    def of(rendered):
+        ours = [resource.inputs for resource in rendered.values() if hasattr(resource.inputs, "name")]
+        found = {inputs.name for inputs in ours}
+        found |= {port.external for inputs in ours for port in getattr(inputs, "ports", None) or []}
+        return found | {mount.volume_name for inputs in ours for mount in getattr(inputs, "volumes", ())} - {None}
+
+    assert not of(RENDERED) & of(other)
+    clusters = {rendered["topic/orders"].inputs.cluster for rendered in (RENDERED, other)}
+    assert len(clusters) == 2
+
+
+def test_a_stack_of_that_name_of_another_checkout_has_other_labels():
+    assert names.labels("dev", Path("/a")) != names.labels("dev", Path("/b"))
+
+
+@pytest.mark.parametrize("name", [*SERVICES, *TASKS])
+def test_a_container_may_do_no_more_than_it_must(name):
+    inputs = container(name)
+    assert inputs.read_only
+    assert inputs.user == "10001:10001"
+    assert inputs.capabilities.drops == ["ALL"]
+    assert inputs.security_opts == ("no-new-privileges",)
+    assert inputs.memory == inputs.memory_swap > 0
+    assert labels(inputs)[names.STACK_LABEL] == "dev"
+    properties = inputs.properties()
+    assert not {"privileged", "ulimits", "envs", "mounts", "uploads"} & properties.keys()
+
+
+@pytest.mark.parametrize("name", [*SERVICES, *TASKS])
+def test_credentials_are_where_they_are_needed_and_only_there(name):
+    """The container's definition names the file; what is in it, the process reads when it starts."""
+    keys = [mount for mount in container(name).volumes if mount.container_path == "/run/lineage-lab"]
+    resource = RENDERED[f"container/{name}" if name in SERVICES else name]
+    assert bool(keys) == resource.secret == (f". {CREDENTIALS}" in container(name).command[-1])
+    assert all(mount.read_only for mount in keys)
+
+
+def test_tasks_are_made_and_not_started():
+    assert "supplier_stats" in TASKS
+    assert {(container(name).start, container(name).must_run, container(name).restart) for name in TASKS} == {
+        (False, False, "no")
+    }
+    assert {labels(container(name))[names.ROLE_LABEL] for name in TASKS} == {"task"}
+    assert {container(name).start for name in SERVICES} == {True}
+
+
+def test_a_service_that_may_end_well_is_not_started_again():
+    assert container("supplier_windows").restart == "on-failure"
+    assert RENDERED["supplier_windows"].inputs.may_end
+    assert container("kafka").restart == "unless-stopped"
+
+
+def test_a_service_is_probed_as_it_listens_and_by_one_command():
+    assert container("kafka").healthcheck.tests == ["CMD", *RENDERED["kafka"].inputs.probe]
+    assert RENDERED["schema_registry"].inputs.probe == [names.PROBE, "127.0.0.1", "8082", "/health/ready"]
+    assert container("shop").healthcheck is None
+    assert RENDERED["shop"].inputs.probe == []
+
+
+def test_whatever_changes_a_container_makes_a_new_one():
+    """The vendor's plugin would take a changed time to stop into the state, and not to the container."""
+    renderer = target().containers
+    task = Task("own", Binary("true"))
+    changed = replace(task, stop_seconds=task.stop_seconds + 1)
+    found = [labels(renderer.container(part))[names.DEFINITION_LABEL] for part in (task, changed, task)]
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_job_of_flinks_starts_anew_with_its_launchers_image():
+    other = resources(target(image=lambda part: "lineage-lab/other:made"))
+    definitions = {rendered["flink_job/supplier_windows"].inputs.definition for rendered in (RENDERED, other)}
+    assert len(definitions) == 2
+
+
+@pytest.mark.parametrize("text", ["one\ntwo\n", "$HOME `id` \\ 'quoted' \"twice\"\n", "a\nEND_OF_FILE\nb\n", ""])
+def test_files_arrive_as_they_are(tmp_path, text):
+    part = Task("own", Binary("true"), files={"a.conf": text})
+    script = start_script(part, Launcher(Here(), tmp_path, tmp_path / "keys"))
+    subprocess.run(["/bin/sh", "-c", script.replace(names.FILES, str(tmp_path))], check=True, timeout=60)
+    assert (tmp_path / "a.conf").read_text() == text or (text, (tmp_path / "a.conf").read_text()) == ("", "\n")
+
+
+class Here:
+    def binary(self, name):
+        return Path("/bin") / name
+
+
+def test_a_service_finds_the_folders_of_its_volumes(tmp_path):
+    part = Service("own", Binary("true"), volumes=("data", "more"))
+    script = start_script(part, Launcher(Here(), tmp_path, tmp_path / "keys"))
+    subprocess.run(["/bin/sh", "-c", script.replace(names.VOLUMES, str(tmp_path))], check=True, timeout=60)
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "more"}
+
+
+def test_files_that_no_container_can_be_handed_are_refused():
+    part = Task("own", Binary("true"), files={"big.sql": "x" * LONGEST})
+    with pytest.raises(LabError, match=r"own has 127 KiB of files \(big\.sql\)"):
+        start_script(part, LAUNCHER)
+
+
+def test_a_jar_of_the_users_is_where_the_image_has_it():
+    script = start_script(Service("marquez", Java("marquez", "a.Main", 1, jar="~/my/marquez-api.jar")), LAUNCHER)
+    assert "  /opt/lineage-lab/jars/marquez-api.jar \\\n" in script
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(15, "15s"), (60, "1m0s"), (135, "2m15s"), (3600, "1h0m0s")])
+def test_durations_are_spelled_as_the_daemon_does(seconds, text):
+    assert go_duration(seconds) == text
+
+
+class Mocks(pulumi.runtime.Mocks):
+    """Notes what Pulumi is told; of a network's or a volume's name it makes another, as an output may be."""
+
+    def __init__(self):
+        self.told = {}
+
+    def new_resource(self, args):
+        self.told[args.name] = args
+        renamed = {"name": f"{args.inputs['name']}!"} if args.typ.endswith((":Network", ":Volume")) else {}
+        return f"id of {args.name}", {**args.inputs, **renamed, "fingerprint": "F"}
+
+    def call(self, args):
+        return {}
+
+
+@pytest.fixture(scope="module")
+def told():
+    """Everything that Pulumi is told of the lab: name -> arguments."""
+    mocks = Mocks()
+    pulumi.runtime.set_mocks(mocks, project="lineage-lab", stack="dev")
+
+    @pulumi.runtime.test
+    def program():
+        register(target().render(whole_lab(target())), Registration())
+
+    program()
+    return mocks.told
+
+
+def test_pulumi_is_told_of_all_that_is_rendered(told):
+    assert told.keys() == RENDERED.keys() | {"daemon"}
+    assert told["topic/orders"].typ == "labkit:index:Topic"
+    assert told["container/kafka"].typ == "docker:index/container:Container"
+    assert told["daemon"].inputs["disableDockerDaemonCheck"] == "true"
+
+
+def test_what_it_is_told_is_what_was_rendered(told):
+    rendered = RENDERED["container/lineage"].inputs.properties()
+    given = told["container/lineage"].inputs
+    same = rendered.keys() - {"networksAdvanced", "volumes"}
+    assert {name: given[name] for name in same} == {name: rendered[name] for name in same}
+
+
+def test_a_container_hangs_on_its_network_and_its_volumes(told):
+    given = told["container/kafka"].inputs
+    assert [known["name"] for known in given["networksAdvanced"]] == ["lineage-lab-dev!"]
+    assert {mount.get("volumeName") for mount in given["volumes"]} == {None, "lineage-lab-dev-kafka!"}
+
+
+def test_a_changed_credential_makes_a_new_container_of_what_reads_it(told):
+    def fingerprints(name):
+        return [known["value"] for known in told[name].inputs["labels"] if known["label"] == names.CREDENTIALS_LABEL]
+
+    assert fingerprints("container/connect") == fingerprints("supplier_stats") == ["F"]
+    assert fingerprints("container/kafka") == []
+    assert told["credentials/volume"].inputs["fingerprint"] == "F"
+
+
+def test_a_new_container_is_waited_for(told):
+    assert told["kafka"].inputs["container"] == "id of container/kafka"

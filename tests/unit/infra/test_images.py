@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images of parts: what they are made of, keys that change when they have to, contexts, the probe."""
+
+import http.server
+import io
+import re
+import shutil
+import socket
+import subprocess
+import tarfile
+import threading
+
+import pytest
+
+from infra.artifacts import Artifacts
+from infra.artifacts.errors import ArtifactError
+from infra.images import Images, wheels
+from infra.images.contents import PROBE, Content, Contents
+from infra.images.context import stream
+from infra.images.daemon import mismatch
+from infra.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
+from infra.images.record import Record
+from infra.model import Binary, Java, Python, Service
+from infra.project import PROJECT
+
+BASH = shutil.which("bash")
+RECIPES = sorted(FOLDER.glob("*.Dockerfile"))
+
+
+@pytest.fixture
+def artifacts(tmp_path):
+    """A download cache that nothing was brought into."""
+    return Artifacts.open(tmp_path / "cache")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A checkout with two programs, of which one imports a module of the other's package."""
+    for name, text in {
+        "shop/__init__.py": "",
+        "shop/prices.py": "PRICE = 1\n",
+        "till.py": "from shop import prices\n",
+        "other.py": "import json\n",
+        "till.json": "{}\n",
+    }.items():
+        (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "project" / name).write_text(text)
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def recipes(artifacts, project):
+    return Recipes(Contents(artifacts, project))
+
+
+def service(name, run):
+    return Service(name, run)
+
+
+def names(image):
+    return [known.name for known in image.chain()]
+
+
+KAFKA = service("kafka", Java("kafka", "kafka.Kafka", 64))
+TILL = service("till", Python("till", reads=("till.json",)))
+OTHER = service("other", Python("other"))
+
+
+def test_a_reference_needs_no_daemon_and_nothing_set_up(artifacts):
+    assert re.fullmatch(r"lineage-lab/kafka:[0-9a-f]{12}", Images(artifacts).image_for(KAFKA))
+
+
+def test_the_same_checkout_gives_the_same_references(artifacts, tmp_path):
+    elsewhere = Artifacts.open(tmp_path / "another")
+    assert Images(artifacts).image_for(KAFKA) == Images(elsewhere).image_for(KAFKA)
+
+
+def test_every_image_is_built_on_the_chosen_base(artifacts):
+    chosen = Images(artifacts, "example/debian:12").needed([KAFKA])
+    assert chosen[0].base_reference == "example/debian:12"
+    assert {image.key for image in chosen}.isdisjoint(image.key for image in Images(artifacts).needed([KAFKA]))
+
+
+@pytest.mark.parametrize(
+    ("run", "chain"),
+    [
+        (Java("kafka", "kafka.Kafka", 64), ["native", "jvm", "kafka"]),
+        (Java("apicurio-registry", "Main", 64, runtime=21), ["native", "apicurio-registry"]),
+        (Binary("minio"), ["native", "minio"]),
+        (Binary("initdb", component="postgres"), ["native", "postgres"]),
+        (Python("till"), ["native", "python-kit", "it"]),
+        (Python("till", components=("supplier-windows",)), ["native", "python-kit", "it"]),
+        (
+            Python("till", components=("flink", "flink-sql-lineage"), java=True),
+            ["native", "jvm", "flink", "flink-python-kit", "it"],
+        ),
+        (
+            Python("till", environment="spark", components=("spark",), java=True),
+            ["native", "jvm", "spark", "spark-python-spark", "it"],
+        ),
+    ],
+)
+def test_an_image_is_built_on_what_others_share(recipes, run, chain):
+    assert names(recipes.image_of(service("it", run))) == chain
+
+
+def test_what_parts_share_is_needed_once(artifacts):
+    flink = Java("flink", "Main", 64)
+    needed = Images(artifacts).needed([service("one", flink), service("two", flink), KAFKA])
+    assert [image.name for image in needed] == ["native", "jvm", "flink", "kafka"]
+
+
+def test_a_plugin_is_in_the_image_of_what_looks_for_it(recipes):
+    image = recipes.image_of(service("connect", Java("connect", "Main", 64, components=("connect-file",))))
+    assert [content.place for content in image.contents] == ["components/connect", "components/connect-file"]
+
+
+def test_an_image_holds_what_its_module_imports_and_reads_and_no_more(recipes):
+    places = [content.place for content in recipes.image_of(TILL).contents]
+    assert places == ["project/shop/__init__.py", "project/shop/prices.py", "project/till.json", "project/till.py"]
+
+
+@pytest.mark.parametrize("changed", ["shop/prices.py", "till.json"])
+def test_a_change_of_the_sources_changes_the_images_that_hold_them(artifacts, project, changed):
+    def keys():
+        fresh = Recipes(Contents(artifacts, project))
+        return [fresh.image_of(part).key for part in (TILL, OTHER, KAFKA)]
+
+    before = keys()
+    (project / changed).write_text("CHANGED = 1\n")
+    after = keys()
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True, True]
+
+
+def test_a_users_own_jar_is_in_the_image_and_its_key(artifacts, project):
+    own = service("own", Java("marquez", "Main", 64, jar="own.jar"))
+    images = []
+    for content in (b"one", b"two"):
+        (project / "own.jar").write_bytes(content)
+        images.append(Recipes(Contents(artifacts, project)).image_of(own))
+    assert [[content.place for content in image.contents] for image in images] == [["jars/own.jar"]] * 2
+    assert images[0].key != images[1].key
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("orders_etl", "orders-etl"), ("Mine", "mine"), ("_a__b-", "a-b"), ("v1.2", "v1-2")]
+)
+def test_a_parts_name_becomes_one_that_docker_takes(part, name):
+    assert image_name(part) == name
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.name)
+def test_recipes_keep_to_the_dialect_that_every_daemon_builds(path):
+    text = path.read_text()
+    assert not re.search(r"^#\s*syntax\s*=", text, re.MULTILINE)
+    assert not re.search(r"--(mount|link|chmod|security|network)\b|<<", text)
+
+
+def files_of(image):
+    with tarfile.open(fileobj=io.BytesIO(b"".join(stream(image)))) as archive:
+        return {member.name: member for member in archive}
+
+
+def image_with(*contents):
+    return Image("some", "service", DEFAULT_BASE, contents)
+
+
+def content(place, path, built=False):
+    return Content(place, "key", lambda: path, built)
+
+
+def test_a_context_has_the_recipe_and_both_folders_even_where_they_are_empty():
+    files = files_of(image_with())
+    assert sorted(files) == ["Dockerfile", "built", "pinned"]
+    assert files["built"].isdir()
+
+
+def test_a_context_has_the_contents_without_what_only_this_machine_needs(tmp_path):
+    folder = tmp_path / "kafka-123"
+    for name in ("lib/a.jar", "lib/__pycache__/a.pyc", ".stamp.json", "bin/run"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "bin" / "run").chmod(0o700)
+    (folder / "lib" / "a.jar").chmod(0o600)
+    (folder / "lib" / "link").symlink_to("a.jar")
+    files = files_of(image_with(content("components/kafka", folder)))
+    root = "pinned/components/kafka"
+    assert {name for name in files if name.startswith(root)} == {
+        *(root, f"{root}/bin", f"{root}/bin/run", f"{root}/lib", f"{root}/lib/a.jar", f"{root}/lib/link")
+    }
+    assert files[f"{root}/lib/link"].linkname == "a.jar"
+    assert (files[f"{root}/bin/run"].mode, files[f"{root}/lib/a.jar"].mode) == (0o755, 0o644)
+    assert {(file.uid, file.gid) for file in files.values()} == {(0, 0)}
+
+
+def test_a_context_holds_the_bytes_of_large_files_under_long_names(tmp_path):
+    path = tmp_path / "large"
+    path.write_bytes(bytes(range(256)) * 9000)
+    name = "/".join(["components", "x" * 120, "y" * 120])
+    data = io.BytesIO(b"".join(stream(image_with(content(name, path, built=True)))))
+    with tarfile.open(fileobj=data) as archive:
+        found = archive.extractfile(f"built/{name}")
+        assert found is not None
+        assert found.read() == path.read_bytes()
+
+
+def test_the_same_contents_give_the_same_context(tmp_path):
+    streams = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        for name in ("b", "a") if folder.name == "one" else ("a", "b"):
+            (folder / name).write_text(name)
+        streams.append(b"".join(stream(image_with(content("components/some", folder)))))
+    assert streams[0] == streams[1]
+
+
+def test_a_context_of_what_is_not_set_up_says_how_to_bring_it(artifacts):
+    image = Recipes(Contents(artifacts, FOLDER)).image_of(KAFKA)
+    with pytest.raises(ArtifactError, match="lab setup"):
+        list(stream(image))
+
+
+def test_an_identifier_is_known_once_it_was_recorded(artifacts):
+    images = Images(artifacts)
+    reference = images.image_for(KAFKA)
+    assert images.identifier(reference) is None
+    Record.of(artifacts.cache).write({reference: "sha256:abc"})
+    assert images.identifier(reference) == "sha256:abc"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", ""])
+def test_a_damaged_record_is_as_good_as_none(artifacts, text):
+    record = Record.of(artifacts.cache)
+    record.path.write_text(text)
+    assert record.identifiers() == {}
+
+
+def test_wheels_for_newer_systems_than_the_images_are_not_taken():
+    platforms = list(wheels.platforms("x86_64"))
+    assert platforms[0] == "manylinux_2_36_x86_64"
+    assert {"manylinux2014_x86_64", "manylinux1_x86_64"} < set(platforms)
+
+
+@pytest.mark.parametrize("name", ["a-1-py3-none-any.whl", "a-1-cp311-cp311-linux_x86_64.whl", "a-1-cp39-abi3-any.whl"])
+def test_wheels_that_the_images_python_takes_are_kept(tmp_path, name):
+    (tmp_path / name).touch()
+    wheels.refuse_foreign("Downloading", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a-1-cp312-cp312-linux_x86_64.whl", "a-1.zip"])
+def test_a_wheel_of_another_python_is_refused_by_name(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(ArtifactError, match=re.escape(name)):
+        wheels.refuse_foreign("Downloading", tmp_path)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "amd64"])
+def test_programs_of_this_machine_run_on_a_daemon_of_its_kind(machine):
+    assert mismatch({"Os": "linux", "Arch": "amd64"}, "Linux", machine) == ""
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
+def test_programs_of_another_system_or_processor_do_not(system, machine):
+    reason = mismatch({"Os": "linux", "Arch": "amd64"}, system, machine)
+    assert f"linux/amd64, and the programs of the download cache are for {system.lower()}/arm64" in reason
+
+
+def test_a_machine_that_can_have_no_daemon_is_told_why():
+    script = f'. {PROJECT}/.ci/docker; start_docker; echo "$? $DOCKER_REFUSAL"'
+    done = subprocess.run(
+        [BASH, "-c", script], env={"PATH": "/nonexistent", "HOME": "/"}, capture_output=True, text=True
+    )
+    assert done.stdout == "1 no Docker: no daemon answers, and this is no Debian to install one on\n"
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/well" else 503)
+        self.end_headers()
+
+    def log_message(self, *args):
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def port():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+def probe(port, *path):
+    return subprocess.run([PROBE, "127.0.0.1", str(port), *path], capture_output=True, text=True)
+
+
+def test_the_probe_finds_who_accepts_connections(port):
+    assert probe(port).returncode == 0
+
+
+def test_the_probe_finds_who_answers_well(port):
+    assert probe(port, "/well").returncode == 0
+
+
+def test_the_probe_says_what_was_answered_instead(port):
+    done = probe(port, "/badly")
+    assert (done.returncode, done.stderr) == (1, "/badly answered: HTTP/1.0 503 Service Unavailable\n")
+
+
+def test_the_probe_fails_where_nobody_listens():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        assert probe(taken.getsockname()[1]).returncode != 0
+
+
+def test_every_recipe_is_used(recipes):
+    parts = [KAFKA, TILL]
+    used = {image.dockerfile for part in parts for image in recipes.image_of(part).chain()}
+    assert used == set(RECIPES)
