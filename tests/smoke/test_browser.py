@@ -55,7 +55,7 @@ def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(vis
     # The command ends when the service has the job's last event.
     visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
-    visit.page.locator(f'[data-node="{ETL}"][data-state="running"]').wait_for(state="attached", timeout=120_000)
+    visit.page.locator(f'[data-node="{ETL}"][data-state="running"]').wait_for(state="attached", timeout=300_000)
 
 
 def test_what_changed_since_the_beginning_is_the_whole_lab(visit):

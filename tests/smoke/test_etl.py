@@ -47,7 +47,7 @@ def test_each_order_is_in_one_table_once_after_five_kills_of_the_driver(lab):
         print(f"kill {number}: {victim}")
         victim.kill()
         until(lab, lambda killed=before: lab.supervisor.state(JOB_ORDERS_ETL).pid not in {0, killed})
-    until(lab, lambda: {run["id"] for run in runs_of_the_etl(lab)} - known, seconds=120)
+    until(lab, lambda: {run["id"] for run in runs_of_the_etl(lab)} - known, seconds=300)
     until(lab, lambda: len(lab.places.rows("orders")) > written + 200)
     assert lab.lab("stop", "shop").status == 0
     assert [each.differences for each in drain(lab.places).values()] == [[], []]
@@ -90,7 +90,7 @@ def test_a_stop_ends_the_run_and_a_start_begins_another(lab):
     graph = lab.graph()
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
     assert lab.lab("start", "shop").status == 0
-    until(lab, lambda: len(runs_of_the_etl(lab)) > len(before), seconds=120)
+    until(lab, lambda: len(runs_of_the_etl(lab)) > len(before), seconds=300)
     assert lab.lab("stop", "shop").status == 0
     drain(lab.places)
     assert await_sorted(lab.places).differences == []

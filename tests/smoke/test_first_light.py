@@ -408,7 +408,7 @@ def test_a_shop_that_is_killed_neither_loses_nor_skips_an_order(lab):
     assert [each.differences for each in drain(lab.places).values()] == [[], []]
 
 
-def until(lab, true, seconds=60):
+def until(lab, true, seconds=180):
     """Waits until something holds; fails where it never does."""
     deadline, waiter = time.monotonic() + seconds, threading.Event()
     while not true():
