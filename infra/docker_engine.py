@@ -4,6 +4,7 @@
 import functools
 import os
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -56,6 +57,7 @@ def connect() -> DockerClient:
     """
     host = engine_host()
     try:
+        _knock(host)
         client = docker.from_env(timeout=REQUEST_SECONDS, environment={**os.environ, "DOCKER_HOST": host})
         version = str(client.version()["ApiVersion"])
     except (DockerException, requests.RequestException, OSError) as error:
@@ -68,6 +70,14 @@ def connect() -> DockerClient:
             "2020). Upgrade it, or point DOCKER_HOST at another one"
         )
     return client
+
+
+def _knock(host: str) -> None:
+    """Raises OSError where nobody listens on a local socket: the SDK would leave its own open."""
+    scheme, _, path = host.partition("://")
+    if scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as door:
+            door.connect(path)
 
 
 def _why(error: BaseException) -> str:

@@ -246,7 +246,8 @@ def test_a_service_that_ends_again_and_again_shows_its_exit_status(containers):
     seen = until(lambda: next((state for state in containers.states() if state.word == "BACKOFF"), None))
     assert seen.explanation == "exit status 3"
     containers.stop("crashes")
-    assert containers.known("crashes").word == "FATAL"
+    # It was ended between two starts, or in the middle of one.
+    assert containers.known("crashes").word in {"FATAL", "STOPPED"}
 
 
 def test_a_task_that_is_removed_while_it_runs_has_failed(containers):
