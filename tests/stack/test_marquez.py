@@ -14,6 +14,7 @@ from infra.artifacts import Artifacts, pins
 from infra.artifacts.cache import Cache
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import PlainProgress
+from infra.cli import setup
 from infra.cli.setup import bring_in_lab
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
@@ -95,6 +96,9 @@ def offline(tmp_path, monkeypatch):
     (tmp_path / "home" / ".m2").mkdir(parents=True)
     (tmp_path / "home" / ".m2" / "settings.xml").write_text("<settings><offline>true</offline></settings>\n")
     monkeypatch.setenv("MAVEN_OPTS", f"-Duser.home={tmp_path / 'home'}")
+    # What else a lab may have takes minutes to make in an empty cache, and is no matter here.
+    for step in ("_bring_in_class_data", "_bring_in_page"):
+        monkeypatch.setattr(setup, step, lambda artifacts: None)
     return Artifacts(cache)
 
 
@@ -123,7 +127,7 @@ def test_a_jar_that_no_repository_has_is_an_error_that_leaves_nothing(offline):
 
 
 def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
-    bring_in_lab(offline, Settings(marquez=True), frozenset())
+    bring_in_lab(offline, Settings(flink=False, marquez=True), frozenset())
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert line.startswith(f"Marquez is left out: {pins.MARQUEZ.coordinates[0]} cannot be had")
     assert "lineage-lab:marquezJar" in line
@@ -131,9 +135,9 @@ def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
 
 def test_with_a_jar_of_the_users_none_is_looked_for_and_a_wrong_path_is_an_error(offline, jar, capsys):
     with pytest.raises(LabError, match=r"marquezJar names /nowhere\.jar"):
-        bring_in_lab(offline, Settings(marquez=True, marquez_jar="/nowhere.jar"), frozenset())
-    bring_in_lab(offline, Settings(), frozenset())
-    bring_in_lab(offline, Settings(marquez=True, marquez_jar=str(jar)), frozenset())
+        bring_in_lab(offline, Settings(flink=False, marquez=True, marquez_jar="/nowhere.jar"), frozenset())
+    bring_in_lab(offline, Settings(flink=False), frozenset())
+    bring_in_lab(offline, Settings(flink=False, marquez=True, marquez_jar=str(jar)), frozenset())
     assert "left out" not in capsys.readouterr().out
     assert not offline.has("marquez")
 
