@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
 
 from docker.errors import APIError
@@ -33,7 +33,7 @@ def copied_out(container: Container, folder: PurePosixPath) -> Iterator[Path]:
     """
     runs = bool(container.attrs["State"]["Running"])
     with tempfile.TemporaryDirectory(prefix="lineage-lab-") as place:
-        with _frozen(container) if runs else _as_it_is():
+        with _frozen(container) if runs else nullcontext():
             _fetch(container, folder, Path(place))
         copy = Path(place) / folder.name
         copy.mkdir(exist_ok=True)
@@ -65,11 +65,6 @@ def _freeze(container: Container) -> None:
             waiter.wait(RETRY_SECONDS)
     with in_words(f"freeze {container.name}"):
         container.pause()
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
 
 
 def _fetch(container: Container, folder: PurePosixPath, place: Path) -> None:

@@ -2,9 +2,11 @@
 """The Docker daemon: the one place that connects to it, and its errors in words."""
 
 import functools
+import io
 import os
 import re
 import socket
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,11 +18,6 @@ from docker.errors import DockerException, NotFound
 from docker.models.containers import Container
 
 from infra.errors import LabError, ServiceError
-from infra.targets.docker_names import PART_LABEL as PART_LABEL
-from infra.targets.docker_names import ROLE_LABEL as ROLE_LABEL
-from infra.targets.docker_names import SERVICE_ROLE as SERVICE_ROLE
-from infra.targets.docker_names import STACK_LABEL as STACK_LABEL
-from infra.targets.docker_names import TASK_ROLE as TASK_ROLE
 
 MINIMUM_API = (1, 41)
 """Docker 20.10, the oldest that this was run with."""
@@ -131,6 +128,17 @@ def find(client: DockerClient, name: str) -> Container | None:
         return client.containers.get(name)
     except NotFound:
         return None
+
+
+def text_of(container: Container, path: str) -> str | None:
+    """What a file of a container says, whether the container runs or not; None where there is no such file."""
+    try:
+        chunks, _ = container.get_archive(path)
+    except NotFound:
+        return None
+    with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
+        file = archive.extractfile(archive.getmembers()[0])
+        return file.read().decode() if file else ""
 
 
 def log_tail(container: Container, lines: int = LOG_LINES) -> str:

@@ -280,6 +280,12 @@ class Lab:
         inside += (*self.tables, *self.subjects, *self.connectors, *self.flink_jobs)
         return (*self.services, *self.tasks, *inside)
 
+    @property
+    def memory_mib(self) -> int:
+        """What all services and the largest task take when they are busy."""
+        largest_task = max((task.memory_mib for task in self.tasks), default=0)
+        return sum(service.memory_mib for service in self.services) + largest_task
+
     def service(self, name: str) -> Service:
         """The service of that name.
 

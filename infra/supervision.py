@@ -27,16 +27,10 @@ import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport
 
 from infra.errors import ServiceError
-from infra.log_files import Follower, last_lines
-from infra.log_files import log_tail as log_tail
+from infra.log_files import Follower, last_lines, log_tail
 from infra.memory import memory_mib
-from infra.runtime import State as State
-from infra.runtime import no_such
-from infra.supervisor_config import LONGEST_SOCKET_PATH as LONGEST_SOCKET_PATH
-from infra.supervisor_config import Program as Program
-from infra.supervisor_config import daemon_config as daemon_config
-from infra.supervisor_config import program_config as program_config
-from infra.supervisor_config import socket_path as socket_path
+from infra.runtime import State, no_such
+from infra.supervisor_config import Program, daemon_config, program_config, socket_path
 
 ROOT_VARIABLE = "LINEAGE_LAB_STACK_ROOT"
 """Environment variable that all processes of a stack carry: its folder."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files in which services leave a note, wherever they run: on this machine, or in a container."""
 
-import io
-import tarfile
 from pathlib import Path
 
 _CONTAINER = "container:"
@@ -30,19 +28,11 @@ def text(place: str) -> str:
 
 
 def _of_container(name: str, path: str) -> str:
-    from docker.errors import NotFound
-
-    from infra.docker_engine import find, in_words, shared_client
+    from infra.docker_engine import find, in_words, shared_client, text_of
 
     with in_words(f"read {path} of {name}"):
         container = find(shared_client(), name)
-        try:
-            chunks = container.get_archive(path)[0] if container else ()
-        except NotFound:
-            chunks = ()
-        packed = b"".join(chunks)
-    if not packed:
+        found = text_of(container, path) if container else None
+    if found is None:
         raise FileNotFoundError(f"{name} has no {path}")
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        file = archive.extractfile(archive.getmembers()[0])
-        return file.read().decode() if file else ""
+    return found

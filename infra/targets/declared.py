@@ -17,6 +17,9 @@ from infra.targets.client_environment import SECRETS, environment
 CREDENTIALS = "credentials"
 FINGERPRINT = "fingerprint"
 
+DISK_MIB = 2048
+"""What a lab writes in a day of the default shop, with room to spare."""
+
 KNOWN_LATER = ""
 """Stands for an input that is another resource's output, until the engine fills it in."""
 

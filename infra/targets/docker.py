@@ -25,6 +25,7 @@ from infra.settings import Settings
 from infra.targets import docker_names as names
 from infra.targets.declared import (
     CREDENTIALS,
+    DISK_MIB,
     KNOWN_LATER,
     Declared,
     environment_file,
@@ -44,8 +45,6 @@ HOST = "docker"
 NETWORK = "network"
 CREDENTIALS_VOLUME = "credentials/volume"
 
-DISK_MIB = 2048
-"""What a lab writes in a day of the default shop, with room to spare."""
 
 UNPROBED_SECONDS = 60
 PATIENCE = 2
@@ -104,7 +103,6 @@ class DockerTarget:
         export(lab, self.site, self.settings, self._environment_file)
 
     def _host(self, lab: Lab) -> Declared:
-        largest_task = max((task.memory_mib for task in lab.tasks), default=0)
         inputs = DockerHostInputs(
             root=str(self.root),
             stack=self.site.stack,
@@ -114,7 +112,7 @@ class DockerTarget:
                 for service in lab.services
                 for endpoint in published(service)
             },
-            memory_mib=sum(service.memory_mib for service in lab.services) + largest_task,
+            memory_mib=lab.memory_mib,
             disk_mib=DISK_MIB,
             preflight=self.settings.preflight,
         )

@@ -22,11 +22,15 @@ from infra.provider.kinds.process import ProbeInputs, ProcessInputs
 from infra.provider.kinds.supervisor import SupervisorInputs
 from infra.services import flink_jobs
 from infra.settings import Settings
-from infra.targets.declared import CREDENTIALS as CREDENTIALS
-from infra.targets.declared import KNOWN_LATER, environment_file, export
-from infra.targets.declared import Declared as Declared
-from infra.targets.declared import outputs as outputs
-from infra.targets.declared import register as register
+from infra.targets.declared import (
+    CREDENTIALS,
+    DISK_MIB,
+    KNOWN_LATER,
+    Declared,
+    environment_file,
+    export,
+    register,
+)
 from infra.targets.inside import flink_job, inside
 from infra.targets.launch_script import Launcher, Programs
 from infra.targets.revision import LENGTH as REVISION_LENGTH
@@ -37,8 +41,6 @@ LOOPBACK = "127.0.0.1"
 INSIDE = "INSIDE"
 """The one listener of an endpoint that is advertised: inside and outside are one place here."""
 
-DISK_MIB = 2048
-"""What a lab writes in a day of the default shop, with room to spare."""
 
 SUPERVISOR = "supervisor"
 
@@ -138,11 +140,10 @@ class LocalTarget:
             for service in lab.services
             for endpoint in service.endpoints
         }
-        largest_task = max((task.memory_mib for task in lab.tasks), default=0)
         inputs = SupervisorInputs(
             root=str(self.site.root),
             ports=ports,
-            memory_mib=sum(service.memory_mib for service in lab.services) + largest_task,
+            memory_mib=lab.memory_mib,
             disk_mib=DISK_MIB,
             preflight=self.settings.preflight,
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.artifacts import Artifacts
-from infra.supervision import log_tail
+from infra.log_files import log_tail
 from tests.bench.figures import Figures, Goal
 from tests.connect.plugins import benchmark
 

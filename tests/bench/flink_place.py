@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import psutil
 
+from infra.log_files import log_tail
 from infra.model import Service
 from infra.namespaces import flink_lineage
 from infra.services.flink import CONFIG
@@ -27,7 +28,6 @@ from infra.services.flink_settings import (
     JOBMANAGER_REST,
     TASKMANAGER,
 )
-from infra.supervision import log_tail
 from tests.bench.service_process import REPOSITORY
 from tests.bench.spark_place import Place, inherited
 

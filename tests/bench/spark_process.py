@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from infra.supervision import log_tail
+from infra.log_files import log_tail
 from tests.bench.service_process import REPOSITORY
 
 PR_SET_CHILD_SUBREAPER = 36

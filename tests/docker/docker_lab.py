@@ -10,7 +10,6 @@ from contextlib import suppress
 import docker
 from docker.models.containers import Container
 
-from infra.project import PROJECT
 from infra.targets.docker_names import PART_LABEL, ROLE_LABEL, SERVICE_ROLE, STACK_LABEL
 from tests.smoke.lab_under_test import Ended, LabUnderTest
 
@@ -56,17 +55,7 @@ class DockerLab(LabUnderTest):
 
     def interrupted(self, command: str, when: Callable[[], bool]) -> Ended:
         """Runs a command and sends it, and all that it has started, Ctrl-C as soon as something is so."""
-        words = [str(PROJECT / "bin" / "lab"), command, "--stack", self.stack]
-        environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "LINEAGE_LAB_STACK"}}
-        with subprocess.Popen(
-            words,
-            cwd=PROJECT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        ) as process:
+        with subprocess.Popen(**self.command(command), start_new_session=True) as process:
             while not when():
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=0.2)

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyarrow
@@ -41,20 +42,20 @@ class LabUnderTest:
         self.stack = stack
         self.root: Path = stack_root(stack)
 
+    def command(self, *words: str) -> dict[str, Any]:
+        """`bin/lab WORDS --stack STACK` as `subprocess` takes it, as a user would run it, output and errors in one."""
+        return {
+            "args": [str(PROJECT / "bin" / "lab"), *words, "--stack", self.stack],
+            "cwd": PROJECT,
+            "env": {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "LINEAGE_LAB_STACK"}},
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            "text": True,
+        }
+
     def lab(self, *words: str, seconds: int = 600) -> Ended:
         """Runs `bin/lab WORDS --stack STACK`."""
-        command = [str(PROJECT / "bin" / "lab"), *words, "--stack", self.stack]
-        environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "LINEAGE_LAB_STACK"}}
-        done = subprocess.run(
-            command,
-            cwd=PROJECT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        done = subprocess.run(**self.command(*words), timeout=seconds, check=False)
         print(done.stdout, file=sys.stderr)  # shown by pytest where the test fails
         return Ended(done.returncode, done.stdout)
 

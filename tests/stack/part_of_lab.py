@@ -14,15 +14,16 @@ from infra.project import PROJECT
 from infra.settings import Settings
 from infra.spark_job_files import read_spark_job_files
 from infra.supervision import Supervisor
+from infra.targets.declared import Declared
 from infra.targets.launch_script import Launcher
-from infra.targets.local import Declared, LocalSite, LocalTarget
+from infra.targets.local import LocalSite, LocalTarget
 from tests.stack.engine import Engine, Result
 
 PATIENCE_SECONDS = 400
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.local import register
+from infra.targets.declared import register
 from tests.stack.part_of_lab import declared
 
 register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))

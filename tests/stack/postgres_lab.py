@@ -11,12 +11,13 @@ from infra.lab import ENDPOINTS, lab
 from infra.model import Database
 from infra.project import PROJECT
 from infra.settings import Settings
+from infra.targets.declared import Declared
 from infra.targets.launch_script import Launcher
-from infra.targets.local import Declared, LocalSite, LocalTarget
+from infra.targets.local import LocalSite, LocalTarget
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.local import register
+from infra.targets.declared import register
 from tests.stack.postgres_lab import declared
 
 register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))

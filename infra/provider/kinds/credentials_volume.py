@@ -17,7 +17,7 @@ from docker.errors import NotFound
 from docker.models.containers import Container
 
 from infra import credentials
-from infra.docker_engine import in_words, shared_client
+from infra.docker_engine import in_words, shared_client, text_of
 from infra.errors import LabError
 from infra.provider.kind import Call, Found, Inputs, Kind
 from infra.targets.docker_names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
@@ -60,11 +60,9 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
         if not _there(shared_client(), inputs.volume):
             return None
         with _container(inputs) as container, in_words(f"read volume {inputs.volume}"):
-            try:
-                chunks, _ = container.get_archive(f"{CREDENTIALS_FOLDER}/{CREDENTIALS_NAME}")
-                text = _unpacked(b"".join(chunks))
-            except NotFound:
-                return None
+            text = text_of(container, f"{CREDENTIALS_FOLDER}/{CREDENTIALS_NAME}")
+        if text is None:
+            return None
         same = credentials.fingerprint(credentials.parse(text)) == inputs.fingerprint
         return Found(inputs) if same else None
 
@@ -110,9 +108,3 @@ def _packed(text: str) -> bytes:
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.addfile(entry, io.BytesIO(content))
     return packed.getvalue()
-
-
-def _unpacked(archive: bytes) -> str:
-    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
-        file = opened.extractfile(CREDENTIALS_NAME)
-        return file.read().decode() if file else ""

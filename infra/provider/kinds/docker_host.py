@@ -4,16 +4,16 @@
 import platform
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from docker import DockerClient
 
 from infra.containers import Containers
-from infra.docker_engine import STACK_LABEL, engine_host, in_words, shared_client
+from infra.docker_engine import engine_host, in_words, shared_client
 from infra.errors import PreflightError
-from infra.preflight import busy_ports, short_of
+from infra.preflight import Preflight, busy_ports, judge, short_of
 from infra.provider.kind import Call, Found, Inputs, Kind
-from infra.targets.docker_names import CHECKOUT_LABEL
+from infra.targets.docker_names import CHECKOUT_LABEL, STACK_LABEL
 
 MIB = 2**20
 
@@ -37,7 +37,7 @@ class DockerHostInputs(Inputs):
     ports: dict[str, int]
     memory_mib: int
     disk_mib: int
-    preflight: Literal["strict", "warn"]
+    preflight: Preflight
 
 
 class DockerHostKind(Kind[DockerHostInputs]):
@@ -58,20 +58,7 @@ class DockerHostKind(Kind[DockerHostInputs]):
     def _preflight(self, client: DockerClient, inputs: DockerHostInputs, call: Call) -> None:
         busy = busy_ports(inputs.ports) if _is_here() else []
         short = _short_of(client, inputs)
-        if busy or (short and inputs.preflight == "strict"):
-            set_it = f"lineage-lab:%s in Pulumi.{inputs.stack}.yaml"
-            remedies = [
-                *([f"end the holder, or move the lab: {set_it % 'portOffset: 10000'}"] if busy else []),
-                *([f"to start all the same: {set_it % 'preflight: warn'}"] if short else []),
-            ]
-            raise PreflightError(
-                f"the Docker daemon at {engine_host()} cannot carry the lab as it is configured:\n"
-                + "\n".join(f"  {line}" for line in busy + short)
-                + "\n"
-                + "\n".join(remedies)
-            )
-        for line in short:
-            call.say(f"warning: {line}")
+        judge(f"the Docker daemon at {engine_host()}", inputs.stack, busy, short, inputs.preflight, call.say)
 
     def read(self, inputs: DockerHostInputs, call: Call) -> Found[DockerHostInputs] | None:
         """A daemon that does not answer is no daemon without a lab: that is an error.

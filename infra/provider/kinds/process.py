@@ -10,9 +10,12 @@ import httpx
 from pydantic import Field
 
 from infra.errors import LabError, PreflightError, ServiceError
+from infra.log_files import log_tail
 from infra.preflight import busy_ports
 from infra.provider.kind import Call, Found, Inputs, Kind
-from infra.supervision import Program, State, Supervisor, log_tail
+from infra.runtime import State
+from infra.supervision import Supervisor
+from infra.supervisor_config import Program
 
 HEAL_SECONDS = 15
 """How long a refresh waits for supervisord to bring a program back before it counts as missing."""

@@ -3,10 +3,9 @@
 
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from infra.errors import PreflightError
-from infra.preflight import busy_ports, short_of
+from infra.preflight import Preflight, busy_ports, judge, short_of
 from infra.provider.kind import Call, Found, Inputs, Kind
 from infra.supervision import Supervisor
 
@@ -18,7 +17,7 @@ class SupervisorInputs(Inputs):
     ports: dict[str, int]
     memory_mib: int
     disk_mib: int
-    preflight: Literal["strict", "warn"]
+    preflight: Preflight
 
 
 class SupervisorKind(Kind[SupervisorInputs]):
@@ -38,23 +37,10 @@ class SupervisorKind(Kind[SupervisorInputs]):
         return {}
 
     def _preflight(self, inputs: SupervisorInputs, call: Call) -> None:
+        root = Path(inputs.root)
         busy = busy_ports(inputs.ports)
-        short = short_of(Path(inputs.root), inputs.memory_mib, inputs.disk_mib)
-        if busy or (short and inputs.preflight == "strict"):
-            name = Path(inputs.root).name
-            set_it = f"lineage-lab:%s in Pulumi.{name}.yaml"
-            remedies = [
-                *([f"end the holder, or move the lab: {set_it % 'portOffset: 10000'}"] if busy else []),
-                *([f"to start all the same: {set_it % 'preflight: warn'}"] if short else []),
-            ]
-            raise PreflightError(
-                "this machine cannot carry the lab as it is configured:\n"
-                + "\n".join(f"  {line}" for line in busy + short)
-                + "\n"
-                + "\n".join(remedies)
-            )
-        for line in short:
-            call.say(f"warning: {line}")
+        short = short_of(root, inputs.memory_mib, inputs.disk_mib)
+        judge("this machine", root.name, busy, short, inputs.preflight, call.say)
 
     def read(self, inputs: SupervisorInputs, call: Call) -> Found[SupervisorInputs] | None:
         return Found(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None

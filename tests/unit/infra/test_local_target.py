@@ -12,8 +12,9 @@ from infra.model import Java
 from infra.project import PROJECT
 from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment
+from infra.targets.declared import outputs
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget, outputs
+from infra.targets.local import LocalSite, LocalTarget
 from infra.targets.revision import _with_imports, revision, source_revision
 from tests.unit.infra.snapshot import compare, file_name
 

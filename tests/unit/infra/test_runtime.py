@@ -14,7 +14,8 @@ from infra.cli.tasks import run_task
 from infra.containers import Containers
 from infra.docker_engine import EngineError, shared_client
 from infra.errors import LabError, ServiceError
-from infra.supervision import Program, Supervisor
+from infra.supervision import Supervisor
+from infra.supervisor_config import Program
 from infra.targets.docker_names import PART_LABEL, ROLE_LABEL, VOLUMES, labels
 
 IMAGE = "debian:bookworm-slim"

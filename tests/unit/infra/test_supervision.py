@@ -7,16 +7,9 @@ from pathlib import Path
 import pytest
 
 from infra.errors import ServiceError
-from infra.supervision import (
-    LONGEST_SOCKET_PATH,
-    Program,
-    Supervisor,
-    daemon_config,
-    inherited,
-    log_tail,
-    program_config,
-    socket_path,
-)
+from infra.log_files import log_tail
+from infra.supervision import Supervisor, inherited
+from infra.supervisor_config import LONGEST_SOCKET_PATH, Program, daemon_config, program_config, socket_path
 
 
 def parsed(text):
