@@ -20,7 +20,7 @@ class EventType(StrEnum):
 class Phase(StrEnum):
     """Where a run is."""
 
-    WAITING = "it has written nothing"
+    WAITING = "it has written nothing, and nothing is said"
     OPEN = "START is said"
     ENDED = "its end is said, or there is nothing to say"
 
@@ -33,8 +33,8 @@ class Lifecycle:
     """The state of a run.
 
     Attributes:
-        interval: seconds between RUNNING events.
-        due: when RUNNING is to be said at the latest; None while the run is not open.
+        interval: seconds between RUNNING events, and those for which START waits for a first write.
+        due: when something is to be said at the latest; None before the first step and after the end.
         said: what the last event described.
     """
 
@@ -46,8 +46,9 @@ class Lifecycle:
     def step(self, known: Description, end: EventType | None, now: float) -> _Step:
         """The next state, and what to say now, in order.
 
-        A run starts when it is known what it writes. A query that ends before it wrote anything has no run, unless
-        it failed: somebody will look for that.
+        A run starts when it is known what it writes, or after an interval in which there was nothing to write: a
+        query that waits for data runs. One that ends sooner, before it wrote anything, has no run, unless it failed:
+        somebody will look for that.
 
         Args:
             known: what the run has read and written so far.
@@ -59,7 +60,10 @@ class Lifecycle:
         if end is not None:
             return replace(self, phase=Phase.ENDED, due=None, said=known), self._last_words(known, end)
         if self.phase is Phase.WAITING:
-            return self._say(known, EventType.START, now) if known.outputs else (self, ())
+            due = now + self.interval if self.due is None else self.due
+            if known.outputs or now >= due:
+                return self._say(known, EventType.START, now)
+            return replace(self, due=due), ()
         if known != self.said or (self.due is not None and now >= self.due):
             return self._say(known, EventType.RUNNING, now)
         return self, ()

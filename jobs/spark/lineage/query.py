@@ -6,9 +6,9 @@
     query.awaitTermination()
     lineage.close()
 
-One run for each start of a query: START when it is known what it writes, RUNNING every half minute and when schemas
-or datasets change, one end. Columns are derived from the plans that run, also through `foreach_batch`, where Spark
-hands out rows without their history.
+One run for each start of a query: START when it is known what it writes, or after half a minute without anything to
+write, RUNNING every half minute and when schemas or datasets change, one end. Columns are derived from the plans that
+run, also through `foreach_batch`, where Spark hands out rows without their history.
 
 OpenLineage's agent must not listen in such a driver (no `spark.extraListeners`): it sees two runs in each
 micro-batch, none of which has both a topic and a table, and no columns.

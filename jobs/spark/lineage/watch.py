@@ -271,7 +271,8 @@ class Watch:
             is_known = len(sinks) == 1 and window.written is not None
             return {sink.dataset: window.written or 0 for sink in sinks.values()} if is_known else {}
         found: dict[Dataset, int] = {}
-        for table, rows in added.items():
+        # What a first batch that is still being written adds counts once it is known what that is.
+        for table, rows in ((table, rows) for table, rows in added.items() if table in sinks):
             with self.complaints.survived(f"how many rows it has added to {table} is not known"):
                 iceberg = frames.iceberg_table(self._written.sessions[table], table)
                 found[sinks[table].dataset] = rows.since_last(iceberg)

@@ -310,6 +310,30 @@ def test_a_query_that_is_started_again_is_a_new_run(stream: Stream, service: Ser
     assert stream.rows(TABLE) == 4
 
 
+def test_a_query_that_finds_nothing_to_write_runs_all_the_same(stream: Stream, service: Service, lineage: Make) -> None:
+    def write(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
+        outputs.append(batch, TABLE)
+
+    before = lineage()
+    before.foreach_batch(stream.writer("waiting", availableNow=True), write).awaitTermination()
+    before.close()
+    # Not judged: a run that has written nothing cannot say from its START on what it writes.
+    with answering(201) as endpoint:
+        made = lineage(interval=1, url=endpoint.url)
+        query = made.foreach_batch(stream.writer("waiting"), write)
+        started, waiting, *_ = endpoint.wait_for_events(2)
+        stream.add(9)
+        query.processAllAvailable()
+        query.stop()
+        made.close()
+    end = endpoint.taken[-1]
+
+    assert [event["eventType"] for event in (started, waiting, end)] == ["START", "RUNNING", "ABORT"]
+    assert (started["inputs"], started["outputs"]) == ([], [])
+    assert (names(end["inputs"]), names(end["outputs"])) == (["source"], ["orders"])
+    assert stream.rows(TABLE) == 4
+
+
 def test_a_schema_that_changes_is_said_at_once(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         frame = batch if batch_id == 0 else batch.withColumn("dear", F.col("price") > 10)

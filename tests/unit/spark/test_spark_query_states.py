@@ -34,6 +34,13 @@ Step = tuple[float, Description, EventType | None, list[EventType]]
     "steps",
     [
         pytest.param([(0, NOTHING, None, []), (1, READS, None, []), (2, WRITES, None, [START])], id="first write"),
+        pytest.param(
+            [(0, NOTHING, None, []), (29, NOTHING, None, []), (30, NOTHING, None, [START]), (31, NOTHING, None, []),
+             (40, WRITES, None, [RUNNING]), (41, WRITES, ABORT, [ABORT])],
+            id="nothing to write for an interval",
+        ),
+        pytest.param([(0, NOTHING, None, []), (30, NOTHING, None, [START]), (60, NOTHING, None, [RUNNING]),
+                      (61, NOTHING, ABORT, [ABORT])], id="nothing to write at all"),
         pytest.param([(0, WRITES, None, [START]), (29, WRITES, None, []), (30, WRITES, None, [RUNNING])], id="idle"),
         pytest.param(
             [(0, WRITES, None, [START]), (9, WRITES_MORE, None, [RUNNING]), (30, WRITES_MORE, None, []),
