@@ -19,8 +19,12 @@ from infra.cli.stack import pulumi_environment
 from infra.errors import LabError
 from infra.project import PROJECT
 
-LAYERS = [f"tests/{layer}" for layer in ("unit", "stack", "smoke", "connect", "flink", "page")]
-"""Of the Python tests, in the order in which they run: what is quick to fail first, the heavy ones last.
+UNIT = "tests/unit"
+UNIT_PROCESSES = 2
+"""They share nothing. Of the two, one has Spark's session to itself."""
+
+LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page")]
+"""Of the Python tests behind the unit tests, in the order in which they run: the heavy ones last.
 
 Those of the Docker target are asked for by name (`bin/lab test tests/docker`): images and a second lab are more than
 the time of a check before a landing has room for.
@@ -36,7 +40,7 @@ class Step:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def steps(artifacts: Artifacts, python_tests: Sequence[str]) -> list[Step]:
+def steps(artifacts: Artifacts) -> list[Step]:
     """Lint, types, Java, Python, in this order; the Python tests' summary is the last thing printed."""
     python = str(artifacts.python("test"))
     maven, maven_environment = artifacts.maven_command()
@@ -46,8 +50,15 @@ def steps(artifacts: Artifacts, python_tests: Sequence[str]) -> list[Step]:
         Step("format", [python, "-m", "ruff", "format", "--check", "."]),
         Step("types", [python, "-m", "mypy", "--no-error-summary"]),
         Step("java", [*maven, "-f", "components/pom.xml", "verify"], maven_environment),
-        Step("python", [python, "-m", "pytest", *python_tests], environment),
+        Step("unit", [python, "-m", "pytest", "-n", str(UNIT_PROCESSES), "--dist", "loadgroup", UNIT], environment),
+        python_tests(artifacts, LAYERS),
     ]
+
+
+def python_tests(artifacts: Artifacts, words: Sequence[str]) -> Step:
+    """The Python tests that `words` tell pytest, one after the other."""
+    command = [str(artifacts.python("test")), "-m", "pytest", *words]
+    return Step("python", command, pulumi_environment(artifacts))
 
 
 @command
@@ -59,8 +70,7 @@ def check(
     """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, whole labs."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
-    wanted = steps(artifacts, paths or LAYERS)
-    for step in wanted[-1:] if paths else wanted:
+    for step in [python_tests(artifacts, paths)] if paths else steps(artifacts):
         _run(step)
 
 
