@@ -20,7 +20,7 @@ from docker.models.volumes import Volume
 
 from infra.container_data import copied_out
 from infra.container_state import is_service, memory_mib, moment, name_of, state_of
-from infra.docker_engine import in_words, shared_client
+from infra.docker_engine import closed, in_words, shared_client
 from infra.errors import ServiceError
 from infra.runtime import State, indented, no_such
 from infra.targets.docker_names import PART_LABEL, VOLUMES, labels
@@ -215,8 +215,10 @@ class Containers:
 
     def _log(self, container: Container, follow: bool = False, **options: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         """Lines of a log with the time of each, in the daemon's spelling, which sorts as text."""
-        with in_words(f"show the log of {container.name}"):
-            chunks = container.logs(stream=True, follow=follow, timestamps=True, **options)
+        with (
+            in_words(f"show the log of {container.name}"),
+            closed(container.logs(stream=True, follow=follow, timestamps=True, **options)) as chunks,
+        ):
             for line in lines_of(chunks):
                 stamp, _, text = line.partition(" ")
                 yield stamp, text

@@ -16,6 +16,7 @@ from docker import DockerClient
 from docker.context import ContextAPI
 from docker.errors import DockerException, NotFound
 from docker.models.containers import Container
+from docker.types.daemon import CancellableStream
 
 from infra.errors import LabError, ServiceError
 
@@ -139,6 +140,15 @@ def text_of(container: Container, path: str) -> str | None:
     with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
         file = archive.extractfile(archive.getmembers()[0])
         return file.read().decode() if file else ""
+
+
+@contextmanager
+def closed(stream: "CancellableStream[bytes]") -> Iterator["CancellableStream[bytes]"]:
+    """Closes a stream that may not be read to its end. Its own `close` leaves the socket to the garbage collector."""
+    try:
+        yield stream
+    finally:
+        stream._response.close()  # type: ignore[attr-defined]
 
 
 def log_tail(container: Container, lines: int = LOG_LINES) -> str:

@@ -315,6 +315,10 @@ class Site(Protocol):
     """A service's view of the place it will run in, handed to it by the target."""
 
     @property
+    def stack(self) -> str:
+        """The name of the lab's stack."""
+
+    @property
     def identity(self) -> str:
         """What tells this lab from every other that could be met at the same addresses."""
 

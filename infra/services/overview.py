@@ -42,7 +42,7 @@ def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]
         web = spark_history.WEB
         services.append(seen.web(spark_history.NAME, "Spark history", web, "/api/v1/applications", ui="/"))
     features = sorted(settings.features)
-    return {"name": site.identity, "services": services, "contract": contract, "features": features}
+    return {"name": site.stack, "services": services, "contract": contract, "features": features}
 
 
 class _Seen:

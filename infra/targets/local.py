@@ -41,7 +41,6 @@ LOOPBACK = "127.0.0.1"
 INSIDE = "INSIDE"
 """The one listener of an endpoint that is advertised: inside and outside are one place here."""
 
-
 SUPERVISOR = "supervisor"
 
 
@@ -56,6 +55,10 @@ class LocalSite:
 
     def __post_init__(self) -> None:
         refuse_odd_path("The checkout", self.root)
+
+    @property
+    def stack(self) -> str:
+        return self.root.name
 
     @property
     def identity(self) -> str:

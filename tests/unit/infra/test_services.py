@@ -21,6 +21,8 @@ from infra.settings import Settings
 class ElsewhereSite:
     """A target where inside and outside differ, as under Docker."""
 
+    stack = "dev"
+
     identity = "elsewhere"
 
     interface = "0.0.0.0"
