@@ -22,6 +22,7 @@ from infra.services import (
     kafka,
     lineage,
     marquez,
+    marquez_web,
     object_store,
     own_connectors,
     postgres,
@@ -44,7 +45,7 @@ ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {
     service.NAME: service.ENDPOINTS
     for service in (
         *(kafka, schema_registry, connect, object_store, iceberg_catalog, lineage, postgres, marquez),
-        spark_history,
+        *(marquez_web, spark_history),
     )
 }
 """What each service listens on. A target needs all of them before it can tell one service of another."""
@@ -91,6 +92,7 @@ def _kits_lab(site: Site, settings: Settings, connector_files: Mapping[str, str]
             iceberg_catalog.iceberg_catalog(site, settings),
             shop.shop(site, settings),
             *((marquez.marquez(site, settings),) if marquez.included(site, settings) else ()),
+            *marquez_web.services(site, settings),
             *spark_cluster.services(site, settings),
             *spark_history.services(site, settings),
             *spark.services(site, settings),

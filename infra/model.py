@@ -80,7 +80,28 @@ class Binary:
     unprivileged: bool = False
 
 
-Run = Java | Python | Binary
+Program = Java | Python | Binary
+"""What the kit brings along."""
+
+
+@dataclass(frozen=True)
+class PublicImage:
+    """An image that its project publishes, run as it is; only where the place runs images (`Site.runs_images`).
+
+    Attributes:
+        reference: its name and tag.
+        program: path of what it starts, which is told here as no registry is asked for it. It is started in the
+            folder that the image names.
+        remedy: how a lab does without it, in a few words; for where it is not to be had.
+    """
+
+    reference: str
+    program: str
+    args: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+Run = Program | PublicImage
 
 
 def components_of(run: Run) -> tuple[str, ...]:
@@ -92,6 +113,8 @@ def components_of(run: Run) -> tuple[str, ...]:
             return run.components
         case Binary():
             return (run.component,) if run.component else ()
+        case PublicImage():
+            return ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +130,7 @@ class Prepare:
             secret reaches it without being an argument.
     """
 
-    run: Run
+    run: Program
     unless: str = ""
     staged: str = ""
     stdin: str = ""
@@ -321,6 +344,10 @@ class Site(Protocol):
     @property
     def identity(self) -> str:
         """What tells this lab from every other that could be met at the same addresses."""
+
+    @property
+    def runs_images(self) -> bool:
+        """Whether a service can be a public image (`PublicImage`) here."""
 
     @property
     def interface(self) -> str:

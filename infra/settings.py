@@ -103,10 +103,14 @@ class Settings(BaseModel):
         "30d", pattern=_DURATION, description="age after which the lineage service compacts events: 12h, 30d"
     )
     marquez: Annotated[bool, BeforeValidator(_truth)] = Field(
-        False, description="true: a Marquez beside the lineage service, fed by it, with a database of its own"
+        False,
+        description="true: a Marquez beside the lineage service, fed by it, with a database of its own; with target "
+        "docker its web page, too",
     )
     marquez_jar: str = Field(
-        "", description="path of Marquez' API jar (with its dependencies); empty: it is looked for with Maven"
+        "",
+        description="path of Marquez' API jar (with its dependencies); empty: with target local it is looked for with "
+        "Maven, with docker the project's public images are run",
     )
 
     @property

@@ -12,6 +12,7 @@ from infra.cli.description import described
 from infra.cli.plugin import ensure_plugin
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
+from infra.model import Service, Task
 from infra.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def prepare(lab: Stack, settings: Settings) -> None:
     """Makes everything ready for `pulumi up`: the images that are missing, the plugin.
 
     Raises:
-        LabError: there is no daemon, an image cannot be built, or the plugin is not to be had.
+        LabError: there is no daemon, an image cannot be pulled or built, or the plugin is not to be had.
     """
     if settings.target != "docker":
         return
@@ -31,11 +32,14 @@ def prepare(lab: Stack, settings: Settings) -> None:
 
 
 def build_images(lab: Stack, settings: Settings) -> None:
-    """Builds the images that the daemon lacks; says so only where there were any."""
+    """Pulls or builds the images that the daemon lacks; says so only where there were any."""
     from infra.images import Images
 
     model, _ = described(lab.name, settings, lab.artifacts)
-    Images(lab.artifacts, settings.base_image).build((*model.services, *model.tasks), _daemon(), progress())
+    parts: tuple[Service | Task, ...] = (*model.services, *model.tasks)
+    images, daemon = Images(lab.artifacts, settings.base_image), _daemon()
+    images.pull(parts, daemon, progress())
+    images.build(parts, daemon, progress())
 
 
 def prepare_destroy(lab: Stack) -> None:

@@ -33,11 +33,15 @@ app = typer.Typer(
 @app.command()
 @command
 def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
-    """Build the images of a stack that the Docker daemon lacks; `lab up` does so by itself."""
+    """Build, or pull, the images of a stack that the Docker daemon lacks; `lab up` does so by itself."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
     daemon = _daemon()  # a missing one is told before anything is downloaded
     bring_in_lab(artifacts, settings)
-    built = Images(artifacts, base or settings.base_image).build(_parts(stack, settings, artifacts), daemon, progress())
+    images, parts = Images(artifacts, base or settings.base_image), _parts(stack, settings, artifacts)
+    pulled = images.pull(parts, daemon, progress())
+    built = images.build(parts, daemon, progress())
+    if pulled:
+        out.print(f"{len(pulled)} images were pulled")
     out.print(f"{len(built)} images were built" if built else "all images are there")
     if base and base != settings.base_image:
         out.print(f"the stack runs on them once its configuration says so: lineage-lab:baseImage: {base}")

@@ -54,7 +54,7 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
     if settings.target == "local":  # the archive fits one Java of one machine
         _bring_in_class_data(artifacts)
     _bring_in_page(artifacts)
-    if settings.marquez and not settings.marquez_jar:
+    if settings.marquez and not settings.marquez_jar and settings.target == "local":  # containers run its images
         _bring_in_marquez(artifacts)
 
 

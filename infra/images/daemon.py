@@ -86,10 +86,32 @@ class Daemon:
             version = self.client.version()
         if reason := mismatch(version, platform.system(), platform.machine()):
             raise ImageError(f"Building images: {reason}")
-        try:
-            self.client.images.get(base)
-        except ImageNotFound:
+        if not self.has(base):
             self._pull(base)
+
+    def has(self, reference: str) -> bool:
+        """Whether an image of that name is there, whoever made it."""
+        with _in_words(f"Asking the Docker daemon for the image {reference}"):
+            try:
+                self.client.images.get(reference)
+            except ImageNotFound:
+                return False
+        return True
+
+    def pull(self, reference: str, remedy: str) -> int:
+        """Pulls a public image, and returns its bytes; `remedy` is how the lab does without it, in a few words.
+
+        Raises:
+            ImageError: it is not to be had.
+        """
+        try:
+            return int(self.client.images.pull(reference).attrs["Size"])
+        except (DockerException, requests.exceptions.RequestException) as error:
+            bring = "bring the image from a machine that does (`docker save` there, `docker load` here)"
+            ways = ["let the Docker daemon reach its registry", bring, *([remedy] if remedy else [])]
+            raise ImageError(
+                f"Pulling the public image {reference}: {_reason(error)}. What to do: {'; or '.join(ways)}"
+            ) from error
 
     def _pull(self, base: str) -> None:
         try:

@@ -14,7 +14,7 @@ from infra.images import wheels
 from infra.images.contents import Contents
 from infra.images.recipes import DEFAULT_BASE, Image, Recipes
 from infra.images.record import Record
-from infra.model import Service, Task
+from infra.model import PublicImage, Service, Task
 from infra.project import PROJECT
 
 if TYPE_CHECKING:
@@ -51,10 +51,11 @@ class Images:
         self._record = Record.of(artifacts.cache)
 
     def image_for(self, part: Part) -> str:
-        """The reference of the image that a part runs on; a function of the checkout.
+        """The reference of the image that a part runs on, which is built here; a function of the checkout.
 
         Raises:
             OSError: a jar of the user's own cannot be read.
+            ValueError: the part is a public image.
         """
         return self._recipes.image_of(part).reference
 
@@ -63,9 +64,28 @@ class Images:
         return self._record.identifiers().get(reference)
 
     def needed(self, parts: Iterable[Part]) -> list[Image]:
-        """The images that parts run on and those that these are built on, each after its base."""
-        found = {image.reference: image for part in parts for image in self._recipes.image_of(part).chain()}
+        """The images that parts run on and those that these are built on, each after its base; no public ones."""
+        built = [part for part in parts if not isinstance(part.run, PublicImage)]
+        found = {image.reference: image for part in built for image in self._recipes.image_of(part).chain()}
         return list(found.values())
+
+    def pull(self, parts: Iterable[Part], daemon: "Daemon", progress: Progress) -> list[str]:
+        """Pulls what the daemon lacks of the public images among parts, and returns their references.
+
+        Pulumi would do so too; here it is said in the lab's own words why one cannot be had, and what to do.
+
+        Raises:
+            ImageError: one is not to be had.
+        """
+        public = {part.run.reference: part.run for part in parts if isinstance(part.run, PublicImage)}
+        missing = [image for image in public.values() if not daemon.has(image.reference)]
+        with closing(progress):
+            for image in missing:
+                started = time.monotonic()
+                progress.start(image.reference, "pulling")
+                size = daemon.pull(image.reference, image.remedy)
+                progress.done(image.reference, "from its registry", time.monotonic() - started, size)
+        return [image.reference for image in missing]
 
     def build(self, parts: Iterable[Part], daemon: "Daemon", progress: Progress) -> list[str]:
         """Builds what the daemon lacks of the images for `parts`, and returns the references of what was built.

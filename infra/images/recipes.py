@@ -13,7 +13,7 @@ from pathlib import Path
 
 from infra.artifacts.cache import key_of
 from infra.images.contents import Content, Contents
-from infra.model import Binary, Java, Python, Run, Service, Task
+from infra.model import Binary, Java, PublicImage, Python, Run, Service, Task
 
 FOLDER = Path(__file__).resolve().parents[2] / "images"
 """Where the Dockerfiles are."""
@@ -89,7 +89,11 @@ class Recipes:
     _made: dict[tuple[str, Run], Image] = field(default_factory=dict, compare=False)
 
     def image_of(self, part: Service | Task) -> Image:
-        """The image that a part runs on."""
+        """The image that a part runs on.
+
+        Raises:
+            ValueError: it is a public one, which nobody builds here.
+        """
         asked = (part.name, part.run)
         if asked not in self._made:
             self._made[asked] = self._compose(part)
@@ -103,6 +107,8 @@ class Recipes:
                 return self._binary(part.run)
             case Python():
                 return self._python(part.name, part.run)
+            case PublicImage():
+                raise ValueError(f"{part.name} is the public image {part.run.reference}: there is nothing to build")
 
     @cached_property
     def _native(self) -> Image:

@@ -8,6 +8,7 @@ from infra.services import (
     iceberg_catalog,
     kafka,
     marquez,
+    marquez_web,
     object_store,
     postgres,
     schema_registry,
@@ -30,6 +31,8 @@ def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]
     ]
     if marquez.included(site, settings):
         services.append(seen.web(marquez.NAME, "Marquez", marquez.API, "/api/v1/namespaces", ui="/api/v1/namespaces"))
+    if marquez.published(site, settings):
+        services.append(seen.web(marquez_web.NAME, "Marquez web", marquez_web.WEB, "/", ui="/"))
     if spark_cluster.included(settings):
         services.append(seen.web(spark_cluster.MASTER, "Spark master", spark_cluster.MASTER_WEB, "/json/", ui="/"))
         services.append(seen.web(spark_cluster.WORKER, "Spark worker", spark_cluster.WORKER_WEB, "/json/", ui="/"))

@@ -12,7 +12,7 @@ import pulumi_docker as docker
 from infra.artifacts import Artifacts
 from infra.images import Images
 from infra.lab import ENDPOINTS
-from infra.model import FlinkJob, Lab, Part, Service, Task
+from infra.model import FlinkJob, Lab, Part, PublicImage, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.kinds.container_ready import ContainerReadyInputs
 from infra.provider.kinds.credentials import CredentialsInputs
@@ -35,7 +35,13 @@ from infra.targets.declared import (
     register,
 )
 from infra.targets.docker_container import ContainerRenderer, definition, limit_mib, published
-from infra.targets.docker_inputs import ContainerInputs, NetworkInputs, VolumeInputs, labels_of
+from infra.targets.docker_inputs import (
+    ContainerInputs,
+    NetworkInputs,
+    RemoteImageInputs,
+    VolumeInputs,
+    labels_of,
+)
 from infra.targets.docker_site import PROJECT_FOLDER, DockerSite, ImagePrograms
 from infra.targets.inside import flink_job, inside
 from infra.targets.launch_script import Launcher
@@ -54,6 +60,11 @@ PATIENCE = 2
 def container_key(part: str) -> str:
     """The key of a service's container; the service's own name is the key of its being ready."""
     return f"container/{part}"
+
+
+def image_key(part: str) -> str:
+    """The key of the public image that a part is; the lab's own are built before Pulumi runs."""
+    return f"image/{part}"
 
 
 def volume_key(part: str) -> str:
@@ -148,7 +159,7 @@ class DockerTarget:
             case Service():
                 return self._service(part)
             case Task():
-                return (self._container(part, part.key),)
+                return (*self._image(part), self._container(part, part.key))
             case FlinkJob():
                 launcher = self.containers.container(lab.service(part.launcher))
                 notes = in_container(launcher.name, flink_jobs.state_file(part.launcher, self.site))
@@ -170,14 +181,21 @@ class DockerTarget:
         volume = self._volume(service.name, names.volume(self.site.stack, service.name))
         return (
             *((volume,) if service.volumes else ()),
+            *self._image(service),
             self._container(service, key),
             Declared("ContainerReady", service.key, ready, (key,)),
         )
+
+    def _image(self, part: Service | Task) -> tuple[Declared, ...]:
+        if not isinstance(part.run, PublicImage):
+            return ()
+        return (Declared("RemoteImage", image_key(part.name), RemoteImageInputs(name=part.run.reference), (HOST,)),)
 
     def _container(self, part: Service | Task, key: str) -> Declared:
         keeps = isinstance(part, Service) and part.volumes
         needs = (
             *(HOST, NETWORK),
+            *((image_key(part.name),) if isinstance(part.run, PublicImage) else ()),
             *((volume_key(part.name),) if keeps else ()),
             *((volume_key(CREDENTIALS), CREDENTIALS_VOLUME, CREDENTIALS) if part.secrets else ()),
             *part.needs,
@@ -215,6 +233,7 @@ class Registration:
 
     def __init__(self) -> None:
         self._names: dict[str, pulumi.Output[str]] = {}
+        self._images: dict[str, pulumi.Output[str]] = {}
         self._vendor = pulumi.ResourceOptions(provider=docker.Provider("daemon", disable_docker_daemon_check=True))
 
     def __call__(
@@ -231,6 +250,10 @@ class Registration:
             volume = docker.Volume(key, **_arguments(inputs), opts=vendors)
             self._names[inputs.name] = volume.name
             return volume
+        if isinstance(inputs, RemoteImageInputs):
+            image = docker.RemoteImage(key, **_arguments(inputs), opts=vendors)
+            self._images[inputs.name] = image.image_id
+            return image
         if isinstance(inputs, ContainerInputs):
             arguments = self._container(inputs, fingerprint(made) if wanted.secret else None)
             # Two containers cannot have one name, nor one port.
@@ -242,8 +265,12 @@ class Registration:
         return labkit_resource(wanted, options, made)
 
     def _container(self, inputs: ContainerInputs, secrets: pulumi.Output[str] | None) -> dict[str, Any]:
-        """Network and volumes by their outputs: where one has to be made anew, so has the container."""
+        """Network and volumes by their outputs: where one has to be made anew, so has the container.
+
+        So with a public image, by its identifier: the vendor's plugin takes a name for changed at each refresh.
+        """
         arguments = _arguments(inputs)
+        arguments["image"] = self._images.get(inputs.image, inputs.image)
         for attached in arguments["networks_advanced"]:
             attached["name"] = self._names[attached["name"]]
         for mount in arguments["volumes"]:
@@ -254,6 +281,6 @@ class Registration:
         return arguments
 
 
-def _arguments(inputs: NetworkInputs | VolumeInputs | ContainerInputs) -> dict[str, Any]:
+def _arguments(inputs: NetworkInputs | VolumeInputs | RemoteImageInputs | ContainerInputs) -> dict[str, Any]:
     """As the vendor's SDK takes them."""
     return inputs.model_dump(exclude_none=True)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.model import Endpoint, Service, Task
+from infra.errors import LabError
+from infra.model import Endpoint, PublicImage, Service, Task
 from infra.targets import docker_names as names
 from infra.targets.docker_inputs import (
     ContainerInputs,
@@ -33,6 +34,8 @@ HEADROOM = 1.5
 
 FILES_MIB = 8
 
+SHELL = ["/bin/sh", "-c"]
+
 LOG_OPTIONS = {"max-file": "2", "max-size": "10m"}
 
 DEFINITION_LENGTH = 16
@@ -47,7 +50,7 @@ class ContainerRenderer:
     Attributes:
         site: the stack's place.
         launcher: renders start scripts.
-        image: what each part runs on.
+        image: what each part runs on, unless it is a public image.
         project: the checkout.
     """
 
@@ -73,11 +76,13 @@ class ContainerRenderer:
 
     def _container(self, part: Service | Task) -> ContainerInputs:
         service = part if isinstance(part, Service) else None
+        public = part.run if isinstance(part.run, PublicImage) else None
         limit = limit_mib(part)
         return ContainerInputs(
             name=names.container(self.site.stack, part.name),
-            image=self.image(part),
-            command=["/bin/sh", "-c", start_script(part, self.launcher)],
+            image=public.reference if public else self.image(part),
+            entrypoints=SHELL if public else None,
+            command=[*(() if public else SHELL), start_script(part, self.launcher)],
             hostname=names.host(part.name),
             user=f"{names.USER}:{names.USER}",
             labels=[],
@@ -137,12 +142,19 @@ class ContainerRenderer:
         )
 
     def probe(self, service: Service) -> list[str]:
-        """The command in the container that tells whether a service is ready; empty where only its process does."""
+        """The command in the container that tells whether a service is ready; empty where only its process does.
+
+        Raises:
+            LabError: a public image is to be probed by something else than HTTP.
+        """
         if service.ready is None:
             return []
-        port = self.site.listen(service.name, service.ready.endpoint).port
-        path = (service.ready.path,) if service.ready.path else ()
-        return [names.PROBE, LOOPBACK, str(port), *path]
+        port, path = self.site.listen(service.name, service.ready.endpoint).port, service.ready.path
+        if not isinstance(service.run, PublicImage):
+            return [names.PROBE, LOOPBACK, str(port), *((path,) if path else ())]
+        if not path:
+            raise LabError(f"{service.name} is a public image, and its probe has no path: give it one that answers 2xx")
+        return [*names.PUBLIC_PROBE, f"http://{LOOPBACK}:{port}{path}"]
 
 
 def published(service: Service) -> tuple[Endpoint, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks, volumes and containers as data: those inputs of the vendor's Docker provider that the lab makes use of.
+"""Networks, volumes, images and containers as data: what the lab makes use of in the vendor's Docker provider.
 
 Names, shapes and units are the vendor's (`pulumi_docker`), so that there is nothing to translate; an input that is
 wrong is found before the engine is asked. What is left out keeps the vendor's default.
@@ -24,6 +24,13 @@ class NetworkInputs(Inputs):
 class VolumeInputs(Inputs):
     name: str
     labels: list[Label]
+
+
+class RemoteImageInputs(Inputs):
+    """A public image, pulled where the daemon has none of that name. It stays: others may use it, too."""
+
+    name: str
+    keep_locally: bool = True
 
 
 class NetworkAttachment(Inputs):
@@ -63,7 +70,7 @@ class Capabilities(Inputs):
 
 
 class ContainerInputs(Inputs):
-    """A container. Memory in MiB, times in seconds.
+    """A container. Memory in MiB, times in seconds. `entrypoints` where the image has some that are in the way.
 
     The vendor's plugin is told to start it and asked no further (`must_run`): a container that ends at once would be
     removed by the plugin, and its log with it. `labkit:index:ContainerReady` does the judging.
@@ -86,6 +93,7 @@ class ContainerInputs(Inputs):
     destroy_grace_seconds: int
     stop_signal: Literal["SIGTERM", "SIGINT"]
     log_opts: dict[str, str]
+    entrypoints: list[str] | None = None
     ports: list[Port] | None = None
     healthcheck: Healthcheck | None = None
     must_run: bool = False

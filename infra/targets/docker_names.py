@@ -25,6 +25,9 @@ PROGRAMS = "/opt/lineage-lab"
 PROBE = f"{PROGRAMS}/bin/probe"
 """Is told host, port and perhaps a path; its exit status is 0 where that answers."""
 
+PUBLIC_PROBE = ("wget", "-q", "-T", "10", "-O", "/dev/null")
+"""Is told a URL. A public image has no probe of the lab's; this is what both Debian's and Alpine's wget understand."""
+
 WRITTEN = "/var/lib/lineage-lab"
 FILES = f"{WRITTEN}/files"
 VOLUMES = f"{WRITTEN}/volumes"

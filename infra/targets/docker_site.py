@@ -75,6 +75,10 @@ class DockerSite:
         return f"{self.stack} of {self.checkout} on Docker"
 
     @property
+    def runs_images(self) -> bool:
+        return True
+
+    @property
     def interface(self) -> str:
         return EVERYWHERE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from infra.errors import LabError
-from infra.model import Binary, Java, Prepare, Python, Run, Service, Task
+from infra.model import Binary, Java, Prepare, PublicImage, Python, Run, Service, Task
 from infra.paths import user_path
 
 NOBODY = 65534
@@ -141,6 +141,8 @@ class Launcher:
             case Binary():
                 prefix = unprivileged(self.platform, self.user) if run.unprivileged else ()
                 return [*prefix, str(self._program(run)), *run.args]
+            case PublicImage():
+                return [run.program, *run.args]
 
     def _class_path(self, run: Java) -> str:
         if run.jar:

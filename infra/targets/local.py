@@ -13,8 +13,9 @@ from typing import Literal
 from infra.artifacts import Artifacts
 from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.artifacts.pins import OWN_VERSION
+from infra.errors import LabError
 from infra.lab import ENDPOINTS
-from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, Service, Task
+from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, PublicImage, Service, Task
 from infra.paths import refuse_odd_path
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.kinds.credentials import CredentialsInputs
@@ -63,6 +64,10 @@ class LocalSite:
     @property
     def identity(self) -> str:
         return f"{self.root} on this machine"
+
+    @property
+    def runs_images(self) -> bool:
+        return False
 
     @property
     def interface(self) -> str:
@@ -125,7 +130,11 @@ class LocalTarget:
     settings: Settings
 
     def render(self, lab: Lab) -> tuple[Declared, ...]:
-        """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else."""
+        """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else.
+
+        Raises:
+            LabError: a service or a task is a public image, which no process can be.
+        """
         base = (self._supervisor(lab), self._credentials())
         variables = environment_file(
             lab, self.site, str(self.site.root / ENVIRONMENT_FILE), str(self.launcher.credentials)
@@ -174,6 +183,11 @@ class LocalTarget:
         return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
 
     def _process(self, part: Service | Task) -> ProcessInputs:
+        if isinstance(part.run, PublicImage):
+            raise LabError(
+                f"{part.name} is the public image {part.run.reference}, and target local runs no images: "
+                f"set lineage-lab:target to docker, or {part.run.remedy or 'leave it out'}"
+            )
         service = part if isinstance(part, Service) else None
         endpoints = service.endpoints if service else ()
         return ProcessInputs(

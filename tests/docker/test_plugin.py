@@ -238,3 +238,22 @@ def test_without_a_daemon_the_provider_says_so_unless_it_is_told_not_to_look(pro
 def test_the_engine_says_that_it_is_not_the_vendors_plugin(project):
     project.want("Volume", "data")
     assert f"using pulumi-resource-docker from $PATH at {PLUGIN}" in up(project)
+
+
+def test_a_public_image_is_known_by_its_identifier_and_stays(project, daemon, base_image):
+    project.wanted["typed"] = [["RemoteImage", "image", {"name": base_image, "keep_locally": True}, []]]
+    up(project)
+    there = daemon.images.get(base_image).id
+    assert project.state()["image"]["outputs"]["imageId"] == there
+    assert "2 unchanged" in up(project, "--refresh")
+    assert project.pulumi("destroy", "--yes", "--skip-preview").status == 0
+    assert daemon.images.get(base_image).id == there
+
+
+def test_a_public_image_that_cannot_be_pulled_is_named_with_what_to_do(project):
+    """Nobody listens at the port of that registry."""
+    project.wanted["typed"] = [["RemoteImage", "image", {"name": "127.0.0.1:9/some/page:1", "keep_locally": True}, []]]
+    ended = project.up()
+    assert ended.status != 0
+    assert "could not pull image 127.0.0.1:9/some/page:1" in ended.text
+    assert "docker load" in ended.text

@@ -19,10 +19,11 @@ from tests.docker.plugin.container import Container
 from tests.docker.plugin.container_config import duration, inputs_of, nanoseconds, request
 from tests.docker.plugin.network import Network
 from tests.docker.plugin.properties import ANY_KEY
+from tests.docker.plugin.remote_image import RemoteImage
 from tests.docker.plugin.volume import Volume
 
 SCHEMA = PROJECT.parent / "shared" / "provider-schemas" / "docker.json"
-RESOURCES = [Network(), Volume(), Container()]
+RESOURCES = [Network(), Volume(), RemoteImage(), Container()]
 IMAGE = {"name": "one", "image": "sha256:0"}
 
 SCALARS = {"string": str, "boolean": bool, "integer": int, "number": float}
@@ -88,11 +89,17 @@ def test_it_takes_the_defaults_of_the_vendors_schema(schema):
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [Settings(target="docker"), Settings(target="docker", marquez=True, spark="cluster", spark_history=True)],
+    ("settings", "kinds"),
+    [
+        (Settings(target="docker"), {"Network", "Volume", "Container"}),
+        (
+            Settings(target="docker", marquez=True, spark="cluster", spark_history=True),
+            {"Network", "Volume", "RemoteImage", "Container"},
+        ),
+    ],
     ids=["as it comes", "with everything"],
 )
-def test_it_accepts_all_that_a_lab_on_docker_asks_of_the_vendors_plugin(settings):
+def test_it_accepts_all_that_a_lab_on_docker_asks_of_the_vendors_plugin(settings, kinds):
     programs = ImagePrograms(lambda name: True)
     site = DockerSite("one", Path("/checkout"), 0, ENDPOINTS, programs)
     launcher = Launcher(programs, Path(PROJECT_FOLDER), Path("/credentials.env"), "linux", 10001)
@@ -100,7 +107,7 @@ def test_it_accepts_all_that_a_lab_on_docker_asks_of_the_vendors_plugin(settings
     declared = DockerTarget(renderer, Path("/checkout/.lab/one"), settings).render(lab(site, settings))
     by_kind = {type(resource).__name__: resource for resource in RESOURCES}
     asked = [resource for resource in declared if resource.kind in by_kind]
-    assert {resource.kind for resource in asked} == by_kind.keys()
+    assert {resource.kind for resource in asked} == kinds
     refused = {
         resource.key: failures
         for resource in asked

@@ -22,13 +22,14 @@ from infra.provider.server import serve
 from tests.docker.plugin.container import Container
 from tests.docker.plugin.network import Network
 from tests.docker.plugin.properties import Properties, properties_of, wrong
+from tests.docker.plugin.remote_image import RemoteImage
 from tests.docker.plugin.resource import Daemon, Made, NotStarted, Refused, Resource
 from tests.docker.plugin.volume import Volume
 
 VERSION = f"{version('pulumi-docker')}+stand-in"
 """Of the SDK that the stack is written on, and what this is."""
 
-RESOURCES: tuple[Resource, ...] = (Network(), Volume(), Container())
+RESOURCES: tuple[Resource, ...] = (Network(), Volume(), RemoteImage(), Container())
 Context = grpc.ServicerContext
 T = TypeVar("T")
 

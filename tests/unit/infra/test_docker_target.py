@@ -11,8 +11,9 @@ import pytest
 from infra.errors import LabError
 from infra.flink_job_files import read_flink_job_files
 from infra.lab import ENDPOINTS, lab
-from infra.model import Binary, Java, Service, Task
+from infra.model import Binary, Java, Probe, PublicImage, Service, Task
 from infra.project import PROJECT
+from infra.services import kafka, marquez, marquez_web
 from infra.settings import Settings
 from infra.targets import docker_names as names
 from infra.targets.declared import outputs, register
@@ -26,6 +27,7 @@ from infra.targets.local import LocalSite, LocalTarget
 from tests.unit.infra.snapshot import compare, file_name
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "docker"
+SNAPSHOTS_WITH_MARQUEZ = SNAPSHOTS.with_name("docker-marquez")
 CREDENTIALS = "/run/lineage-lab/credentials.env"
 CHECKOUT = Path("/project")
 OFFSET = 100
@@ -57,7 +59,10 @@ def resources(target):
 
 
 RENDERED = resources(target())
+WITH_MARQUEZ = resources(target(settings=Settings(target="docker", marquez=True, port_offset=OFFSET)))
+MARQUEZ_ADDS = [key for key, found in WITH_MARQUEZ.items() if RENDERED.get(key) != found]
 SERVICES = [key.removeprefix("container/") for key in RENDERED if key.startswith("container/")]
+PUBLIC = ["marquez", "marquez_web"]
 TASKS = [key for key, found in RENDERED.items() if found.kind == "Container" and not key.startswith("container/")]
 
 
@@ -94,8 +99,19 @@ def test_nothing_that_is_no_longer_made_has_a_snapshot():
     assert {path.name for path in SNAPSHOTS.iterdir()} == {file_name(key) for key in RENDERED}
 
 
-def test_every_need_is_something_that_is_made():
-    assert {need for resource in RENDERED.values() for need in resource.needs} <= RENDERED.keys()
+@pytest.mark.parametrize("key", MARQUEZ_ADDS)
+def test_with_marquez_it_renders_what_it_rendered_before(key):
+    compare(SNAPSHOTS_WITH_MARQUEZ, key, text_of(WITH_MARQUEZ[key]))
+
+
+def test_with_marquez_nothing_else_is_added_or_changed():
+    assert {path.name for path in SNAPSHOTS_WITH_MARQUEZ.iterdir()} == {file_name(key) for key in MARQUEZ_ADDS}
+    assert RENDERED.keys() < WITH_MARQUEZ.keys()
+
+
+@pytest.mark.parametrize("rendered", [RENDERED, WITH_MARQUEZ], ids=["as it comes", "with Marquez"])
+def test_every_need_is_something_that_is_made(rendered):
+    assert {need for resource in rendered.values() for need in resource.needs} <= rendered.keys()
 
 
 def test_what_needs_a_service_waits_until_it_is_ready():
@@ -184,9 +200,9 @@ def test_a_stack_of_that_name_of_another_checkout_has_other_labels():
     assert names.labels("dev", Path("/a")) != names.labels("dev", Path("/b"))
 
 
-@pytest.mark.parametrize("name", [*SERVICES, *TASKS])
+@pytest.mark.parametrize("name", [*SERVICES, *TASKS, *PUBLIC])
 def test_a_container_may_do_no_more_than_it_must(name):
-    inputs = container(name)
+    inputs = container(name, WITH_MARQUEZ)
     assert inputs.read_only
     assert inputs.user == "10001:10001"
     assert inputs.capabilities.drops == ["ALL"]
@@ -197,13 +213,60 @@ def test_a_container_may_do_no_more_than_it_must(name):
     assert not {"privileged", "ulimits", "envs", "mounts", "uploads"} & properties.keys()
 
 
-@pytest.mark.parametrize("name", [*SERVICES, *TASKS])
+@pytest.mark.parametrize("name", [*SERVICES, *TASKS, *PUBLIC])
 def test_credentials_are_where_they_are_needed_and_only_there(name):
     """The container's definition names the file; what is in it, the process reads when it starts."""
-    keys = [mount for mount in container(name).volumes if mount.container_path == "/run/lineage-lab"]
-    resource = RENDERED[f"container/{name}" if name in SERVICES else name]
-    assert bool(keys) == resource.secret == (f". {CREDENTIALS}" in container(name).command[-1])
+    made = container(name, WITH_MARQUEZ)
+    keys = [mount for mount in made.volumes if mount.container_path == "/run/lineage-lab"]
+    resource = WITH_MARQUEZ[name if name in TASKS else f"container/{name}"]
+    assert bool(keys) == resource.secret == (f". {CREDENTIALS}" in made.command[-1])
     assert all(mount.read_only for mount in keys)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_image_is_pulled_first_and_its_own_entry_point_comes_last(name):
+    image, made = WITH_MARQUEZ[f"image/{name}"], container(name, WITH_MARQUEZ)
+    assert (image.kind, image.inputs.name, image.inputs.keep_locally) == ("RemoteImage", made.image, True)
+    assert f"image/{name}" in WITH_MARQUEZ[f"container/{name}"].needs
+    assert made.entrypoints == ["/bin/sh", "-c"]
+    (script,) = made.command
+    assert script.endswith("\nexec /usr/src/app/entrypoint.sh\n")
+
+
+def test_images_of_the_labs_own_have_no_entry_point_in_the_way_and_are_not_pulled():
+    assert {container(name).entrypoints for name in (*SERVICES, *TASKS)} == {None}
+    assert "RemoteImage" not in {resource.kind for resource in RENDERED.values()}
+
+
+def test_a_public_image_is_probed_by_what_it_has_itself():
+    probe = WITH_MARQUEZ["marquez"].inputs.probe
+    assert probe == [*names.PUBLIC_PROBE, "http://127.0.0.1:5002/api/v1/namespaces"]
+    assert container("marquez", WITH_MARQUEZ).healthcheck.tests == ["CMD", *probe]
+    assert WITH_MARQUEZ["marquez_web"].inputs.probe[-1] == "http://127.0.0.1:3000/"
+
+
+def test_a_public_image_cannot_be_probed_but_by_http():
+    service = Service("kafka", PublicImage("some/kafka:1", "/run"), endpoints=kafka.ENDPOINTS, ready=Probe("broker"))
+    with pytest.raises(LabError, match="kafka is a public image, and its probe has no path"):
+        target().containers.probe(service)
+
+
+def test_marquez_and_its_page_are_found_at_ports_that_nobody_else_has():
+    settings = Settings(target="docker", marquez=True, spark="cluster", spark_history=True, port_offset=OFFSET)
+    made = target(settings=settings)
+    ports = [port for found in resources(made).values() for port in getattr(found.inputs, "ports", None) or []]
+    published = [port.external for port in ports if not isinstance(port, str)]
+    assert len(set(published)) == len(published)
+    found = outputs(whole_lab(made), made.site)
+    assert (found["marquez"], found["marquez_web"]) == ("http://127.0.0.1:5102", "http://127.0.0.1:3100")
+    assert {int(url.rpartition(":")[2]) for name, url in found.items() if "marquez" in name} <= set(published)
+
+
+def test_a_jar_of_the_users_is_run_in_place_of_the_published_images():
+    settings = Settings(target="docker", marquez=True, marquez_jar="~/my/marquez-api.jar")
+    rendered = resources(target(settings=settings))
+    assert "  /opt/lineage-lab/jars/marquez-api.jar \\\n" in container("marquez", rendered).command[-1]
+    assert not {"image/marquez", "marquez_web"} & rendered.keys()
 
 
 def test_tasks_are_made_and_not_started():
@@ -288,24 +351,29 @@ class Mocks(pulumi.runtime.Mocks):
     def new_resource(self, args):
         self.told[args.name] = args
         renamed = {"name": f"{args.inputs['name']}!"} if args.typ.endswith((":Network", ":Volume")) else {}
-        return f"id of {args.name}", {**args.inputs, **renamed, "fingerprint": "F"}
+        learnt = {"imageId": f"sha256 of {args.inputs['name']}"} if args.typ.endswith(":RemoteImage") else {}
+        return f"id of {args.name}", {**args.inputs, **renamed, **learnt, "fingerprint": "F"}
 
     def call(self, args):
         return {}
 
 
-@pytest.fixture(scope="module")
-def told():
-    """Everything that Pulumi is told of the lab: name -> arguments."""
+def told_of(target):
+    """Everything that Pulumi is told of a lab: name -> arguments."""
     mocks = Mocks()
     pulumi.runtime.set_mocks(mocks, project="lineage-lab", stack="dev")
 
     @pulumi.runtime.test
     def program():
-        register(target().render(whole_lab(target())), Registration())
+        register(target.render(whole_lab(target)), Registration())
 
     program()
     return mocks.told
+
+
+@pytest.fixture(scope="module")
+def told():
+    return told_of(target())
 
 
 def test_pulumi_is_told_of_all_that_is_rendered(told):
@@ -339,3 +407,13 @@ def test_a_changed_credential_makes_a_new_container_of_what_reads_it(told):
 
 def test_a_new_container_is_waited_for(told):
     assert told["kafka"].inputs["container"] == "id of container/kafka"
+
+
+def test_a_container_of_a_public_image_is_told_its_identifier():
+    """By its name it would be replaced at each refresh."""
+    told = told_of(target(settings=Settings(target="docker", marquez=True)))
+    assert told["image/marquez"].typ == "docker:index/remoteImage:RemoteImage"
+    assert told["image/marquez"].inputs == {"name": marquez.IMAGE, "keepLocally": True}
+    assert told["container/marquez"].inputs["image"] == f"sha256 of {marquez.IMAGE}"
+    assert told["container/marquez_web"].inputs["image"] == f"sha256 of {marquez_web.IMAGE}"
+    assert told["container/lineage"].inputs["image"] == "lineage-lab/lineage:made"

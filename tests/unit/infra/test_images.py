@@ -9,18 +9,21 @@ import socket
 import subprocess
 import tarfile
 import threading
+from contextlib import closing
 
+import docker
 import pytest
 
 from infra.artifacts import Artifacts
 from infra.artifacts.errors import ArtifactError
+from infra.artifacts.progress import PlainProgress
 from infra.images import Images, wheels
 from infra.images.contents import PROBE, Content, Contents
 from infra.images.context import stream
-from infra.images.daemon import mismatch
+from infra.images.daemon import Daemon, ImageError, mismatch
 from infra.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
 from infra.images.record import Record
-from infra.model import Binary, Java, Python, Service
+from infra.model import Binary, Java, PublicImage, Python, Service
 from infra.project import PROJECT
 
 BASH = shutil.which("bash")
@@ -108,6 +111,44 @@ def test_what_parts_share_is_needed_once(artifacts):
     flink = Java("flink", "Main", 64)
     needed = Images(artifacts).needed([service("one", flink), service("two", flink), KAFKA])
     assert [image.name for image in needed] == ["native", "jvm", "flink", "kafka"]
+
+
+def test_a_public_image_is_not_built(artifacts, recipes):
+    page = service("page", PublicImage("some/page:1", "/run"))
+    assert [image.name for image in Images(artifacts).needed([page, KAFKA])] == ["native", "jvm", "kafka"]
+    with pytest.raises(ValueError, match="page is the public image some/page:1"):
+        recipes.image_of(page)
+
+
+@pytest.fixture
+def nobodys_daemon():
+    """A daemon that is not there: the port is bound, and nobody listens at it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        with closing(docker.DockerClient(f"tcp://127.0.0.1:{bound.getsockname()[1]}", version="1.41")) as client:
+            yield Daemon(client)
+
+
+def test_a_public_image_that_cannot_be_had_is_named_with_what_to_do(nobodys_daemon):
+    with pytest.raises(ImageError) as raised:
+        nobodys_daemon.pull("some/page:1", "go without it")
+    for words in (
+        "Pulling the public image some/page:1: ",
+        "reach its registry",
+        "`docker load`",
+        "; or go without it",
+    ):
+        assert words in str(raised.value)
+
+
+def test_where_there_is_no_public_image_no_daemon_is_asked(artifacts, nobodys_daemon):
+    assert Images(artifacts).pull([KAFKA], nobodys_daemon, PlainProgress(io.StringIO())) == []
+
+
+def test_public_images_are_asked_for_by_name(artifacts, nobodys_daemon):
+    page = service("page", PublicImage("some/page:1", "/run"))
+    with pytest.raises(ImageError, match="Asking the Docker daemon for the image some/page:1"):
+        Images(artifacts).pull([KAFKA, page], nobodys_daemon, PlainProgress(io.StringIO()))
 
 
 def test_a_plugin_is_in_the_image_of_what_looks_for_it(recipes):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the local target renders, compared with what it rendered before (`tests.unit.infra.snapshot`)."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from infra.errors import LabError
 from infra.flink_job_files import read_flink_job_files
 from infra.lab import ENDPOINTS, lab
-from infra.model import Java
+from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
 from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment
@@ -115,6 +116,17 @@ def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_m
     changed = {key for key, resource in rendered_with_marquez.items() if rendered.get(key) != resource}
     assert {file_name(key) for key in changed} == {path.name for path in SNAPSHOTS_WITH_MARQUEZ.iterdir()}
     assert rendered.keys() < rendered_with_marquez.keys()
+
+
+def test_what_is_a_public_image_cannot_be_a_process(site):
+    launcher = Launcher(Programs(), PROJECT, Path("/project/.lab/dev/credentials.env"))
+    whole = lab(site, Settings())
+    page = Service("page", PublicImage("some/page:1", "/run", remedy="set lineage-lab:page to false"))
+    with pytest.raises(
+        LabError, match="page is the public image some/page:1, and target local runs no images"
+    ) as raised:
+        LocalTarget(site, launcher, Settings()).render(replace(whole, services=(*whole.services, page)))
+    assert "or set lineage-lab:page to false" in str(raised.value)
 
 
 def test_every_need_is_something_that_is_made(rendered, rendered_with_marquez):

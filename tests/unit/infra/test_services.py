@@ -10,7 +10,7 @@ import yaml
 from infra.artifacts.facade import COMPONENTS
 from infra.flink_job_files import read_flink_job_files
 from infra.lab import ENDPOINTS, lab, left_out
-from infra.model import Address, Binary, ClassData, Java, Listener, Python, components_of
+from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, components_of
 from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
 from infra.project import PROJECT
 from infra.services import connect
@@ -75,8 +75,9 @@ class ElsewhereSite:
     def has(self, component):
         return self.marquez_is_there
 
-    def __init__(self, marquez_is_there=False):
+    def __init__(self, marquez_is_there=False, runs_images=False):
         self.marquez_is_there = marquez_is_there
+        self.runs_images = runs_images
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,11 @@ def elsewhere():
 @pytest.fixture(scope="module")
 def with_marquez():
     return lab(ElsewhereSite(True), Settings(marquez=True))
+
+
+@pytest.fixture(scope="module")
+def with_images():
+    return lab(ElsewhereSite(runs_images=True), Settings(marquez=True))
 
 
 def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(elsewhere):
@@ -122,6 +128,7 @@ def test_what_runs_says_which_components_it_needs():
         (Python("a.b", components=("page",)), ("page",)),
         (Binary("minio"), ()),
         (Binary("initdb", component="postgres"), ("postgres",)),
+        (PublicImage("some/image:1", "/run"), ()),
     ],
 )
 def test_components_of_what_is_run(run, components):
@@ -145,20 +152,25 @@ def test_no_secret_is_in_a_file_an_argument_or_a_variable(elsewhere):
         assert "password" not in shown.lower(), part.name
 
 
-def test_of_the_password_marquez_shows_the_variables_name_alone(with_marquez):
-    service = with_marquez.service("marquez")
+@pytest.mark.parametrize("made", ["with_marquez", "with_images"])
+def test_of_the_password_marquez_shows_the_variables_name_alone(made, request):
+    service = request.getfixturevalue(made).service("marquez")
     assert service.secrets == {"POSTGRES_PASSWORD": "POSTGRES_PASSWORD"}
     assert "password" not in f"{service.env} {service.run}".lower()
-    db = yaml.safe_load(with_marquez.service("marquez").files["marquez.yml"])["db"]
+    db = yaml.safe_load(service.files["marquez.yml"])["db"]
     assert db["password"] == "${POSTGRES_PASSWORD}"
 
 
 def test_marquez_is_there_where_it_is_asked_for_and_can_be_had():
     def names(site, **settings):
         made = lab(site, Settings(**settings))
-        return {part.key for part in made.parts} & {"marquez", "database/marquez"}
+        return {part.key for part in made.parts} & {"marquez", "database/marquez", "marquez_web"}
 
     both = {"marquez", "database/marquez"}
+    images = ElsewhereSite(runs_images=True)
+    assert names(images) == names(images, marquez_jar="/m.jar") == set()
+    assert names(images, marquez=True) == {*both, "marquez_web"}
+    assert names(images, marquez=True, marquez_jar="/m.jar") == both
     assert names(ElsewhereSite(True)) == set()
     assert names(ElsewhereSite(True), marquez=True) == both
     assert names(ElsewhereSite(), marquez=True, marquez_jar="/m.jar") == both
@@ -171,13 +183,43 @@ def test_what_is_left_out_is_said_with_the_remedy():
     assert "lineage-lab:marquezJar" in line
     assert "\n" not in line
     assert left_out(ElsewhereSite(True), Settings(marquez=True)) == {}
+    assert left_out(ElsewhereSite(runs_images=True), Settings(marquez=True)) == {}
     assert left_out(ElsewhereSite(), Settings()) == {}
 
 
-def test_the_lineage_service_feeds_marquez_where_there_is_one(elsewhere, with_marquez):
+def test_the_lineage_service_feeds_marquez_where_there_is_one(elsewhere, with_marquez, with_images):
     assert "--forward-to" not in elsewhere.service("lineage").run.args
-    assert with_marquez.service("lineage").run.args[-2:] == ("--forward-to", "http://marquez:5002")
-    assert with_marquez.service("lineage").needs == ()
+    for made in (with_marquez, with_images):
+        assert made.service("lineage").run.args[-2:] == ("--forward-to", "http://marquez:5002")
+        assert made.service("lineage").needs == ()
+
+
+def test_marquez_image_is_told_what_its_jar_would_be(with_marquez, with_images):
+    jar, image = (made.service("marquez") for made in (with_marquez, with_images))
+    assert image.env["MARQUEZ_CONFIG"] == jar.run.args[-1] == "/etc/marquez/marquez.yml"
+    assert {f"-Xmx{jar.run.heap_mib}m", *jar.run.options} <= set(image.env["JAVA_OPTS"].split())
+    assert (image.files, image.needs, image.ready) == (jar.files, jar.needs, jar.ready)
+
+
+def test_marquez_page_passes_on_to_the_api_and_is_of_the_same_release(with_images):
+    api, web = (with_images.service(name) for name in ("marquez", "marquez_web"))
+    assert web.env == {"MARQUEZ_HOST": "marquez", "MARQUEZ_PORT": "5002", "WEB_PORT": "3000"}
+    assert web.needs == ("marquez",)
+    assert api.run.reference.partition(":")[2] == web.run.reference.partition(":")[2] != ""
+
+
+def test_the_lineage_page_leads_to_marquez_page_where_there_is_one(with_marquez, with_images):
+    def links(made):
+        return {row["name"]: row.get("ui") for row in json.loads(made.service("lineage").files["lab.json"])["services"]}
+
+    assert links(with_images)["marquez_web"] == "http://outside.test:3001/"
+    assert "marquez_web" not in links(with_marquez)
+
+
+def test_no_two_endpoints_have_one_port():
+    """On one machine all of them are in one place."""
+    ports = [endpoint.port for endpoints in ENDPOINTS.values() for endpoint in endpoints]
+    assert len(set(ports)) == len(ports)
 
 
 def test_marquez_binds_where_it_is_told_and_finds_its_database(with_marquez):
