@@ -21,7 +21,7 @@ from infra.project import PROJECT
 
 UNIT = "tests/unit"
 UNIT_PROCESSES = 2
-"""They share nothing. Of the two, one has Spark's session to itself."""
+"""They share nothing; `tests/unit/conftest.py` says what goes to which."""
 
 LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page")]
 """Of the Python tests behind the unit tests, in the order in which they run: the heavy ones last.
