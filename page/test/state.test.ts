@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { presumedState, Throttle } from "../src/state/changes";
+import { presumedState, stillPresumed, Throttle } from "../src/state/changes";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
 import { fit, placed, revealed, toPicture, toView, zoomed } from "../src/view/viewport";
 import { Engine } from "../src/worker/engine";
@@ -34,6 +34,12 @@ test("an event presumes a state of its job, and nothing else does", () => {
   expect(presumedState({ ...change, eventType: "ABORT" })).toEqual({ id: "job:n:j", state: "aborted" });
   expect(presumedState({ ...change, eventType: "OTHER" })).toBeUndefined();
   expect(presumedState({ kind: "dataset", eventTime: "", eventType: "START" })).toBeUndefined();
+});
+
+test("what was heard after the service was asked is presumed until it is asked again", () => {
+  const presumed = new Map([["job:n:before", "running" as const], ["job:n:after", "running" as const]]);
+  const heard = new Map([["job:n:before", 99], ["job:n:after", 100]]);
+  expect([...stillPresumed(presumed, heard, 100)]).toEqual([["job:n:after", "running"]]);
 });
 
 test("a throttle reads at once, once more for all that came meanwhile, and rests in proportion", async () => {

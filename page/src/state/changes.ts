@@ -31,6 +31,18 @@ export function presumedState(change: Change): { readonly id: string; readonly s
 }
 
 /**
+ * What is still to be presumed once the service's word of a moment has arrived: the states of jobs of which something
+ * was heard since it was asked.
+ */
+export function stillPresumed(
+  presumed: ReadonlyMap<string, State>,
+  heard: ReadonlyMap<string, number>,
+  asked: number,
+): Map<string, State> {
+  return new Map([...presumed].filter(([id]) => (heard.get(id) ?? 0) >= asked));
+}
+
+/**
  * Calls `read` after each `tell`: at once where nothing is being read, else once more afterwards. What takes long to
  * read is read for a fifth of the time at most.
  */

@@ -4,7 +4,7 @@ import type { Marks } from "../model/difference";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { EngineClient } from "../worker/client";
 import { ReadError } from "../worker/errors";
-import { type Change, presumedState, Throttle } from "./changes";
+import { type Change, presumedState, stillPresumed, Throttle } from "./changes";
 import { formatRoute, parseRoute, type Route } from "./route";
 
 export const engine = new EngineClient();
@@ -56,6 +56,7 @@ export const comparedWith = computed(() => (route.value.view === "graph" ? route
 
 /** Read the graph of the moments that the route names. */
 export async function load(): Promise<void> {
+  const asked = Date.now();
   try {
     const found = await read(asOf.value || null, comparedWith.value || null);
     if (found === null) return;
@@ -64,7 +65,7 @@ export async function load(): Promise<void> {
       const { from, to } = sameShape(found, graph.value) ? graph.value : found;
       graph.value = { nodes: found.nodes, from, to };
       marks.value = found.marks;
-      presumed.value = new Map();
+      presumed.value = asOf.value === "" ? stillPresumed(presumed.value, heard.value, asked) : new Map();
       status.value = "ready";
       problem.value = null;
     });
