@@ -23,12 +23,8 @@ UNIT = "tests/unit"
 UNIT_PROCESSES = 2
 """They share nothing; `tests/unit/conftest.py` says what goes to which."""
 
-LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page")]
-"""Of the Python tests behind the unit tests, in the order in which they run: the heavy ones last.
-
-Those of the Docker target are asked for by name (`bin/lab test tests/docker`): images and a second lab are more than
-the time of a check before a landing has room for.
-"""
+LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page", "docker")]
+"""Of the Python tests behind the unit tests, in the order in which they run: the heavy ones last."""
 
 
 @dataclass(frozen=True)

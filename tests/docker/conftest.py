@@ -2,30 +2,46 @@
 """What the Docker tests share: a daemon, or the reason why there is none; the stand-in where the engine finds it."""
 
 import os
+import subprocess
 from pathlib import Path
 
-import docker
 import docker.errors
 import pytest
 
-from infra.docker_engine import shared_client
+from infra.docker_engine import EngineError, connect, shared_client
+from infra.project import PROJECT
 from tests.docker.docker_project import DockerProject
 
+START = "LINEAGE_LAB_TEST_DOCKER"
+"""Environment variable: `start` makes `.ci/docker` start a daemon for these tests where none answers."""
+
+SCRIPT = PROJECT / ".ci" / "docker"
 PLUGIN = Path(__file__).parent / "plugin" / "bin"
 BASE_IMAGE = "debian:bookworm-slim"
-OLDEST_API = (1, 41)
 
 
 @pytest.fixture(scope="session")
-def daemon():
+def started():
+    """Sees to it that there is a daemon, where that is wanted; the one that was started for this goes with it."""
+    if os.environ.get(START) != "start":
+        yield
+        return
+    try:
+        done = subprocess.run([SCRIPT, "up"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(done.stderr.strip())
+        yield
+    finally:
+        subprocess.run([SCRIPT, "down"], check=True)
+
+
+@pytest.fixture(scope="session")
+def daemon(started):
     """A client of this machine's daemon; without one the test is skipped."""
     try:
-        client = docker.from_env()
-        version = client.version()["ApiVersion"]
-    except docker.errors.DockerException as error:
-        pytest.skip(f"no Docker daemon (.ci/docker starts one where root on Debian may): {error}")
-    if tuple(map(int, version.split("."))) < OLDEST_API:
-        pytest.skip(f"the Docker daemon's API is {version}, the lab needs {'.'.join(map(str, OLDEST_API))}")
+        client = connect()
+    except EngineError as error:
+        pytest.skip(f"{error} (.ci/docker starts one where root on Debian may)")
     yield client
     client.close()
 

@@ -2,6 +2,7 @@
 """The lineage page of a real lab, in a real browser."""
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -38,6 +39,17 @@ def test_the_page_shows_the_labs_graph_and_that_it_is_as_the_contract_says(visit
     visit.page.get_by_text("is as the contract says").wait_for()
     rows = visit.page.get_by_role("row").filter(has_text="Kafka Connect")
     assert "up" in rows.first.inner_text()
+
+
+def test_search_leads_to_a_column_of_the_lab(visit):
+    visit.open()
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("total_price")
+    visit.page.get_by_role("option", selected=True).get_by_text("total_price").wait_for()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".columns .cards button").first.wait_for(state="attached")
+    asked = parse_qs(urlsplit(visit.page.url).query)
+    assert (asked["view"], asked["field"]) == (["columns"], ["total_price"])
 
 
 def test_a_column_is_followed_from_postgres_to_the_statistics(visit):
