@@ -10,6 +10,7 @@ from infra.namespaces import ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOBS, KAF
 from tests.page import pictures
 from tests.page.browser import visiting
 from tests.smoke.lab_page import browser_of
+from tests.smoke.sorted_orders import await_sorted
 
 pytestmark = pytest.mark.smoke
 
@@ -61,6 +62,8 @@ def test_a_column_is_followed_from_postgres_to_the_statistics(visit):
 
 
 def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(visit, lab):
+    assert await_sorted(lab.places).differences == []  # so that it has nothing to write when it runs again
+    before = lab.graph()
     visit.open()
     assert visit.card(ETL).get_attribute("data-state") == "running"
     assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
@@ -68,6 +71,9 @@ def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(vis
     visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
     visit.page.locator(f'[data-node="{ETL}"][data-state="running"]').wait_for(state="attached", timeout=300_000)
+    assert {part: lab.graph()[part] for part in ("edges", "columns")} == {
+        part: before[part] for part in ("edges", "columns")
+    }
 
 
 def test_what_changed_since_the_beginning_is_the_whole_lab(visit):
