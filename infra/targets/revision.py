@@ -75,12 +75,21 @@ def _names(source: bytes) -> tuple[str, ...]:
     except SyntaxError:
         return ()  # it will say so itself when it runs
     found: list[str] = []
-    for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+    for node in _imports(tree):
+        names = [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
             names = [str(node.module), *(f"{node.module}.{name}" for name in names)]
         found += names
     return tuple(found)
+
+
+def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """At whatever depth. An expression holds none, and most of a tree is in expressions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not isinstance(child, ast.expr):
+            yield from _imports(child)
 
 
 def _files(project: Path, package: str) -> list[Path]:
