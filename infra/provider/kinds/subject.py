@@ -143,7 +143,8 @@ class _Registry:
             answer = httpx.request(
                 method, self._inputs.registry + path, json=body, timeout=REQUEST_SECONDS, trust_env=False
             )
-        except httpx.ConnectError as error:
+        # Docker takes connections for a container that does not listen yet, and cuts them off.
+        except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
             raise Unreachable(str(self._failure("nothing answers there"))) from error
         except httpx.HTTPError as error:
             raise self._failure(f"{type(error).__name__} {error}") from error
