@@ -40,21 +40,20 @@ def steps(artifacts: Artifacts) -> list[Step]:
     """Lint, types, Java, Python, in this order; the Python tests' summary is the last thing printed."""
     python = str(artifacts.python("test"))
     maven, maven_environment = artifacts.maven_command()
-    environment = pulumi_environment(artifacts)
     return [
         Step("lint", [python, "-m", "ruff", "check", "."]),
         Step("format", [python, "-m", "ruff", "format", "--check", "."]),
         Step("types", [python, "-m", "mypy", "--no-error-summary"]),
         Step("java", [*maven, "-f", "components/pom.xml", "verify"], maven_environment),
-        Step("unit", [python, "-m", "pytest", "-n", str(UNIT_PROCESSES), "--dist", "loadgroup", UNIT], environment),
+        python_tests(artifacts, ["-n", str(UNIT_PROCESSES), "--dist", "loadgroup", UNIT], "unit"),
         python_tests(artifacts, LAYERS),
     ]
 
 
-def python_tests(artifacts: Artifacts, words: Sequence[str]) -> Step:
-    """The Python tests that `words` tell pytest, one after the other."""
+def python_tests(artifacts: Artifacts, words: Sequence[str], name: str = "python") -> Step:
+    """The Python tests that `words` tell pytest."""
     command = [str(artifacts.python("test")), "-m", "pytest", *words]
-    return Step("python", command, pulumi_environment(artifacts))
+    return Step(name, command, pulumi_environment(artifacts))
 
 
 @command

@@ -51,7 +51,6 @@ HOST = "docker"
 NETWORK = "network"
 CREDENTIALS_VOLUME = "credentials/volume"
 
-
 UNPROBED_SECONDS = 60
 PATIENCE = 2
 """How many times as long as a process a container may take to be ready: it reads its programs through layers, cold."""

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -50,6 +50,15 @@ class Visit:
         self.page.locator("main").wait_for()
         drawn = ".cards button, .notice, .list table, .lab dl, .list .error"
         self.page.locator(drawn).first.wait_for(state="attached")
+
+    def choose_column(self, name: str) -> dict[str, list[str]]:
+        """Search for a column by the keyboard and go to the first that is found; what the address asks for then."""
+        self.page.keyboard.press("/")
+        self.page.keyboard.type(name)
+        self.page.get_by_role("option", selected=True).get_by_text(name).wait_for()
+        self.page.keyboard.press("Enter")
+        self.page.locator(".columns .cards button").first.wait_for(state="attached")
+        return parse_qs(urlsplit(self.page.url).query)
 
     def card(self, node: str):
         """The button over a node's card."""

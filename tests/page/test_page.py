@@ -46,12 +46,7 @@ def test_search_is_driven_by_the_keyboard_and_finds_columns(visit, contract):
         if "total_price" in output.columns
     }
     visit.open()
-    visit.page.keyboard.press("/")
-    visit.page.keyboard.type("total_price")
-    visit.page.get_by_role("option", selected=True).get_by_text("total_price").wait_for()
-    visit.page.keyboard.press("Enter")
-    visit.page.locator(".columns .cards button").first.wait_for(state="attached")
-    asked = parse_qs(urlsplit(visit.page.url).query)
+    asked = visit.choose_column("total_price")
     assert (asked["view"], asked["field"]) == (["columns"], ["total_price"])
     assert asked["node"][0] in totals
 

@@ -272,8 +272,8 @@ class Watch:
             return {sink.dataset: window.written or 0 for sink in sinks.values()} if is_known else {}
         found: dict[Dataset, int] = {}
         # What a first batch that is still being written adds counts once it is known what that is.
-        for table, rows in ((table, rows) for table, rows in added.items() if table in sinks):
+        for table in added.keys() & sinks.keys():
             with self.complaints.survived(f"how many rows it has added to {table} is not known"):
                 iceberg = frames.iceberg_table(self._written.sessions[table], table)
-                found[sinks[table].dataset] = rows.since_last(iceberg)
+                found[sinks[table].dataset] = added[table].since_last(iceberg)
         return found
