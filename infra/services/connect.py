@@ -4,7 +4,7 @@
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage
-from infra.services import kafka, lineage, postgres, schema_registry
+from infra.services import jvm, kafka, lineage, postgres, schema_registry
 from infra.services.properties import properties
 from infra.settings import Settings
 
@@ -37,10 +37,7 @@ def secret(name: str) -> str:
 
 
 def connect(site: Site, settings: Settings) -> Service:
-    """The worker. C2 stays on: with the quick compiler alone a record costs three times the processor.
-
-    Its classes need 80 MB; told so, the JVM does not collect garbage twice on the way there.
-    """
+    """The worker. Its classes need 80 MB; told so, the JVM does not collect garbage twice on the way there."""
     return Service(
         name=NAME,
         run=Java(
@@ -48,7 +45,12 @@ def connect(site: Site, settings: Settings) -> Service:
             "org.apache.kafka.connect.cli.ConnectDistributed",
             settings.connect_heap_mib,
             (site.file(NAME, CONFIG),),
-            (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}"),
+            (
+                *jvm.LEAN_SERVICE,
+                *jvm.LATE_COMPILER,
+                "-XX:MetaspaceSize=96m",
+                f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}",
+            ),
             components=PLUGINS,
         ),
         needs=(kafka.NAME,),

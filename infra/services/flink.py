@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
 from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
-from infra.services import kafka, lineage
+from infra.services import jvm, lineage
 from infra.services.flink_settings import (
     COMPONENT,
     GATEWAY,
@@ -49,9 +49,6 @@ HEAP_MIB = 256
 BESIDE_HEAP_MIB = 160
 """What such a JVM takes beside its heap, the greater part of it classes."""
 
-QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
-"""What plans and coordinates is busy for a moment now and then; what moves rows is not."""
-
 CLASS_PATH = "lib/*:planner/*"
 
 SECRETS = {
@@ -87,7 +84,7 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         name=JOBMANAGER,
         run=_java(
             *(JOBMANAGER, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", site),
-            *(settings, HEAP_MIB, QUICK_COMPILER),
+            *(settings, HEAP_MIB, *jvm.QUICK_COMPILER),
         ),
         needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME),
         endpoints=_endpoints(JOBMANAGER, settings),
@@ -106,7 +103,8 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         name=TASKMANAGER,
         run=_java(
             *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
-            *(settings, settings.flink_heap_mib, f"-XX:MaxDirectMemorySize={direct}m"),
+            *(settings, settings.flink_heap_mib),
+            *(*jvm.LATE_COMPILER, f"-XX:MaxDirectMemorySize={direct}m"),
         ),
         needs=(JOBMANAGER, f"bucket/{WAREHOUSE_BUCKET}"),
         endpoints=_endpoints(TASKMANAGER, settings),
@@ -123,7 +121,7 @@ def _gateway(site: Site, settings: Settings) -> Service:
         name=GATEWAY,
         run=_java(
             *(GATEWAY, "org.apache.flink.table.gateway.SqlGateway", site),
-            *(settings, HEAP_MIB, QUICK_COMPILER),
+            *(settings, HEAP_MIB, *jvm.QUICK_COMPILER),
         ),
         needs=(JOBMANAGER,),
         endpoints=_endpoints(GATEWAY, settings),
@@ -146,7 +144,7 @@ def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *
         main,
         heap_mib,
         arguments,
-        (*kafka.LEAN_JVM, *options, *_OPENS, logging),
+        (*jvm.LEAN_SERVICE, *options, *_OPENS, logging),
         class_path=CLASS_PATH,
     )
 

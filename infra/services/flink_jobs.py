@@ -14,7 +14,7 @@ from infra.namespaces import (
     TOPIC_SUPPLIER_WINDOWS,
     WAREHOUSE_BUCKET,
 )
-from infra.services import flink, iceberg_catalog, kafka, lineage, object_store, schema_registry, shop_tables
+from infra.services import flink, iceberg_catalog, jvm, kafka, lineage, object_store, schema_registry, shop_tables
 from infra.services.flink_settings import (
     CHECKPOINTS,
     COMPONENT,
@@ -188,6 +188,6 @@ def _sql_environment(site: Site) -> dict[str, str]:
 def _planner(site: Site) -> tuple[str, ...]:
     """The command that reads the lineage of a script: Flink's planner on the cluster's own jars, without a cluster."""
     return (
-        *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *kafka.LEAN_JVM, flink.QUICK_COMPILER),
+        *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
         *("-cp", f"{site.class_path(COMPONENT)}:{site.class_path(PLANNER_COMPONENT)}", PLANNER_MAIN),
     )

@@ -4,7 +4,7 @@
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
 from infra.namespaces import WAREHOUSE
-from infra.services import object_store, postgres
+from infra.services import jvm, object_store, postgres
 from infra.settings import Settings
 
 NAME = "iceberg_catalog"
@@ -15,7 +15,7 @@ DATABASE = "catalog"
 
 
 def iceberg_catalog(site: Site, settings: Settings) -> Service:
-    """The catalog. Its JVM does little, so that the quick compiler alone is best."""
+    """The catalog."""
     listen = site.listen(NAME, REST.name)
     return Service(
         name=NAME,
@@ -24,7 +24,7 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
             "dev.lineagelab.catalog.Main",
             settings.catalog_heap_mib,
             ("--host", listen.host, "--port", str(listen.port)),
-            ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k"),
+            (*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
         ),
         needs=(f"database/{DATABASE}",),
         endpoints=ENDPOINTS,

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site
+from infra.services import jvm
 from infra.services.properties import properties
 from infra.settings import Settings
 
@@ -17,9 +18,6 @@ ENDPOINTS = (BROKER, CONTROLLER)
 CONFIG = "broker.properties"
 LOGGING = "log4j2.properties"
 DATA = "data"
-
-LEAN_JVM = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xss512k")
-"""The collector that costs least on a small heap. C2 stays on: with C1 alone a loaded broker pays thrice."""
 
 
 def cluster_id(site: Site) -> str:
@@ -34,10 +32,10 @@ def cluster_id(site: Site) -> str:
 def kafka(site: Site, settings: Settings) -> Service:
     """The broker. Topics are not created by whoever mistypes a name."""
     config = site.file(NAME, CONFIG)
-    options = (*LEAN_JVM, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
+    options = (*jvm.LEAN_SERVICE, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
     return Service(
         name=NAME,
-        run=Java("kafka", "kafka.Kafka", settings.kafka_heap_mib, (config,), options),
+        run=Java("kafka", "kafka.Kafka", settings.kafka_heap_mib, (config,), (*jvm.LATE_COMPILER, *options)),
         prepare=(
             Prepare(
                 Java(
@@ -45,7 +43,7 @@ def kafka(site: Site, settings: Settings) -> Service:
                     "kafka.tools.StorageTool",
                     heap_mib=64,
                     args=("format", "--standalone", "-t", cluster_id(site), "-c", config),
-                    options=(*options, "-XX:TieredStopAtLevel=1"),
+                    options=(*jvm.QUICK_COMPILER, *options),
                 ),
                 unless=f"{site.volume(NAME, DATA)}/meta.properties",
             ),

@@ -7,7 +7,7 @@ It is a jar, or, where the place runs images, what the project publishes: then i
 
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, PublicImage, Service, Site
-from infra.services import postgres
+from infra.services import jvm, postgres
 from infra.settings import Settings
 
 NAME = "marquez"
@@ -38,7 +38,7 @@ CONFIG = "marquez.yml"
 HEAP_MIB = 256
 PASSWORD_VARIABLE = "POSTGRES_PASSWORD"
 
-OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k")
+OPTIONS = (*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER)
 """With the quick compiler alone it starts in a quarter of the time (3.4 s instead of 14.4, measured)."""
 
 

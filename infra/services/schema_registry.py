@@ -2,6 +2,7 @@
 """The schema registry: Apicurio on an H2 file, with Confluent's API beside its own."""
 
 from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.services import jvm
 from infra.services.properties import properties
 from infra.settings import Settings
 
@@ -26,7 +27,7 @@ DATA = "data"
 
 
 def schema_registry(site: Site, settings: Settings) -> Service:
-    """The registry. A small server that does little: the quick compiler alone is best."""
+    """The registry."""
     return Service(
         name=NAME,
         run=Java(
@@ -34,7 +35,7 @@ def schema_registry(site: Site, settings: Settings) -> Service:
             "io.quarkus.bootstrap.runner.QuarkusEntryPoint",
             settings.schema_registry_heap_mib,
             options=(
-                *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k"),
+                *(*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
                 f"-Dquarkus.config.locations={site.file(NAME, CONFIG)}",
             ),
             class_path="quarkus-run.jar",

@@ -3,6 +3,7 @@
 
 from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
+from infra.services import jvm
 from infra.services.spark_job import COMPONENT, PACKAGE
 from infra.services.spark_settings import process_environment
 from infra.settings import Settings
@@ -24,8 +25,6 @@ WORK = "work"
 
 HEAP_MIB = 192
 """Of the master and of the worker itself; each takes about as much again beside it."""
-
-DAEMON_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k -XX:-UsePerfData"
 
 
 def included(settings: Settings) -> bool:
@@ -62,7 +61,7 @@ def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> d
     return {
         **process_environment(site),
         "SPARK_DAEMON_MEMORY": f"{heap_mib}m",
-        "SPARK_DAEMON_JAVA_OPTS": " ".join((DAEMON_JVM, logging, *options)),
+        "SPARK_DAEMON_JAVA_OPTS": " ".join((*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER, logging, *options)),
     }
 
 

@@ -6,7 +6,7 @@ import re
 from infra import credentials
 from infra.model import Site
 from infra.namespaces import CATALOG, WAREHOUSE, spark_lineage
-from infra.services import iceberg_catalog, lineage, object_store
+from infra.services import iceberg_catalog, jvm, lineage, object_store
 from infra.services.spark_job import COMPONENT, Driver
 
 LOGGING = "log4j2.properties"
@@ -15,10 +15,6 @@ EXECUTOR_HEAP_MIB = 512
 
 LONGEST_AVRO_VALUE = 2**20
 """Bytes, and items. A record that announces a string of a gigabyte is broken; believed, it kills the driver."""
-
-LEAN_JVM = "-XX:+UseSerialGC -Xss2m -XX:-UsePerfData"
-QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
-"""A batch job of this size is over before the optimising compiler has paid for itself; a streaming one is not."""
 
 Properties = dict[str, str | int | bool]
 
@@ -56,12 +52,14 @@ def process_environment(site: Site) -> dict[str, str]:
     }
 
 
-def jvm(*more: str) -> str:
-    """Options of a driver's or an executor's JVM. The launcher adds the archive of classes, if it is sound."""
+def java_options(driver: Driver, *more: str) -> str:
+    """Of a driver's JVM, or of its executors'. The launcher adds the archive of classes, if it is sound."""
     limits = ("string.maxLength", "bytes.maxLength", "collectionItems.maxLength")
     return " ".join(
         [
-            LEAN_JVM,
+            *jvm.LEAN,
+            "-Xss2m",  # for plans of many levels
+            *(jvm.LATE_COMPILER if driver.streaming else jvm.QUICK_COMPILER),
             *more,
             *(f"-Dorg.apache.avro.limits.{limit}={LONGEST_AVRO_VALUE}" for limit in limits),
         ]
@@ -87,7 +85,7 @@ def _place(driver: Driver, site: Site, master: str) -> Properties:
         "spark.master": master,
         "spark.executor.memory": f"{EXECUTOR_HEAP_MIB}m",
         "spark.executor.extraClassPath": site.class_path(COMPONENT),
-        "spark.executor.defaultJavaOptions": jvm(*(() if driver.streaming else (QUICK_COMPILER,))),
+        "spark.executor.defaultJavaOptions": java_options(driver),
         **({"spark.cores.max": 1} if driver.streaming else {}),
     }
 
@@ -99,8 +97,8 @@ def _one_fewer(master: str) -> str:
 
 
 def _driver_jvm(driver: Driver, site: Site) -> str:
-    return jvm(
-        *(() if driver.streaming else (QUICK_COMPILER,)),
+    return java_options(
+        driver,
         f"-Djava.io.tmpdir={site.scratch(driver.program)}",
         f"-Dlog4j2.configurationFile={site.file(driver.program, LOGGING)}",
     )

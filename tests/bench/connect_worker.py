@@ -17,7 +17,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from infra.artifacts import Artifacts
-from infra.services import connect, kafka, schema_registry
+from infra.services import connect, jvm, kafka, schema_registry
 from infra.settings import Settings
 from infra.targets.local import LocalSite
 from tests.bench.connect_threads import threads, used_between
@@ -145,7 +145,7 @@ def bench_worker(folder: Path) -> Iterator[BenchWorker]:
     with listening() as endpoint, all_running(beside, site):
         path = [built.lineage, built.test_connectors, *others]
         options = _lineage(endpoint.url) | _converters(site)
-        with running(worker(site, path, options, compiler=(), heap_mib=HEAP_MIB), site) as started:
+        with running(worker(site, path, options, compiler=jvm.LATE_COMPILER, heap_mib=HEAP_MIB), site) as started:
             _fill(site)
             rest = Rest(site.address(connect.NAME, connect.REST.name).url)
             yield BenchWorker(rest, artifacts.java(), started.process.pid, folder)

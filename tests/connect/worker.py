@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from infra.model import Java, Probe, Service, Site
-from infra.services import connect, kafka
+from infra.services import connect, jvm, kafka
 from infra.services.properties import properties
 
 EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
@@ -22,7 +22,7 @@ def worker(
     options: Mapping[str, str | int | bool],
     broker: str = "",
     group: str = "tests",
-    compiler: Sequence[str] = ("-XX:TieredStopAtLevel=1",),
+    compiler: Sequence[str] = jvm.QUICK_COMPILER,
     heap_mib: int = HEAP_MIB,
 ) -> Service:
     """A worker of a group; `options` are added to its properties.
@@ -82,7 +82,7 @@ def _service(
     site: Site,
     main: str,
     files: Mapping[str, str],
-    compiler: Sequence[str] = ("-XX:TieredStopAtLevel=1",),
+    compiler: Sequence[str] = jvm.QUICK_COMPILER,
     heap_mib: int = HEAP_MIB,
 ) -> Service:
     """The program, with the properties that are its arguments."""
@@ -94,7 +94,7 @@ def _service(
             f"org.apache.kafka.connect.cli.{main}",
             heap_mib,
             tuple(site.file(connect.NAME, file) for file in files),
-            (*kafka.LEAN_JVM, "-XX:MetaspaceSize=96m", logging, *compiler),
+            (*jvm.LEAN_SERVICE, "-XX:MetaspaceSize=96m", logging, *compiler),
         ),
         endpoints=connect.ENDPOINTS,
         ready=Probe(connect.REST.name, "/health"),

@@ -39,11 +39,12 @@ def test_the_etl_is_told_what_the_settings_say():
     assert env["CHECKPOINTS"] == "s3a://checkpoints"
 
 
-def test_streaming_drivers_speak_for_themselves_and_keep_the_optimising_compiler(plain):
+def test_streaming_drivers_speak_for_themselves_and_keep_the_optimising_compiler_for_later(plain):
     etl, stats = properties(plain.service("orders_etl")), properties(task(plain, "supplier_stats"))
     assert "spark.extraListeners" not in etl
     assert "spark.extraListeners" in stats
     assert QUICK not in etl["spark.driver.defaultJavaOptions"]
+    assert "-XX:Tier4InvocationThreshold=" in etl["spark.driver.defaultJavaOptions"]
     assert QUICK in stats["spark.driver.defaultJavaOptions"]
 
 
