@@ -7,6 +7,7 @@ no longer fits, a JVM loads classes as ever: nothing depends on it. From a damag
 launcher looks at the stamp before each start.
 """
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -28,7 +29,9 @@ CONFIGURATION = "conf"
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TRAINING = "jobs.spark.launch_training"
-_SOURCES = ("launch_training.py", "launch_training_server.py")
+IN_IMAGE = "infra.artifacts.class_data_in_image"
+SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
+"""What decides which classes it holds, beside the jars."""
 
 _HEAP = "1g"
 _REMEDY = "jobs run without it, and start slower; `bin/lab setup` tries again"
@@ -54,7 +57,7 @@ def key(*parts: str) -> str:
         return key_of(*parts)
     release = home / "release"
     jdk = release.read_bytes() if release.is_file() else b""
-    training = (REPOSITORY / "jobs" / "spark" / name for name in _SOURCES)
+    training = (REPOSITORY / name for name in SOURCES)
     return key_of(*parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
 
 
@@ -79,6 +82,7 @@ def make(
         runner.run(command, lambda line: on_text(f"{time.monotonic() - started:.0f} s"))
     if not (folder / ARCHIVE).is_file():
         raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE} (log: {cache.log(NAME)})", _REMEDY)
+    os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # layers of images keep whole seconds alone
     stamp = stamps.take(folder, archive_key, "a run of what drivers do")
     stamps.save(stamp, folder)
     return stamp

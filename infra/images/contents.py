@@ -2,11 +2,11 @@
 """What is copied into images: where it goes, a key that changes with it, and where it is on this machine."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from infra.artifacts import Artifacts, venvs
+from infra.artifacts import Artifacts, class_data, venvs
 from infra.artifacts.binaries import BINARIES
 from infra.artifacts.cache import key_of
 from infra.artifacts.pins import COMPONENTS, ProjectComponent
@@ -79,8 +79,18 @@ class Contents:
 
     def sources(self, module: str, uses: tuple[str, ...], reads: tuple[str, ...]) -> tuple[Content, ...]:
         """What a module of the project needs of it, file by file: as much as makes it restart when it changes."""
-        files = sources(self.project, (module, *uses), reads)
-        return tuple(_file(f"project/{path.relative_to(self.project)}", path) for path in files)
+        return _files(self.project, sources(self.project, (module, *uses), reads))
+
+    def training(self, kit: Path = class_data.REPOSITORY) -> tuple[Content, ...]:
+        """What makes the archive of Spark's classes. What it imports decides nothing, and has no key."""
+        modules = (class_data.IN_IMAGE, class_data.TRAINING)
+        deciding = {f"project/{name}" for name in class_data.SOURCES}
+        found = _files(kit, sources(kit, modules))
+        return tuple(content if content.place in deciding else replace(content, key="") for content in found)
+
+
+def _files(project: Path, paths: Iterable[Path]) -> tuple[Content, ...]:
+    return tuple(_file(f"project/{path.relative_to(project)}", path) for path in paths)
 
 
 def _file(place: str, path: Path) -> Content:

@@ -11,12 +11,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from infra.artifacts import class_data
 from infra.artifacts.cache import key_of
 from infra.images.contents import Content, Contents
 from infra.model import Binary, Java, PublicImage, Python, Run, Service, Task
 
 FOLDER = Path(__file__).resolve().parents[2] / "images"
 """Where the Dockerfiles are."""
+
+DEBIAN_JAVA = 17
+
+STARTED_FROM = {"flink": "kit", "spark": "spark"}
+"""Components whose programs Python starts, and its environment: both are laid upon another, to be on disk once."""
 
 REPOSITORY = "lineage-lab"
 DEFAULT_BASE = "debian:bookworm-slim"
@@ -122,30 +128,40 @@ class Recipes:
         content = self.contents.component(run.component) if run.component else self.contents.program(run.name)
         return Image(run.component or run.name, "service", self._native, (content,))
 
+    @cached_property
+    def _interpreter(self) -> Image:
+        return Image("python", "python", self._jvm)
+
+    def _environment(self, name: str) -> Image:
+        return Image(f"python-{name}", "environment", self._interpreter, (self.contents.wheels(name),), name)
+
     def _java(self, run: Java) -> Image:
         """A release of Java that Debian has not comes with the kit."""
         brought = (self.contents.java(run.runtime),) if run.runtime != DEBIAN_JAVA else ()
         own = self.contents.user_jar(run.jar) if run.jar else self.contents.component(run.component)
         others = tuple(self.contents.component(name) for name in run.components)
-        return Image(run.component, "service", self._native if brought else self._jvm, (*brought, own, *others))
+        base = self._native if brought else self._below(run.component)
+        return Image(run.component, "service", base, (*brought, own, *others))
+
+    def _below(self, component: str) -> Image:
+        """What a component's jars are laid upon: the environment of the Python that starts them, too, if any does."""
+        environment = STARTED_FROM.get(component)
+        return self._environment(environment) if environment else self._jvm
 
     def _python(self, name: str, run: Python) -> Image:
         """What starts Java programs is built on the image of the first component that it starts them from."""
-        base, beside = (
-            (self._jars(run.components[0]), run.components[1:]) if run.java else (self._native, run.components)
-        )
-        prefix = f"{run.components[0]}-" if run.java else ""
-        wheels = self.contents.wheels(run.environment)
-        python = Image(f"{prefix}python-{run.environment}", "python", base, (wheels,), run.environment)
+        base, beside = self._environment(run.environment), run.components
+        if run.java:
+            base, beside = self._started(beside[0], base), beside[1:]
         components = tuple(self.contents.component(component) for component in beside)
         sources = self.contents.sources(run.module, run.uses, run.reads)
-        return Image(image_name(name), "service", python, (*components, *sources))
+        return Image(image_name(name), "service", base, (*components, *sources))
 
-    def _jars(self, component: str) -> Image:
-        return Image(component, "service", self._jvm, (self.contents.component(component),))
-
-
-DEBIAN_JAVA = 17
+    def _started(self, component: str, environment: Image) -> Image:
+        jars = Image(component, "service", environment, (self.contents.component(component),))
+        if component != class_data.COMPONENT:
+            return jars
+        return Image(f"{component}-{class_data.NAME}", class_data.NAME, jars, self.contents.training())
 
 
 def image_name(part: str) -> str:

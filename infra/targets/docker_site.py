@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from infra.artifacts.class_data import CONFIGURATION
+from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.artifacts.pins import OWN_VERSION
 from infra.model import Address, ClassData, Endpoint, Listener
 from infra.targets.docker_names import FILES, PROGRAMS, SCRATCH, VOLUMES, host
@@ -138,8 +138,8 @@ class DockerSite:
         return str(self.programs.java())
 
     def class_data(self, component: str) -> ClassData:
-        """No archive: it is made for one path and one JDK, and would add 250 MB to the image."""
-        return ClassData("", str(self.programs.class_data(component) / CONFIGURATION))
+        folder = self.programs.class_data(component)
+        return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
 
     def has(self, component: str) -> bool:
         return self.programs.has(component)

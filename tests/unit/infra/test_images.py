@@ -91,15 +91,16 @@ def test_every_image_is_built_on_the_chosen_base(artifacts):
         (Java("apicurio-registry", "Main", 64, runtime=21), ["native", "apicurio-registry"]),
         (Binary("minio"), ["native", "minio"]),
         (Binary("initdb", component="postgres"), ["native", "postgres"]),
-        (Python("till"), ["native", "python-kit", "it"]),
-        (Python("till", components=("supplier-windows",)), ["native", "python-kit", "it"]),
+        (Python("till"), ["native", "jvm", "python", "python-kit", "it"]),
+        (Python("till", components=("supplier-windows",)), ["native", "jvm", "python", "python-kit", "it"]),
+        (Java("flink", "Main", 64), ["native", "jvm", "python", "python-kit", "flink"]),
         (
             Python("till", components=("flink", "flink-sql-lineage"), java=True),
-            ["native", "jvm", "flink", "flink-python-kit", "it"],
+            ["native", "jvm", "python", "python-kit", "flink", "it"],
         ),
         (
             Python("till", environment="spark", components=("spark",), java=True),
-            ["native", "jvm", "spark", "spark-python-spark", "it"],
+            ["native", "jvm", "python", "python-spark", "spark", "spark-class-data", "it"],
         ),
     ],
 )
@@ -109,8 +110,23 @@ def test_an_image_is_built_on_what_others_share(recipes, run, chain):
 
 def test_what_parts_share_is_needed_once(artifacts):
     flink = Java("flink", "Main", 64)
-    needed = Images(artifacts).needed([service("one", flink), service("two", flink), KAFKA])
-    assert [image.name for image in needed] == ["native", "jvm", "flink", "kafka"]
+    launcher = Python("infra.namespaces", components=("flink",), java=True)
+    parts = [service("one", flink), service("two", flink), service("job", launcher), KAFKA]
+    needed = Images(artifacts).needed(parts)
+    assert [image.name for image in needed] == ["native", "jvm", "python", "python-kit", "flink", "job", "kafka"]
+
+
+@pytest.mark.parametrize(("changed", "same"), [("infra/namespaces.py", True), ("jobs/spark/launch_training.py", False)])
+def test_the_archive_of_classes_is_made_anew_where_others_would_be_loaded(artifacts, tmp_path, changed, same):
+    kit = tmp_path / "kit"
+    for folder in ("infra", "jobs"):
+        shutil.copytree(PROJECT / folder, kit / folder, ignore=shutil.ignore_patterns("__pycache__", "*.jar"))
+    contents = Contents(artifacts, kit)
+    before = contents.training(kit)
+    (kit / changed).write_text((kit / changed).read_text() + "CHANGED = 1\n")
+    after = Contents(artifacts, kit).training(kit)
+    assert f"project/{changed}" in {content.place for content in after}
+    assert ([content.key for content in before] == [content.key for content in after]) is same
 
 
 def test_a_public_image_is_not_built(artifacts, recipes):
@@ -357,6 +373,7 @@ def test_the_probe_fails_where_nobody_listens():
 
 
 def test_every_recipe_is_used(recipes):
-    parts = [KAFKA, TILL]
+    driver = service("driver", Python("till", environment="spark", components=("spark",), java=True))
+    parts = [KAFKA, TILL, driver]
     used = {image.dockerfile for part in parts for image in recipes.image_of(part).chain()}
     assert used == set(RECIPES)

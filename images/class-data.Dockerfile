@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# The archive of the classes that Spark's drivers load, with which they start in half the time.
+ARG BASE_IMAGE
+FROM ${BASE_IMAGE} AS training
+LABEL dev.lineage-lab.stage=training
+USER root
+COPY pinned/ /training/
+COPY built/ /training/
+RUN cd /training/project && PYTHONDONTWRITEBYTECODE=1 \
+      /opt/lineage-lab/venvs/spark/bin/python -m infra.artifacts.class_data_in_image /opt/lineage-lab
+
+FROM ${BASE_IMAGE}
+COPY --from=training /opt/lineage-lab/class-data/ /opt/lineage-lab/class-data/
