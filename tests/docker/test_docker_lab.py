@@ -7,19 +7,25 @@ without its registry cannot have, is the stand-in of `tests/docker/plugin`.
 
 import json
 import socket
+import subprocess
 
 import pytest
 
 from infra import credentials
-from infra.namespaces import JOB_SUPPLIER_STATS
+from infra.namespaces import JOB_SUPPLIER_STATS, TOPICS
 from infra.project import CREDENTIALS_FILE, PULUMI_STATE
-from infra.services import connect, iceberg_catalog, kafka, schema_registry
+from infra.services import connect, iceberg_catalog, kafka, schema_registry, shop
 from infra.targets.docker_names import PART_LABEL, USER, container, labels
 from lineage.diff.compare import diff_graphs
+from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import STACK, DockerLab
+from tests.smoke.drain import drain, look
 from tests.smoke.lab_under_test import LOCAL_GRAPH, LabUnderTest
 
 pytestmark = pytest.mark.smoke
+
+NOT_OURS = 3
+"""How `.ci/docker restart` ends where the daemon is somebody else's."""
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +58,14 @@ def lab(nothing, local_graph):
     nothing.first_up = nothing.lab("up")
     assert nothing.first_up.status == 0, nothing.first_up.text
     return nothing
+
+
+def restart_daemon():
+    """Of a daemon that is not the tests' own the containers of others would go down, too."""
+    done = subprocess.run([SCRIPT, "restart"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode == NOT_OURS:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
 
 
 def one_screen(text):
@@ -179,6 +193,24 @@ def test_what_a_killed_up_has_left_behind_is_no_obstacle(lab):
     found = lab.daemon.containers.get(name)
     assert found.id != left.id
     assert found.status == "running"
+
+
+def test_data_outlive_a_restart_of_the_daemon(lab):
+    before, graph = {topic: look(lab.places, topic) for topic in TOPICS}, lab.graph()
+    assert all(each.rows and each.records for each in before.values())
+    restart_daemon()
+    ended = lab.lab("up")
+    assert ended.status == 0, ended.text
+    assert lab.lab("stop", shop.NAME).status == 0
+    after = drain(lab.places)
+    assert [each.differences for each in after.values()] == [[], []]
+    for topic, old in before.items():
+        assert old.rows <= after[topic].rows
+        assert old.records <= after[topic].records
+        assert old.lake.keys() <= after[topic].lake.keys()
+        assert old.archive.keys() <= after[topic].archive.keys()
+    assert diff_graphs(graph, lab.graph()).changes == ()
+    assert lab.lab("start", shop.NAME).status == 0
 
 
 def test_down_leaves_nothing_but_the_images(lab):
