@@ -3,7 +3,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -54,9 +54,7 @@ def first_run(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> N
         return
     rows = _await_rows(endpoints["kafka"], enough_rows(settings.shop_rate))
     out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; waiting until they are in the lake")
-    _run_behind(lab, endpoints, Branch(JOB_ORDERS_ETL, (TABLE_ORDERS, TABLE_ORDERS_REJECTED), JOB_SUPPLIER_STATS))
-    if settings.flink:
-        _run_behind(lab, endpoints, Branch(JOB_ICEBERG_INGESTION, (TABLE_LIVE_ORDERS,), LIVE_STATISTICS))
+    _run_branches(lab, endpoints, settings)
     report = _await_lineage(endpoints["lineage"], settings.features)
     out.print(report.render_text(), markup=False)
     if not report.ok:
@@ -72,12 +70,18 @@ class Branch:
     task: str
 
 
-def _run_behind(lab: Stack, endpoints: Mapping[str, str], branch: Branch) -> None:
-    began = time.monotonic()
-    committed = _await_commit(lab, endpoints["iceberg_catalog"], branch)
-    out.print(f"  {branch.job} {time.monotonic() - began:.1f} s, {committed} rows")
-    out.print(f"  {branch.task}", end=" ")
-    out.print(f"{run_task(lab.runtime, branch.task):.1f} s")
+def _run_branches(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> None:
+    """Runs the task of each branch once there is something to read, whichever branch is first."""
+    left = [Branch(JOB_ORDERS_ETL, (TABLE_ORDERS, TABLE_ORDERS_REJECTED), JOB_SUPPLIER_STATS)]
+    if settings.flink:
+        left.append(Branch(JOB_ICEBERG_INGESTION, (TABLE_LIVE_ORDERS,), LIVE_STATISTICS))
+    while left:
+        began = time.monotonic()
+        branch, committed = _await_commit(lab, endpoints["iceberg_catalog"], left)
+        out.print(f"  {branch.job} {time.monotonic() - began:.1f} s, {committed} rows")
+        out.print(f"  {branch.task}", end=" ")
+        out.print(f"{run_task(lab.runtime, branch.task):.1f} s")
+        left.remove(branch)
 
 
 def enough_rows(rate: float) -> int:
@@ -116,21 +120,27 @@ def _await_rows(bootstrap: str, enough: int) -> int:
     return found
 
 
-def _await_commit(lab: Stack, catalog: str, branch: Branch) -> int:
-    """Waits until the catalog has rows of a job, and returns how many."""
+def _await_commit(lab: Stack, catalog: str, branches: Sequence[Branch]) -> tuple[Branch, int]:
+    """Waits until the catalog has rows of one of the jobs, and returns which that is, and how many."""
     with httpx.Client(base_url=catalog, timeout=10, trust_env=False) as client:
 
-        def rows() -> int:
-            return sum(_rows(client, table) for table in branch.tables)
+        def committed() -> tuple[Branch, int]:
+            return max(
+                ((branch, sum(_rows(client, table) for table in branch.tables)) for branch in branches), key=_has_rows
+            )
 
         try:
-            found = _poll(rows, bool, COMMIT_SECONDS)
+            branch, rows = _poll(committed, _has_rows, COMMIT_SECONDS)
         except httpx.HTTPError as error:
             raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
-    if not found:
+    if not rows:
         log = f"{lab.runtime.log_place(branch.job)}:\n{lab.runtime.log_tail(branch.job)}"
         raise ServiceError(f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}")
-    return found
+    return branch, rows
+
+
+def _has_rows(committed: tuple[Branch, int]) -> bool:
+    return committed[1] > 0
 
 
 def _rows(client: httpx.Client, table: str) -> int:
