@@ -12,6 +12,7 @@ from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
+from infra.loopback import client
 from infra.project import PROJECT
 from lineage.contract import ContractError, Report, compare, load
 
@@ -29,7 +30,7 @@ def report_on(service: str, features: frozenset[str], contract: Path = CONTRACT)
     except (OSError, ContractError) as error:
         raise LabError(f"the lineage contract {contract} cannot be used: {error}") from error
     try:
-        graph = httpx.get(f"{service}/api/v1/graph", timeout=30, trust_env=False).raise_for_status().json()
+        graph = client().get(f"{service}/api/v1/graph", timeout=30).raise_for_status().json()
     except httpx.HTTPError as error:
         raise LabError(
             f"the lineage service at {service} does not answer ({error}); see: lab status, lab logs lineage"

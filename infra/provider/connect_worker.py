@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from infra.errors import LabError
+from infra.loopback import client
 from infra.provider.failure import causes
 from infra.provider.kind import Call
 
@@ -165,7 +166,7 @@ class Worker:
         last = "it gave no answer"
         for _ in self.call.poll(REBALANCE_SECONDS):
             try:
-                answer = httpx.request(method, self.url + path, json=body, timeout=REQUEST_SECONDS, trust_env=False)
+                answer = client().request(method, self.url + path, json=body, timeout=REQUEST_SECONDS)
             except httpx.ConnectError as error:
                 absent += 0.1
                 if absent > ABSENT_SECONDS:
