@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kit's own Pulumi provider, package `labkit`: one base class, one file per resource kind."""
+
+PACKAGE = "labkit"
+"""What Pulumi calls it."""

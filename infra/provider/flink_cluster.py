@@ -8,7 +8,9 @@ from typing import Any
 import httpx
 
 from infra.errors import LabError
+from infra.loopback import client
 from infra.provider.failure import causes
+from infra.provider.inputs import RUNNING
 from infra.provider.kind import Call
 
 ABSENT_SECONDS = 45
@@ -20,7 +22,6 @@ STARTING = 503
 
 CLUSTER_ID = "high-availability.cluster-id"
 
-RUNNING = "RUNNING"
 ENDED = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
 """States, as Flink's `JobStatus` names them, after which nothing comes."""
 
@@ -131,7 +132,7 @@ class Cluster:
         last = ""
         for _ in self.call.poll(ABSENT_SECONDS):
             try:
-                answer = httpx.request(method, self.url + path, json=body, timeout=REQUEST_SECONDS, trust_env=False)
+                answer = client().request(method, self.url + path, json=body, timeout=REQUEST_SECONDS)
             except httpx.TransportError as error:  # it starts, or was killed while it answered
                 last = f"{type(error).__name__} {error}"
                 continue

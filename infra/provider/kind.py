@@ -8,25 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
-
 from infra.errors import Interrupted
+from infra.provider.inputs import Inputs
 
-PACKAGE = "labkit"
 POLL_SECONDS = 0.1
-
-
-class Inputs(BaseModel):
-    """Inputs of a kind. In Pulumi's state they are camelCase; an unknown one is refused."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True
-    )
-
-    def properties(self) -> dict[str, Any]:
-        """The inputs as Pulumi keeps them: what is None is left out, as the engine would do."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the module, read as "inputs"

@@ -5,7 +5,8 @@ from typing import Any
 
 import pulumi
 
-from infra.provider.kind import PACKAGE, Inputs
+from infra.provider import PACKAGE
+from infra.provider.inputs import Inputs
 
 
 class LabkitResource(pulumi.CustomResource):

@@ -3,26 +3,32 @@
 
 It is written on the protocol itself rather than on the SDK's experimental provider class: the protocol is
 stable, an error reaches the user as the text it was raised with, and a preview can return unknowns.
+
+What is only needed for a resource is imported with its kind: the engine starts a second process in each update, which
+it asks about the provider's own configuration alone.
 """
 
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
-from pulumi.runtime.proto import provider_pb2 as pb
-from pydantic import ValidationError
 
 from infra.errors import LabError
-from infra.provider.kind import PACKAGE, Call, Inputs, Kind
+from infra.provider import PACKAGE
 from infra.provider.kinds import KINDS
+from infra.provider.protocol import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
+from infra.provider.protocol import provider_pb2 as pb
+
+if TYPE_CHECKING:
+    from infra.provider.inputs import Inputs
+    from infra.provider.kind import Call, Kind
 
 VERSION = "0.1.0"
 Context: TypeAlias = grpc.ServicerContext
@@ -49,23 +55,25 @@ def changed(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
     """Translates between the engine's requests and the kinds; knows nothing of what a kind does."""
 
-    def __init__(self, kinds: dict[str, Kind[Any]], engine_address: str) -> None:
+    def __init__(self, kinds: Mapping[str, "Kind[Any]"], engine_address: str) -> None:
         self._kinds = kinds
         self._stopped = threading.Event()
         self._engine = engine_pb2_grpc.EngineStub(grpc.insecure_channel(engine_address))
 
-    def _kind(self, urn: str, context: Context) -> Kind[Any]:
+    def _kind(self, urn: str, context: Context) -> "Kind[Any]":
         token = urn.split("::")[-2].rsplit("$", 1)[-1]
         kind = self._kinds.get(token.rsplit(":", 1)[-1])
         if kind is None:
             self._abort(grpc.StatusCode.NOT_FOUND, f"{PACKAGE} has no kind {token}", context)
         return kind
 
-    def _inputs(self, kind: Kind[Any], properties: struct_pb2.Struct) -> Inputs:
+    def _inputs(self, kind: "Kind[Any]", properties: struct_pb2.Struct) -> "Inputs":
         return kind.inputs.model_validate(MessageToDict(properties), by_name=False)
 
-    def _inputs_of_state(self, kind: Kind[Any], properties: struct_pb2.Struct) -> Inputs:
+    def _inputs_of_state(self, kind: "Kind[Any]", properties: struct_pb2.Struct) -> "Inputs":
         """Inputs that were written by an earlier version of the kit, perhaps: what fits is taken."""
+        from pydantic import ValidationError
+
         known = {field.alias for field in kind.inputs.model_fields.values()}
         found = {key: value for key, value in MessageToDict(properties).items() if key in known}
         try:
@@ -76,7 +84,9 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
                 f"the state of this {kind.name} is one of another version of the lab (see {lacking})"
             ) from error
 
-    def _call(self, urn: str) -> Call:
+    def _call(self, urn: str) -> "Call":
+        from infra.provider.kind import Call
+
         def say(text: str) -> None:
             request = engine_pb2.LogRequest(severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True)
             try:
@@ -116,6 +126,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Validates and normalises inputs; every property that is wrong is named."""
+        from pydantic import ValidationError
+
         kind = self._kind(request.urn, context)
         try:
             return pb.CheckResponse(inputs=_struct(self._inputs(kind, request.news).properties()))

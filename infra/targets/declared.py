@@ -8,8 +8,7 @@ import pulumi
 
 from infra.lab import left_out
 from infra.model import Lab, Site
-from infra.provider.kind import Inputs
-from infra.provider.kinds.environment_file import EnvironmentFileInputs
+from infra.provider.inputs import EnvironmentFileInputs, Inputs
 from infra.provider.resource import LabkitResource
 from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment

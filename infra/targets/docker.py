@@ -14,10 +14,7 @@ from infra.images import Images
 from infra.lab import ENDPOINTS
 from infra.model import FlinkJob, Lab, Part, PublicImage, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.kinds.container_ready import ContainerReadyInputs
-from infra.provider.kinds.credentials import CredentialsInputs
-from infra.provider.kinds.credentials_volume import CredentialsVolumeInputs
-from infra.provider.kinds.docker_host import DockerHostInputs
+from infra.provider.inputs import ContainerReadyInputs, CredentialsInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.provider.notes import in_container
 from infra.provider.resource import LabkitResource
 from infra.services import flink_jobs

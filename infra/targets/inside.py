@@ -5,13 +5,16 @@ They are made from outside, by the provider on the user's machine, and are the s
 """
 
 from infra.model import Bucket, Connector, Database, FlinkJob, Site, Subject, Table, Topic
-from infra.provider.kinds.bucket import BucketInputs
-from infra.provider.kinds.connector import ConnectorInputs
-from infra.provider.kinds.database import DatabaseInputs
-from infra.provider.kinds.flink_job import FlinkJobInputs
-from infra.provider.kinds.subject import SubjectInputs
-from infra.provider.kinds.table import ColumnInputs, TableInputs
-from infra.provider.kinds.topic import TopicInputs
+from infra.provider.inputs import (
+    BucketInputs,
+    ColumnInputs,
+    ConnectorInputs,
+    DatabaseInputs,
+    FlinkJobInputs,
+    SubjectInputs,
+    TableInputs,
+    TopicInputs,
+)
 from infra.services import connect, flink_settings, kafka, object_store, postgres, schema_registry
 from infra.targets.declared import Declared
 

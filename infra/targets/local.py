@@ -18,9 +18,7 @@ from infra.lab import ENDPOINTS
 from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, PublicImage, Service, Task
 from infra.paths import refuse_odd_path
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.kinds.credentials import CredentialsInputs
-from infra.provider.kinds.process import ProbeInputs, ProcessInputs
-from infra.provider.kinds.supervisor import SupervisorInputs
+from infra.provider.inputs import CredentialsInputs, ProbeInputs, ProcessInputs, SupervisorInputs
 from infra.services import flink_jobs
 from infra.settings import Settings
 from infra.targets.declared import (

@@ -19,11 +19,9 @@ from tests.docker.plugin.container import Container
 from tests.docker.plugin.container_config import duration, inputs_of, nanoseconds, request
 from tests.docker.plugin.network import Network
 from tests.docker.plugin.properties import ANY_KEY
-from tests.docker.plugin.remote_image import RemoteImage
-from tests.docker.plugin.volume import Volume
+from tests.docker.plugin.resources import RESOURCES
 
 SCHEMA = PROJECT.parent / "shared" / "provider-schemas" / "docker.json"
-RESOURCES = [Network(), Volume(), RemoteImage(), Container()]
 IMAGE = {"name": "one", "image": "sha256:0"}
 
 SCALARS = {"string": str, "boolean": bool, "integer": int, "number": float}

@@ -1,40 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind that the provider serves, by name."""
 
-from typing import Any
+import threading
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from infra.provider.kind import Kind
-from infra.provider.kinds.bucket import BucketKind
-from infra.provider.kinds.connector import ConnectorKind
-from infra.provider.kinds.container_ready import ContainerReadyKind
-from infra.provider.kinds.credentials import CredentialsKind
-from infra.provider.kinds.credentials_volume import CredentialsVolumeKind
-from infra.provider.kinds.database import DatabaseKind
-from infra.provider.kinds.docker_host import DockerHostKind
-from infra.provider.kinds.environment_file import EnvironmentFileKind
-from infra.provider.kinds.flink_job import FlinkJobKind
-from infra.provider.kinds.process import ProcessKind
-from infra.provider.kinds.subject import SubjectKind
-from infra.provider.kinds.supervisor import SupervisorKind
-from infra.provider.kinds.table import TableKind
-from infra.provider.kinds.topic import TopicKind
+if TYPE_CHECKING:
+    from infra.provider.kind import Kind
 
-KINDS: dict[str, Kind[Any]] = {
-    kind.name: kind
-    for kind in (
-        BucketKind(),
-        ConnectorKind(),
-        ContainerReadyKind(),
-        CredentialsKind(),
-        CredentialsVolumeKind(),
-        DatabaseKind(),
-        DockerHostKind(),
-        EnvironmentFileKind(),
-        FlinkJobKind(),
-        ProcessKind(),
-        SubjectKind(),
-        SupervisorKind(),
-        TableKind(),
-        TopicKind(),
-    )
+NAMES = {
+    "Bucket": "bucket",
+    "Connector": "connector",
+    "ContainerReady": "container_ready",
+    "Credentials": "credentials",
+    "CredentialsVolume": "credentials_volume",
+    "Database": "database",
+    "DockerHost": "docker_host",
+    "EnvironmentFile": "environment_file",
+    "FlinkJob": "flink_job",
+    "Process": "process",
+    "Subject": "subject",
+    "Supervisor": "supervisor",
+    "Table": "table",
+    "Topic": "topic",
 }
+"""Of the kinds, and the module of each, which has a class called `{name}Kind`."""
+
+
+class Kinds(Mapping[str, "Kind[Any]"]):
+    """The kinds by name, each imported when it is first asked for; threads may share it.
+
+    What they talk with takes a second to import, and the engine starts the plugin twice in an update: one of the two
+    is asked for no resource, and a stack on Docker has no use for what the local one does.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, Kind[Any]] = {}
+        self._making = threading.Lock()
+
+    def __getitem__(self, name: str) -> "Kind[Any]":
+        # One import at a time: two threads that meet in packages that import each other would see halves of them.
+        with self._making:
+            if name not in self._made:
+                module = import_module(f"{__name__}.{NAMES[name]}")
+                self._made[name] = getattr(module, f"{name}Kind")()
+            return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+KINDS = Kinds()

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from infra.errors import LabError
+from infra.loopback import client
 from infra.provider.connect_worker import CutOff, Status, Worker
 from infra.provider.failure import name_fields, refused_artifact
-from infra.provider.kind import POLL_SECONDS, Call, Found, Inputs, Kind
+from infra.provider.inputs import RUNNING, ConnectorInputs
+from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
 from infra.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
-
-RUNNING = "RUNNING"
 
 START_SECONDS = 120
 """How long a connector may take until all of its tasks run."""
@@ -30,21 +30,6 @@ STALE_SECONDS = 4
 
 SURE = 0.9
 """How like a known option an unknown one must be to be taken for a slip of the hand."""
-
-
-class ConnectorInputs(Inputs):
-    """`worker` is the URL of Connect's REST interface, `config` the connector's options but `name`.
-
-    `cluster` is the id of the Kafka cluster that the worker must work for: whatever else answers is not touched.
-    Secrets are in `config` as references alone (`${provider:key}`). `state` is what the connector does, in one
-    word: RUNNING is wanted, and found may be PAUSED, STOPPED, FAILED or STARTING.
-    """
-
-    worker: str
-    cluster: str
-    connector: str
-    config: dict[str, str]
-    state: str = RUNNING
 
 
 class ConnectorKind(Kind[ConnectorInputs]):
@@ -254,7 +239,7 @@ def _reasons(inputs: ConnectorInputs, status: Status) -> str:
     if subject is None or registry is None:
         return reasons
     try:
-        schema = httpx.get(f"{registry}/groups/default/artifacts/{subject}", timeout=10, trust_env=False)
+        schema = client().get(f"{registry}/groups/default/artifacts/{subject}", timeout=10)
         return name_fields(reasons, schema.raise_for_status().text)
     except (httpx.HTTPError, ValueError):
         return reasons  # the places of the fields have to do, as the registry does not say what is there

@@ -10,7 +10,8 @@ from docker.models.containers import Container
 
 from infra.docker_engine import find, in_words, log_tail, shared_client
 from infra.errors import LabError, ServiceError
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import ContainerReadyInputs
+from infra.provider.kind import Call, Found, Kind
 
 HEAL_SECONDS = 15
 """How long a refresh waits for the daemon to bring a container back before it counts as missing."""
@@ -32,29 +33,6 @@ KILLED = 137
 
 UNTIL = 'until "$@" 2>/dev/null; do sleep 0.3; done'
 """What a shell is told to run a probe until it succeeds."""
-
-
-class ContainerReadyInputs(Inputs):
-    """A container, and how to tell that it is ready.
-
-    Attributes:
-        container: its id.
-        service: the service's name, for messages.
-        probe: a command in the container that ends with 0 when the service answers; empty: it is ready once it has
-            run for a second.
-        seconds: how long that may take on a slow machine.
-        stop_seconds: how long it is given to stop.
-        may_end: it may end well, and is then left alone until the next refresh.
-        memory_mib: its limit, for messages.
-    """
-
-    container: str
-    service: str
-    probe: list[str]
-    seconds: int
-    stop_seconds: int
-    may_end: bool
-    memory_mib: int
 
 
 class ContainerReadyKind(Kind[ContainerReadyInputs]):

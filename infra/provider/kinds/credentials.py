@@ -6,13 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from infra import credentials
-from infra.provider.kind import Call, Found, Inputs, Kind
-
-
-class CredentialsInputs(Inputs):
-    """`path` is the file."""
-
-    path: str
+from infra.provider.inputs import CredentialsInputs
+from infra.provider.kind import Call, Found, Kind
 
 
 class CredentialsKind(Kind[CredentialsInputs]):

@@ -19,28 +19,11 @@ from docker.models.containers import Container
 from infra import credentials
 from infra.docker_engine import in_words, shared_client, text_of
 from infra.errors import LabError
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import CredentialsVolumeInputs
+from infra.provider.kind import Call, Found, Kind
 from infra.targets.docker_names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
 
 OWNER_MAY_READ = 0o400
-
-
-class CredentialsVolumeInputs(Inputs):
-    """The volume, and what is copied to it.
-
-    Attributes:
-        volume: its name.
-        path: of the file on this machine.
-        image: any image that the daemon has. A container of it is made, and never started.
-        labels: of that container.
-        fingerprint: of the credentials: they are copied anew when they change.
-    """
-
-    volume: str
-    path: str
-    image: str
-    labels: dict[str, str]
-    fingerprint: str
 
 
 class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):

@@ -6,22 +6,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import DatabaseInputs
+from infra.provider.kind import Call, Found, Kind
 from infra.provider.postgres import Connection, ForeignServer, Server
-
-
-class DatabaseInputs(Inputs):
-    """`host` and `port` are the server's, `maintenance` the database to connect to for making another one.
-
-    `credentials` is the file that holds the password of `user`.
-    """
-
-    host: str
-    port: int
-    user: str
-    maintenance: str
-    database: str
-    credentials: str
 
 
 class DatabaseKind(Kind[DatabaseInputs]):

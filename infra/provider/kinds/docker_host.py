@@ -11,33 +11,12 @@ from docker import DockerClient
 from infra.containers import Containers
 from infra.docker_engine import engine_host, in_words, shared_client
 from infra.errors import PreflightError
-from infra.preflight import Preflight, busy_ports, judge, short_of
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.preflight import busy_ports, judge, short_of
+from infra.provider.inputs import DockerHostInputs
+from infra.provider.kind import Call, Found, Kind
 from infra.targets.docker_names import CHECKOUT_LABEL, STACK_LABEL
 
 MIB = 2**20
-
-
-class DockerHostInputs(Inputs):
-    """What a stack asks of the daemon.
-
-    Attributes:
-        root: the stack's folder on this machine; it is removed with the resource.
-        stack: its name, which its containers have as a label.
-        checkout: tells it from a stack of that name of another checkout.
-        ports: ports of this machine, by who wants them.
-        memory_mib: what the services and the largest task take.
-        disk_mib: what the lab writes.
-        preflight: whether to refuse, where memory or disk are short.
-    """
-
-    root: str
-    stack: str
-    checkout: str
-    ports: dict[str, int]
-    memory_mib: int
-    disk_mib: int
-    preflight: Preflight
 
 
 class DockerHostKind(Kind[DockerHostInputs]):

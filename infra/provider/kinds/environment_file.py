@@ -6,20 +6,8 @@ from typing import Any
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.kind import Call, Found, Inputs, Kind
-
-
-class EnvironmentFileInputs(Inputs):
-    """`values` are shell variables in the clear; those of `secrets` are credentials, by their name.
-
-    `fingerprint` is that of the credentials: the file follows when they change.
-    """
-
-    path: str
-    values: dict[str, str]
-    secrets: dict[str, str]
-    credentials: str
-    fingerprint: str
+from infra.provider.inputs import EnvironmentFileInputs
+from infra.provider.kind import Call, Found, Kind
 
 
 class EnvironmentFileKind(Kind[EnvironmentFileInputs]):

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from infra.errors import LabError
 from infra.provider import notes
-from infra.provider.flink_cluster import RUNNING, Cluster, Job
-from infra.provider.kind import POLL_SECONDS, Call, Found, Inputs, Kind
+from infra.provider.flink_cluster import Cluster, Job
+from infra.provider.inputs import RUNNING, FlinkJobInputs
+from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
 
 START_SECONDS = 420
 """How long it may take until all of its tasks run: on a busy machine a first statement alone takes half a minute."""
@@ -31,29 +32,6 @@ REASON_SECONDS = 10
 
 END_SECONDS = 120
 SAVEPOINT_SECONDS = 45
-
-
-class FlinkJobInputs(Inputs):
-    """A job and where it is to run.
-
-    Attributes:
-        rest: URL of the JobManager's REST interface.
-        cluster: what the cluster's configuration calls it: whatever else answers is not touched.
-        job: its name there.
-        launcher: name of the service that submits it.
-        definition: changes when what the launcher submits does.
-        notes: the file in which the launcher keeps why a job could not be submitted (`infra.provider.notes`); empty
-            where it cannot be read from here.
-        state: Flink's word for what it does. RUNNING is wanted.
-    """
-
-    rest: str
-    cluster: str
-    job: str
-    launcher: str
-    definition: str
-    notes: str = ""
-    state: str = RUNNING
 
 
 class FlinkJobKind(Kind[FlinkJobInputs]):

@@ -4,15 +4,16 @@
 import shutil
 import socket
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx
-from pydantic import Field
 
 from infra.errors import LabError, PreflightError, ServiceError
 from infra.log_files import log_tail
+from infra.loopback import client
 from infra.preflight import busy_ports
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import ProbeInputs, ProcessInputs
+from infra.provider.kind import Call, Found, Kind
 from infra.runtime import State
 from infra.supervision import Supervisor
 from infra.supervisor_config import Program
@@ -22,49 +23,6 @@ HEAL_SECONDS = 15
 
 UNPROBED_SECONDS = 60
 """How long a program without a probe may take until it has run for a second."""
-
-
-class ProbeInputs(Inputs):
-    """Ready is a connection to `host:port`, or a 2xx answer to `path` where one is given."""
-
-    host: str
-    port: int
-    path: str
-    seconds: int
-
-
-class ProcessInputs(Inputs):
-    """A program.
-
-    Attributes:
-        root: the stack's folder (`infra.supervision`).
-        program: its name, unique in the stack.
-        script: the shell script that becomes the program.
-        files: configuration files by name.
-        volumes: folders that outlive the program.
-        stays: a service (started now, kept running) rather than a task (started by `lab run`).
-        probe: how to tell that it is ready; None: it is once it has run for a second.
-        stop_seconds: time between `stop_signal` and SIGKILL.
-        stop_signal: what asks it to stop.
-        restart: `always`, or `on_failure` for a service that may end well and is then left alone.
-        ports: what it binds, by what for: refused where somebody else has one already.
-        fingerprint: of the credentials: it restarts when they change.
-        revision: of the code and jars it runs: it restarts when they change.
-    """
-
-    root: str
-    program: str
-    script: str
-    files: dict[str, str]
-    volumes: list[str]
-    stays: bool
-    stop_seconds: int
-    fingerprint: str
-    revision: str
-    ports: dict[str, int] = Field(default_factory=dict)
-    stop_signal: Literal["TERM", "INT"] = "TERM"
-    restart: Literal["always", "on_failure"] = "always"
-    probe: ProbeInputs | None = None
 
 
 class ProcessKind(Kind[ProcessInputs]):
@@ -160,7 +118,7 @@ def _ready(probe: ProbeInputs | None) -> bool:
         return True
     try:
         if probe.path:
-            answer = httpx.get(f"http://{probe.host}:{probe.port}{probe.path}", timeout=5, trust_env=False)
+            answer = client().get(f"http://{probe.host}:{probe.port}{probe.path}", timeout=5)
             return answer.is_success
         socket.create_connection((probe.host, probe.port), timeout=5).close()
     except (OSError, httpx.HTTPError):

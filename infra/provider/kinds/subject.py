@@ -2,42 +2,18 @@
 """`labkit:index:Subject`: a schema in the registry, and the compatibility that later versions must keep."""
 
 import json
-from typing import Any, Literal
+from typing import Any
 
-import fastavro
 import httpx
-from fastavro.schema import SchemaParseException, UnknownType
-from pydantic import field_validator
 
 from infra.errors import LabError
+from infra.loopback import client
 from infra.provider.failure import name_fields
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import SubjectInputs
+from infra.provider.kind import Call, Found, Kind
 
-Compatibility = Literal[
-    "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"
-]
 REQUEST_SECONDS = 20
 INCOMPATIBLE = 409
-
-
-class SubjectInputs(Inputs):
-    """`registry` is the root of the registry's Confluent API, `avro` the schema as JSON text."""
-
-    registry: str
-    subject: str
-    avro: str
-    compatibility: Compatibility
-
-    @field_validator("avro")
-    @classmethod
-    def _is_avro(cls, text: str) -> str:
-        """One spelling for equal schemas. The registry only says of a broken one that it is none."""
-        try:
-            schema = json.loads(text)
-            fastavro.parse_schema(schema)
-        except (json.JSONDecodeError, SchemaParseException, UnknownType, KeyError, TypeError) as error:
-            raise ValueError(f"is no Avro schema: {type(error).__name__} {error}") from error
-        return json.dumps(schema, separators=(",", ":"))
 
 
 class SubjectKind(Kind[SubjectInputs]):
@@ -140,9 +116,7 @@ class _Registry:
     def _ask(self, method: str, path: str, body: dict[str, str] | None = None, gone: Any = None) -> Any:  # noqa: ANN401
         """The answer's JSON; `gone`, where it is given, for what is not there."""
         try:
-            answer = httpx.request(
-                method, self._inputs.registry + path, json=body, timeout=REQUEST_SECONDS, trust_env=False
-            )
+            answer = client().request(method, self._inputs.registry + path, json=body, timeout=REQUEST_SECONDS)
         # Docker takes connections for a container that does not listen yet, and cuts them off.
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
             raise Unreachable(str(self._failure("nothing answers there"))) from error

@@ -5,19 +5,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from infra.preflight import Preflight, busy_ports, judge, short_of
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.preflight import busy_ports, judge, short_of
+from infra.provider.inputs import SupervisorInputs
+from infra.provider.kind import Call, Found, Kind
 from infra.supervision import Supervisor
-
-
-class SupervisorInputs(Inputs):
-    """`root` is the stack's folder; it is removed with the resource. `ports` says who wants which port."""
-
-    root: str
-    ports: dict[str, int]
-    memory_mib: int
-    disk_mib: int
-    preflight: Preflight
 
 
 class SupervisorKind(Kind[SupervisorInputs]):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`labkit:index:Table`: a table of a Postgres database. It grows by columns; nothing in it is dropped or retyped."""
 
-from typing import Any, Literal
+from typing import Any
 
 import psycopg
 from psycopg import sql
-from pydantic import Field
 
 from infra.errors import LabError
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import ColumnInputs, TableInputs
+from infra.provider.kind import Call, Found, Kind
 from infra.provider.postgres import Connection, ForeignServer, Server
 
 SCHEMA = "public"
@@ -25,32 +25,6 @@ SELECT attname FROM pg_index, unnest(indkey) WITH ORDINALITY AS part (number, pl
 JOIN pg_attribute ON attnum = part.number
 WHERE indrelid = %(table)s AND indisprimary AND attrelid = %(table)s ORDER BY place
 """
-
-
-class ColumnInputs(Inputs):
-    """A column. `type` is written as Postgres understands it; `required` is NOT NULL."""
-
-    name: str
-    type: str
-    required: bool = False
-
-
-class TableInputs(Inputs):
-    """A table in schema `public` of a database of the server at `host` and `port`.
-
-    `replica_identity` says how much of a row's old version is in the log for those who capture changes: its key
-    (`default`), all of it (`full`), or none. `credentials` is the file that holds the password of `user`.
-    """
-
-    host: str
-    port: int
-    user: str
-    database: str
-    credentials: str
-    table: str
-    columns: list[ColumnInputs] = Field(min_length=1)
-    primary_key: list[str] = Field(default_factory=list)
-    replica_identity: Literal["default", "full", "nothing"] = "default"
 
 
 class TableKind(Kind[TableInputs]):

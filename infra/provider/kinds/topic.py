@@ -21,23 +21,11 @@ from confluent_kafka.admin import (
 )
 
 from infra.errors import LabError
-from infra.provider.kind import Call, Found, Inputs, Kind
+from infra.provider.inputs import TopicInputs
+from infra.provider.kind import Call, Found, Kind
 
 PATIENCE_SECONDS = 20
 T = TypeVar("T")
-
-
-class TopicInputs(Inputs):
-    """`config` holds the topic-level settings that are not the broker's defaults.
-
-    `cluster` is the id of the cluster that is meant: whatever else answers at `bootstrap` is not touched.
-    """
-
-    bootstrap: str
-    cluster: str
-    topic: str
-    partitions: int
-    config: dict[str, str]
 
 
 class TopicKind(Kind[TopicInputs]):

@@ -4,9 +4,8 @@
 from typing import Any, ClassVar
 
 import docker.errors
-import pulumi_docker
-from pulumi.runtime.rpc import UNKNOWN
 
+from infra.provider.protocol import UNKNOWN
 from tests.docker.plugin.container_config import (
     TIMES,
     inputs_of,
@@ -45,7 +44,7 @@ class Container(Resource):
     """
 
     token = "docker:index/container:Container"
-    arguments = pulumi_docker.ContainerArgs
+    arguments = "ContainerArgs"
     outputs = ("exitCode", "networkDatas")
     defaults: ClassVar[dict[str, Any]] = {
         "attach": False,
@@ -65,8 +64,8 @@ class Container(Resource):
     in_place = frozenset(_IN_PLACE.split())
     learnt = frozenset(_LEARNT.split())
 
-    def check(self, news: Properties) -> tuple[Properties, list[Wrong]]:
-        inputs, failures = super().check(news)
+    def mistakes(self, news: Properties, inputs: Properties) -> list[Wrong]:
+        failures = super().mistakes(news, inputs)
         healthcheck = inputs.get("healthcheck")
         if isinstance(healthcheck, dict):  # else it is not known yet, or wrong
             failures += [
@@ -74,7 +73,7 @@ class Container(Resource):
                 for key, text in healthcheck.items()
                 if key in TIMES and isinstance(text, str) and text != UNKNOWN and nanoseconds(text) is None
             ]
-        return inputs, failures
+        return failures
 
     def create(self, daemon: Daemon, inputs: Properties) -> Made:
         client = daemon.client.api

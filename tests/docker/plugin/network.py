@@ -2,7 +2,6 @@
 """Networks of the daemon."""
 
 import docker.errors
-import pulumi_docker
 
 from tests.docker.plugin.properties import Properties
 from tests.docker.plugin.resource import Daemon, Made, Refused, Resource, labels_of
@@ -15,7 +14,7 @@ class Network(Resource):
     """`docker.Network`. Everything about it forces a replacement."""
 
     token = "docker:index/network:Network"
-    arguments = pulumi_docker.NetworkArgs
+    arguments = "NetworkArgs"
     learnt = frozenset({"name", "driver", "labels.label", "labels.value"})
     outputs = ("scope",)
 

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vendor's resources may be given, read from the typed arguments of the vendor's own SDK. Pure functions."""
+"""What a resource may be given, and what is wrong with what it was given. Pure functions."""
 
-import inspect
-import types
-import typing
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-from pulumi.runtime.rpc import UNKNOWN
-from pydantic.alias_generators import to_camel
+from infra.provider.protocol import UNKNOWN
 
 Shape = Any
 """`str`, `bool`, `int`, `float`, `[shape]` for a list, `{"*": shape}` for a map, `{name: Property}` for an object."""
@@ -35,32 +30,6 @@ class Wrong:
 
     path: str
     reason: str
-
-
-def properties_of(arguments: type) -> dict[str, Property]:
-    """The properties that a class of arguments takes (`pulumi_docker.ContainerArgs`), by their names on the wire."""
-    hints = typing.get_type_hints(arguments.__init__, localns=vars(pulumi.output))  # where `Input` is defined
-    parameters = list(inspect.signature(arguments.__init__).parameters.values())[1:]  # the first is the object itself
-    return {
-        to_camel(known.name): Property(_shape(hints[known.name]), known.default is inspect.Parameter.empty)
-        for known in parameters
-    }
-
-
-def _shape(hint: Any) -> Shape:
-    """The shape behind `Input[Optional[T]]`, which is a union of T, awaitable T and Output[T]."""
-    origin = typing.get_origin(hint)
-    if origin in {typing.Union, types.UnionType}:
-        return _shape(next(option for option in typing.get_args(hint) if not _is_wrapping(option)))
-    if origin is Sequence:
-        return [_shape(typing.get_args(hint)[0])]
-    if origin is Mapping:
-        return {ANY_KEY: _shape(typing.get_args(hint)[1])}
-    return hint if hint in {str, bool, int, float} else properties_of(hint)
-
-
-def _is_wrapping(hint: Any) -> bool:
-    return hint is type(None) or typing.get_origin(hint) in {Awaitable, pulumi.Output}
 
 
 def wrong(value: Any, shape: Shape, path: str = "") -> Iterator[Wrong]:

@@ -2,7 +2,6 @@
 """Public images of the daemon."""
 
 import docker.errors
-import pulumi_docker
 from docker.models.images import Image
 
 from tests.docker.plugin.properties import Properties
@@ -13,7 +12,7 @@ class RemoteImage(Resource):
     """`docker.RemoteImage`; its id is the image's with its name behind it. It is pulled where it is not there yet."""
 
     token = "docker:index/remoteImage:RemoteImage"
-    arguments = pulumi_docker.RemoteImageArgs
+    arguments = "RemoteImageArgs"
     learnt = frozenset({"name", "keepLocally"})
     in_place = frozenset({"build", "forceRemove", "keepLocally"})
     outputs = ("imageId", "repoDigest")

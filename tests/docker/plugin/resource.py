@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import docker
 
-from tests.docker.plugin.properties import Properties, Property, Wrong, given, properties_of, wrong
+from tests.docker.plugin.properties import Properties, Property, Wrong, given, wrong
 
 
 class Refused(Exception):
@@ -71,7 +71,7 @@ class Resource(ABC):
 
     Attributes:
         token: its type.
-        arguments: the SDK's class of its inputs: they are the only ones that there are.
+        arguments: the name of the SDK's class of its inputs: they are the only ones that there are.
         defaults: what the vendor's schema puts in place of inputs that are not given.
         learnt: inputs that the stand-in acts on, with the parts of lists and objects as `ports.internal`. Others
             are refused unless they have their default: it must not look as if they did something.
@@ -80,7 +80,7 @@ class Resource(ABC):
     """
 
     token: ClassVar[str]
-    arguments: ClassVar[type]
+    arguments: ClassVar[str]
     defaults: ClassVar[Mapping[str, Any]] = {}
     learnt: ClassVar[frozenset[str]]
     in_place: ClassVar[frozenset[str]] = frozenset()
@@ -89,11 +89,20 @@ class Resource(ABC):
     @cached_property
     def properties(self) -> dict[str, Property]:
         """Every input of the vendor's."""
+        from tests.docker.plugin.schema import properties_of
+
         return properties_of(self.arguments)
 
-    def check(self, news: Properties) -> tuple[Properties, list[Wrong]]:
-        """The inputs with the defaults filled in, and everything that is wrong with them."""
+    def check(self, news: Properties, olds: Properties | None = None) -> tuple[Properties, list[Wrong]]:
+        """The inputs with the defaults filled in, and everything that is wrong with them.
+
+        `olds` are those that the resource has; as nothing wrong gets there, the same are right.
+        """
         inputs = {**self.defaults, **news}
+        return inputs, [] if inputs == olds else self.mistakes(news, inputs)
+
+    def mistakes(self, news: Properties, inputs: Properties) -> list[Wrong]:
+        """Everything that is wrong with what was given (`news`), or with that and the defaults (`inputs`)."""
         failures = list(wrong(inputs, self.properties))
         failures += [
             Wrong(path, "the stand-in has not learnt this property of the vendor's (see tests/docker/plugin)")
@@ -102,7 +111,7 @@ class Resource(ABC):
         ]
         if "name" not in news:
             failures.append(Wrong("name", "the stand-in makes up no names, as the vendor's plugin would: give one"))
-        return inputs, failures
+        return failures
 
     def difference(self, old: Properties, new: Properties) -> Difference:
         """Between the inputs as they are and as they shall be."""

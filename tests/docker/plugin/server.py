@@ -1,35 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves the stand-in's resources to the Pulumi engine, on the provider wire protocol."""
+"""Serves the stand-in's resources to the Pulumi engine, on the provider wire protocol.
+
+What is only needed for a resource is imported with the first, as in `infra.provider.server`.
+"""
 
 import threading
 from collections.abc import Callable
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import docker
-import docker.errors
 import grpc
-import pulumi_docker
-import requests.exceptions
 from google.protobuf import any_pb2, empty_pb2, struct_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
-from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
-from pulumi.runtime.proto import provider_pb2 as pb
-from pulumi.runtime.rpc import UNKNOWN
 
+from infra.provider.protocol import UNKNOWN, plugin_pb2, provider_pb2_grpc, status_pb2
+from infra.provider.protocol import provider_pb2 as pb
 from infra.provider.server import serve
-from tests.docker.plugin.container import Container
-from tests.docker.plugin.network import Network
-from tests.docker.plugin.properties import Properties, properties_of, wrong
-from tests.docker.plugin.remote_image import RemoteImage
-from tests.docker.plugin.resource import Daemon, Made, NotStarted, Refused, Resource
-from tests.docker.plugin.volume import Volume
+from tests.docker.plugin.properties import Properties, Wrong, wrong
+
+if TYPE_CHECKING:
+    from tests.docker.plugin.resource import Daemon, Made, NotStarted, Resource
 
 VERSION = f"{version('pulumi-docker')}+stand-in"
 """Of the SDK that the stack is written on, and what this is."""
 
-RESOURCES: tuple[Resource, ...] = (Network(), Volume(), RemoteImage(), Container())
 Context = grpc.ServicerContext
 T = TypeVar("T")
 
@@ -60,12 +55,18 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
         self._host: str | None = None
 
     @cached_property
-    def _daemon(self) -> Daemon:
+    def _daemon(self) -> "Daemon":
         """Asked for once, when it is needed: a preview can do without."""
+        import docker
+
+        from tests.docker.plugin.resource import Daemon
+
         client = docker.DockerClient(base_url=self._host) if self._host else docker.from_env()
         return Daemon(client, self._stopped)
 
-    def _resource(self, urn: str, context: Context) -> Resource:
+    def _resource(self, urn: str, context: Context) -> "Resource":
+        from tests.docker.plugin.resources import RESOURCES
+
         token = urn.split("::")[-2].rsplit("$", 1)[-1]
         found = next((resource for resource in RESOURCES if resource.token == token), None)
         return found or self._abort(context, f"the stand-in has not learnt {token} of the vendor's")
@@ -74,8 +75,13 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
         context.abort(grpc.StatusCode.UNKNOWN, text)
         raise AssertionError("abort always raises")
 
-    def _attempt(self, what: Callable[[Daemon], T], context: Context) -> T:
+    def _attempt(self, what: "Callable[[Daemon], T]", context: Context) -> T:
         """Does something for the engine; what goes wrong reaches the user as one text."""
+        import docker.errors
+        import requests.exceptions
+
+        from tests.docker.plugin.resource import NotStarted, Refused
+
         try:
             return what(self._daemon)
         except NotStarted as error:
@@ -87,7 +93,7 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
         except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
             self._abort(context, f"the Docker daemon cannot be reached: {error}")
 
-    def _abort_partly(self, error: NotStarted, context: Context) -> NoReturn:
+    def _abort_partly(self, error: "NotStarted", context: Context) -> NoReturn:
         """The resource is there: the engine keeps it, and knows that it is not as it shall be."""
         made = error.made
         detail = any_pb2.Any()
@@ -104,11 +110,10 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        asked = {key: value for key, value in properties(request.news).items() if key != "version"}
-        failures = [
-            pb.CheckFailure(property=found.path, reason=found.reason)
-            for found in wrong(_plain(asked), properties_of(pulumi_docker.ProviderArgs))
-        ]
+        """As with resources, what was right before is right."""
+        asked, before = (_configuration(properties(sent)) for sent in (request.news, request.olds))
+        found = _wrong_configuration(asked) if asked != before else []
+        failures = [pb.CheckFailure(property=wrong.path, reason=wrong.reason) for wrong in found]
         return pb.CheckResponse(inputs=request.news, failures=failures)
 
     def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
@@ -116,14 +121,14 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
 
     def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
         """Asks for the daemon at once, as the vendor's plugin does where it is not told to leave it."""
-        asked = _plain(properties(request.args))
+        asked = _configuration(properties(request.args))
         self._host = asked.get("host")
         if not asked.get("disableDockerDaemonCheck"):
             self._attempt(lambda daemon: daemon.client.ping(), context)
         return pb.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        inputs, found = self._resource(request.urn, context).check(properties(request.news))
+        inputs, found = self._resource(request.urn, context).check(properties(request.news), properties(request.olds))
         failures = [pb.CheckFailure(property=wrong.path, reason=wrong.reason) for wrong in found]
         return pb.CheckResponse(inputs=message(inputs), failures=failures)
 
@@ -179,10 +184,17 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
 
-def _plain(configuration: Properties) -> Properties:
-    """Configuration of a provider: what is no text comes as JSON in one."""
+def _configuration(sent: Properties) -> Properties:
+    """Of a provider, without what the engine adds. What is no text comes as JSON in one."""
     words = {"true": True, "false": False}
-    return {key: words.get(value, value) if isinstance(value, str) else value for key, value in configuration.items()}
+    own = {key: value for key, value in sent.items() if key not in {"version", "__internal"}}
+    return {key: words.get(value, value) if isinstance(value, str) else value for key, value in own.items()}
+
+
+def _wrong_configuration(asked: Properties) -> list[Wrong]:
+    from tests.docker.plugin.schema import properties_of
+
+    return list(wrong(asked, properties_of("ProviderArgs")))
 
 
 def main() -> None:

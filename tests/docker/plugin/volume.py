@@ -2,7 +2,6 @@
 """Named volumes of the daemon."""
 
 import docker.errors
-import pulumi_docker
 
 from tests.docker.plugin.properties import Properties
 from tests.docker.plugin.resource import Daemon, Made, Refused, Resource, labels_of
@@ -17,7 +16,7 @@ class Volume(Resource):
     """`docker.Volume`; its id is its name."""
 
     token = "docker:index/volume:Volume"
-    arguments = pulumi_docker.VolumeArgs
+    arguments = "VolumeArgs"
     learnt = frozenset({"name", "labels.label", "labels.value"})
     in_place = frozenset({"cluster"})
     outputs = ("mountpoint",)

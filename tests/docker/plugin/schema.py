@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the vendor's resources may be given, read from the typed arguments of the vendor's own SDK.
+
+To import the SDK takes longer than all the rest of the stand-in: this is imported where inputs are to be checked.
+"""
+
+import inspect
+import types
+import typing
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_docker
+from pydantic.alias_generators import to_camel
+
+from tests.docker.plugin.properties import ANY_KEY, Property, Shape
+
+
+def properties_of(name: str) -> dict[str, Property]:
+    """The properties that a class of the SDK's arguments takes (`ContainerArgs`), by their names on the wire."""
+    return _properties(getattr(pulumi_docker, name))
+
+
+def _properties(arguments: type) -> dict[str, Property]:
+    hints = typing.get_type_hints(arguments.__init__, localns=vars(pulumi.output))  # where `Input` is defined
+    parameters = list(inspect.signature(arguments.__init__).parameters.values())[1:]  # the first is the object itself
+    return {
+        to_camel(known.name): Property(_shape(hints[known.name]), known.default is inspect.Parameter.empty)
+        for known in parameters
+    }
+
+
+def _shape(hint: Any) -> Shape:
+    """The shape behind `Input[Optional[T]]`, which is a union of T, awaitable T and Output[T]."""
+    origin = typing.get_origin(hint)
+    if origin in {typing.Union, types.UnionType}:
+        return _shape(next(option for option in typing.get_args(hint) if not _is_wrapping(option)))
+    if origin is Sequence:
+        return [_shape(typing.get_args(hint)[0])]
+    if origin is Mapping:
+        return {ANY_KEY: _shape(typing.get_args(hint)[1])}
+    return hint if hint in {str, bool, int, float} else _properties(hint)
+
+
+def _is_wrapping(hint: Any) -> bool:
+    return hint is type(None) or typing.get_origin(hint) in {Awaitable, pulumi.Output}
