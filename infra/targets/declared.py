@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every target makes of a lab before Pulumi sees it: resources as data, in the order of their needs."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import pulumi
-
-from infra.lab import left_out
 from infra.model import Lab, Site
 from infra.provider.inputs import EnvironmentFileInputs, Inputs
-from infra.provider.resource import LabkitResource
-from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment
 
 CREDENTIALS = "credentials"
@@ -42,10 +36,6 @@ class Declared:
     secret: bool = False
 
 
-Make = Callable[[Declared, pulumi.ResourceOptions, Mapping[str, pulumi.CustomResource]], pulumi.CustomResource]
-"""Makes one resource, given those that it needs by their key."""
-
-
 def outputs(lab: Lab, site: Site) -> dict[str, str]:
     """The stack's endpoints by name: a URL where it is a web service, else `host:port`."""
     return {
@@ -67,43 +57,3 @@ def environment_file(lab: Lab, site: Site, path: str, credentials: str) -> Decla
         fingerprint=KNOWN_LATER,
     )
     return Declared("EnvironmentFile", path.rpartition("/")[2], inputs, (CREDENTIALS,), secret=True)
-
-
-def labkit_resource(
-    wanted: Declared, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
-) -> pulumi.CustomResource:
-    """A resource of one of the kit's own kinds."""
-    later: dict[str, pulumi.Input[str]] | None = None
-    if wanted.secret:
-        later = {FINGERPRINT: fingerprint(made)}
-    read = (FINGERPRINT,) if wanted.key == CREDENTIALS else ()
-    return LabkitResource(wanted.kind, wanted.key, wanted.inputs, options, later, read)
-
-
-def fingerprint(made: Mapping[str, pulumi.CustomResource]) -> pulumi.Output[str]:
-    """Changes when a credential does."""
-    value: pulumi.Output[str] = pulumi.get(made[CREDENTIALS], FINGERPRINT)
-    return value
-
-
-def register(declared: tuple[Declared, ...], make: Make = labkit_resource) -> None:
-    """Registers resources with Pulumi, each after those it needs."""
-    by_key = {resource.key: resource for resource in declared}
-    made: dict[str, pulumi.CustomResource] = {}
-
-    def resource(key: str) -> pulumi.CustomResource:
-        if key not in made:
-            needs = [resource(need) for need in by_key[key].needs]
-            made[key] = make(by_key[key], pulumi.ResourceOptions(depends_on=needs), made)
-        return made[key]
-
-    for key in by_key:
-        resource(key)
-
-
-def export(lab: Lab, site: Site, settings: Settings, environment_path: str) -> None:
-    """The outputs of the stack."""
-    pulumi.export("endpoints", outputs(lab, site))
-    pulumi.export("environment_file", environment_path)
-    if missing := left_out(site, settings):
-        pulumi.export("left_out", missing)

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Docker target: every service a container on one network, under the vendor's Pulumi provider for Docker."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pulumi
-import pulumi_docker as docker
 
 from infra.artifacts import Artifacts
 from infra.images import Images
@@ -16,7 +11,6 @@ from infra.model import FlinkJob, Lab, Part, PublicImage, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.inputs import ContainerReadyInputs, CredentialsInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.provider.notes import in_container
-from infra.provider.resource import LabkitResource
 from infra.services import flink_jobs
 from infra.settings import Settings
 from infra.targets import docker_names as names
@@ -26,14 +20,9 @@ from infra.targets.declared import (
     KNOWN_LATER,
     Declared,
     environment_file,
-    export,
-    fingerprint,
-    labkit_resource,
-    register,
 )
 from infra.targets.docker_container import ContainerRenderer, definition, limit_mib, published
 from infra.targets.docker_inputs import (
-    ContainerInputs,
     NetworkInputs,
     RemoteImageInputs,
     VolumeInputs,
@@ -106,6 +95,9 @@ class DockerTarget:
 
     def deploy(self, lab: Lab) -> None:
         """Makes the lab: resources and outputs of the stack."""
+        from infra.targets.docker_registration import Registration
+        from infra.targets.registration import export, register
+
         register(self.render(lab), Registration())
         export(lab, self.site, self.settings, self._environment_file)
 
@@ -218,65 +210,3 @@ def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> Docke
     file = Path(names.CREDENTIALS_FOLDER) / names.CREDENTIALS_NAME
     launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", names.USER)
     return DockerTarget(ContainerRenderer(site, launcher, image, PROJECT), stack_root(stack), settings)
-
-
-class Registration:
-    """Hands rendered resources to Pulumi. What is an output of another resource is filled in here.
-
-    The vendor's provider is told not to ask the daemon before anything is made: a preview works without one, and
-    `DockerHost`, which comes first, says more of what is wrong.
-    """
-
-    def __init__(self) -> None:
-        self._names: dict[str, pulumi.Output[str]] = {}
-        self._images: dict[str, pulumi.Output[str]] = {}
-        self._vendor = pulumi.ResourceOptions(provider=docker.Provider("daemon", disable_docker_daemon_check=True))
-
-    def __call__(
-        self, wanted: Declared, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
-    ) -> pulumi.CustomResource:
-        """Makes one resource, given those that it needs (`infra.targets.declared.Make`)."""
-        key, inputs = wanted.key, wanted.inputs
-        vendors = pulumi.ResourceOptions.merge(options, self._vendor)
-        if isinstance(inputs, NetworkInputs):
-            network = docker.Network(key, **_arguments(inputs), opts=vendors)
-            self._names[inputs.name] = network.name
-            return network
-        if isinstance(inputs, VolumeInputs):
-            volume = docker.Volume(key, **_arguments(inputs), opts=vendors)
-            self._names[inputs.name] = volume.name
-            return volume
-        if isinstance(inputs, RemoteImageInputs):
-            image = docker.RemoteImage(key, **_arguments(inputs), opts=vendors)
-            self._images[inputs.name] = image.image_id
-            return image
-        if isinstance(inputs, ContainerInputs):
-            arguments = self._container(inputs, fingerprint(made) if wanted.secret else None)
-            # Two containers cannot have one name, nor one port.
-            once = pulumi.ResourceOptions(delete_before_replace=True)
-            return docker.Container(key, **arguments, opts=pulumi.ResourceOptions.merge(vendors, once))
-        if isinstance(inputs, ContainerReadyInputs):
-            later: dict[str, pulumi.Input[Any]] = {"container": made[container_key(inputs.service)].id}
-            return LabkitResource(wanted.kind, key, inputs, options, later)
-        return labkit_resource(wanted, options, made)
-
-    def _container(self, inputs: ContainerInputs, secrets: pulumi.Output[str] | None) -> dict[str, Any]:
-        """Network and volumes by their outputs: where one has to be made anew, so has the container.
-
-        So with a public image, by its identifier: the vendor's plugin takes a name for changed at each refresh.
-        """
-        arguments = _arguments(inputs)
-        arguments["image"] = self._images.get(inputs.image, inputs.image)
-        for attached in arguments["networks_advanced"]:
-            attached["name"] = self._names[attached["name"]]
-        for mount in arguments["volumes"]:
-            if "volume_name" in mount:
-                mount["volume_name"] = self._names[mount["volume_name"]]
-        if secrets is not None:
-            arguments["labels"].append({"label": names.CREDENTIALS_LABEL, "value": secrets})
-        return arguments
-
-
-def _arguments(inputs: NetworkInputs | VolumeInputs | RemoteImageInputs | ContainerInputs) -> dict[str, Any]:
-    """As the vendor's SDK takes them."""
-    return inputs.model_dump(exclude_none=True)

@@ -27,8 +27,6 @@ from infra.targets.declared import (
     KNOWN_LATER,
     Declared,
     environment_file,
-    export,
-    register,
 )
 from infra.targets.inside import flink_job, inside
 from infra.targets.launch_script import Launcher, Programs
@@ -141,6 +139,8 @@ class LocalTarget:
 
     def deploy(self, lab: Lab) -> None:
         """Makes the lab: resources and outputs of the stack."""
+        from infra.targets.registration import export, register
+
         register(self.render(lab))
         export(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
 

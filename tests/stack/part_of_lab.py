@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 400
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.declared import register
+from infra.targets.registration import register
 from tests.stack.part_of_lab import declared
 
 register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))

@@ -17,7 +17,7 @@ from infra.targets.local import LocalSite, LocalTarget
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.declared import register
+from infra.targets.registration import register
 from tests.stack.postgres_lab import declared
 
 register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))

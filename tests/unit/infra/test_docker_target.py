@@ -16,14 +16,16 @@ from infra.project import PROJECT
 from infra.services import kafka, marquez, marquez_web
 from infra.settings import Settings
 from infra.targets import docker_names as names
-from infra.targets.declared import outputs, register
-from infra.targets.docker import DockerTarget, Registration
+from infra.targets.declared import outputs
+from infra.targets.docker import DockerTarget
 from infra.targets.docker_container import ContainerRenderer
 from infra.targets.docker_inputs import go_duration
+from infra.targets.docker_registration import Registration
 from infra.targets.docker_script import LONGEST, start_script
 from infra.targets.docker_site import PROJECT_FOLDER, DockerSite, ImagePrograms
 from infra.targets.launch_script import Launcher
 from infra.targets.local import LocalSite, LocalTarget
+from infra.targets.registration import register
 from tests.unit.infra.snapshot import compare, file_name
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "docker"

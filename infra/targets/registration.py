@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hands to Pulumi what a target has declared. Only the program imports this: Pulumi's SDK takes half a second."""
+
+from collections.abc import Callable, Mapping
+
+import pulumi
+
+from infra.lab import left_out
+from infra.model import Lab, Site
+from infra.provider.resource import LabkitResource
+from infra.settings import Settings
+from infra.targets.declared import CREDENTIALS, FINGERPRINT, Declared, outputs
+
+Make = Callable[[Declared, pulumi.ResourceOptions, Mapping[str, pulumi.CustomResource]], pulumi.CustomResource]
+"""Makes one resource, given those that it needs by their key."""
+
+
+def labkit_resource(
+    wanted: Declared, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
+) -> pulumi.CustomResource:
+    """A resource of one of the kit's own kinds."""
+    later: dict[str, pulumi.Input[str]] | None = None
+    if wanted.secret:
+        later = {FINGERPRINT: fingerprint(made)}
+    read = (FINGERPRINT,) if wanted.key == CREDENTIALS else ()
+    return LabkitResource(wanted.kind, wanted.key, wanted.inputs, options, later, read)
+
+
+def fingerprint(made: Mapping[str, pulumi.CustomResource]) -> pulumi.Output[str]:
+    """Changes when a credential does."""
+    value: pulumi.Output[str] = pulumi.get(made[CREDENTIALS], FINGERPRINT)
+    return value
+
+
+def register(declared: tuple[Declared, ...], make: Make = labkit_resource) -> None:
+    """Registers resources with Pulumi, each after those it needs."""
+    by_key = {resource.key: resource for resource in declared}
+    made: dict[str, pulumi.CustomResource] = {}
+
+    def resource(key: str) -> pulumi.CustomResource:
+        if key not in made:
+            needs = [resource(need) for need in by_key[key].needs]
+            made[key] = make(by_key[key], pulumi.ResourceOptions(depends_on=needs), made)
+        return made[key]
+
+    for key in by_key:
+        resource(key)
+
+
+def export(lab: Lab, site: Site, settings: Settings, environment_path: str) -> None:
+    """The outputs of the stack."""
+    pulumi.export("endpoints", outputs(lab, site))
+    pulumi.export("environment_file", environment_path)
+    if missing := left_out(site, settings):
+        pulumi.export("left_out", missing)
