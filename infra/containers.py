@@ -141,8 +141,12 @@ class Containers:
 
     def end_strangers(self, known: Callable[[], set[str]]) -> None:
         """Removes containers and networks of the stack whose ids are not `known`; volumes, which hold data, stay."""
-        found: list[Thing] = [*self._labelled(), *self._networks()]
-        ours = known() if found else set()
+        with in_words("list containers"):  # their ids alone: to look at each takes its time, and hardly ever matters
+            there = {found["Id"] for found in self.client.api.containers(all=True, filters=self._filter())}
+        networks = self._networks()
+        ours = known() if there or networks else set()
+        containers = self._labelled() if there - ours else []
+        found: list[Thing] = [*containers, *networks]
         for stranger in [thing for thing in found if thing.id not in ours]:
             with in_words(f"remove {stranger.name}, which an earlier update left behind"):
                 self._remove(stranger)

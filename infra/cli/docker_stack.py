@@ -86,7 +86,7 @@ def doctor(lab: Stack, settings: Settings) -> None:
 
 
 def _daemon() -> "Daemon":
-    from infra.docker_engine import connect
+    from infra.docker_engine import shared_client
     from infra.images.daemon import Daemon
 
-    return Daemon(connect())
+    return Daemon(shared_client())

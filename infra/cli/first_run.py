@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import httpx
-from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from infra.cli.console import out
 from infra.cli.stack import Stack
@@ -101,6 +100,8 @@ def rows_of(table: Mapping[str, Any]) -> int:
 
 def _await_rows(bootstrap: str, enough: int) -> int:
     """Waits until the shop has written its first rows, and returns how many there are."""
+    from confluent_kafka import Consumer, KafkaException, TopicPartition  # of no use to a lab that has run already
+
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up"})
     try:
         partitions = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions

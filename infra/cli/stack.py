@@ -19,6 +19,7 @@ import psutil
 
 from infra.artifacts import Artifacts
 from infra.artifacts.bootstrap import bytecode
+from infra.cli import checkpoint
 from infra.cli.console import DEFAULT_STACK, out
 from infra.cli.stack_file import stack_target
 from infra.errors import Interrupted, LabError
@@ -114,7 +115,12 @@ class Stack:
 
     def exists(self) -> bool:
         """Whether Pulumi knows the stack."""
-        return (PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{self.name}.json").exists()
+        return self._checkpoint.exists()
+
+    @property
+    def _checkpoint(self) -> Path:
+        """Pulumi's own file about the stack."""
+        return PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{self.name}.json"
 
     def ensure(self) -> None:
         """Makes the stack where Pulumi does not know it yet."""
@@ -124,8 +130,8 @@ class Stack:
 
     def resource_ids(self) -> set[str]:
         """The ids of everything that is in the stack's state; none where there is no such stack."""
-        deployment = json.loads(self._quiet("stack", "export"))["deployment"] if self.exists() else {}
-        return {resource["id"] for resource in deployment.get("resources", ()) if "id" in resource}
+        known = checkpoint.resources(self._checkpoint) if self.exists() else []
+        return {resource["id"] for resource in known if "id" in resource}
 
     def _keep_plugins(self) -> None:
         """Puts Pulumi's folder of vendors' plugins into the download cache: they outlive the last stack's state."""
@@ -140,8 +146,7 @@ class Stack:
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs; none where there is no such stack, or it has never come up."""
-        found: dict[str, Any] = json.loads(self._quiet("stack", "output", "--json")) if self.exists() else {}
-        return found
+        return checkpoint.outputs(checkpoint.resources(self._checkpoint)) if self.exists() else {}
 
     def endpoints(self) -> Mapping[str, str]:
         """Where everything is: URL or `host:port` by name.

@@ -17,7 +17,7 @@ HEAL_SECONDS = 15
 """How long a refresh waits for the daemon to bring a container back before it counts as missing."""
 
 TURNS_PER_LOOK = 5
-"""The daemon is asked twice a second; an interrupt is noticed ten times."""
+"""The daemon is asked about a container twice a second; an interrupt is noticed ten times."""
 
 STEADY_TURNS = 10
 """For how many turns, ten a second, it has to run where no probe tells that it is well."""
@@ -67,12 +67,16 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
     def read(self, inputs: ContainerReadyInputs, call: Call) -> Found[ContainerReadyInputs] | None:
         client = shared_client()
         probing = _Probing(client, inputs, HEAL_SECONDS)
-        for _ in _looks(call, HEAL_SECONDS):
-            with in_words(f"look at {inputs.service}"):
-                container = find(client, inputs.container)
-            if container is None or _gone_for_good(container):
-                return None
-            if _running(container) and probing.succeeded():
+        running = False
+        for turn, _ in enumerate(call.poll(HEAL_SECONDS)):
+            if turn % TURNS_PER_LOOK == 0:
+                with in_words(f"look at {inputs.service}"):
+                    container = find(client, inputs.container)
+                if container is None or _gone_for_good(container):
+                    return None
+                running = _running(container)
+            # The probe is asked at every turn: where all is well, and there is nothing to do, it has ended by then.
+            if running and probing.succeeded():
                 return Found(inputs)
         return None
 
