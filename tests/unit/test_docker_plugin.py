@@ -142,6 +142,15 @@ def test_what_cannot_be_accepted_is_named(inputs, path, reason):
     assert reason in found[path]
 
 
+def test_what_a_resource_has_already_is_right_as_it_is():
+    container = Container()
+    inputs, failures = container.check(IMAGE)
+    assert failures == []
+    assert container.check(IMAGE, inputs) == (inputs, [])
+    assert reasons(container, **IMAGE, colour="green").keys() == {"colour"}
+    assert [wrong.path for wrong in container.check({**IMAGE, "colour": "green"}, inputs)[1]] == ["colour"]
+
+
 def test_what_is_required_is_missed():
     assert reasons(Container()).keys() == {"image", "name"}
     assert reasons(Network()).keys() == {"name"}

@@ -200,6 +200,43 @@ def test_a_changed_source_that_another_one_imports_changes_its_revision(tmp_path
     assert not any(changed_by(name) for name in ("stranger.py", "deep/other.py"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import a.b",
+        "import os, a.b as c  # both",
+        "from a import b",
+        "from a import c, b as d",
+        "from a import (\n    c,\n    b,\n)",
+        "from a import (  # why (not)\n    c,  # one (two)\n    b,\n)",
+        "from a import c, \\\n    b",
+        "import os; import a.b",
+        "if True: import a.b",
+        "def run():\n\tfrom a import b",
+        "try:\n    from a.b import x\nexcept ImportError:\n    x = None",
+        "import os\r\nimport a.b\r\n",
+        '"""What to import."""\nfrom a import b',
+    ],
+)
+def test_an_import_counts_in_every_form(tmp_path, text):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.py").write_text("1")
+    (tmp_path / "job.py").write_text(f"import sys\n{text}\n", newline="")
+    first = source_revision(tmp_path, ["job"])
+    (tmp_path / "a" / "b.py").write_text("2")
+    assert source_revision(tmp_path, ["job"]) != first
+
+
+@pytest.mark.parametrize("text", ["# import a.b", '"import a.b"', "x = a.b", "important = 1"])
+def test_what_is_no_import_does_not_count(tmp_path, text):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.py").write_text("1")
+    (tmp_path / "job.py").write_text(text)
+    first = source_revision(tmp_path, ["job"])
+    (tmp_path / "a" / "b.py").write_text("2")
+    assert source_revision(tmp_path, ["job"]) == first
+
+
 def test_a_source_that_is_no_python_has_a_revision_too(tmp_path):
     (tmp_path / "job.py").write_text("def (")
     assert source_revision(tmp_path, ["job"])

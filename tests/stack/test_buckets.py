@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buckets of a real store: seen as they are, and made again where they are gone."""
+
+import boto3
+import pytest
+
+from infra import credentials
+from infra.provider.kind import Call
+from infra.provider.kinds.bucket import BucketKind
+from tests.stack.part_of_lab import PartOfLab
+
+pytestmark = pytest.mark.stack
+
+KEYS = ("bucket/warehouse", "bucket/archive")
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory, free_offset):
+    made = PartOfLab(tmp_path_factory.mktemp("buckets"), free_offset, KEYS)
+    result = made.up()
+    assert result.status == 0, result.text
+    yield made
+    made.supervisor.shut_down()
+
+
+@pytest.fixture
+def store(part):
+    return boto3.client(
+        "s3",
+        endpoint_url=f"http://{part.address(9000)}",
+        aws_access_key_id=part.secret(credentials.S3_ACCESS_KEY),
+        aws_secret_access_key=part.secret(credentials.S3_SECRET_KEY),
+        region_name=credentials.S3_REGION,
+    )
+
+
+def test_what_is_there_is_unchanged_and_what_is_gone_is_made_again(part, store):
+    unchanged = part.up("--refresh")
+    assert unchanged.status == 0, unchanged.text
+    assert "unchanged" in unchanged.text
+    assert "created" not in unchanged.text
+    store.delete_bucket(Bucket="archive")
+    mended = part.up("--refresh")
+    assert mended.status == 0, mended.text
+    assert {bucket["Name"] for bucket in store.list_buckets()["Buckets"]} == {"warehouse", "archive"}
+
+
+def test_a_store_with_other_keys_is_not_this_labs(part, tmp_path):
+    other = tmp_path / "credentials.env"
+    credentials.ensure(other)
+    ours = part.resources["bucket/warehouse"].inputs
+    assert BucketKind().read(ours, Call()) is not None
+    assert BucketKind().read(ours.model_copy(update={"credentials": str(other)}), Call()) is None
+    half = tmp_path / "half.env"
+    known = credentials.read(other) | {credentials.S3_ACCESS_KEY: part.secret(credentials.S3_ACCESS_KEY)}
+    half.write_text(credentials.render(known))
+    assert BucketKind().read(ours.model_copy(update={"credentials": str(half)}), Call()) is None
