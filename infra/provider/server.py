@@ -215,7 +215,8 @@ def _leave_with_the_engine() -> None:
 
 def serve(provider: provider_pb2_grpc.ResourceProviderServicer) -> None:
     """Serves on a free loopback port, which it prints, until the engine ends."""
-    server = grpc.server(ThreadPoolExecutor(64))
+    workers = ThreadPoolExecutor(64)
+    server = grpc.server(workers)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -225,6 +226,9 @@ def serve(provider: provider_pb2_grpc.ResourceProviderServicer) -> None:
         server.wait_for_termination()
     except KeyboardInterrupt:
         server.stop(0)
+        workers.shutdown()
+        sys.stdout.flush()
+        os._exit(0)  # the engine waits; the clients of Kafka alone would take half a second to be destroyed
 
 
 def main() -> None:

@@ -65,6 +65,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
         return {}
 
     def read(self, inputs: ContainerReadyInputs, call: Call) -> Found[ContainerReadyInputs] | None:
+        """What Docker's last check has found well is not asked again: twenty services would start a process each."""
         client = shared_client()
         probing = _Probing(client, inputs, HEAL_SECONDS)
         running = False
@@ -75,6 +76,8 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
                 if container is None or _gone_for_good(container):
                     return None
                 running = _running(container)
+                if running and _well(container):
+                    return Found(inputs)
             # The probe is asked at every turn: where all is well, and there is nothing to do, it has ended by then.
             if running and probing.succeeded():
                 return Found(inputs)
@@ -105,6 +108,12 @@ def _found(client: DockerClient, inputs: ContainerReadyInputs) -> Container:
 def _running(container: Container) -> bool:
     state = container.attrs["State"]
     return bool(state["Running"]) and not state["Restarting"]
+
+
+def _well(container: Container) -> bool:
+    """Docker's last check of it, which is no older than half a minute, has succeeded. It forgets them at a start."""
+    health = container.attrs["State"].get("Health") or {}
+    return health.get("Status") == "healthy" and health["Log"][-1]["ExitCode"] == 0
 
 
 def _stale(client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: Call) -> bool:
