@@ -17,8 +17,11 @@ PATIENCE_SECONDS = 30
 
 CONNECT_SECONDS = 5
 
-STARTING = "the database system is "
-"""How the server begins when it is starting up, not yet accepting connections, or in recovery."""
+STARTING = ("the database system is ", "server closed the connection unexpectedly", "Connection reset by peer")
+"""What is said when it is starting up, not yet accepting connections, or in recovery.
+
+Docker takes connections for a container that does not listen yet, and cuts them off.
+"""
 
 FOREIGN = "password authentication failed"
 """The server does not know our password: it is another lab's. Its databases are not ours."""
@@ -82,7 +85,7 @@ class Server:
                         f"could not {doing}: the Postgres at {self} does not take this lab's password. Another lab "
                         "or program has the port: end it, or set another portOffset"
                     ) from error
-                if STARTING not in str(error):
+                if not any(words in str(error) for words in STARTING):
                     raise self.failure(doing, error) from error
         raise LabError(
             f"could not {doing}: the Postgres at {self} was still starting after {PATIENCE_SECONDS} s; "

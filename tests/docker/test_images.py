@@ -235,5 +235,7 @@ def test_stages_that_builds_left_are_removed(engine, base_image):
         engine.client.images.get(left)
 
 
-def test_the_stage_that_has_wheels_bears_the_label_by_which_it_is_removed():
-    assert f"LABEL {STAGE_LABEL}=" in (FOLDER / "python.Dockerfile").read_text()
+def test_every_stage_that_builds_leave_bears_the_label_by_which_it_is_removed():
+    staged = [text for text in (path.read_text() for path in FOLDER.glob("*.Dockerfile")) if " AS " in text]
+    assert len(staged) == 2
+    assert all(text.count(" AS ") == text.count(f"LABEL {STAGE_LABEL}=") for text in staged)

@@ -27,6 +27,13 @@ from infra.provider.kind import Call, Found, Kind
 PATIENCE_SECONDS = 20
 T = TypeVar("T")
 
+UNREACHABLE = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN})
+"""What the client says where nothing answers: also where Docker takes connections for a broker that is not up yet."""
+
+
+class Unreachable(LabError):
+    """No broker answers at the address."""
+
 
 class TopicKind(Kind[TopicInputs]):
     """A topic that is there already is taken over, and brought to the wanted partitions and settings."""
@@ -58,7 +65,10 @@ class TopicKind(Kind[TopicInputs]):
         if not _answers(inputs.bootstrap):
             return None  # the broker itself is gone: it and its topics are made anew
         admin = _admin(inputs)
-        metadata = _metadata(inputs, admin)
+        try:
+            metadata = _metadata(inputs, admin)
+        except Unreachable:
+            return None  # as above, or it starts: what it has of this is taken over
         topics = metadata.topics
         if metadata.cluster_id != inputs.cluster or inputs.topic not in topics:
             return None
@@ -125,7 +135,10 @@ def _metadata(inputs: TopicInputs, admin: AdminClient) -> ClusterMetadata:
     try:
         return admin.list_topics(timeout=PATIENCE_SECONDS)
     except KafkaException as error:
-        raise _failure(inputs, "read", error) from error
+        failure = _failure(inputs, "read", error)
+        if error.args[0].code() in UNREACHABLE:
+            raise Unreachable(str(failure)) from error
+        raise failure from error
 
 
 def _cluster(inputs: TopicInputs, admin: AdminClient) -> str:
