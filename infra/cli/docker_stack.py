@@ -37,7 +37,7 @@ def build_images(lab: Stack, settings: Settings) -> None:
 
     model, _ = described(lab.name, settings, lab.artifacts)
     parts: tuple[Service | Task, ...] = (*model.services, *model.tasks)
-    images, daemon = Images(lab.artifacts, settings.base_image), _daemon()
+    images, daemon = Images(lab.artifacts, settings.base_image), docker_daemon()
     images.pull(parts, daemon, progress())
     images.build(parts, daemon, progress())
 
@@ -59,7 +59,7 @@ def remove_images(lab: Stack) -> None:
         return
     from infra.images import Images
 
-    gone = Images(lab.artifacts).remove(_daemon())
+    gone = Images(lab.artifacts).remove(docker_daemon())
     out.print(f"{len(gone)} images are removed")
 
 
@@ -67,16 +67,14 @@ def doctor(lab: Stack, settings: Settings) -> None:
     """Says which daemon a stack on Docker runs on, what it has, and which images are there."""
     if settings.target != "docker":
         return
-    from infra.docker_engine import connect, engine_host, in_words
+    from infra.docker_engine import engine_host, in_words
     from infra.images import Images
-    from infra.images.daemon import Daemon
 
-    client = connect()
+    daemon = docker_daemon()
     with in_words("say what it is"):
-        info, version = client.info(), client.version()
+        info, version = daemon.client.info(), daemon.client.version()
     out.print(f"docker  {version['Version']} (API {version['ApiVersion']}) at {engine_host()}")
     out.print(f"        {info['MemTotal'] // 2**20} MiB and {info['NCPU']} processors, {info['OperatingSystem']}")
-    daemon = Daemon(client)
     model, _ = described(lab.name, settings, lab.artifacts)
     listed = Images(lab.artifacts, settings.base_image).listed((*model.services, *model.tasks), daemon)
     wanted = [image for image in listed if image.wanted]
@@ -85,7 +83,8 @@ def doctor(lab: Stack, settings: Settings) -> None:
     out.print(f"images  {len(built)} of {len(wanted)} are there, {human(daemon.disk())} on disk{missing}")
 
 
-def _daemon() -> "Daemon":
+def docker_daemon() -> "Daemon":
+    """The stack's Docker daemon. The SDK is slow to import, and most commands do without."""
     from infra.docker_engine import shared_client
     from infra.images.daemon import Daemon
 

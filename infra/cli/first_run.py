@@ -14,6 +14,7 @@ from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.cli.verification import report_on
 from infra.errors import LabError, ServiceError
+from infra.loopback import client
 from infra.namespaces import (
     JOB_ICEBERG_INGESTION,
     JOB_ORDERS_ETL,
@@ -123,17 +124,16 @@ def _await_rows(bootstrap: str, enough: int) -> int:
 
 def _await_commit(lab: Stack, catalog: str, branches: Sequence[Branch]) -> tuple[Branch, int]:
     """Waits until the catalog has rows of one of the jobs, and returns which that is, and how many."""
-    with httpx.Client(base_url=catalog, timeout=10, trust_env=False) as client:
 
-        def committed() -> tuple[Branch, int]:
-            return max(
-                ((branch, sum(_rows(client, table) for table in branch.tables)) for branch in branches), key=_has_rows
-            )
+    def committed() -> tuple[Branch, int]:
+        return max(
+            ((branch, sum(_rows(catalog, table) for table in branch.tables)) for branch in branches), key=_has_rows
+        )
 
-        try:
-            branch, rows = _poll(committed, _has_rows, COMMIT_SECONDS)
-        except httpx.HTTPError as error:
-            raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
+    try:
+        branch, rows = _poll(committed, _has_rows, COMMIT_SECONDS)
+    except httpx.HTTPError as error:
+        raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
     if not rows:
         log = f"{lab.runtime.log_place(branch.job)}:\n{lab.runtime.log_tail(branch.job)}"
         raise ServiceError(f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}")
@@ -144,9 +144,9 @@ def _has_rows(committed: tuple[Branch, int]) -> bool:
     return committed[1] > 0
 
 
-def _rows(client: httpx.Client, table: str) -> int:
+def _rows(catalog: str, table: str) -> int:
     namespace, name = table.split(".")
-    answer = client.get(f"/v1/namespaces/{namespace}/tables/{name}")
+    answer = client().get(f"{catalog}/v1/namespaces/{namespace}/tables/{name}", timeout=10)
     return 0 if answer.status_code == _NOT_FOUND else rows_of(answer.raise_for_status().json())
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lab images build | list | remove`: the images that stacks on Docker run on."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,14 +9,12 @@ from infra.artifacts import Artifacts
 from infra.artifacts.progress import human
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
 from infra.cli.description import described
+from infra.cli.docker_stack import docker_daemon
 from infra.cli.setup import bring_in_lab
 from infra.cli.stack_file import stack_settings
 from infra.images import Images
 from infra.model import Service, Task
 from infra.settings import Settings
-
-if TYPE_CHECKING:
-    from infra.images.daemon import Daemon
 
 BaseOption = Annotated[
     str | None, typer.Option("--base", metavar="IMAGE", help="Build on this image instead of the stack's `baseImage`.")
@@ -35,7 +33,7 @@ app = typer.Typer(
 def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
     """Build, or pull, the images of a stack that the Docker daemon lacks; `lab up` does so by itself."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
-    daemon = _daemon()  # a missing one is told before anything is downloaded
+    daemon = docker_daemon()  # a missing one is told before anything is downloaded
     bring_in_lab(artifacts, settings)
     images, parts = Images(artifacts, base or settings.base_image), _parts(stack, settings, artifacts)
     pulled = images.pull(parts, daemon, progress())
@@ -52,7 +50,7 @@ def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
 def list_images(stack: StackOption = DEFAULT_STACK) -> None:
     """List the images of a stack, built or not, and those of other versions that the daemon has."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
-    daemon = _daemon()
+    daemon = docker_daemon()
     listed = Images(artifacts, settings.base_image).listed(_parts(stack, settings, artifacts), daemon)
     width = max(len(image.reference) for image in listed)
     for image in listed:
@@ -71,18 +69,10 @@ def remove(
     """Remove the lab's images, of every version and stack; the base image stays."""
     artifacts = Artifacts.open()
     keep = _parts(stack, stack_settings(stack), artifacts) if old else ()
-    gone = Images(artifacts).remove(_daemon(), keep)
+    gone = Images(artifacts).remove(docker_daemon(), keep)
     out.print(f"{len(gone)} images were removed")
 
 
 def _parts(stack: str, settings: Settings, artifacts: Artifacts) -> tuple[Service | Task, ...]:
     lab, _ = described(stack, settings, artifacts)
     return (*lab.services, *lab.tasks)
-
-
-def _daemon() -> "Daemon":
-    # The SDK is slow to import, and most commands do without.
-    from infra.docker_engine import connect
-    from infra.images.daemon import Daemon
-
-    return Daemon(connect())

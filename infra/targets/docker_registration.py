@@ -31,7 +31,7 @@ class Registration:
     def __call__(
         self, wanted: Declared, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
     ) -> pulumi.CustomResource:
-        """Makes one resource, given those that it needs (`infra.targets.declared.Make`)."""
+        """Makes one resource, given those that it needs (`infra.targets.registration.Make`)."""
         key, inputs = wanted.key, wanted.inputs
         vendors = pulumi.ResourceOptions.merge(options, self._vendor)
         if isinstance(inputs, NetworkInputs):

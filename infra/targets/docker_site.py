@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.artifacts.pins import OWN_VERSION
 from infra.model import Address, ClassData, Endpoint, Listener
 from infra.targets.docker_names import FILES, PROGRAMS, SCRATCH, VOLUMES, host
+from infra.targets.launch_script import class_data
 
 EVERYWHERE = "0.0.0.0"
 LOOPBACK = "127.0.0.1"
@@ -138,8 +138,7 @@ class DockerSite:
         return str(self.programs.java())
 
     def class_data(self, component: str) -> ClassData:
-        folder = self.programs.class_data(component)
-        return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
+        return class_data(self.programs, component)
 
     def has(self, component: str) -> bool:
         return self.programs.has(component)

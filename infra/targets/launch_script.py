@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.errors import LabError
-from infra.model import Binary, Java, Prepare, PublicImage, Python, Run, Service, Task
+from infra.model import Binary, ClassData, Java, Prepare, PublicImage, Python, Run, Service, Task
 from infra.paths import user_path
 
 NOBODY = 65534
@@ -35,6 +36,12 @@ class Programs(Protocol):
 
     def class_data(self, name: str) -> Path:
         """The folder for the archive of a component's loaded classes, whether it was made or not."""
+
+
+def class_data(programs: Programs, component: str) -> ClassData:
+    """Where a component's JVMs find their archive of classes, as a site tells its services."""
+    folder = programs.class_data(component)
+    return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
 
 
 def unprivileged(platform: str, user: int) -> tuple[str, ...]:

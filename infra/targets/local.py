@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 
 from infra.artifacts import Artifacts
-from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.artifacts.pins import OWN_VERSION
 from infra.errors import LabError
 from infra.lab import ENDPOINTS
@@ -29,7 +28,7 @@ from infra.targets.declared import (
     environment_file,
 )
 from infra.targets.inside import flink_job, inside
-from infra.targets.launch_script import Launcher, Programs
+from infra.targets.launch_script import Launcher, Programs, class_data
 from infra.targets.revision import LENGTH as REVISION_LENGTH
 from infra.targets.revision import revision
 from infra.user_jar import check_user_jars
@@ -107,8 +106,7 @@ class LocalSite:
         return str(self.programs.java())
 
     def class_data(self, component: str) -> ClassData:
-        folder = self.programs.class_data(component)
-        return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
+        return class_data(self.programs, component)
 
     def has(self, component: str) -> bool:
         return self.programs.has(component)

@@ -4,8 +4,10 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from infra import credentials
 from infra.artifacts import Artifacts
@@ -76,6 +78,16 @@ class PartOfLab:
             "connector_files": {},
             "project": str(project),
         }
+
+    @contextmanager
+    def standing(self) -> Iterator[Self]:
+        """Itself, up; it goes with the block, and where it did not come up."""
+        try:
+            result = self.up()
+            assert result.status == 0, result.text
+            yield self
+        finally:
+            self.supervisor.shut_down()
 
     @property
     def supervisor(self) -> Supervisor:

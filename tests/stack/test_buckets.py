@@ -16,11 +16,8 @@ KEYS = ("bucket/warehouse", "bucket/archive")
 
 @pytest.fixture(scope="module")
 def part(tmp_path_factory, free_offset):
-    made = PartOfLab(tmp_path_factory.mktemp("buckets"), free_offset, KEYS)
-    result = made.up()
-    assert result.status == 0, result.text
-    yield made
-    made.supervisor.shut_down()
+    with PartOfLab(tmp_path_factory.mktemp("buckets"), free_offset, KEYS).standing() as made:
+        yield made
 
 
 @pytest.fixture

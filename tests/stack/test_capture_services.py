@@ -29,11 +29,8 @@ JSON = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
 def part(tmp_path_factory, free_offset):
     """Everything that the three need, and themselves."""
     keys = ["connect", "schema_registry", "iceberg_catalog", "bucket/warehouse"]
-    running = PartOfLab(tmp_path_factory.mktemp("capture") / "one", free_offset + 50, keys)
-    first = running.up()
-    assert first.status == 0, first.text
-    yield running
-    running.supervisor.shut_down()
+    with PartOfLab(tmp_path_factory.mktemp("capture") / "one", free_offset + 50, keys).standing() as running:
+        yield running
 
 
 @pytest.fixture

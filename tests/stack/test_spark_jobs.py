@@ -63,13 +63,8 @@ def part(tmp_path_factory, free_offset):
     folder = tmp_path_factory.mktemp("own")
     files = examples() | {"fails": FAILS, "waits": WAITS}
     keys = ["totals", "fails", "waits", "arrivals"]
-    made = PartOfLab(folder / "lab", free_offset, keys, project_with(folder / "project", files))
-    try:
-        up = made.up()
-        assert up.status == 0, up.text
+    with PartOfLab(folder / "lab", free_offset, keys, project_with(folder / "project", files)).standing() as made:
         yield made
-    finally:
-        made.supervisor.shut_down()
 
 
 def api(part, path, **query):

@@ -21,11 +21,8 @@ KIND = TableKind()
 @pytest.fixture(scope="module")
 def part(tmp_path_factory, free_offset):
     """A Postgres with the database of the shop."""
-    running = PartOfLab(tmp_path_factory.mktemp("tables") / "one", free_offset + 5, ["database/shop"])
-    first = running.up()
-    assert first.status == 0, first.text
-    yield running
-    running.supervisor.shut_down()
+    with PartOfLab(tmp_path_factory.mktemp("tables") / "one", free_offset + 5, ["database/shop"]).standing() as running:
+        yield running
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ HEAL_SECONDS = 15
 """How long a refresh waits for the daemon to bring a container back before it counts as missing."""
 
 TURNS_PER_LOOK = 5
-"""The daemon is asked about a container twice a second; an interrupt is noticed ten times."""
+"""The daemon is asked twice a second; an interrupt is noticed ten times."""
 
 STEADY_TURNS = 10
 """For how many turns, ten a second, it has to run where no probe tells that it is well."""
@@ -68,18 +68,12 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
         """What Docker's last check has found well is not asked again: twenty services would start a process each."""
         client = shared_client()
         probing = _Probing(client, inputs, HEAL_SECONDS)
-        running = False
-        for turn, _ in enumerate(call.poll(HEAL_SECONDS)):
-            if turn % TURNS_PER_LOOK == 0:
-                with in_words(f"look at {inputs.service}"):
-                    container = find(client, inputs.container)
-                if container is None or _gone_for_good(container):
-                    return None
-                running = _running(container)
-                if running and _well(container):
-                    return Found(inputs)
-            # The probe is asked at every turn: where all is well, and there is nothing to do, it has ended by then.
-            if running and probing.succeeded():
+        for _ in _looks(call, HEAL_SECONDS):
+            with in_words(f"look at {inputs.service}"):
+                container = find(client, inputs.container)
+            if container is None or _gone_for_good(container):
+                return None
+            if _running(container) and (_well(container) or probing.succeeded()):
                 return Found(inputs)
         return None
 

@@ -2,15 +2,16 @@
 """What a refresh finds of a bucket where the store does not know it, or us, or is not well."""
 
 import socket
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from infra import credentials
 from infra.errors import LabError
+from infra.provider.inputs import BucketInputs
 from infra.provider.kind import Call
-from infra.provider.kinds.bucket import BucketInputs, BucketKind
+from infra.provider.kinds.bucket import BucketKind
+from tests.unit.infra.answering import next_answer, serving
 
 
 class Store(BaseHTTPRequestHandler):
@@ -18,7 +19,7 @@ class Store(BaseHTTPRequestHandler):
 
     def do_HEAD(self):
         self.server.asked.append((self.path, dict(self.headers)))
-        status = self.server.answers.pop(0) if len(self.server.answers) > 1 else self.server.answers[0]
+        status = next_answer(self.server)
         if status is None:
             self.close_connection = True
             return
@@ -31,13 +32,8 @@ class Store(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def store():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Store) as running:
-        running.asked = []
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
+    with serving(Store) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 """What the client of Connect makes of a worker that is busy, starting, or somebody else; answers as a real one's."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -12,6 +11,7 @@ from infra.provider import connect_worker
 from infra.provider.connect_worker import Absent, CutOff, Refused, Worker
 from infra.provider.kind import Call
 from infra.provider.kinds.connector import ConnectorInputs, ConnectorKind
+from tests.unit.infra.answering import next_answer, serving
 
 REBALANCE = (409, {"error_code": 409, "message": "Cannot complete request momentarily due to stale configuration"})
 OVERTAKEN = (500, {"message": "Request cannot be completed because a rebalance is expected"})
@@ -26,7 +26,7 @@ class Script(BaseHTTPRequestHandler):
     def answer(self):
         length = int(self.headers.get("Content-Length", 0))
         self.server.asked.append((self.command, self.path, self.rfile.read(length).decode()))
-        status, body = self.server.answers.pop(0) if len(self.server.answers) > 1 else self.server.answers[0]
+        status, body = next_answer(self.server)
         text = body if isinstance(body, str) else json.dumps(body)
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if isinstance(body, str) else "application/json")
@@ -42,13 +42,8 @@ class Script(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Script) as running:
-        running.asked = []
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
+    with serving(Script) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -130,5 +125,5 @@ def test_where_nothing_listens_that_is_said(free_port, monkeypatch):
 
 @pytest.fixture
 def free_port():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Script) as probe:
+    with serving(Script) as probe:
         return probe.server_port

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import tarfile
-import threading
 from contextlib import closing
 
 import docker
@@ -25,6 +24,7 @@ from infra.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_nam
 from infra.images.record import Record
 from infra.model import Binary, Java, PublicImage, Python, Service
 from infra.project import PROJECT
+from tests.unit.infra.answering import serving
 
 BASH = shutil.which("bash")
 RECIPES = sorted(FOLDER.glob("*.Dockerfile"))
@@ -341,12 +341,8 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def port():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
+    with serving(Answer) as running:
+        yield running.server_port
 
 
 def probe(port, *path):

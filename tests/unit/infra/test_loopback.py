@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The client that everything in a process shares: of a service that comes and goes, it keeps nothing."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import httpx
 import pytest
 
 from infra.loopback import client
+from tests.unit.infra.answering import serving
 
 
 class Service(BaseHTTPRequestHandler):
@@ -26,26 +26,22 @@ class Service(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(port=0):
-    with ThreadingHTTPServer(("127.0.0.1", port), Service) as running:
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
+def service(port=0):
+    with serving(Service, port) as running:
         yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
-        thread.join()
 
 
 def test_a_service_that_was_started_anew_is_reached():
-    with serving() as address:
+    with service() as address:
         assert client().get(address).text == "ok"
     with pytest.raises(httpx.ConnectError):
         client().get(address)
-    with serving(httpx.URL(address).port):
+    with service(httpx.URL(address).port):
         assert client().get(address).text == "ok"
 
 
 def test_threads_share_it():
-    with serving() as address, ThreadPoolExecutor(16) as pool:
+    with service() as address, ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: client().get(address).text, range(64)))
     assert set(answers) == {"ok"}
 
@@ -54,5 +50,5 @@ def test_it_takes_no_proxy_from_the_environment(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     client.cache_clear()
-    with serving() as address:
+    with service() as address:
         assert client().get(address).text == "ok"
