@@ -105,7 +105,7 @@ def _running(container: Container) -> bool:
 
 
 def _well(container: Container) -> bool:
-    """Docker's last check of it, which is no older than half a minute, has succeeded. It forgets them at a start."""
+    """Docker's last check of it, which is no older than 50 s, has succeeded. It forgets them at a start."""
     health = container.attrs["State"].get("Health") or {}
     return health.get("Status") == "healthy" and health["Log"][-1]["ExitCode"] == 0
 
