@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { type Graph, graphOf } from "../src/model/graph";
-import { collapse, type Item } from "../src/model/groups";
+import { collapse, type GroupItem } from "../src/model/groups";
 import { dataset, job } from "./samples";
 
 const NONE = { open: new Set<string>(), closed: new Set<string>() };
@@ -13,7 +13,7 @@ function lake(tables: number): Graph {
   });
 }
 
-const titles = (items: readonly Item[]) => items.map((item) => item.group?.title ?? "node").sort();
+const titles = (items: readonly GroupItem[]) => items.map((item) => item.group?.title ?? "node").sort();
 
 describe("groups", () => {
   test("are not made where all fits", () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { pipeline } from "../bench/graphs";
+import { pipeline } from "./pipeline";
 import { components, type Digraph, simplified } from "../src/layout/graph";
 import { layered } from "../src/layout/layers";
 import { layOut } from "../src/layout/layout";

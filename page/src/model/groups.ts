@@ -15,11 +15,11 @@ export interface Group {
   readonly depth: number;
 }
 
-export type Item = { readonly node: number; readonly group?: never } | { readonly group: Group; readonly node?: never };
+export type GroupItem = { readonly node: number; readonly group?: never } | { readonly group: Group; readonly node?: never };
 
 /** What is drawn: `items`, and for each node of the graph the item that stands for it. */
 export interface Collapsed {
-  readonly items: readonly Item[];
+  readonly items: readonly GroupItem[];
   readonly itemOf: Int32Array;
   /** Groups that were opened, so that they can be closed again. */
   readonly opened: readonly Group[];
@@ -42,15 +42,15 @@ const MOST_PARTS = 60;
  */
 export function collapse(nodes: readonly GraphNode[], choice: Choice): Collapsed {
   const whole = nodes.length <= choice.budget && choice.closed.size === 0;
-  const items: Item[] = [];
+  const items: GroupItem[] = [];
   const opened: Group[] = [];
   let waiting: Group[] = [];
   if (whole) nodes.forEach((_, node) => items.push({ node }));
   else waiting = systems(nodes);
   let shownCount = waiting.length;
   // A group is looked into once for its size, and perhaps again to be opened.
-  const known = new Map<string, Item[]>();
-  const partsOf = (group: Group): Item[] => {
+  const known = new Map<string, GroupItem[]>();
+  const partsOf = (group: Group): GroupItem[] => {
     const parts = known.get(group.id) ?? split(nodes, group);
     known.set(group.id, parts);
     return parts;
@@ -101,7 +101,7 @@ function takeSmallest(
   waiting: Group[],
   { budget, closed }: Choice,
   count: number,
-  partsOf: (group: Group) => readonly Item[],
+  partsOf: (group: Group) => readonly GroupItem[],
 ): Group | undefined {
   const candidates = waiting.filter(({ id }) => !closed.has(id)).sort((a, b) => a.members.length - b.members.length);
   const found = candidates.find((group) => count - 1 + partsOf(group).length <= budget);
@@ -110,7 +110,7 @@ function takeSmallest(
 }
 
 /** What a group opens into: nodes, and groups of those whose names go on alike. */
-function split(nodes: readonly GraphNode[], group: Group): Item[] {
+function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
   if (group.members.length <= 1) return group.members.map((node) => ({ node }));
   for (let depth = group.depth; ; depth++) {
     const parts = new Map<string, number[]>();
@@ -134,11 +134,11 @@ function subgroup(group: Group, part: string, members: readonly number[], depth:
 }
 
 /** Nodes by the alphabet, in as many runs as may be shown, where their names have nothing more in common. */
-function runs(nodes: readonly GraphNode[], group: Group): Item[] {
+function runs(nodes: readonly GraphNode[], group: Group): GroupItem[] {
   const sorted = [...group.members].sort((a, b) => (nodes[a].name < nodes[b].name ? -1 : 1));
   if (sorted.length <= MOST_PARTS) return sorted.map((node) => ({ node }));
   const size = Math.ceil(sorted.length / Math.min(MOST_PARTS, Math.ceil(sorted.length / 8)));
-  const made: Item[] = [];
+  const made: GroupItem[] = [];
   for (let at = 0; at < sorted.length; at += size) {
     const members = sorted.slice(at, at + size);
     const [first, last] = [members[0], members[members.length - 1]].map((member) => nodes[member].name);
@@ -152,7 +152,7 @@ function segments(name: string): string[] {
   return name.split(/[/.]+/).filter((part) => part !== "");
 }
 
-function itemOf(count: number, items: readonly Item[]): Int32Array {
+function itemOf(count: number, items: readonly GroupItem[]): Int32Array {
   const found = new Int32Array(count);
   items.forEach((item, at) => {
     for (const member of item.group ? item.group.members : [item.node]) found[member] = at;

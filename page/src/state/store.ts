@@ -20,7 +20,7 @@ export const status = signal<"loading" | "ready" | "failed">("loading");
 export const problem = signal<{ readonly message: string; readonly status: number } | null>(null);
 
 /** Whether the service tells of changes: `live`, or the line is down. */
-export const line = signal<"connecting" | "live" | "down">("connecting");
+export const connection = signal<"connecting" | "live" | "down">("connecting");
 
 /** States that events told of since the graph was read. */
 export const presumed = signal<ReadonlyMap<string, State>>(new Map());
@@ -114,9 +114,9 @@ export function start(): void {
     shownMoments = wanted;
   });
   const source = new EventSource("/api/v1/changes");
-  source.onopen = () => (line.value = "live");
+  source.onopen = () => (connection.value = "live");
   source.onerror = () => {
-    line.value = "down";
+    connection.value = "down";
     void throttle.tell();
   };
   // The first message of every line, also of the very first: what happened while there was none is unknown.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect } from "preact/hooks";
-import { asOf, go, graph, line, load, problem, route, status } from "../state/store";
+import { asOf, go, graph, connection, load, problem, route, status } from "../state/store";
 import type { View } from "../state/route";
 import { CHOICES, darkness } from "../state/theme";
 import { ChangesView } from "./ChangesView";
@@ -128,9 +128,9 @@ const LINES = { live: "live", connecting: "connecting", down: "not connected" } 
 
 function Live() {
   const past = asOf.value !== "";
-  const text = past ? "the past" : LINES[line.value];
+  const text = past ? "the past" : LINES[connection.value];
   return (
-    <span class={`live line-${past ? "past" : line.value}`} role="status">
+    <span class={`live line-${past ? "past" : connection.value}`} role="status">
       {text}
     </span>
   );

@@ -4,6 +4,7 @@ import type { Pair } from "../model/export";
 import { type GraphNode, stateOf } from "../model/graph";
 import { apiPath, nodeId } from "../model/ids";
 import { shown } from "../model/names";
+import type { Run } from "../model/runs";
 import { graph, nodeById } from "../state/store";
 import { ago, duration, moment } from "./format";
 import { Elsewhere, NodeLink, RunState, Section } from "./parts";
@@ -21,19 +22,6 @@ interface JobAnswer {
     readonly since: string;
     readonly reason: string;
   }[];
-}
-
-export interface Run {
-  readonly id: string;
-  readonly state: string;
-  readonly stale: boolean;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly durationMs: number | null;
-  readonly closedBecause: string | null;
-  readonly facets: Readonly<Record<string, unknown>>;
 }
 
 const SHOWN_RUNS = 25;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { alerts, type ContractReport, type LabAnswer, type StatsAnswer } from "../model/alerts";
 import { type FlowAnswer, lag, type Series, throughput } from "../model/flow";
 import { shown } from "../model/names";
-import { graph, line, stateNow } from "../state/store";
+import { graph, connection, stateNow } from "../state/store";
 import { duration, number } from "./format";
 import { Elsewhere, Link, Notice, Table } from "./parts";
 import { useResource } from "./resource";
@@ -134,7 +134,7 @@ function Counts({ found }: { readonly found: StatsAnswer | null }) {
       ))}
       <div>
         <dt>line to this page</dt>
-        <dd>{line.value}</dd>
+        <dd>{connection.value}</dd>
       </div>
     </dl>
   );

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { shown } from "../model/names";
+import type { Run } from "../model/runs";
 import { type Event, statistics } from "../model/statistics";
 import { bytes, moment, number } from "./format";
-import type { Run } from "./JobDetails";
 import { Table } from "./parts";
 import { useResource } from "./resource";
 
