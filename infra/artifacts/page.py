@@ -30,7 +30,7 @@ SOURCES = (
     "public",
     "src",
 )
-"""What the built files depend on: tests and benchmarks of the page change nothing."""
+"""Inputs of the build. The page's tests are none of them."""
 
 _BUILT = Path("build", "site")
 _ATTEMPT = "Building the lineage page"

@@ -107,7 +107,7 @@ def bench(
         Part.SPARK: to_file if only is Part.SPARK else [],
         Part.FLINK: to_file if only is Part.FLINK else [],
         Part.CONNECT: to_file if only is Part.CONNECT else [],
-        Part.PAGE: ["--beside", *to_file] if only is Part.PAGE else [],
+        Part.PAGE: to_file if only is Part.PAGE else [],
     }
     modules = {
         Part.LINEAGE: "tests.bench.lineage_service",

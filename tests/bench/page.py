@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the lineage page: how soon a large graph can be used, how long its thread is kept busy, its size.
+"""Benchmark of the lineage page: time to interactive, longest task of the main thread, download size, update latency.
 
-Alone by `python -m tests.bench.page`; needs Chromium, Playwright and the built page. `--beside` measures the page's
-layout and renderer beside others on the same graphs too, which takes minutes.
+Run it with `python -m tests.bench.page`. It needs Chromium, Playwright and the built page.
 """
 
 import argparse
@@ -20,7 +19,6 @@ from urllib.request import Request, urlopen
 
 from infra.artifacts import Artifacts
 from infra.artifacts.page import NAME, SITE
-from tests.bench import page_renderers
 from tests.bench.figures import Figures, Goal, shown, tell
 from tests.bench.page_graphs import graph_events
 from tests.bench.service_process import ServiceProcess, running_service
@@ -39,8 +37,6 @@ LONGEST_TASK = Goal(100)
 ABORTED = Goal(2)
 CANCELLED = 20
 """Jobs that are cancelled while the page is open."""
-
-BESIDE_ROUNDS = 3
 
 _WATCH = (
     "window.tasks = []; new PerformanceObserver((list) => {"
@@ -64,7 +60,6 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="loads of each graph")
-    parser.add_argument("--beside", action="store_true", help="layout and renderer beside others")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     given = parser.parse_args()
     figures = Figures()
@@ -74,8 +69,6 @@ def main() -> None:
     for nodes, budget, goal in GRAPHS:
         with serving(site, nodes) as service:
             measure_loads(figures, service, nodes, budget, goal, given.rounds)
-    if given.beside:
-        page_renderers.measure(figures, BESIDE_ROUNDS)
     tell(figures, given.json, heading)
 
 

@@ -19,7 +19,7 @@ from tests.bench.service_process import running_service
 from tests.page.browser import chromium, visiting
 from tests.page.contract_events import contract_events
 
-FROM_SOURCES = (*SOURCES, "test", "bench")
+FROM_SOURCES = (*SOURCES, "test")
 
 
 @pytest.fixture(scope="session")
@@ -44,15 +44,10 @@ def project(tmp_path_factory) -> Path:
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("node_modules", "build"))
         else:
             shutil.copyfile(source, folder / name)
-    install(folder)
-    return folder
-
-
-def install(folder: Path) -> None:
-    """The packages of a lock file."""
     cache = str(Artifacts.open().cache.root / "npm")
     words = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", cache]
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

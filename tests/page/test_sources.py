@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page's own tests and types, what its lock files must not hold, and what must not reach the browser."""
+"""The page's own tests and types, what its lock file must not hold, and what must not reach the browser."""
 
 import json
 import re
 import subprocess
 
-import pytest
-
 from infra.artifacts.facade import PAGE
 from tests.bench.page import FIRST_LOAD, first_load
-from tests.page.conftest import install
 
 IMPORTED = re.compile(r"""(?:from|import)\s*\(?["']([^."'][^"']*)["']""")
 
@@ -19,15 +16,8 @@ def test_types_and_unit_tests_of_the_page_hold(project):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_types_of_its_benchmarks_hold(project):
-    install(project / "bench")
-    done = subprocess.run(["npm", "run", "check"], cwd=project / "bench", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("folder", [PAGE, PAGE / "bench"], ids=["page", "bench"])
-def test_a_lock_has_a_hash_of_every_package_and_no_registry(folder):
-    packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+def test_the_lock_file_has_a_hash_of_every_package_and_no_registry():
+    packages = json.loads((PAGE / "package-lock.json").read_text())["packages"]
     fetched = {name: package for name, package in packages.items() if name}
     assert fetched
     assert [name for name, package in fetched.items() if not package.get("integrity")] == []
