@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.model.Describer;
+import dev.lineagelab.connect.model.LineageExtractor;
 import dev.lineagelab.connect.observe.Cluster;
 import dev.lineagelab.connect.observe.CountBook;
 import dev.lineagelab.connect.observe.Observations;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -23,12 +23,12 @@ final class AgentThread {
   private static final Duration CLOSE_MARGIN = Duration.ofMillis(450);
 
   private final Duration delay;
-  private final Settings pace;
+  private final PluginSettings pace;
   private final Observations observations;
   private final CountBook counts;
   private final Supplier<Cluster> cluster;
   private final ConnectorSettings settings;
-  private final Describer describer;
+  private final LineageExtractor describer;
   private final String id;
   private final Thread thread;
   private LineageAgent agent;
@@ -46,12 +46,12 @@ final class AgentThread {
    */
   AgentThread(
       final Duration delay,
-      final Settings pace,
+      final PluginSettings pace,
       final Observations observations,
       final CountBook counts,
       final Supplier<Cluster> cluster,
       final ConnectorSettings settings,
-      final Describer describer,
+      final LineageExtractor describer,
       final String id) {
     this.delay = delay;
     this.pace = pace;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.observe.TransformConfig;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import java.util.Collection;
 import java.util.HashSet;
@@ -26,7 +26,7 @@ final class ConfigChange {
 
   private final String connector;
   private final SharedState state;
-  private ConnectorView last;
+  private ConnectorDefinition last;
   private long lookedAt;
   private long changedAt;
   private boolean isSettled = true;
@@ -48,7 +48,10 @@ final class ConfigChange {
    * @param isAnew whether it is another connector by the same name
    */
   void see(
-      final ConnectorView view, final boolean isAnew, final Settings settings, final long now) {
+      final ConnectorDefinition view,
+      final boolean isAnew,
+      final PluginSettings settings,
+      final long now) {
     if (last != null && !last.config().equals(view.config())) {
       changedAt = lookedAt;
       isSettled = false;
@@ -78,7 +81,7 @@ final class ConfigChange {
    * alone; of a source whose class nobody knows nothing else tells that a topic is no longer
    * written.
    */
-  private Set<String> dropped(final ConnectorView view) {
+  private Set<String> dropped(final ConnectorDefinition view) {
     if (view.type() != ConnectorType.SOURCE) {
       return Set.of();
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.model.ConnectorView;
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.observe.Observations;
 import dev.lineagelab.connect.observe.TransformConfig;
 import dev.lineagelab.connect.settings.OptionSources;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.settings.WorkerProperties;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,9 +20,9 @@ final class ConnectorSettings {
 
   private final Map<String, String> workerOptions;
   private final WorkerProperties worker;
-  private final Settings workerSettings;
+  private final PluginSettings workerSettings;
   private final Observations observations;
-  private final Map<Map<String, String>, Settings> known = new HashMap<>();
+  private final Map<Map<String, String>, PluginSettings> known = new HashMap<>();
 
   ConnectorSettings(
       final Map<String, String> workerOptions,
@@ -30,16 +30,16 @@ final class ConnectorSettings {
       final Observations observations) {
     this.workerOptions = workerOptions;
     this.worker = worker;
-    this.workerSettings = Settings.of(workerOptions, worker);
+    this.workerSettings = PluginSettings.of(workerOptions, worker);
     this.observations = observations;
   }
 
-  Settings ofWorker() {
+  PluginSettings ofWorker() {
     return workerSettings;
   }
 
   /** What is wrong with a transform's options costs it those options, and no more. */
-  Settings of(final ConnectorView connector) {
+  PluginSettings of(final ConnectorDefinition connector) {
     final Optional<TransformConfig> transform = TransformConfig.of(connector.config());
     if (connector.complete() && transform.isEmpty()) {
       return workerSettings;
@@ -51,9 +51,9 @@ final class ConnectorSettings {
     return known.computeIfAbsent(own, options -> read(connector.name(), options));
   }
 
-  private Settings read(final String connector, final Map<String, String> own) {
+  private PluginSettings read(final String connector, final Map<String, String> own) {
     try {
-      return Settings.of(OptionSources.merged(own, workerOptions), worker);
+      return PluginSettings.of(OptionSources.merged(own, workerOptions), worker);
     } catch (final ConfigException e) {
       LOG.error(
           "The lineage options of connector {} are not used, the worker's are: {}",

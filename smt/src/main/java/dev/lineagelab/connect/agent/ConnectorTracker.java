@@ -3,10 +3,10 @@ package dev.lineagelab.connect.agent;
 
 import dev.lineagelab.connect.events.Counts;
 import dev.lineagelab.connect.events.RunEvent;
-import dev.lineagelab.connect.model.Describer;
-import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.ConnectorLineage;
+import dev.lineagelab.connect.model.LineageExtractor;
 import dev.lineagelab.connect.observe.ConnectorLook;
-import dev.lineagelab.connect.registry.TopicVersions;
+import dev.lineagelab.connect.registry.SchemaVersionEnricher;
 import dev.lineagelab.connect.runs.Condition;
 import dev.lineagelab.connect.runs.Emission;
 import dev.lineagelab.connect.runs.EventType;
@@ -18,7 +18,7 @@ import dev.lineagelab.connect.runs.RunState;
 import dev.lineagelab.connect.runs.Sighting;
 import dev.lineagelab.connect.runs.Steady;
 import dev.lineagelab.connect.runs.Transition;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import java.time.Instant;
 import java.util.List;
@@ -42,8 +42,8 @@ final class ConnectorTracker {
   ConnectorTracker(
       final String connector,
       final String cluster,
-      final Describer describer,
-      final TopicVersions versions,
+      final LineageExtractor describer,
+      final SchemaVersionEnricher versions,
       final SharedState state,
       final Counts counts) {
     this.connector = connector;
@@ -61,7 +61,7 @@ final class ConnectorTracker {
    */
   List<RunEvent> step(
       final ConnectorLook look,
-      final Settings settings,
+      final PluginSettings settings,
       final boolean recreated,
       final Supplier<Counts> counts,
       final long now) {
@@ -136,12 +136,12 @@ final class ConnectorTracker {
         now);
   }
 
-  private static boolean differs(final Description description, final RunState run) {
+  private static boolean differs(final ConnectorLineage description, final RunState run) {
     return run.phase().isOpen() && !Fingerprint.ofDatasets(description).equals(run.datasets());
   }
 
-  private Picture picture(final ConnectorLook look, final Settings settings) {
-    final Description description = descriptions.of(look.view(), settings);
+  private Picture picture(final ConnectorLook look, final PluginSettings settings) {
+    final ConnectorLineage description = descriptions.of(look.view(), settings);
     return new Picture(look.view(), look.status(), description, settings);
   }
 

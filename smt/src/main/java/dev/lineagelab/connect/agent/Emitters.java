@@ -4,7 +4,7 @@ package dev.lineagelab.connect.agent;
 import dev.lineagelab.connect.emit.Emitter;
 import dev.lineagelab.connect.emit.Transport;
 import dev.lineagelab.connect.emit.Transports;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.settings.TransportSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,11 +20,11 @@ final class Emitters implements AutoCloseable {
   private final Map<TransportSettings, Emitter> emitters = new HashMap<>();
 
   /** The emitter that settings ask for. */
-  Emitter of(final Settings settings) {
+  Emitter of(final PluginSettings settings) {
     return emitters.computeIfAbsent(settings.transport(), transport -> open(settings));
   }
 
-  private static Emitter open(final Settings settings) {
+  private static Emitter open(final PluginSettings settings) {
     final TransportSettings transport = settings.transport();
     LOG.info("Lineage events go to {}", transport);
     return new Emitter(transport(transport), settings.queue(), transport.toString());

@@ -5,7 +5,7 @@ import dev.lineagelab.connect.emit.OutgoingEvent;
 import dev.lineagelab.connect.events.Counts;
 import dev.lineagelab.connect.events.EventWriter;
 import dev.lineagelab.connect.events.RunEvent;
-import dev.lineagelab.connect.model.Describer;
+import dev.lineagelab.connect.model.LineageExtractor;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.observe.Cluster;
 import dev.lineagelab.connect.observe.ConnectMetrics;
@@ -13,8 +13,8 @@ import dev.lineagelab.connect.observe.ConnectorLook;
 import dev.lineagelab.connect.observe.CountBook;
 import dev.lineagelab.connect.observe.Observations;
 import dev.lineagelab.connect.observe.TaskName;
-import dev.lineagelab.connect.registry.TopicVersions;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.registry.SchemaVersionEnricher;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.Report;
 import dev.lineagelab.connect.state.SharedState;
 import java.util.List;
@@ -37,8 +37,8 @@ final class LineageAgent {
   private final Observations observations;
   private final CountBook counts;
   private final SharedState state;
-  private final Describer describer;
-  private final TopicVersions versions;
+  private final LineageExtractor describer;
+  private final SchemaVersionEnricher versions;
   private final Emitters emitters = new Emitters();
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
@@ -55,7 +55,7 @@ final class LineageAgent {
       final Observations observations,
       final CountBook counts,
       final SharedState state,
-      final Describer describer) {
+      final LineageExtractor describer) {
     this.cluster = cluster;
     this.settings = settings;
     this.observations = observations;
@@ -63,7 +63,7 @@ final class LineageAgent {
     this.state = state;
     this.describer = describer;
     this.briefLives = new BriefLives(observations, state);
-    this.versions = new TopicVersions(settings.ofWorker().registry().requestsPerMinute());
+    this.versions = new SchemaVersionEnricher(settings.ofWorker().registry().requestsPerMinute());
   }
 
   /**
@@ -151,7 +151,7 @@ final class LineageAgent {
   }
 
   private void follow(final String name, final ConnectorLook look, final long now) {
-    final Settings own = settings.of(look.view());
+    final PluginSettings own = settings.of(look.view());
     final boolean isTold = own.enabled() && (look.hasTransform() || own.untransformed());
     final boolean isAnew = recreated.remove(name);
     if (!cluster.speaksFor(name, look.status())) {
@@ -190,7 +190,7 @@ final class LineageAgent {
     known.addAll(trackers.keySet());
     for (final String name : briefLives.ended(known)) {
       final ConnectorLook look = observations.remembered(name);
-      final Settings own = settings.of(look.view());
+      final PluginSettings own = settings.of(look.view());
       if (own.enabled()) {
         safely(name, () -> send(tracker(name).step(look, own, false, () -> allCounts(name), now)));
       }

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.model.ConnectorView;
-import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.TaskStatus;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import java.util.Set;
 import java.util.TreeSet;
 
 /** All that an event can say of a connector. */
 record Picture(
-    ConnectorView view, ConnectorStatus status, Description description, Settings settings) {
+    ConnectorDefinition view,
+    ConnectorStatus status,
+    ConnectorLineage description,
+    PluginSettings settings) {
 
   /** The same with another description. */
-  Picture with(final Description other) {
+  Picture with(final ConnectorLineage other) {
     return new Picture(view, status, other, settings);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.datasets.ConnectorDescriber;
+import dev.lineagelab.connect.datasets.ConnectorLineageExtractor;
 import dev.lineagelab.connect.observe.Cluster;
 import dev.lineagelab.connect.observe.ConfigTopic;
 import dev.lineagelab.connect.observe.CountBook;
@@ -10,9 +10,9 @@ import dev.lineagelab.connect.observe.Observations;
 import dev.lineagelab.connect.observe.RestCluster;
 import dev.lineagelab.connect.observe.TaskObserver;
 import dev.lineagelab.connect.observe.TransformConfig;
+import dev.lineagelab.connect.settings.OptionNames;
 import dev.lineagelab.connect.settings.OptionSources;
-import dev.lineagelab.connect.settings.Options;
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.settings.WorkerProperties;
 import java.time.Duration;
 import java.util.HashMap;
@@ -61,8 +61,8 @@ public final class Plugin {
   private static void startAlone(final Map<String, String> own) {
     final Map<String, String> options = OptionSources.merged(own, ofProcess());
     // Runs are called by a name that nobody else knows: to keep them would help nobody.
-    options.put(Options.STATE_TOPIC, "");
-    final Settings settings = Settings.of(options, WorkerProperties.UNKNOWN);
+    options.put(OptionNames.STATE_TOPIC, "");
+    final PluginSettings settings = PluginSettings.of(options, WorkerProperties.UNKNOWN);
     final String id = UUID.randomUUID().toString();
     final AgentThread alone =
         new AgentThread(
@@ -79,7 +79,7 @@ public final class Plugin {
               return new JmxCluster(OBSERVATIONS, id, System::currentTimeMillis);
             },
             new ConnectorSettings(ofProcess(), WorkerProperties.UNKNOWN, OBSERVATIONS),
-            new ConnectorDescriber(),
+            new ConnectorLineageExtractor(),
             id);
     Runtime.getRuntime().addShutdownHook(new Thread(alone::close, "connect-lineage-shutdown"));
     agent = alone;
@@ -95,7 +95,7 @@ public final class Plugin {
   public static synchronized AutoCloseable extensionRegistered(
       final Map<String, ?> properties, final ConnectClusterState state) {
     final WorkerProperties worker = new WorkerProperties(properties);
-    OptionSources.unknown("Worker property", Options.PREFIX, worker.options().keySet())
+    OptionSources.unknown("Worker property", OptionNames.PREFIX, worker.options().keySet())
         .forEach(LOG::warn);
     final Map<String, String> options = OptionSources.merged(worker.options(), ofProcess());
     final ConnectorSettings settings = new ConnectorSettings(options, worker, OBSERVATIONS);
@@ -111,7 +111,7 @@ public final class Plugin {
             COUNTS,
             () -> cluster(state, worker, settings.ofWorker(), id),
             settings,
-            new ConnectorDescriber(),
+            new ConnectorLineageExtractor(),
             id);
     agent = started;
     started.start();
@@ -121,7 +121,7 @@ public final class Plugin {
   private static Cluster cluster(
       final ConnectClusterState state,
       final WorkerProperties worker,
-      final Settings settings,
+      final PluginSettings settings,
       final String id) {
     LOG.info(
         "Lineage by the REST extension: all connectors are followed. Schemas and columns are known of"

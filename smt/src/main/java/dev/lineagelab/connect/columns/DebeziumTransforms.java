@@ -2,11 +2,11 @@
 package dev.lineagelab.connect.columns;
 
 import dev.lineagelab.connect.columns.Origin.Part;
-import dev.lineagelab.connect.columns.RecordState.Side;
-import dev.lineagelab.connect.columns.Shape.Absent;
-import dev.lineagelab.connect.columns.Shape.Either;
-import dev.lineagelab.connect.columns.Shape.Leaf;
-import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
+import dev.lineagelab.connect.columns.SymbolicValue.Absent;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
+import dev.lineagelab.connect.columns.SymbolicValue.OneOf;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +24,7 @@ final class DebeziumTransforms {
   private DebeziumTransforms() {}
 
   /** {@code ExtractNewRecordState}: of a change event the row. Other records it lets pass. */
-  static Transform extractNewRecordState(final Options options) {
+  static SymbolicTransform extractNewRecordState(final ConnectorOptions options) {
     final String deletes = options.text("delete.tombstone.handling.mode").orElse("tombstone");
     final boolean isRewrite = deletes.startsWith("rewrite");
     final List<FieldReference> added = references(options, "add.fields");
@@ -43,27 +43,27 @@ final class DebeziumTransforms {
       if (!isEnvelope.get()) {
         return List.of(record);
       }
-      final List<RecordState> rows = new ArrayList<>();
+      final List<SymbolicRecord> rows = new ArrayList<>();
       rows.addAll(row(record, "after", isRewrite, added, headers));
       if (isRewrite) {
         rows.addAll(row(record, "before", true, added, headers));
       } else if (!"drop".equals(deletes)) {
-        rows.add(record.withValue(Shape.ABSENT, true));
+        rows.add(record.withValue(SymbolicValue.ABSENT, true));
       }
       return route.isEmpty() ? rows : rows.stream().map(DebeziumTransforms::routedByRow).toList();
     };
   }
 
   /** Empty if it cannot be told yet. */
-  private static Optional<Boolean> isEnvelope(final Shape value) {
-    if (value instanceof final Tree tree && tree.name() != null) {
+  private static Optional<Boolean> isEnvelope(final SymbolicValue value) {
+    if (value instanceof final StructValue tree && tree.name() != null) {
       return Optional.of(tree.name().endsWith(ENVELOPE));
     }
-    if (value instanceof final Tree tree && tree.isExact()) {
+    if (value instanceof final StructValue tree && tree.isExact()) {
       // A struct without a name, as other transforms make it, is no envelope.
       return Optional.of(false);
     }
-    if (value instanceof final Either either) {
+    if (value instanceof final OneOf either) {
       final List<Optional<Boolean>> each =
           either.shapes().stream().map(DebeziumTransforms::isEnvelope).distinct().toList();
       return each.size() == 1 ? each.get(0) : Optional.empty();
@@ -71,31 +71,31 @@ final class DebeziumTransforms {
     return value instanceof Leaf ? Optional.of(false) : Optional.empty();
   }
 
-  private static RecordState routedByRow(final RecordState record) {
+  private static SymbolicRecord routedByRow(final SymbolicRecord record) {
     return record.with(
         new TopicName.Unknown("A field of the row names the topic ('route.by.field')."));
   }
 
-  private static List<RecordState> row(
-      final RecordState record,
+  private static List<SymbolicRecord> row(
+      final SymbolicRecord record,
       final String image,
       final boolean isRewrite,
       final List<FieldReference> added,
       final List<FieldReference> headers) {
-    final Shape envelope = record.value();
-    final Optional<Shape> row =
-        Structs.change(
+    final SymbolicValue envelope = record.value();
+    final Optional<SymbolicValue> row =
+        StructOperations.change(
             envelope.child(image),
             tree -> {
-              Optional<Tree> changed = Optional.of(tree);
+              Optional<StructValue> changed = Optional.of(tree);
               if (isRewrite) {
-                final Shape flag = Leaf.constant("string", null);
-                changed = changed.flatMap(t -> Structs.add(t, "__deleted", flag));
+                final SymbolicValue flag = Leaf.constant("string", null);
+                changed = changed.flatMap(t -> StructOperations.add(t, "__deleted", flag));
               }
               for (final FieldReference reference : added) {
-                final Shape value = reference.in(envelope);
+                final SymbolicValue value = reference.in(envelope);
                 if (!(value instanceof Absent)) {
-                  changed = changed.flatMap(t -> Structs.add(t, reference.newName, value));
+                  changed = changed.flatMap(t -> StructOperations.add(t, reference.newName, value));
                 }
               }
               return changed;
@@ -104,9 +104,11 @@ final class DebeziumTransforms {
         .toList();
   }
 
-  private static RecordState withHeaders(
-      final RecordState record, final Shape envelope, final List<FieldReference> headers) {
-    RecordState changed = record;
+  private static SymbolicRecord withHeaders(
+      final SymbolicRecord record,
+      final SymbolicValue envelope,
+      final List<FieldReference> headers) {
+    SymbolicRecord changed = record;
     for (final FieldReference header : headers) {
       if (!(header.in(envelope) instanceof Absent)) {
         changed = changed.withHeader(header.newName, true);
@@ -115,7 +117,8 @@ final class DebeziumTransforms {
     return changed;
   }
 
-  private static List<FieldReference> references(final Options options, final String name) {
+  private static List<FieldReference> references(
+      final ConnectorOptions options, final String name) {
     final String prefix = options.text(name + ".prefix").orElse("__");
     return options.list(name).stream().map(item -> FieldReference.parse(item, prefix)).toList();
   }
@@ -147,15 +150,16 @@ final class DebeziumTransforms {
       return EVENT_FIELDS.contains(field) ? null : "source";
     }
 
-    Shape in(final Shape envelope) {
-      final Shape inStruct = struct == null ? Shape.ABSENT : envelope.child(struct).child(field);
+    SymbolicValue in(final SymbolicValue envelope) {
+      final SymbolicValue inStruct =
+          struct == null ? SymbolicValue.ABSENT : envelope.child(struct).child(field);
       return inStruct instanceof Absent ? envelope.child(field) : inStruct;
     }
   }
 
   /** {@code ByLogicalTableRouter}: another topic, and in the key which table it was. */
-  static Transform byLogicalTableRouter(final Options options) {
-    final Regex regex = Regex.of(options.required("topic.regex"));
+  static SymbolicTransform byLogicalTableRouter(final ConnectorOptions options) {
+    final BoundedRegex regex = BoundedRegex.of(options.required("topic.regex"));
     final String replacement = options.required("topic.replacement");
     final boolean isKeyChanged = options.flag("key.enforce.uniqueness", true);
     final String keyField = options.text("key.field.name").orElse("__dbz__physicalTableIdentifier");
@@ -166,16 +170,17 @@ final class DebeziumTransforms {
       if (!isMatch || topic instanceof final TopicName.Known known && known.name().isEmpty()) {
         return List.of(record);
       }
-      final RecordState routed = record.with(topic);
+      final SymbolicRecord routed = record.with(topic);
       if (!isKeyChanged || record.key() instanceof Absent) {
         return List.of(routed);
       }
-      final Shape table =
+      final SymbolicValue table =
           Leaf.of("string", Set.of(Contribution.identity(Origin.of(Part.TOPIC)).transformed()));
-      return Transform.changed(
+      return SymbolicTransform.changed(
           routed,
           Side.KEY,
-          Structs.change(record.key(), tree -> Structs.add(tree, keyField, table)));
+          StructOperations.change(
+              record.key(), tree -> StructOperations.add(tree, keyField, table)));
     };
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.columns;
 
-import dev.lineagelab.connect.columns.RecordState.Side;
-import dev.lineagelab.connect.columns.Shape.Absent;
-import dev.lineagelab.connect.columns.Shape.Leaf;
-import dev.lineagelab.connect.columns.Shape.Tree;
-import dev.lineagelab.connect.columns.Shape.Unknown;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
+import dev.lineagelab.connect.columns.SymbolicValue.Absent;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
+import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -37,27 +37,28 @@ final class FieldTransforms {
   private FieldTransforms() {}
 
   /** {@code ReplaceField}: leaves fields out and renames others. */
-  static Transform replaceField(final Side side, final Options options) {
+  static SymbolicTransform replaceField(final Side side, final ConnectorOptions options) {
     final Set<String> exclude = new HashSet<>(eitherName(options, "exclude", "blacklist"));
     final Set<String> include = new HashSet<>(eitherName(options, "include", "whitelist"));
     final Map<String, String> renames = pairs(options, "renames");
     return record ->
-        Transform.onStruct(
+        SymbolicTransform.onStruct(
                 side,
                 tree -> {
-                  final Tree kept =
-                      Structs.remove(include.isEmpty() ? tree : only(tree, include), exclude);
+                  final StructValue kept =
+                      StructOperations.remove(
+                          include.isEmpty() ? tree : only(tree, include), exclude);
                   return renamed(kept, tree, renames, record.hasSchema(side));
                 })
             .apply(record);
   }
 
   private static List<String> eitherName(
-      final Options options, final String name, final String oldName) {
+      final ConnectorOptions options, final String name, final String oldName) {
     return options.has(name) ? options.list(name) : options.list(oldName);
   }
 
-  private static Map<String, String> pairs(final Options options, final String name) {
+  private static Map<String, String> pairs(final ConnectorOptions options, final String name) {
     final Map<String, String> pairs = new LinkedHashMap<>();
     for (final String item : options.list(name)) {
       final String[] parts = item.split(":");
@@ -69,19 +70,19 @@ final class FieldTransforms {
     return pairs;
   }
 
-  private static Tree only(final Tree tree, final Set<String> names) {
-    final Map<String, Shape> fields = new LinkedHashMap<>();
+  private static StructValue only(final StructValue tree, final Set<String> names) {
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     // In the order of the schema as far as it is known.
     Stream.concat(tree.fields().keySet().stream(), names.stream().sorted())
         .filter(names::contains)
         .filter(name -> !(tree.child(name) instanceof Absent))
         .forEach(name -> fields.put(name, tree.child(name)));
-    return new Tree(tree.name(), fields, Shape.ABSENT, Set.of(), tree.certain());
+    return new StructValue(tree.name(), fields, SymbolicValue.ABSENT, Set.of(), tree.certain());
   }
 
-  private static Optional<Tree> renamed(
-      final Tree kept,
-      final Tree original,
+  private static Optional<StructValue> renamed(
+      final StructValue kept,
+      final StructValue original,
       final Map<String, String> renames,
       final boolean hasSchema) {
     if (original.certain()) {
@@ -97,13 +98,13 @@ final class FieldTransforms {
    * Renames as Kafka does: it looks for the value of a new field under the name that the renames
    * give for it, even if the field was excluded or another one has that name already.
    */
-  private static Optional<Tree> renamedExactly(
-      final Tree kept, final Tree original, final Map<String, String> renames) {
+  private static Optional<StructValue> renamedExactly(
+      final StructValue kept, final StructValue original, final Map<String, String> renames) {
     final Map<String, String> oldNames = inverse(renames);
-    final Map<String, Shape> fields = new LinkedHashMap<>();
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     for (final String name : kept.fields().keySet()) {
       final String newName = renames.getOrDefault(name, name);
-      final Shape value = original.child(oldNames.getOrDefault(newName, newName));
+      final SymbolicValue value = original.child(oldNames.getOrDefault(newName, newName));
       if (value instanceof Absent || fields.put(newName, value) != null) {
         return Optional.empty();
       }
@@ -125,16 +126,16 @@ final class FieldTransforms {
    * new name has the value of the old one in any case: Kafka fails where there is another field of
    * that name, be the old one there or not.
    */
-  private static Tree renamedBySchema(
-      final Tree kept, final Tree original, final Map<String, String> renames) {
-    final Map<String, Shape> fields = new LinkedHashMap<>(kept.fields());
+  private static StructValue renamedBySchema(
+      final StructValue kept, final StructValue original, final Map<String, String> renames) {
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(kept.fields());
     fields.keySet().removeAll(renames.keySet());
     final Set<String> gone = new HashSet<>(kept.gone());
     gone.addAll(renames.keySet());
     inverse(renames)
         .forEach(
             (to, from) -> {
-              final Shape value = original.child(from);
+              final SymbolicValue value = original.child(from);
               final boolean isKept =
                   !(kept.child(from) instanceof Absent)
                       || !renames.containsKey(to) && !(kept.child(to) instanceof Absent);
@@ -152,9 +153,9 @@ final class FieldTransforms {
    * The same where it is not known either whether there is a schema: a map may have a field of the
    * new name and keep it, so that what that name means can be unclear.
    */
-  private static Tree renamedIfThere(
-      final Tree kept, final Tree original, final Map<String, String> renames) {
-    final Map<String, Shape> fields = new LinkedHashMap<>(kept.fields());
+  private static StructValue renamedIfThere(
+      final StructValue kept, final StructValue original, final Map<String, String> renames) {
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(kept.fields());
     fields.keySet().removeAll(renames.keySet());
     renames.forEach(
         (from, to) -> {
@@ -177,61 +178,65 @@ final class FieldTransforms {
   }
 
   /** {@code Cast}: converts the whole, or fields. */
-  static Transform cast(final Side side, final Options options) {
+  static SymbolicTransform cast(final Side side, final ConnectorOptions options) {
     final List<String> spec = options.list("spec");
     if (spec.isEmpty()) {
       throw new UnusableOptionException("'spec' is missing");
     }
     if (spec.size() == 1 && !spec.get(0).contains(":")) {
       final String type = spec.get(0).toLowerCase(Locale.ROOT);
-      return record -> Transform.changed(record, side, Structs.converted(record.side(side), type));
+      return record ->
+          SymbolicTransform.changed(
+              record, side, StructOperations.converted(record.side(side), type));
     }
     final Map<String, String> types = pairs(options, "spec");
-    return Transform.onStruct(
+    return SymbolicTransform.onStruct(
         side,
         tree -> {
-          Optional<Tree> changed = Optional.of(tree);
+          Optional<StructValue> changed = Optional.of(tree);
           for (final Map.Entry<String, String> cast : types.entrySet()) {
             final String type = cast.getValue().strip().toLowerCase(Locale.ROOT);
             changed =
                 changed.flatMap(
-                    t -> Structs.replace(t, cast.getKey().strip(), old -> cast(old, type)));
+                    t ->
+                        StructOperations.replace(t, cast.getKey().strip(), old -> cast(old, type)));
           }
           return changed;
         });
   }
 
-  private static Optional<Shape> cast(final Shape shape, final String type) {
-    return isAnyOf(shape, NO_SCALARS) ? Optional.empty() : Structs.converted(shape, type);
+  private static Optional<SymbolicValue> cast(final SymbolicValue shape, final String type) {
+    return isAnyOf(shape, NO_SCALARS) ? Optional.empty() : StructOperations.converted(shape, type);
   }
 
-  private static boolean isAnyOf(final Shape shape, final Pattern types) {
+  private static boolean isAnyOf(final SymbolicValue shape, final Pattern types) {
     return shape instanceof final Leaf leaf
         && leaf.type() != null
         && types.matcher(leaf.type()).lookingAt();
   }
 
   /** {@code MaskField}: the same value in place of all. It fails where there is no value. */
-  static Transform maskField(final Side side, final Options options) {
+  static SymbolicTransform maskField(final Side side, final ConnectorOptions options) {
     final List<String> names = options.list("fields");
-    return Transform.onPresentStruct(
+    return SymbolicTransform.onPresentStruct(
         side,
         tree -> {
-          Optional<Tree> changed = Optional.of(tree);
+          Optional<StructValue> changed = Optional.of(tree);
           for (final String name : names) {
-            changed = changed.flatMap(t -> Structs.replace(t, name, FieldTransforms::masked));
+            changed =
+                changed.flatMap(t -> StructOperations.replace(t, name, FieldTransforms::masked));
           }
           return changed;
         });
   }
 
   /** A field whose value does not tell what it was. */
-  static Optional<Shape> masked(final Shape shape) {
-    return Structs.computed(shape, null, Contribution::masked);
+  static Optional<SymbolicValue> masked(final SymbolicValue shape) {
+    return StructOperations.computed(shape, null, Contribution::masked);
   }
 
   /** {@code TimestampConverter}: converts the whole, or a field. */
-  static Transform timestampConverter(final Side side, final Options options) {
+  static SymbolicTransform timestampConverter(final Side side, final ConnectorOptions options) {
     final String type = TIMESTAMP_TYPES.get(options.required("target.type"));
     if (type == null) {
       throw new UnusableOptionException("'target.type' is none that is known");
@@ -240,12 +245,12 @@ final class FieldTransforms {
     return field
         .map(
             name ->
-                Transform.onStruct(
-                    side, tree -> Structs.replace(tree, name, old -> time(old, type))))
-        .orElse(record -> Transform.changed(record, side, time(record.side(side), type)));
+                SymbolicTransform.onStruct(
+                    side, tree -> StructOperations.replace(tree, name, old -> time(old, type))))
+        .orElse(record -> SymbolicTransform.changed(record, side, time(record.side(side), type)));
   }
 
-  private static Optional<Shape> time(final Shape shape, final String type) {
-    return isAnyOf(shape, NO_TIMES) ? Optional.empty() : Structs.converted(shape, type);
+  private static Optional<SymbolicValue> time(final SymbolicValue shape, final String type) {
+    return isAnyOf(shape, NO_TIMES) ? Optional.empty() : StructOperations.converted(shape, type);
   }
 }

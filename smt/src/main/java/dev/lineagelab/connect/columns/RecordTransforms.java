@@ -2,9 +2,9 @@
 package dev.lineagelab.connect.columns;
 
 import dev.lineagelab.connect.columns.Origin.Part;
-import dev.lineagelab.connect.columns.RecordState.Side;
-import dev.lineagelab.connect.columns.Shape.Leaf;
-import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +28,7 @@ final class RecordTransforms {
   private RecordTransforms() {}
 
   /** {@code InsertField}: adds topic, partition, offset, timestamp, or a constant. */
-  static Transform insertField(final Side side, final Options options) {
+  static SymbolicTransform insertField(final Side side, final ConnectorOptions options) {
     final Map<String, Part> metadata = new LinkedHashMap<>();
     METADATA_FIELDS.forEach(
         (option, part) ->
@@ -37,28 +37,29 @@ final class RecordTransforms {
         options.text("topic.field").map(RecordTransforms::withoutMark);
     final Optional<String> constant =
         options.text("static.field").map(RecordTransforms::withoutMark);
-    final Shape constantValue = Leaf.constant("string", options.text("static.value").orElse(null));
+    final SymbolicValue constantValue =
+        Leaf.constant("string", options.text("static.value").orElse(null));
     return record ->
-        Transform.onStruct(
+        SymbolicTransform.onStruct(
                 side,
                 tree -> {
-                  Optional<Tree> added =
+                  Optional<StructValue> added =
                       topicField.isPresent()
-                          ? Structs.add(tree, topicField.get(), topicOf(record))
+                          ? StructOperations.add(tree, topicField.get(), topicOf(record))
                           : Optional.of(tree);
                   for (final Map.Entry<String, Part> field : metadata.entrySet()) {
-                    final Shape value = record.metadata().get(field.getValue());
-                    added = added.flatMap(t -> Structs.add(t, field.getKey(), value));
+                    final SymbolicValue value = record.metadata().get(field.getValue());
+                    added = added.flatMap(t -> StructOperations.add(t, field.getKey(), value));
                   }
                   return constant.isPresent()
-                      ? added.flatMap(t -> Structs.add(t, constant.get(), constantValue))
+                      ? added.flatMap(t -> StructOperations.add(t, constant.get(), constantValue))
                       : added;
                 })
             .apply(record);
   }
 
   /** The name of a record's topic as a value. */
-  static Shape topicOf(final RecordState record) {
+  static SymbolicValue topicOf(final SymbolicRecord record) {
     final String type = "string";
     final Origin origin = Origin.of(Part.TOPIC);
     if (record.topic() instanceof final TopicName.Known known) {
@@ -66,7 +67,7 @@ final class RecordTransforms {
       return new Leaf(type, null, new TreeSet<>(Set.of(contribution)), known.name());
     }
     return record.topic() instanceof final TopicName.Unknown unknown
-        ? new Shape.Unknown(type, null, unknown.reason())
+        ? new SymbolicValue.Unknown(type, null, unknown.reason())
         : Leaf.of(type, Set.of(Contribution.identity(origin).transformed()));
   }
 
@@ -77,27 +78,28 @@ final class RecordTransforms {
   }
 
   /** {@code RegexRouter}. */
-  static Transform regexRouter(final Options options) {
-    final Regex regex = Regex.of(options.required("regex"));
+  static SymbolicTransform regexRouter(final ConnectorOptions options) {
+    final BoundedRegex regex = BoundedRegex.of(options.required("regex"));
     final String replacement = options.text("replacement").orElse("");
     return record -> List.of(record.with(routed(record.topic(), regex, replacement)));
   }
 
   /** The topic that a router makes of one. */
-  static TopicName routed(final TopicName topic, final Regex regex, final String replacement) {
+  static TopicName routed(
+      final TopicName topic, final BoundedRegex regex, final String replacement) {
     if (topic instanceof final TopicName.Known known) {
       return regex
           .replaceAllOf(known.name(), replacement)
           .<TopicName>map(TopicName.Known::new)
           .orElse(topic);
     }
-    return topic instanceof TopicName.Timed
+    return topic instanceof TopicName.Timestamped
         ? new TopicName.Unknown("A router decides on a topic that has the record's time in it.")
         : topic;
   }
 
   /** {@code TimestampRouter}: the topic gets the record's time. */
-  static Transform timestampRouter(final Options options) {
+  static SymbolicTransform timestampRouter(final ConnectorOptions options) {
     final String format = options.text("topic.format").orElse("${topic}-${timestamp}");
     return record -> List.of(record.with(timed(record.topic(), format)));
   }
@@ -113,7 +115,7 @@ final class RecordTransforms {
     final String inner =
         topic instanceof final TopicName.Known known
             ? Pattern.quote(known.name())
-            : ((TopicName.Timed) topic).regex();
+            : ((TopicName.Timestamped) topic).regex();
     final StringBuilder regex = new StringBuilder();
     final Matcher placeholders = Pattern.compile("\\$\\{(topic|timestamp)}").matcher(format);
     int at = 0;
@@ -122,14 +124,14 @@ final class RecordTransforms {
       regex.append("topic".equals(placeholders.group(1)) ? inner : ".+");
       at = placeholders.end();
     }
-    return new TopicName.Timed(regex.append(Pattern.quote(format.substring(at))).toString());
+    return new TopicName.Timestamped(regex.append(Pattern.quote(format.substring(at))).toString());
   }
 
   /** {@code DropHeaders}. */
-  static Transform dropHeaders(final Options options) {
+  static SymbolicTransform dropHeaders(final ConnectorOptions options) {
     final List<String> names = options.list("headers");
     return record -> {
-      RecordState changed = record;
+      SymbolicRecord changed = record;
       for (final String name : names) {
         changed = changed.withHeader(name, false);
       }
@@ -138,32 +140,33 @@ final class RecordTransforms {
   }
 
   /** {@code InsertHeader}. */
-  static Transform insertHeader(final Options options) {
+  static SymbolicTransform insertHeader(final ConnectorOptions options) {
     final String name = options.required("header");
     return record -> List.of(record.withHeader(name, true));
   }
 
   /** {@code HeaderFrom}: copies or moves fields to headers. It fails where there is no value. */
-  static Transform headerFrom(final Side side, final Options options) {
+  static SymbolicTransform headerFrom(final Side side, final ConnectorOptions options) {
     final List<String> fields = options.list("fields");
     final List<String> headers = options.list("headers");
     final boolean isMove = "move".equals(options.required("operation"));
-    final Transform change =
-        Transform.onPresentStruct(
+    final SymbolicTransform change =
+        SymbolicTransform.onPresentStruct(
             side,
             tree -> {
               final boolean isComplete =
-                  fields.stream().noneMatch(name -> tree.child(name) instanceof Shape.Absent);
+                  fields.stream()
+                      .noneMatch(name -> tree.child(name) instanceof SymbolicValue.Absent);
               if (!isComplete) {
                 return Optional.empty();
               }
-              return Optional.of(isMove ? Structs.remove(tree, Set.copyOf(fields)) : tree);
+              return Optional.of(isMove ? StructOperations.remove(tree, Set.copyOf(fields)) : tree);
             });
     return record ->
         change.apply(record).stream()
             .map(
                 changed -> {
-                  RecordState more = changed;
+                  SymbolicRecord more = changed;
                   for (final String header : headers) {
                     more = more.withHeader(header, true);
                   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.columns;
 
-import dev.lineagelab.connect.columns.RecordState.Side;
-import dev.lineagelab.connect.columns.Shape.Absent;
-import dev.lineagelab.connect.columns.Shape.Leaf;
-import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
+import dev.lineagelab.connect.columns.SymbolicValue.Absent;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +15,12 @@ final class StructTransforms {
   private StructTransforms() {}
 
   /** {@code ExtractField}: a field in place of the whole. */
-  static Transform extractField(final Side side, final Options options) {
+  static SymbolicTransform extractField(final Side side, final ConnectorOptions options) {
     final List<String> path = path(options);
     return record -> {
-      final Shape whole = record.side(side);
-      final Shape found = Structs.change(whole, tree -> Optional.of(at(tree, path))).orElse(whole);
+      final SymbolicValue whole = record.side(side);
+      final SymbolicValue found =
+          StructOperations.change(whole, tree -> Optional.of(at(tree, path))).orElse(whole);
       if (whole instanceof Absent) {
         return List.of(record);
       }
@@ -32,15 +33,15 @@ final class StructTransforms {
     };
   }
 
-  private static List<String> path(final Options options) {
+  private static List<String> path(final ConnectorOptions options) {
     final String field = options.required("field");
     return options.text("field.syntax.version").filter("v2"::equalsIgnoreCase).isPresent()
         ? FieldPath.parse(field)
         : List.of(field);
   }
 
-  private static Shape at(final Shape shape, final List<String> path) {
-    Shape found = shape;
+  private static SymbolicValue at(final SymbolicValue shape, final List<String> path) {
+    SymbolicValue found = shape;
     for (final String step : path) {
       found = found.child(step);
     }
@@ -48,30 +49,30 @@ final class StructTransforms {
   }
 
   /** {@code HoistField}: a struct around the whole, also around no value. */
-  static Transform hoistField(final Side side, final Options options) {
+  static SymbolicTransform hoistField(final Side side, final ConnectorOptions options) {
     final String field = options.required("field");
     return record -> {
-      final Shape inner = record.side(side);
-      final Shape present = inner instanceof Absent ? Leaf.constant(null, null) : inner;
-      final Tree hoisted = Tree.exactly(null, Map.of(field, present));
+      final SymbolicValue inner = record.side(side);
+      final SymbolicValue present = inner instanceof Absent ? Leaf.constant(null, null) : inner;
+      final StructValue hoisted = StructValue.exactly(null, Map.of(field, present));
       return List.of(
           side == Side.VALUE ? record.withValue(hoisted, false) : record.with(side, hoisted));
     };
   }
 
   /** {@code Flatten}. */
-  static Transform flatten(final Side side, final Options options) {
+  static SymbolicTransform flatten(final Side side, final ConnectorOptions options) {
     final String delimiter = options.text("delimiter").orElse(options.has("delimiter") ? "" : ".");
-    return Transform.onStruct(
+    return SymbolicTransform.onStruct(
         side,
         tree ->
             tree.fields().values().stream().anyMatch(StructTransforms::hasMap)
                 ? Optional.empty()
-                : Structs.flattened(tree, delimiter));
+                : StructOperations.flattened(tree, delimiter));
   }
 
-  private static boolean hasMap(final Shape shape) {
-    if (shape instanceof final Tree tree) {
+  private static boolean hasMap(final SymbolicValue shape) {
+    if (shape instanceof final StructValue tree) {
       return tree.fields().values().stream().anyMatch(StructTransforms::hasMap);
     }
     return shape instanceof final Leaf leaf
@@ -80,32 +81,33 @@ final class StructTransforms {
   }
 
   /** {@code ValueToKey}: fields of the value as a new key. */
-  static Transform valueToKey(final Options options) {
+  static SymbolicTransform valueToKey(final ConnectorOptions options) {
     final List<String> names = options.list("fields");
     return record -> {
-      final Optional<Shape> key =
-          Structs.change(
+      final Optional<SymbolicValue> key =
+          StructOperations.change(
               record.value(),
               tree -> {
-                final Map<String, Shape> fields = new LinkedHashMap<>();
+                final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
                 names.forEach(name -> fields.put(name, tree.child(name)));
-                return fields.containsValue(Shape.ABSENT)
+                return fields.containsValue(SymbolicValue.ABSENT)
                     ? Optional.empty()
-                    : Optional.of(Tree.exactly(null, fields));
+                    : Optional.of(StructValue.exactly(null, fields));
               });
-      return Transform.changed(record, Side.KEY, key);
+      return SymbolicTransform.changed(record, Side.KEY, key);
     };
   }
 
   /** {@code SetSchemaMetadata}: of what it sets, only the name tells what a record is. */
-  static Transform setSchemaMetadata(final Side side, final Options options) {
+  static SymbolicTransform setSchemaMetadata(final Side side, final ConnectorOptions options) {
     final Optional<String> name = options.text("schema.name");
     return record ->
-        name.isPresent() && record.side(side) instanceof final Tree tree
+        name.isPresent() && record.side(side) instanceof final StructValue tree
             ? List.of(
                 record.with(
                     side,
-                    new Tree(name.get(), tree.fields(), tree.rest(), tree.gone(), tree.certain())))
+                    new StructValue(
+                        name.get(), tree.fields(), tree.rest(), tree.gone(), tree.certain())))
             : List.of(record);
   }
 }

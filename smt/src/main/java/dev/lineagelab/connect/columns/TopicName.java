@@ -13,7 +13,7 @@ public sealed interface TopicName {
    *
    * @param regex what all such names match
    */
-  record Timed(String regex) implements TopicName {}
+  record Timestamped(String regex) implements TopicName {}
 
   /** It cannot be told. */
   record Unknown(String reason) implements TopicName {}
@@ -24,8 +24,8 @@ public sealed interface TopicName {
       return known.name.equals(topic);
     }
     try {
-      return this instanceof final Timed timed
-          && new Regex(Pattern.compile(timed.regex, Pattern.DOTALL)).matches(topic);
+      return this instanceof final Timestamped timed
+          && new BoundedRegex(Pattern.compile(timed.regex, Pattern.DOTALL)).matches(topic);
     } catch (final UnusableOptionException e) {
       // A format with the time in it again and again: what cannot be told is not claimed.
       return false;

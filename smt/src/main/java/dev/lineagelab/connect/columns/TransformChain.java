@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.columns;
 
-import dev.lineagelab.connect.columns.Condition.Outcome;
+import dev.lineagelab.connect.columns.TransformPredicate.Outcome;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -32,7 +32,8 @@ public final class TransformChain {
    *
    * @param alias its name in the configuration
    */
-  private record Step(String alias, String className, Transform transform, Condition condition) {}
+  private record Step(
+      String alias, String className, SymbolicTransform transform, TransformPredicate condition) {}
 
   private TransformChain(final List<Step> steps) {
     this.steps = List.copyOf(steps);
@@ -46,28 +47,30 @@ public final class TransformChain {
    */
   public static TransformChain of(
       final Map<String, String> config, final Collection<String> observers) {
-    final Options connector = new Options(config);
-    final Map<String, Condition> conditions = new HashMap<>();
+    final ConnectorOptions connector = new ConnectorOptions(config);
+    final Map<String, TransformPredicate> conditions = new HashMap<>();
     final List<Step> steps = new ArrayList<>();
     final List<String> aliases = aliases(connector);
     for (final String alias : aliases) {
-      final Options options = below(connector, alias);
-      final Condition condition = condition(options, connector, conditions);
-      final Options last = lastOfItsClass(options, connector, aliases);
+      final ConnectorOptions options = below(connector, alias);
+      final TransformPredicate condition = condition(options, connector, conditions);
+      final ConnectorOptions last = lastOfItsClass(options, connector, aliases);
       steps.add(step(alias, options, last, observers, condition));
     }
     return new TransformChain(steps);
   }
 
-  private static Options below(final Options connector, final String alias) {
+  private static ConnectorOptions below(final ConnectorOptions connector, final String alias) {
     return connector.below("transforms." + alias + ".");
   }
 
-  private static Options lastOfItsClass(
-      final Options options, final Options connector, final List<String> aliases) {
-    Options last = options;
+  private static ConnectorOptions lastOfItsClass(
+      final ConnectorOptions options,
+      final ConnectorOptions connector,
+      final List<String> aliases) {
+    ConnectorOptions last = options;
     for (final String alias : aliases) {
-      final Options other = below(connector, alias);
+      final ConnectorOptions other = below(connector, alias);
       if (options.isSame("type", other)) {
         last = other;
       }
@@ -75,7 +78,7 @@ public final class TransformChain {
     return last;
   }
 
-  private static List<String> aliases(final Options connector) {
+  private static List<String> aliases(final ConnectorOptions connector) {
     try {
       return connector.list("transforms").stream().distinct().toList();
     } catch (final UnusableOptionException e) {
@@ -84,36 +87,39 @@ public final class TransformChain {
     }
   }
 
-  private static Condition condition(
-      final Options transform, final Options connector, final Map<String, Condition> conditions) {
+  private static TransformPredicate condition(
+      final ConnectorOptions transform,
+      final ConnectorOptions connector,
+      final Map<String, TransformPredicate> conditions) {
     try {
       final Optional<String> name = transform.text("predicate");
       if (name.isEmpty()) {
-        return Condition.ALWAYS;
+        return TransformPredicate.ALWAYS;
       }
-      final Condition condition =
+      final TransformPredicate condition =
           conditions.computeIfAbsent(
-              name.get(), key -> Condition.of(key, connector.below("predicates." + key + ".")));
+              name.get(),
+              key -> TransformPredicate.of(key, connector.below("predicates." + key + ".")));
       return transform.flag("negate", false) ? condition.negated() : condition;
     } catch (final UnusableOptionException e) {
-      return Condition.of("", new Options(Map.of()));
+      return TransformPredicate.of("", new ConnectorOptions(Map.of()));
     }
   }
 
   private static Step step(
       final String alias,
-      final Options options,
-      final Options last,
+      final ConnectorOptions options,
+      final ConnectorOptions last,
       final Collection<String> observers,
-      final Condition condition) {
+      final TransformPredicate condition) {
     String className = "of unknown class";
     try {
-      className = KnownTransforms.fullName(options.required("type"), observers);
+      className = SupportedTransforms.fullName(options.required("type"), observers);
       final String name = className;
-      final Optional<Transform> known =
+      final Optional<SymbolicTransform> known =
           observers.contains(name)
               ? Optional.of(record -> List.of(record))
-              : KnownTransforms.of(name, options, last);
+              : SupportedTransforms.of(name, options, last);
       return new Step(
           alias,
           name,
@@ -124,7 +130,8 @@ public final class TransformChain {
     }
   }
 
-  private static Transform losing(final String alias, final String className, final String why) {
+  private static SymbolicTransform losing(
+      final String alias, final String className, final String why) {
     return record -> List.of(record.lost(lossBy(alias, className, why)));
   }
 
@@ -148,7 +155,7 @@ public final class TransformChain {
 
   /** Whether topics may change in it: then one at its end does not tell which one it was. */
   public boolean mayRoute() {
-    return apply(RecordState.startingAs(PROBE)).stream()
+    return apply(SymbolicRecord.startingAs(PROBE)).stream()
             .anyMatch(way -> !way.topic().equals(new TopicName.Known(PROBE)))
         || steps.stream().anyMatch(step -> step.className.endsWith("Router"));
   }
@@ -175,20 +182,20 @@ public final class TransformChain {
    *
    * @return what may come out; empty if nothing can
    */
-  public List<RecordState> apply(final RecordState record) {
-    List<RecordState> ways = List.of(record);
+  public List<SymbolicRecord> apply(final SymbolicRecord record) {
+    List<SymbolicRecord> ways = List.of(record);
     for (final Step step : steps) {
-      final List<RecordState> next = new ArrayList<>();
+      final List<SymbolicRecord> next = new ArrayList<>();
       ways.forEach(way -> next.addAll(apply(step, way)));
       ways = limited(next.stream().distinct().toList());
     }
     return ways;
   }
 
-  private static List<RecordState> apply(final Step step, final RecordState record) {
+  private static List<SymbolicRecord> apply(final Step step, final SymbolicRecord record) {
     try {
       final Outcome outcome = step.condition.test().apply(record);
-      final List<RecordState> result = new ArrayList<>();
+      final List<SymbolicRecord> result = new ArrayList<>();
       outcome.met().forEach(met -> result.addAll(step.transform.apply(met)));
       final boolean isFilter =
           step.className.equals(FILTER)
@@ -207,24 +214,24 @@ public final class TransformChain {
   }
 
   /** Too many ways become one for each topic; where that does not help, nothing is known. */
-  private static List<RecordState> limited(final List<RecordState> ways) {
+  private static List<SymbolicRecord> limited(final List<SymbolicRecord> ways) {
     if (ways.size() <= MAX_WAYS) {
       return ways;
     }
-    final List<RecordState> merged = byTopic(ways, RecordState::merged);
+    final List<SymbolicRecord> merged = byTopic(ways, SymbolicRecord::merged);
     return merged.size() <= MAX_WAYS
         ? merged
         : List.of(merged.get(0).lost("Records take too many ways through the transforms."));
   }
 
   /** One record for each topic to which it may go. */
-  public static List<RecordState> byTopic(final List<RecordState> ways) {
-    return byTopic(ways, RecordState::anyOf);
+  public static List<SymbolicRecord> byTopic(final List<SymbolicRecord> ways) {
+    return byTopic(ways, SymbolicRecord::anyOf);
   }
 
-  private static List<RecordState> byTopic(
-      final List<RecordState> ways, final Function<List<RecordState>, RecordState> union) {
-    final Map<TopicName, List<RecordState>> groups = new LinkedHashMap<>();
+  private static List<SymbolicRecord> byTopic(
+      final List<SymbolicRecord> ways, final Function<List<SymbolicRecord>, SymbolicRecord> union) {
+    final Map<TopicName, List<SymbolicRecord>> groups = new LinkedHashMap<>();
     ways.forEach(way -> groups.computeIfAbsent(way.topic(), topic -> new ArrayList<>()).add(way));
     return groups.values().stream().map(union).toList();
   }

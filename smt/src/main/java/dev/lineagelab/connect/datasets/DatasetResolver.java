@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.List;
 
@@ -23,9 +23,9 @@ public interface DatasetResolver {
    * @param seen topics as they were seen somewhere in the chain
    * @throws dev.lineagelab.connect.columns.UnusableOptionException the configuration does not tell
    */
-  default Resolved<SourceStream> streams(
-      final Connector connector, final List<ObservedTopic> seen) {
-    return Resolved.none();
+  default Resolution<SourceStream> streams(
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
+    return Resolution.none();
   }
 
   /**
@@ -34,7 +34,8 @@ public interface DatasetResolver {
    * @param record as the chain leaves it
    * @throws dev.lineagelab.connect.columns.UnusableOptionException the configuration does not tell
    */
-  default Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
-    return Resolved.none();
+  default Resolution<SinkTarget> targets(
+      final ConnectorContext connector, final SymbolicRecord record) {
+    return Resolution.none();
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.ObservedTopic;
@@ -32,21 +32,22 @@ public final class DebeziumResolver implements DatasetResolver {
     return database(connectorClass).isPresent();
   }
 
-  private static Optional<Database> database(final String connectorClass) {
-    return Database.ALL.stream()
-        .filter(db -> ClassNames.isAnyOf(List.of(db.connectorClass()), connectorClass))
+  private static Optional<DebeziumDatabase> database(final String connectorClass) {
+    return DebeziumDatabase.ALL.stream()
+        .filter(db -> ConnectorClassNames.isAnyOf(List.of(db.connectorClass()), connectorClass))
         .findFirst();
   }
 
   @Override
-  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
-    final Database database = database(connector.view().connectorClass()).orElseThrow();
-    final Options options = connector.options();
+  public Resolution<SourceStream> streams(
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
+    final DebeziumDatabase database = database(connector.view().connectorClass()).orElseThrow();
+    final ConnectorOptions options = connector.options();
     final String prefix = options.required("topic.prefix");
     final Set<String> paths = new TreeSet<>(literalTables(database, options));
     final boolean isComplete = paths.size() == expected(database, options);
     paths.addAll(seenTables(database, connector, prefix, seen));
-    final ChangeEvents events = new ChangeEvents(database, options);
+    final DebeziumChangeEvents events = new DebeziumChangeEvents(database, options);
     final List<SourceStream> streams =
         paths.stream()
             .map(
@@ -54,7 +55,7 @@ public final class DebeziumResolver implements DatasetResolver {
                     events.stream(
                         table(database, connector, path), topic(options, prefix, path), path))
             .toList();
-    return new Resolved<>(
+    return new Resolution<>(
         streams,
         isComplete
             ? List.of()
@@ -65,8 +66,8 @@ public final class DebeziumResolver implements DatasetResolver {
   }
 
   private static Dataset table(
-      final Database database, final Connector connector, final String path) {
-    final Options options = connector.options();
+      final DebeziumDatabase database, final ConnectorContext connector, final String path) {
+    final ConnectorOptions options = connector.options();
     final String name =
         database.outerNames().stream()
             .flatMap(option -> options.text(option).stream())
@@ -76,10 +77,12 @@ public final class DebeziumResolver implements DatasetResolver {
     return connector.dataset(namespace(database, options), name);
   }
 
-  private static String namespace(final Database database, final Options options) {
+  private static String namespace(final DebeziumDatabase database, final ConnectorOptions options) {
     final Optional<String> connectionString = options.text("mongodb.connection.string");
     if (connectionString.isPresent()) {
-      return database.scheme() + "://" + Address.first(connectionString.get(), database.port());
+      return database.scheme()
+          + "://"
+          + ServerAddress.first(connectionString.get(), database.port());
     }
     return database.scheme()
         + "://"
@@ -89,13 +92,15 @@ public final class DebeziumResolver implements DatasetResolver {
   }
 
   /** As Debezium calls it: of other characters Kafka allows none. */
-  private static String topic(final Options options, final String prefix, final String path) {
+  private static String topic(
+      final ConnectorOptions options, final String prefix, final String path) {
     final String delimiter = options.text("topic.delimiter").orElse(".");
     return (prefix + delimiter + path.replace(".", delimiter)).replaceAll("[^\\w.\\-]", "_");
   }
 
   /** Tables that are named by themselves, not by a pattern. */
-  private static List<String> literalTables(final Database database, final Options options) {
+  private static List<String> literalTables(
+      final DebeziumDatabase database, final ConnectorOptions options) {
     if (options.has("topic.naming.strategy")
         && !options.required("topic.naming.strategy").endsWith(".SchemaTopicNamingStrategy")) {
       return List.of();
@@ -114,7 +119,7 @@ public final class DebeziumResolver implements DatasetResolver {
         .toList();
   }
 
-  private static int expected(final Database database, final Options options) {
+  private static int expected(final DebeziumDatabase database, final ConnectorOptions options) {
     final int tables = (int) options.list(database.include()).stream().distinct().count();
     final int databases =
         database.databases() == null ? 1 : options.list(database.databases()).size();
@@ -122,12 +127,13 @@ public final class DebeziumResolver implements DatasetResolver {
   }
 
   private static List<String> seenTables(
-      final Database database,
-      final Connector connector,
+      final DebeziumDatabase database,
+      final ConnectorContext connector,
       final String prefix,
       final List<ObservedTopic> seen) {
     final TransformChain chain =
-        TransformChain.of(connector.view().config(), List.of(ConnectorDescriber.OWN_TRANSFORM));
+        TransformChain.of(
+            connector.view().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
     if (RENAMING.stream().anyMatch(chain::has)) {
       return List.of();
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Columns;
+import dev.lineagelab.connect.columns.ColumnOrigins;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.Contribution;
-import dev.lineagelab.connect.columns.Options;
 import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
-import dev.lineagelab.connect.columns.RecordState;
-import dev.lineagelab.connect.columns.Shape;
-import dev.lineagelab.connect.columns.Shape.Leaf;
-import dev.lineagelab.connect.columns.Shape.Tree;
-import dev.lineagelab.connect.columns.Shape.Unknown;
+import dev.lineagelab.connect.columns.SymbolicRecord;
+import dev.lineagelab.connect.columns.SymbolicValue;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
+import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.ObservedTopic;
@@ -32,26 +32,28 @@ public final class FileStreamResolver implements DatasetResolver {
 
   @Override
   public boolean knows(final String connectorClass) {
-    return ClassNames.isAnyOf(CLASSES, connectorClass);
+    return ConnectorClassNames.isAnyOf(CLASSES, connectorClass);
   }
 
   @Override
-  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
-    final RecordState record =
-        RecordState.startingAs(
+  public Resolution<SourceStream> streams(
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
+    final SymbolicRecord record =
+        SymbolicRecord.startingAs(
             connector.options().required("topic"),
-            Shape.ABSENT,
+            SymbolicValue.ABSENT,
             Leaf.of(TEXT, Origin.of(Part.VALUE)));
     final Optional<Dataset> file = file(connector);
-    return new Resolved<>(
+    return new Resolution<>(
         List.of(new SourceStream(file.orElse(null), record, FileStreamResolver::line, true)),
         notes(file));
   }
 
   @Override
-  public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
+  public Resolution<SinkTarget> targets(
+      final ConnectorContext connector, final SymbolicRecord record) {
     final Optional<Dataset> file = file(connector);
-    return new Resolved<>(
+    return new Resolution<>(
         file.stream().map(f -> SinkTarget.of(f, lines(record.value()))).toList(), notes(file));
   }
 
@@ -60,13 +62,13 @@ public final class FileStreamResolver implements DatasetResolver {
   }
 
   /** The sink writes a value as text: of a struct all fields in one line. */
-  private static Tree lines(final Shape value) {
+  private static StructValue lines(final SymbolicValue value) {
     final boolean isLine = value instanceof final Leaf leaf && TEXT.equals(leaf.type());
-    return Tree.exactly(null, Map.of(LINE, isLine ? value : asText(value)));
+    return StructValue.exactly(null, Map.of(LINE, isLine ? value : asText(value)));
   }
 
-  private static Shape asText(final Shape value) {
-    final Columns columns = Columns.of(Tree.exactly(null, Map.of(LINE, value)));
+  private static SymbolicValue asText(final SymbolicValue value) {
+    final ColumnOrigins columns = ColumnOrigins.of(StructValue.exactly(null, Map.of(LINE, value)));
     if (!columns.reasons().isEmpty()) {
       return Unknown.because(String.join(" ", columns.reasons()));
     }
@@ -76,8 +78,8 @@ public final class FileStreamResolver implements DatasetResolver {
   }
 
   /** Of another path only the worker knows where it begins. */
-  private static Optional<Dataset> file(final Connector connector) {
-    final Options options = connector.options();
+  private static Optional<Dataset> file(final ConnectorContext connector) {
+    final ConnectorOptions options = connector.options();
     return options
         .text("file")
         .filter(path -> path.startsWith("/"))

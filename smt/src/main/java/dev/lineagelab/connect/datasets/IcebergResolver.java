@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Columns;
+import dev.lineagelab.connect.columns.BoundedRegex;
+import dev.lineagelab.connect.columns.ColumnOrigins;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.Contribution;
-import dev.lineagelab.connect.columns.Options;
-import dev.lineagelab.connect.columns.RecordState;
-import dev.lineagelab.connect.columns.Regex;
-import dev.lineagelab.connect.columns.Shape;
-import dev.lineagelab.connect.columns.Shape.Leaf;
-import dev.lineagelab.connect.columns.Shapes;
+import dev.lineagelab.connect.columns.SinkConversions;
+import dev.lineagelab.connect.columns.SymbolicRecord;
+import dev.lineagelab.connect.columns.SymbolicValue;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
 import dev.lineagelab.connect.model.EdgeKind;
 import java.util.List;
 import java.util.Locale;
@@ -30,23 +30,25 @@ public final class IcebergResolver implements DatasetResolver {
 
   @Override
   public boolean knows(final String connectorClass) {
-    return ClassNames.isAnyOf(CLASSES, connectorClass);
+    return ConnectorClassNames.isAnyOf(CLASSES, connectorClass);
   }
 
   @Override
-  public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
-    final Options options = connector.options();
-    final Optional<Shape> route =
+  public Resolution<SinkTarget> targets(
+      final ConnectorContext connector, final SymbolicRecord record) {
+    final ConnectorOptions options = connector.options();
+    final Optional<SymbolicValue> route =
         options.text(ROUTE_FIELD).map(path -> field(record.value(), path));
     if (options.flag("iceberg.tables.dynamic-enabled", false)) {
-      return dynamic(connector, record, route.orElse(Shape.ABSENT));
+      return dynamic(connector, record, route.orElse(SymbolicValue.ABSENT));
     }
     final List<String> tables = options.list("iceberg.tables");
     if (route.isEmpty()) {
-      return Resolved.of(tables.stream().map(t -> target(connector, record, t, Set.of())).toList());
+      return Resolution.of(
+          tables.stream().map(t -> target(connector, record, t, Set.of())).toList());
     }
     if (route.get() instanceof final Leaf leaf && leaf.constant() != null) {
-      return Resolved.of(
+      return Resolution.of(
           tables.stream()
               .filter(
                   table ->
@@ -57,39 +59,39 @@ public final class IcebergResolver implements DatasetResolver {
     return byContent(connector, record, route.get(), tables);
   }
 
-  private static Shape field(final Shape value, final String path) {
-    Shape found = value;
+  private static SymbolicValue field(final SymbolicValue value, final String path) {
+    SymbolicValue found = value;
     for (final String step : path.split("\\.")) {
       found = found.child(step);
     }
     return found;
   }
 
-  private static Optional<Regex> regex(final Options options, final String table) {
-    return options.text("iceberg.table." + table + ".route-regex").map(Regex::of);
+  private static Optional<BoundedRegex> regex(final ConnectorOptions options, final String table) {
+    return options.text("iceberg.table." + table + ".route-regex").map(BoundedRegex::of);
   }
 
   /** Each of the tables can get any record, as a field of it says. */
-  private static Resolved<SinkTarget> byContent(
-      final Connector connector,
-      final RecordState record,
-      final Shape route,
+  private static Resolution<SinkTarget> byContent(
+      final ConnectorContext connector,
+      final SymbolicRecord record,
+      final SymbolicValue route,
       final List<String> tables) {
-    if (route instanceof Shape.Absent) {
-      return Resolved.because(
+    if (route instanceof SymbolicValue.Absent) {
+      return Resolution.because(
           "Records do not have the field of '" + ROUTE_FIELD + "': they go nowhere.");
     }
     final Set<Contribution> filters = filters(route);
-    return Resolved.of(
+    return Resolution.of(
         tables.stream()
             .filter(table -> regex(connector.options(), table).isPresent())
             .map(table -> target(connector, record, table, filters))
             .toList());
   }
 
-  private static Set<Contribution> filters(final Shape route) {
+  private static Set<Contribution> filters(final SymbolicValue route) {
     final Set<Contribution> filters = new TreeSet<>();
-    Columns.of(Shape.Tree.exactly(null, Map.of("route", route)))
+    ColumnOrigins.of(SymbolicValue.StructValue.exactly(null, Map.of("route", route)))
         .known()
         .values()
         .forEach(
@@ -99,19 +101,19 @@ public final class IcebergResolver implements DatasetResolver {
     return filters;
   }
 
-  private static Resolved<SinkTarget> dynamic(
-      final Connector connector, final RecordState record, final Shape route) {
+  private static Resolution<SinkTarget> dynamic(
+      final ConnectorContext connector, final SymbolicRecord record, final SymbolicValue route) {
     if (route instanceof final Leaf leaf && leaf.constant() != null) {
       final String table = leaf.constant().toLowerCase(Locale.ROOT);
-      return Resolved.of(List.of(target(connector, record, table, Set.of())));
+      return Resolution.of(List.of(target(connector, record, table, Set.of())));
     }
-    return Resolved.because(
+    return Resolution.because(
         "Records name their table themselves ('" + ROUTE_FIELD + "'): which ones is not known.");
   }
 
   private static SinkTarget target(
-      final Connector connector,
-      final RecordState record,
+      final ConnectorContext connector,
+      final SymbolicRecord record,
       final String table,
       final Set<Contribution> filters) {
     final IcebergTable place = IcebergTable.of(connector, table);
@@ -122,7 +124,7 @@ public final class IcebergResolver implements DatasetResolver {
     return new SinkTarget(
         place.dataset(),
         place.symlinks(),
-        Shapes.stored(record.value(), StoreTypes.ICEBERG),
+        SinkConversions.stored(record.value(), StoreTypeMappings.ICEBERG),
         hasSchema,
         filters);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.Symlink;
@@ -24,8 +24,8 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
    * @param name with its namespace, such as {@code sales.orders}
    * @throws UnusableOptionException neither place nor catalog are known
    */
-  static IcebergTable of(final Connector connector, final String name) {
-    final Options catalog = connector.options().below("iceberg.catalog.");
+  static IcebergTable of(final ConnectorContext connector, final String name) {
+    final ConnectorOptions catalog = connector.options().below("iceberg.catalog.");
     final String kind = kind(catalog);
     final Optional<Dataset> logical =
         catalog.text("uri").map(uri -> connector.dataset(logicalNamespace(kind, uri), name));
@@ -45,7 +45,7 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
             : List.of());
   }
 
-  private static String kind(final Options catalog) {
+  private static String kind(final ConnectorOptions catalog) {
     final String implementation = catalog.text("catalog-impl").orElse("");
     final String simple = implementation.substring(implementation.lastIndexOf('.') + 1);
     return catalog.text("type").orElse(simple).toLowerCase(Locale.ROOT);
@@ -66,7 +66,9 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
   }
 
   private static String logicalNamespace(final String kind, final String uri) {
-    return kind.startsWith("hive") ? "hive://" + Address.first(uri, 9083) : withoutSecrets(uri);
+    return kind.startsWith("hive")
+        ? "hive://" + ServerAddress.first(uri, 9083)
+        : withoutSecrets(uri);
   }
 
   private static String withoutSecrets(final String uri) {
@@ -76,7 +78,7 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
   }
 
   private static Dataset place(
-      final Connector connector, final String warehouse, final String path) {
+      final ConnectorContext connector, final String warehouse, final String path) {
     final int scheme = warehouse.indexOf("://");
     if (scheme < 0 || warehouse.startsWith("file:")) {
       final String root = scheme < 0 ? warehouse : warehouse.substring(scheme + 3);
@@ -85,7 +87,7 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
     final String name = warehouse.substring(0, scheme).replaceFirst("^s3[an]$", "s3");
     final String rest = warehouse.substring(scheme + 3);
     final String bucket = rest.split("/", 2)[0];
-    final String root = Address.path(warehouse);
+    final String root = ServerAddress.path(warehouse);
     return connector.dataset(name + "://" + bucket, root.isEmpty() ? path : root + "/" + path);
   }
 }

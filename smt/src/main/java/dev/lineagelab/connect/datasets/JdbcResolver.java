@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
-import dev.lineagelab.connect.columns.RecordState;
-import dev.lineagelab.connect.columns.Shape;
-import dev.lineagelab.connect.columns.Shape.Tree;
+import dev.lineagelab.connect.columns.SymbolicRecord;
+import dev.lineagelab.connect.columns.SymbolicValue;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import dev.lineagelab.connect.columns.TopicName;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
 import dev.lineagelab.connect.model.ConnectorType;
@@ -29,40 +29,44 @@ public final class JdbcResolver implements DatasetResolver {
 
   @Override
   public boolean knows(final String connectorClass) {
-    return ClassNames.isAnyOf(CLASSES, connectorClass);
+    return ConnectorClassNames.isAnyOf(CLASSES, connectorClass);
   }
 
   @Override
-  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
-    final Options options = connector.options();
+  public Resolution<SourceStream> streams(
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
+    final ConnectorOptions options = connector.options();
     final String prefix = options.text("topic.prefix").orElse("");
     if (options.text("query").isPresent()) {
-      return Resolved.because("The connector reads a query: from which tables is not known.");
+      return Resolution.because("The connector reads a query: from which tables is not known.");
     }
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final List<String> tables = new ArrayList<>(options.list("table.whitelist"));
     tables.addAll(options.list("table.include.list"));
     if (tables.isEmpty()) {
-      return Resolved.because(
+      return Resolution.because(
           "'table.whitelist' names no tables: which ones are read is not known.");
     }
-    return Resolved.of(
+    return Resolution.of(
         tables.stream().map(table -> stream(connector, url, prefix, table)).toList());
   }
 
   /** The topic has the name of the table alone, without its schema. */
   private static SourceStream stream(
-      final Connector connector, final JdbcUrl url, final String prefix, final String table) {
+      final ConnectorContext connector,
+      final JdbcUrl url,
+      final String prefix,
+      final String table) {
     final String simple = table.substring(table.lastIndexOf('.') + 1);
     return new SourceStream(
         connector.dataset(url.namespace(), url.tableName(table)),
-        RecordState.startingAs(prefix + simple, Shape.ABSENT, row()),
+        SymbolicRecord.startingAs(prefix + simple, SymbolicValue.ABSENT, row()),
         JdbcResolver::column,
         false);
   }
 
-  private static Shape row() {
-    return new Shape.Untouched(Origin.of(Part.VALUE), Set.of());
+  private static SymbolicValue row() {
+    return new SymbolicValue.Passthrough(Origin.of(Part.VALUE), Set.of());
   }
 
   private static Optional<InputColumn> column(final Origin origin) {
@@ -72,16 +76,17 @@ public final class JdbcResolver implements DatasetResolver {
   }
 
   @Override
-  public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
-    final Options options = connector.options();
+  public Resolution<SinkTarget> targets(
+      final ConnectorContext connector, final SymbolicRecord record) {
+    final ConnectorOptions options = connector.options();
     if (connector.view().type() != ConnectorType.SINK
         || !(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolved.because(Routing.note(record.topic()));
+      return Resolution.because(Routing.note(record.topic()));
     }
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final String table =
         options.text("table.name.format").orElse("${topic}").replace("${topic}", topic.name());
-    return Resolved.of(
+    return Resolution.of(
         List.of(
             SinkTarget.of(
                 connector.dataset(url.namespace(), url.tableName(table)),
@@ -89,9 +94,10 @@ public final class JdbcResolver implements DatasetResolver {
   }
 
   /** The fields of the value, and what the primary key is made of. */
-  private static Shape columns(final Options options, final RecordState record) {
+  private static SymbolicValue columns(
+      final ConnectorOptions options, final SymbolicRecord record) {
     final List<String> names = options.list("pk.fields");
-    final Map<String, Shape> fields = new LinkedHashMap<>();
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     switch (options.text("pk.mode").orElse("none")) {
       case "record_key" -> addKey(record.key(), names, fields);
       case "kafka" -> addCoordinates(record, names, fields);
@@ -102,18 +108,18 @@ public final class JdbcResolver implements DatasetResolver {
     final List<String> only = options.list("fields.whitelist");
     if (!only.isEmpty()) {
       only.forEach(name -> fields.putIfAbsent(name, record.value().child(name)));
-      return Tree.exactly(null, fields);
+      return StructValue.exactly(null, fields);
     }
-    if (record.value() instanceof final Tree tree && tree.isExact()) {
+    if (record.value() instanceof final StructValue tree && tree.isExact()) {
       tree.fields().forEach(fields::putIfAbsent);
-      return Tree.exactly(null, fields);
+      return StructValue.exactly(null, fields);
     }
-    return new Tree(null, fields, record.value(), Set.of(), false);
+    return new StructValue(null, fields, record.value(), Set.of(), false);
   }
 
   private static void addKey(
-      final Shape key, final List<String> names, final Map<String, Shape> fields) {
-    if (key instanceof final Tree tree) {
+      final SymbolicValue key, final List<String> names, final Map<String, SymbolicValue> fields) {
+    if (key instanceof final StructValue tree) {
       final List<String> all = names.isEmpty() ? List.copyOf(tree.fields().keySet()) : names;
       all.forEach(name -> fields.put(name, tree.child(name)));
     } else if (!names.isEmpty()) {
@@ -122,12 +128,14 @@ public final class JdbcResolver implements DatasetResolver {
   }
 
   private static void addCoordinates(
-      final RecordState record, final List<String> names, final Map<String, Shape> fields) {
+      final SymbolicRecord record,
+      final List<String> names,
+      final Map<String, SymbolicValue> fields) {
     final List<String> columns =
         names.size() == 3
             ? names
             : List.of("__connect_topic", "__connect_partition", "__connect_offset");
-    fields.put(columns.get(0), Shape.Leaf.of("string", Origin.of(Part.TOPIC)));
+    fields.put(columns.get(0), SymbolicValue.Leaf.of("string", Origin.of(Part.TOPIC)));
     fields.put(columns.get(1), record.metadata().get(Part.PARTITION));
     fields.put(columns.get(2), record.metadata().get(Part.OFFSET));
   }

@@ -58,7 +58,7 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
             .or(() -> hasSid ? Optional.of(oracle[2]) : Optional.empty())
             .orElseThrow(() -> new UnusableOptionException("'connection.url' names no database"));
     return new JdbcUrl(
-        kind.scheme + "://" + Address.first(address, kind.port),
+        kind.scheme + "://" + ServerAddress.first(address, kind.port),
         database,
         kind.schema,
         kind.hasSchemas);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
-import dev.lineagelab.connect.columns.RecordState;
-import dev.lineagelab.connect.columns.Shape;
+import dev.lineagelab.connect.columns.SymbolicRecord;
+import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
@@ -31,24 +31,26 @@ public final class MirrorMakerResolver implements DatasetResolver {
 
   @Override
   public boolean knows(final String connectorClass) {
-    return ClassNames.isAnyOf(List.of(SOURCE, CHECKPOINT, HEARTBEAT), connectorClass);
+    return ConnectorClassNames.isAnyOf(List.of(SOURCE, CHECKPOINT, HEARTBEAT), connectorClass);
   }
 
   @Override
-  public Resolved<SourceStream> streams(final Connector connector, final List<ObservedTopic> seen) {
+  public Resolution<SourceStream> streams(
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final String name = connector.view().connectorClass();
-    final Options options = connector.options();
-    if (ClassNames.isAnyOf(List.of(HEARTBEAT), name)) {
-      return Resolved.of(List.of(stream(null, "heartbeats")));
+    final ConnectorOptions options = connector.options();
+    if (ConnectorClassNames.isAnyOf(List.of(HEARTBEAT), name)) {
+      return Resolution.of(List.of(stream(null, "heartbeats")));
     }
-    if (ClassNames.isAnyOf(List.of(CHECKPOINT), name)) {
+    if (ConnectorClassNames.isAnyOf(List.of(CHECKPOINT), name)) {
       final String alias = options.required("source.cluster.alias");
-      final Shape made = Shape.Unknown.because("Checkpoints are made of offsets of many records.");
-      return Resolved.of(
+      final SymbolicValue made =
+          SymbolicValue.Unknown.because("Checkpoints are made of offsets of many records.");
+      return Resolution.of(
           List.of(
               new SourceStream(
                   offsetSyncs(connector),
-                  RecordState.startingAs(alias + ".checkpoints.internal", made, made),
+                  SymbolicRecord.startingAs(alias + ".checkpoints.internal", made, made),
                   MirrorMakerResolver::column,
                   true)));
     }
@@ -56,8 +58,8 @@ public final class MirrorMakerResolver implements DatasetResolver {
   }
 
   /** Where the source connector keeps which offset is which: the checkpoints are made of that. */
-  private static Dataset offsetSyncs(final Connector connector) {
-    final Options options = connector.options();
+  private static Dataset offsetSyncs(final ConnectorContext connector) {
+    final ConnectorOptions options = connector.options();
     final boolean isInTarget =
         "target".equals(options.text("offset-syncs.topic.location").orElse("source"));
     final String other = isInTarget ? "source" : "target";
@@ -66,11 +68,11 @@ public final class MirrorMakerResolver implements DatasetResolver {
     return isInTarget ? connector.topic(name) : new Dataset(source(connector), name);
   }
 
-  private static Resolved<SourceStream> mirrored(
-      final Connector connector, final List<ObservedTopic> seen) {
+  private static Resolution<SourceStream> mirrored(
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final Optional<String> prefix = prefix(connector.options());
     if (prefix.isEmpty()) {
-      return Resolved.because(
+      return Resolution.because(
           "How the class of 'replication.policy.class' calls topics is not known.");
     }
     final Set<String> remote = new TreeSet<>();
@@ -78,7 +80,8 @@ public final class MirrorMakerResolver implements DatasetResolver {
         .filter(topic -> LITERAL.matcher(topic).matches())
         .forEach(topic -> remote.add(prefix.get() + topic));
     final boolean isRouted =
-        TransformChain.of(connector.view().config(), List.of(ConnectorDescriber.OWN_TRANSFORM))
+        TransformChain.of(
+                connector.view().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
             .mayRoute();
     if (!isRouted) {
       seen.stream()
@@ -87,7 +90,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
           .forEach(remote::add);
     }
     final String source = source(connector);
-    return new Resolved<>(
+    return new Resolution<>(
         remote.stream()
             .map(t -> stream(new Dataset(source, t.substring(prefix.get().length())), t))
             .toList(),
@@ -98,7 +101,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
   }
 
   /** What the policy puts before a topic's name; empty if the policy is not known. */
-  private static Optional<String> prefix(final Options options) {
+  private static Optional<String> prefix(final ConnectorOptions options) {
     final String policy =
         options.text("replication.policy.class").orElse(PACKAGE + "DefaultReplicationPolicy");
     return switch (policy.substring(policy.lastIndexOf('.') + 1)) {
@@ -111,21 +114,21 @@ public final class MirrorMakerResolver implements DatasetResolver {
     };
   }
 
-  private static String source(final Connector connector) {
-    final Options options = connector.options();
+  private static String source(final ConnectorContext connector) {
+    final ConnectorOptions options = connector.options();
     final String servers =
         options
             .text("source.cluster.bootstrap.servers")
             .orElseGet(() -> options.required("source.consumer.bootstrap.servers"));
     final String namespace =
-        Connector.kafka(Optional.of(servers))
+        ConnectorContext.kafka(Optional.of(servers))
             .orElseThrow(() -> new UnusableOptionException("the source cluster has no server"));
     return connector.names().canonical().apply(namespace);
   }
 
   private static SourceStream stream(final Dataset source, final String topic) {
     return new SourceStream(
-        source, RecordState.startingAs(topic), MirrorMakerResolver::column, false);
+        source, SymbolicRecord.startingAs(topic), MirrorMakerResolver::column, false);
   }
 
   private static Optional<InputColumn> column(final Origin origin) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.Options;
-import dev.lineagelab.connect.columns.RecordState;
-import dev.lineagelab.connect.columns.Shape;
-import dev.lineagelab.connect.columns.Shape.Tree;
-import dev.lineagelab.connect.columns.Shapes;
+import dev.lineagelab.connect.columns.ConnectorOptions;
+import dev.lineagelab.connect.columns.SinkConversions;
+import dev.lineagelab.connect.columns.SymbolicRecord;
+import dev.lineagelab.connect.columns.SymbolicValue;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import dev.lineagelab.connect.columns.TopicName;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,19 +19,20 @@ public final class S3ArchiveResolver implements DatasetResolver {
 
   @Override
   public boolean knows(final String connectorClass) {
-    return ClassNames.isAnyOf(List.of(CONNECTOR), connectorClass);
+    return ConnectorClassNames.isAnyOf(List.of(CONNECTOR), connectorClass);
   }
 
   @Override
-  public Resolved<SinkTarget> targets(final Connector connector, final RecordState record) {
+  public Resolution<SinkTarget> targets(
+      final ConnectorContext connector, final SymbolicRecord record) {
     if (!(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolved.because(Routing.note(record.topic()));
+      return Resolution.because(Routing.note(record.topic()));
     }
-    final Options options = connector.options();
+    final ConnectorOptions options = connector.options();
     final String folder =
         options.has("topics.dir") ? options.text("topics.dir").orElse("") : "topics";
     final String name = folder.isEmpty() ? topic.name() : folder + "/" + topic.name();
-    return Resolved.of(
+    return Resolution.of(
         List.of(
             new SinkTarget(
                 connector.dataset("s3://" + options.required("s3.bucket.name"), name),
@@ -41,32 +42,36 @@ public final class S3ArchiveResolver implements DatasetResolver {
                 Set.of())));
   }
 
-  private static Shape content(final Options options, final RecordState record) {
+  private static SymbolicValue content(
+      final ConnectorOptions options, final SymbolicRecord record) {
     final boolean isAvro = choice(options, "format.class", "json").startsWith("avro");
     if (isAvro) {
-      return Shapes.renamed(envelope(options, record), S3ArchiveResolver::avroName);
+      return SinkConversions.renamed(envelope(options, record), S3ArchiveResolver::avroName);
     }
     final boolean hasTextTimes = choice(options, "json.timestamp.format", "iso").equals("iso");
     final boolean hasTextDecimals =
         choice(options, "json.decimal.format", "string").equals("string");
-    return Shapes.stored(envelope(options, record), StoreTypes.json(hasTextTimes, hasTextDecimals));
+    return SinkConversions.stored(
+        envelope(options, record), StoreTypeMappings.json(hasTextTimes, hasTextDecimals));
   }
 
-  private static Shape envelope(final Options options, final RecordState record) {
+  private static SymbolicValue envelope(
+      final ConnectorOptions options, final SymbolicRecord record) {
     final boolean hasKey = options.flag("store.kafka.keys", false);
     if (!hasKey && !options.flag("store.kafka.headers", false)) {
       return record.value();
     }
-    final Map<String, Shape> fields = new LinkedHashMap<>();
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     if (hasKey) {
       fields.put("key", record.key());
     }
     fields.put("value", record.value());
-    return Tree.exactly(null, fields);
+    return StructValue.exactly(null, fields);
   }
 
   /** Choices may have the package of a class before them. */
-  private static String choice(final Options options, final String name, final String otherwise) {
+  private static String choice(
+      final ConnectorOptions options, final String name, final String otherwise) {
     final String value = options.text(name).orElse(otherwise);
     return value.substring(value.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
   }

@@ -2,7 +2,7 @@
 package dev.lineagelab.connect.datasets;
 
 import dev.lineagelab.connect.columns.Contribution;
-import dev.lineagelab.connect.columns.Shape;
+import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.Symlink;
 import java.util.List;
@@ -19,11 +19,11 @@ import java.util.Set;
 public record SinkTarget(
     Dataset dataset,
     List<Symlink> symlinks,
-    Shape columns,
+    SymbolicValue columns,
     boolean hasSchema,
     Set<Contribution> filters) {
   /** One place for all records, of which only the columns are known that records bring. */
-  public static SinkTarget of(final Dataset dataset, final Shape columns) {
+  public static SinkTarget of(final Dataset dataset, final SymbolicValue columns) {
     return new SinkTarget(dataset, List.of(), columns, false, Set.of());
   }
 }

@@ -2,7 +2,7 @@
 package dev.lineagelab.connect.datasets;
 
 import dev.lineagelab.connect.columns.Origin;
-import dev.lineagelab.connect.columns.RecordState;
+import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.model.Dataset;
 import java.util.Optional;
 import java.util.function.Function;
@@ -17,7 +17,7 @@ import java.util.function.Function;
  */
 public record SourceStream(
     Dataset dataset,
-    RecordState record,
+    SymbolicRecord record,
     Function<Origin, Optional<InputColumn>> columns,
     boolean isOnly) {
 

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.lineagelab.connect.model.ColumnEdge;
 import dev.lineagelab.connect.model.ColumnLineage;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.DatasetPair;
-import dev.lineagelab.connect.model.Description;
 import dev.lineagelab.connect.model.EdgeKind;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -35,7 +35,7 @@ final class ColumnFacets {
    * The columnLineage facet, which says too what is not known. None where nothing is to be said.
    */
   static void addColumnLineage(
-      final ObjectNode facets, final Description description, final Dataset output) {
+      final ObjectNode facets, final ConnectorLineage description, final Dataset output) {
     final ColumnLineage columns = columnsOf(description, output);
     if (columns.edges().isEmpty() && columns.unknownFields().isEmpty()) {
       return;
@@ -61,7 +61,7 @@ final class ColumnFacets {
 
   /** The lineage facet's entry for an output: sources of rows, and of each column. */
   static void addEntry(
-      final ArrayNode entries, final Description description, final Dataset output) {
+      final ArrayNode entries, final ConnectorLineage description, final Dataset output) {
     final ColumnLineage columns = columnsOf(description, output);
     final ObjectNode entry = entries.addObject();
     addIdentity(entry, output);
@@ -85,7 +85,7 @@ final class ColumnFacets {
     json.put("type", "DATASET");
   }
 
-  private static ColumnLineage columnsOf(final Description description, final Dataset output) {
+  private static ColumnLineage columnsOf(final ConnectorLineage description, final Dataset output) {
     final List<ColumnLineage> all =
         description.pairs().stream()
             .filter(pair -> pair.output().equals(output))

@@ -3,9 +3,9 @@ package dev.lineagelab.connect.events;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.RegisteredSchema;
-import dev.lineagelab.connect.model.SchemaVersion;
 import dev.lineagelab.connect.model.Symlink;
 import java.util.List;
 
@@ -16,7 +16,7 @@ final class DatasetFacets {
 
   private DatasetFacets() {}
 
-  static void addSchema(final ObjectNode facets, final SchemaVersion schema) {
+  static void addSchema(final ObjectNode facets, final DatasetSchema schema) {
     addFields(Schemas.facet(facets, "schema", Schemas.SCHEMA), schema.fields());
   }
 
@@ -38,7 +38,7 @@ final class DatasetFacets {
   }
 
   /** The registry's version of the schema; where none is known, what it says of itself. */
-  static void addVersion(final ObjectNode facets, final SchemaVersion schema) {
+  static void addVersion(final ObjectNode facets, final DatasetSchema schema) {
     final RegisteredSchema registered = schema.registered();
     if (registered != null) {
       addVersion(facets, registered.version());

@@ -4,11 +4,11 @@ package dev.lineagelab.connect.events;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
 import dev.lineagelab.connect.model.Dataset;
-import dev.lineagelab.connect.model.Description;
-import dev.lineagelab.connect.model.SchemaVersion;
-import dev.lineagelab.connect.settings.Secrets;
+import dev.lineagelab.connect.model.DatasetSchema;
+import dev.lineagelab.connect.settings.SecretMasker;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
@@ -29,7 +29,7 @@ public final class EventWriter {
     json.put("schemaURL", Schemas.RUN_EVENT);
     final ObjectNode run = json.putObject("run");
     run.put("runId", event.runId().toString());
-    RunFacets.add(run.putObject("facets"), event, Secrets.of(event.connector().config()));
+    RunFacets.add(run.putObject("facets"), event, SecretMasker.of(event.connector().config()));
     final ObjectNode job = json.putObject("job");
     job.put("namespace", event.jobNamespace());
     job.put("name", event.connector().name());
@@ -62,8 +62,8 @@ public final class EventWriter {
   }
 
   private static void addFacets(
-      final ObjectNode facets, final Description description, final Dataset dataset) {
-    final SchemaVersion schema = description.schemas().get(dataset);
+      final ObjectNode facets, final ConnectorLineage description, final Dataset dataset) {
+    final DatasetSchema schema = description.schemas().get(dataset);
     if (schema != null) {
       DatasetFacets.addSchema(facets, schema);
       DatasetFacets.addVersion(facets, schema);

@@ -3,8 +3,8 @@ package dev.lineagelab.connect.events;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.Dataset;
-import dev.lineagelab.connect.model.Description;
 
 /** Facets of the job. */
 final class JobFacets {
@@ -23,7 +23,7 @@ final class JobFacets {
   }
 
   /** Without it, two inputs and two outputs read as four edges. */
-  private static void addLineage(final ObjectNode facets, final Description description) {
+  private static void addLineage(final ObjectNode facets, final ConnectorLineage description) {
     if (description.pairs().size() < 2) {
       return;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.events;
 
-import dev.lineagelab.connect.model.ConnectorView;
-import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.EventType;
 import java.time.Duration;
@@ -23,8 +23,8 @@ public record RunEvent(
     Instant time,
     UUID runId,
     String jobNamespace,
-    ConnectorView connector,
-    Description description,
+    ConnectorDefinition connector,
+    ConnectorLineage description,
     String reason,
     boolean isPeriodic,
     ConnectorStatus status,

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.EventType;
 import dev.lineagelab.connect.runs.TaskStatus;
-import dev.lineagelab.connect.settings.Secrets;
+import dev.lineagelab.connect.settings.SecretMasker;
 import java.util.Map;
 
 /** Facets of the run. */
@@ -19,7 +19,7 @@ public final class RunFacets {
 
   private RunFacets() {}
 
-  static void add(final ObjectNode facets, final RunEvent event, final Secrets secrets) {
+  static void add(final ObjectNode facets, final RunEvent event, final SecretMasker secrets) {
     Schemas.facet(facets, "processing_engine", Schemas.PROCESSING_ENGINE)
         .put("version", Producer.CONNECT_VERSION)
         .put("name", "Kafka Connect")
@@ -32,7 +32,7 @@ public final class RunFacets {
 
   /** How Connect sees the connector. None of its options are shown. */
   private static void addConnector(
-      final ObjectNode facet, final RunEvent event, final Secrets secrets) {
+      final ObjectNode facet, final RunEvent event, final SecretMasker secrets) {
     facet.put("reason", event.reason());
     facet.put("type", EventWriter.integrationType(event.connector().type()));
     if (event.connector().connectorClass() != null) {
@@ -54,7 +54,7 @@ public final class RunFacets {
   }
 
   private static void addStatus(
-      final ObjectNode facet, final ConnectorStatus status, final Secrets secrets) {
+      final ObjectNode facet, final ConnectorStatus status, final SecretMasker secrets) {
     facet.put("state", status.state());
     if (status.worker() != null) {
       facet.put("worker", status.worker());
@@ -73,7 +73,8 @@ public final class RunFacets {
     }
   }
 
-  private static void addError(final ObjectNode facets, final String trace, final Secrets secrets) {
+  private static void addError(
+      final ObjectNode facets, final String trace, final SecretMasker secrets) {
     final String masked = secrets.mask(trace);
     final ObjectNode facet = Schemas.facet(facets, "errorMessage", Schemas.ERROR_MESSAGE);
     facet.put("message", masked.isEmpty() ? "Connect gives no reason" : message(masked));

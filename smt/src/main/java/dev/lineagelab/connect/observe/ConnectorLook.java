@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.observe;
 
-import dev.lineagelab.connect.model.ConnectorView;
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 
 /**
@@ -9,4 +9,5 @@ import dev.lineagelab.connect.runs.ConnectorStatus;
  *
  * @param hasTransform whether its chain of transforms has this plugin's
  */
-public record ConnectorLook(ConnectorView view, ConnectorStatus status, boolean hasTransform) {}
+public record ConnectorLook(
+    ConnectorDefinition view, ConnectorStatus status, boolean hasTransform) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.observe;
 
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.TaskStatus;
 import java.util.HashMap;
@@ -74,8 +74,8 @@ public final class JmxCluster implements Cluster {
         isSink |= ConnectMetrics.isSinkTask(connector, task.task());
       }
     }
-    final ConnectorView view =
-        new ConnectorView(
+    final ConnectorDefinition view =
+        new ConnectorDefinition(
             connector,
             observations.type(connector).orElse(isSink ? ConnectorType.SINK : ConnectorType.SOURCE),
             ConnectMetrics.connectorClass(connector).orElse(null),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.observe;
 
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -135,8 +135,8 @@ public final class Observations {
 
   /** A connector that is gone, as far as the transforms of its tasks tell. */
   public ConnectorLook remembered(final String connector) {
-    final ConnectorView view =
-        new ConnectorView(
+    final ConnectorDefinition view =
+        new ConnectorDefinition(
             connector,
             type(connector).orElse(ConnectorType.SOURCE),
             null,

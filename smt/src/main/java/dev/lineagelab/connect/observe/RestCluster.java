@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.observe;
 
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.runs.Condition;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.TaskStatus;
@@ -76,8 +76,8 @@ public final class RestCluster implements Cluster {
               ? ConnectorType.SINK
               : ConnectorType.SOURCE;
     }
-    final ConnectorView view =
-        new ConnectorView(connector, type, config.get("connector.class"), config, true);
+    final ConnectorDefinition view =
+        new ConnectorDefinition(connector, type, config.get("connector.class"), config, true);
     return Optional.of(new ConnectorLook(view, status, TransformConfig.of(config).isPresent()));
   }
 

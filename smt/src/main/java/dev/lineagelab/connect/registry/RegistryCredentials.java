@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.registry;
 
-import dev.lineagelab.connect.columns.Options;
+import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -21,7 +21,7 @@ final class RegistryCredentials {
    * @param ofUrl what stands before the host; null if nothing
    * @throws UnusableOptionException it is done in a way that is not known here
    */
-  static Password confluent(final Options converter, final String ofUrl) {
+  static Password confluent(final ConnectorOptions converter, final String ofUrl) {
     final Optional<String> bearer = converter.text("bearer.auth.credentials.source");
     if (bearer.isPresent()) {
       require("bearer.auth.credentials.source", bearer.get(), "STATIC_TOKEN");
@@ -40,7 +40,7 @@ final class RegistryCredentials {
   }
 
   /** By the options of Apicurio's clients, which had other names before version 3. */
-  static Password apicurio(final Options converter, final String ofUrl) {
+  static Password apicurio(final ConnectorOptions converter, final String ofUrl) {
     for (final String prefix : new String[] {"apicurio.registry.auth.", "apicurio.auth."}) {
       if (converter.has(prefix + "service.token.endpoint")) {
         throw new UnusableOptionException(

@@ -28,11 +28,11 @@ final class RegistryHttp {
   private static final int NOT_FOUND = 404;
 
   private final Duration timeout;
-  private final RequestBudget budget;
+  private final RequestRateLimiter budget;
   private HttpClient client;
 
   /** Opens nothing yet: the JDK's client has a thread from its beginning. Used by one thread. */
-  RegistryHttp(final Duration timeout, final RequestBudget budget) {
+  RegistryHttp(final Duration timeout, final RequestRateLimiter budget) {
     this.timeout = timeout;
     this.budget = budget;
   }
@@ -81,7 +81,7 @@ final class RegistryHttp {
               .build();
     }
     final CompletableFuture<HttpResponse<byte[]>> answer =
-        client.sendAsync(request, headers -> new LimitedBody(MAX_BYTES));
+        client.sendAsync(request, headers -> new LimitedBodySubscriber(MAX_BYTES));
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (final ExecutionException e) {

@@ -9,7 +9,7 @@ final class RegistryPaths {
   private RegistryPaths() {}
 
   /** All versions of a subject. */
-  static String versions(final Registry registry, final String subject) {
+  static String versions(final RegistryConfig registry, final String subject) {
     return switch (registry.api()) {
       case CONFLUENT -> registry.url() + "/subjects/" + encoded(subject) + "/versions";
       // It knows no order.
@@ -19,7 +19,7 @@ final class RegistryPaths {
   }
 
   /** What one of them holds. */
-  static String content(final Registry registry, final String subject, final String version) {
+  static String content(final RegistryConfig registry, final String subject, final String version) {
     return switch (registry.api()) {
       case CONFLUENT -> registry.url() + "/subjects/" + subject + "/versions/" + encoded(version);
       case APICURIO_2 -> artifact(registry, subject) + "/" + encoded(version);
@@ -27,7 +27,7 @@ final class RegistryPaths {
     };
   }
 
-  private static String artifact(final Registry registry, final String subject) {
+  private static String artifact(final RegistryConfig registry, final String subject) {
     final String group = registry.url() + "/groups/" + encoded(registry.group());
     return group + "/artifacts/" + encoded(subject) + "/versions";
   }

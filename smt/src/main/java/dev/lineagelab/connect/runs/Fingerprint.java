@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.runs;
 
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.Dataset;
-import dev.lineagelab.connect.model.Description;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -17,7 +17,7 @@ public final class Fingerprint {
   private Fingerprint() {}
 
   /** Of what is read and written; columns have no part in it. */
-  public static String ofDatasets(final Description description) {
+  public static String ofDatasets(final ConnectorLineage description) {
     final StringBuilder text = new StringBuilder();
     append(text, "in", description.inputs());
     append(text, "out", description.outputs());

@@ -27,32 +27,32 @@ public final class OptionDefinitions {
   }
 
   private static void defineLineage(final ConfigDef options) {
-    add(options, Options.ENABLED, Type.BOOLEAN, true, null, "Whether lineage is told at all.");
+    add(options, OptionNames.ENABLED, Type.BOOLEAN, true, null, "Whether lineage is told at all.");
     add(
         options,
-        Options.JOB_NAMESPACE,
+        OptionNames.JOB_NAMESPACE,
         Type.STRING,
         "",
         null,
         "Namespace of the jobs. Empty: the worker's group.id, or kafka-connect.");
     add(
         options,
-        Options.KAFKA_NAMESPACE,
+        OptionNames.KAFKA_NAMESPACE,
         Type.STRING,
         "",
-        OptionChecks.KAFKA_NAMESPACE,
+        OptionValidators.KAFKA_NAMESPACE,
         "Namespace of the worker's Kafka cluster, such as kafka://kafka:9092. Empty: made of the first"
             + " bootstrap server.");
     add(
         options,
-        Options.NAMESPACES,
+        OptionNames.NAMESPACES,
         Type.LIST,
         "",
-        OptionChecks.NAMESPACES,
+        OptionValidators.NAMESPACES,
         "Other namespaces as all the world calls them: found=canonical, comma-separated.");
     add(
         options,
-        Options.DATASETS,
+        OptionNames.DATASETS,
         Type.STRING,
         "",
         null,
@@ -60,42 +60,42 @@ public final class OptionDefinitions {
             + " topic -> namespace|name, comma-separated.");
     add(
         options,
-        Options.UNTRANSFORMED,
+        OptionNames.UNTRANSFORMED,
         Type.STRING,
         "include",
         ValidString.in("include", "exclude"),
         "Whether connectors that do not have the transform are told of too, without columns.");
     add(
         options,
-        Options.INTERVAL_MS,
+        OptionNames.INTERVAL_MS,
         Type.LONG,
         30_000L,
         Range.atLeast(1000),
         "Milliseconds between the events of a connector that runs.");
     add(
         options,
-        Options.POLL_INTERVAL_MS,
+        OptionNames.POLL_INTERVAL_MS,
         Type.LONG,
         500L,
         Range.atLeast(50),
         "Milliseconds between two looks at the state of the connectors.");
     add(
         options,
-        Options.TRANSFORM_ONLY_AFTER_MS,
+        OptionNames.TRANSFORM_ONLY_AFTER_MS,
         Type.LONG,
         10_000L,
         Range.atLeast(0),
         "Milliseconds for which the transform waits for the REST extension before it goes on alone.");
     add(
         options,
-        Options.STATE_TOPIC,
+        OptionNames.STATE_TOPIC,
         Type.STRING,
         "connect-lineage",
         null,
         "Compacted topic in which runs outlive the worker; made where it is missing. Empty: in memory.");
     add(
         options,
-        Options.STATE_REPLICATION_FACTOR,
+        OptionNames.STATE_REPLICATION_FACTOR,
         Type.SHORT,
         (short) -1,
         null,
@@ -105,7 +105,7 @@ public final class OptionDefinitions {
   private static void defineRegistry(final ConfigDef options) {
     add(
         options,
-        Options.REGISTRY_VERSIONS,
+        OptionNames.REGISTRY_VERSIONS,
         Type.BOOLEAN,
         true,
         null,
@@ -113,7 +113,7 @@ public final class OptionDefinitions {
             + " subject a topic's columns are.");
     add(
         options,
-        Options.REGISTRY_REQUESTS,
+        OptionNames.REGISTRY_REQUESTS,
         Type.INT,
         60,
         Range.atLeast(6),
@@ -123,7 +123,7 @@ public final class OptionDefinitions {
   private static void defineTransport(final ConfigDef options) {
     add(
         options,
-        Options.TRANSPORT,
+        OptionNames.TRANSPORT,
         Type.STRING,
         "",
         ValidString.in("", "http", "kafka", "file", "none"),
@@ -131,129 +131,135 @@ public final class OptionDefinitions {
             + " otherwise none.");
     add(
         options,
-        Options.URL,
+        OptionNames.URL,
         Type.STRING,
         "",
-        OptionChecks.URL,
+        OptionValidators.URL,
         "http: address of the lineage service, such as http://localhost:5000.");
     add(
         options,
-        Options.ENDPOINT,
+        OptionNames.ENDPOINT,
         Type.STRING,
         "/api/v1/lineage",
-        OptionChecks.PATH,
+        OptionValidators.PATH,
         "http: path that takes one event.");
     add(
         options,
-        Options.BATCH_ENDPOINT,
+        OptionNames.BATCH_ENDPOINT,
         Type.STRING,
         "",
-        OptionChecks.PATH_OR_EMPTY,
+        OptionValidators.PATH_OR_EMPTY,
         "http: path that takes an array of events, such as /api/v1/lineage/batch. Empty: one by one.");
     add(
         options,
-        Options.COMPRESSION,
+        OptionNames.COMPRESSION,
         Type.STRING,
         "none",
         ValidString.in("none", "gzip"),
         "http: compression of requests.");
     add(
         options,
-        Options.CONNECT_TIMEOUT_MS,
+        OptionNames.CONNECT_TIMEOUT_MS,
         Type.LONG,
         3000L,
         Range.atLeast(1),
         "http: milliseconds for a connection.");
     add(
         options,
-        Options.REQUEST_TIMEOUT_MS,
+        OptionNames.REQUEST_TIMEOUT_MS,
         Type.LONG,
         10_000L,
         Range.atLeast(1),
         "http: milliseconds for an answer.");
     add(
         options,
-        Options.TOPIC,
+        OptionNames.TOPIC,
         Type.STRING,
         "openlineage",
         NOT_EMPTY,
         "kafka: topic of the events; the key is the job.");
-    add(options, Options.FILE, Type.STRING, "", null, "file: path; one event per line is added.");
+    add(
+        options,
+        OptionNames.FILE,
+        Type.STRING,
+        "",
+        null,
+        "file: path; one event per line is added.");
   }
 
   private static void defineSecurity(final ConfigDef options) {
-    add(options, Options.API_KEY, Type.PASSWORD, "", null, "http: key, sent in a header.");
+    add(options, OptionNames.API_KEY, Type.PASSWORD, "", null, "http: key, sent in a header.");
     add(
         options,
-        Options.API_KEY_HEADER,
+        OptionNames.API_KEY_HEADER,
         Type.STRING,
         "X-API-Key",
         NOT_EMPTY,
         "http: header of the key.");
     add(
         options,
-        Options.BEARER_TOKEN,
+        OptionNames.BEARER_TOKEN,
         Type.PASSWORD,
         "",
         null,
         "http: token, sent as Authorization: Bearer.");
     add(
         options,
-        Options.TRUSTSTORE,
+        OptionNames.TRUSTSTORE,
         Type.STRING,
         "",
         null,
         "http: truststore (PKCS12 or JKS). Empty: Java's.");
-    add(options, Options.TRUSTSTORE_PASSWORD, Type.PASSWORD, "", null, "http: its password.");
+    add(options, OptionNames.TRUSTSTORE_PASSWORD, Type.PASSWORD, "", null, "http: its password.");
     add(
         options,
-        Options.KEYSTORE,
+        OptionNames.KEYSTORE,
         Type.STRING,
         "",
         null,
         "http: keystore with the client's certificate. Empty: no certificate is shown.");
-    add(options, Options.KEYSTORE_PASSWORD, Type.PASSWORD, "", null, "http: its password.");
+    add(options, OptionNames.KEYSTORE_PASSWORD, Type.PASSWORD, "", null, "http: its password.");
   }
 
   private static void defineQueue(final ConfigDef options) {
     add(
         options,
-        Options.QUEUE_CAPACITY,
+        OptionNames.QUEUE_CAPACITY,
         Type.INT,
         2000,
         Range.atLeast(1),
         "Events that may wait. Where there are more, the oldest are dropped and counted.");
     add(
         options,
-        Options.BATCH_SIZE,
+        OptionNames.BATCH_SIZE,
         Type.INT,
         50,
         Range.between(1, 10_000),
         "Events that are sent at once, where the transport can.");
     add(
         options,
-        Options.RETRY_BACKOFF_MS,
+        OptionNames.RETRY_BACKOFF_MS,
         Type.LONG,
         250L,
         Range.atLeast(1),
         "Milliseconds before a failed attempt is repeated; doubled each time.");
     add(
         options,
-        Options.RETRY_BACKOFF_MAX_MS,
+        OptionNames.RETRY_BACKOFF_MAX_MS,
         Type.LONG,
         30_000L,
         Range.atLeast(1),
         "The longest such wait.");
     add(
         options,
-        Options.RETRY_TIMEOUT_MS,
+        OptionNames.RETRY_TIMEOUT_MS,
         Type.LONG,
         600_000L,
         Range.atLeast(0),
         "Milliseconds for which an event is tried; then it is dropped and counted.");
     add(
         options,
-        Options.SHUTDOWN_TIMEOUT_MS,
+        OptionNames.SHUTDOWN_TIMEOUT_MS,
         Type.LONG,
         1500L,
         Range.between(0, 10_000),
@@ -272,8 +278,9 @@ public final class OptionDefinitions {
 
   private static Importance importance(final String name) {
     return switch (name) {
-      case Options.URL, Options.TRANSPORT, Options.JOB_NAMESPACE -> Importance.HIGH;
-      case Options.ENDPOINT, Options.KAFKA_NAMESPACE, Options.DATASETS -> Importance.MEDIUM;
+      case OptionNames.URL, OptionNames.TRANSPORT, OptionNames.JOB_NAMESPACE -> Importance.HIGH;
+      case OptionNames.ENDPOINT, OptionNames.KAFKA_NAMESPACE, OptionNames.DATASETS ->
+          Importance.MEDIUM;
       default -> Importance.LOW;
     };
   }

@@ -24,7 +24,7 @@ public final class OptionSources {
       final Properties system, final Map<String, String> environment) {
     final Map<String, String> options = new HashMap<>();
     for (final String name : OptionDefinitions.all().names()) {
-      final String property = system.getProperty(Options.PREFIX + name);
+      final String property = system.getProperty(OptionNames.PREFIX + name);
       final String variable = environment.get(variable(name));
       if (property != null || variable != null) {
         options.put(name, property == null ? variable : property);
@@ -34,7 +34,7 @@ public final class OptionSources {
   }
 
   private static String variable(final String name) {
-    return (Options.PREFIX + name).replace('.', '_').toUpperCase(Locale.ROOT);
+    return (OptionNames.PREFIX + name).replace('.', '_').toUpperCase(Locale.ROOT);
   }
 
   /** {@code first} over {@code second}. */

@@ -24,11 +24,11 @@ public record QueueSettings(
 
   static QueueSettings of(final AbstractConfig config) {
     return new QueueSettings(
-        config.getInt(Options.QUEUE_CAPACITY),
-        config.getInt(Options.BATCH_SIZE),
-        Duration.ofMillis(config.getLong(Options.RETRY_BACKOFF_MS)),
-        Duration.ofMillis(config.getLong(Options.RETRY_BACKOFF_MAX_MS)),
-        Duration.ofMillis(config.getLong(Options.RETRY_TIMEOUT_MS)),
-        Duration.ofMillis(config.getLong(Options.SHUTDOWN_TIMEOUT_MS)));
+        config.getInt(OptionNames.QUEUE_CAPACITY),
+        config.getInt(OptionNames.BATCH_SIZE),
+        Duration.ofMillis(config.getLong(OptionNames.RETRY_BACKOFF_MS)),
+        Duration.ofMillis(config.getLong(OptionNames.RETRY_BACKOFF_MAX_MS)),
+        Duration.ofMillis(config.getLong(OptionNames.RETRY_TIMEOUT_MS)),
+        Duration.ofMillis(config.getLong(OptionNames.SHUTDOWN_TIMEOUT_MS)));
   }
 }

@@ -20,8 +20,8 @@ public record RegistrySettings(
 
   static RegistrySettings of(final AbstractConfig config, final WorkerProperties worker) {
     return new RegistrySettings(
-        config.getBoolean(Options.REGISTRY_VERSIONS),
-        config.getInt(Options.REGISTRY_REQUESTS),
+        config.getBoolean(OptionNames.REGISTRY_VERSIONS),
+        config.getInt(OptionNames.REGISTRY_REQUESTS),
         worker.withPrefix(CONVERTER + "."));
   }
 

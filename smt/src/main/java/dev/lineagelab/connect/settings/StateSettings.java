@@ -18,8 +18,8 @@ public record StateSettings(String topic, short replicationFactor, Map<String, O
 
   static StateSettings of(final AbstractConfig config, final Map<String, Object> clients) {
     return new StateSettings(
-        config.getString(Options.STATE_TOPIC),
-        config.getShort(Options.STATE_REPLICATION_FACTOR),
+        config.getString(OptionNames.STATE_TOPIC),
+        config.getShort(OptionNames.STATE_REPLICATION_FACTOR),
         clients);
   }
 

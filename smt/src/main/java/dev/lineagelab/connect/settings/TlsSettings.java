@@ -15,10 +15,10 @@ public record TlsSettings(
 
   static TlsSettings of(final AbstractConfig config) {
     return new TlsSettings(
-        config.getString(Options.TRUSTSTORE),
-        config.getPassword(Options.TRUSTSTORE_PASSWORD),
-        config.getString(Options.KEYSTORE),
-        config.getPassword(Options.KEYSTORE_PASSWORD));
+        config.getString(OptionNames.TRUSTSTORE),
+        config.getPassword(OptionNames.TRUSTSTORE_PASSWORD),
+        config.getString(OptionNames.KEYSTORE),
+        config.getPassword(OptionNames.KEYSTORE_PASSWORD));
   }
 
   /** Whether anything differs from what Java does by itself. */

@@ -41,31 +41,34 @@ public record TransportSettings(
 
   static TransportSettings of(final AbstractConfig config, final Map<String, Object> clients) {
     final Kind kind = kind(config);
-    require(kind == Kind.HTTP, config, Options.URL);
-    require(kind == Kind.FILE, config, Options.FILE);
+    require(kind == Kind.HTTP, config, OptionNames.URL);
+    require(kind == Kind.FILE, config, OptionNames.FILE);
     if (kind == Kind.KAFKA && !clients.containsKey("bootstrap.servers")) {
       throw new ConfigException(
-          Options.TRANSPORT + "=kafka: set " + Options.KAFKA_PREFIX + "bootstrap.servers as well");
+          OptionNames.TRANSPORT
+              + "=kafka: set "
+              + OptionNames.KAFKA_PREFIX
+              + "bootstrap.servers as well");
     }
     return new TransportSettings(
         kind,
-        config.getString(Options.URL),
-        config.getString(Options.ENDPOINT),
-        config.getString(Options.BATCH_ENDPOINT),
-        "gzip".equals(config.getString(Options.COMPRESSION)),
-        Duration.ofMillis(config.getLong(Options.CONNECT_TIMEOUT_MS)),
-        Duration.ofMillis(config.getLong(Options.REQUEST_TIMEOUT_MS)),
+        config.getString(OptionNames.URL),
+        config.getString(OptionNames.ENDPOINT),
+        config.getString(OptionNames.BATCH_ENDPOINT),
+        "gzip".equals(config.getString(OptionNames.COMPRESSION)),
+        Duration.ofMillis(config.getLong(OptionNames.CONNECT_TIMEOUT_MS)),
+        Duration.ofMillis(config.getLong(OptionNames.REQUEST_TIMEOUT_MS)),
         headers(config),
         TlsSettings.of(config),
-        config.getString(Options.TOPIC),
+        config.getString(OptionNames.TOPIC),
         kind == Kind.KAFKA ? clients : Map.of(),
-        config.getString(Options.FILE));
+        config.getString(OptionNames.FILE));
   }
 
   private static Kind kind(final AbstractConfig config) {
-    final String given = config.getString(Options.TRANSPORT);
+    final String given = config.getString(OptionNames.TRANSPORT);
     if (given.isEmpty()) {
-      return config.getString(Options.URL).isEmpty() ? Kind.NONE : Kind.HTTP;
+      return config.getString(OptionNames.URL).isEmpty() ? Kind.NONE : Kind.HTTP;
     }
     return Kind.valueOf(given.toUpperCase(Locale.ROOT));
   }
@@ -74,17 +77,19 @@ public record TransportSettings(
       final boolean isNeeded, final AbstractConfig config, final String option) {
     if (isNeeded && config.getString(option).isEmpty()) {
       throw new ConfigException(
-          option + " is missing: " + config.getString(Options.TRANSPORT) + " needs it");
+          option + " is missing: " + config.getString(OptionNames.TRANSPORT) + " needs it");
     }
   }
 
   private static Map<String, Password> headers(final AbstractConfig config) {
-    final Password key = config.getPassword(Options.API_KEY);
-    final Password token = config.getPassword(Options.BEARER_TOKEN);
+    final Password key = config.getPassword(OptionNames.API_KEY);
+    final Password token = config.getPassword(OptionNames.BEARER_TOKEN);
     if (!token.value().isEmpty()) {
       return Map.of("Authorization", new Password("Bearer " + token.value()));
     }
-    return key.value().isEmpty() ? Map.of() : Map.of(config.getString(Options.API_KEY_HEADER), key);
+    return key.value().isEmpty()
+        ? Map.of()
+        : Map.of(config.getString(OptionNames.API_KEY_HEADER), key);
   }
 
   /** Where to, without any secret. */

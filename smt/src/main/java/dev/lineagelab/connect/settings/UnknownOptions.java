@@ -15,7 +15,7 @@ final class UnknownOptions {
   static boolean isUnknown(final String name, final Set<String> known) {
     return !known.contains(name)
         && !OF_CONNECT.contains(name)
-        && !name.startsWith(Options.KAFKA_PREFIX);
+        && !name.startsWith(OptionNames.KAFKA_PREFIX);
   }
 
   /** The known option that is written most like {@code name}; the first of several. */

@@ -48,7 +48,7 @@ public final class WorkerProperties {
 
   /** The plugin's own options among the properties, without their prefix. */
   public Map<String, String> options() {
-    return withPrefix(properties, Options.PREFIX);
+    return withPrefix(properties, OptionNames.PREFIX);
   }
 
   /**
@@ -63,7 +63,7 @@ public final class WorkerProperties {
             clients.put(name, value);
           }
         });
-    clients.putAll(withPrefix(options, Options.KAFKA_PREFIX));
+    clients.putAll(withPrefix(options, OptionNames.KAFKA_PREFIX));
     return clients;
   }
 

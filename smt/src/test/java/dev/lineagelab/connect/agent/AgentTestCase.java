@@ -4,14 +4,14 @@ package dev.lineagelab.connect.agent;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.lineagelab.connect.model.ColumnLineage;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.DatasetPair;
-import dev.lineagelab.connect.model.Describer;
-import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.model.Field;
-import dev.lineagelab.connect.model.SchemaVersion;
+import dev.lineagelab.connect.model.LineageExtractor;
 import dev.lineagelab.connect.observe.Cluster;
 import dev.lineagelab.connect.observe.ConnectorLook;
 import dev.lineagelab.connect.observe.CountBook;
@@ -93,22 +93,22 @@ abstract class AgentTestCase {
   }
 
   /** The topic, and the table that the option names; columns as they were seen. */
-  static final Describer DESCRIBER =
+  static final LineageExtractor DESCRIBER =
       (connector, topics, names) -> {
         final Dataset topic = new Dataset(names.kafka(), "orders");
         final Dataset table = new Dataset("db", connector.config().getOrDefault("table", "orders"));
-        final Map<Dataset, SchemaVersion> schemas = new HashMap<>();
+        final Map<Dataset, DatasetSchema> schemas = new HashMap<>();
         topics.forEach(
             seen ->
                 schemas.put(
                     topic,
-                    new SchemaVersion(
+                    new DatasetSchema(
                         null,
                         null,
                         seen.valueSchema().fields().stream()
                             .map(field -> Field.of(field.name(), "any"))
                             .toList())));
-        return new Description(
+        return new ConnectorLineage(
             List.of(topic),
             List.of(table),
             List.of(new DatasetPair(topic, table, ColumnLineage.NONE)),
@@ -134,7 +134,7 @@ abstract class AgentTestCase {
     return agent(shared, DESCRIBER);
   }
 
-  LineageAgent agent(final SharedState shared, final Describer describer) {
+  LineageAgent agent(final SharedState shared, final LineageExtractor describer) {
     final Map<String, String> options =
         Map.of(
             "transport.type", "file",
@@ -165,7 +165,7 @@ abstract class AgentTestCase {
     cluster.looks.put(
         "orders",
         new ConnectorLook(
-            new ConnectorView("orders", ConnectorType.SINK, "Sink", options, true),
+            new ConnectorDefinition("orders", ConnectorType.SINK, "Sink", options, true),
             new ConnectorStatus(connectorState, "w:1", null, tasks),
             true));
   }
@@ -209,7 +209,7 @@ abstract class AgentTestCase {
         agent(
             state,
             (connector, topics, names) ->
-                new Description(
+                new ConnectorLineage(
                     List.of(),
                     topics.stream().map(seen -> new Dataset(names.kafka(), seen.topic())).toList(),
                     List.of(),
@@ -219,7 +219,7 @@ abstract class AgentTestCase {
                             Collectors.toMap(
                                 seen -> new Dataset(names.kafka(), seen.topic()),
                                 seen ->
-                                    new SchemaVersion(null, null, List.of(Field.of("id", "any"))))),
+                                    new DatasetSchema(null, null, List.of(Field.of("id", "any"))))),
                     Map.of(),
                     List.of()));
   }

@@ -4,8 +4,8 @@ package dev.lineagelab.connect.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.observe.ConnectorLook;
 import dev.lineagelab.connect.observe.TaskObserver;
@@ -92,8 +92,8 @@ class ChangedConnectorTest extends AgentTestCase {
   private void setSource(final String... config) {
     set("RUNNING", "RUNNING", config);
     final ConnectorLook sink = cluster.looks.get("orders");
-    final ConnectorView view =
-        new ConnectorView("orders", ConnectorType.SOURCE, "Odd", sink.view().config(), true);
+    final ConnectorDefinition view =
+        new ConnectorDefinition("orders", ConnectorType.SOURCE, "Odd", sink.view().config(), true);
     cluster.looks.put("orders", new ConnectorLook(view, sink.status(), true));
   }
 

@@ -27,22 +27,22 @@ class TransformChainTest {
     return config;
   }
 
-  private static List<RecordState> run(final Map<String, String> config) {
-    final RecordState start =
-        Refinement.refine(RecordState.startingAs("t"), Schema.STRING_SCHEMA, SCHEMA);
+  private static List<SymbolicRecord> run(final Map<String, String> config) {
+    final SymbolicRecord start =
+        SchemaRefinement.refine(SymbolicRecord.startingAs("t"), Schema.STRING_SCHEMA, SCHEMA);
     return TransformChain.of(config, Set.of(OWN)).apply(start);
   }
 
   @Test
   void knowsTransformsWithoutTheirPackage() {
-    final List<RecordState> ways =
+    final List<SymbolicRecord> ways =
         run(
             config(
                 "transforms=r,o",
                 "transforms.r.type=ReplaceField$Value",
                 "transforms.r.renames=a:b",
                 "transforms.o.type=Observer"));
-    assertThat(Columns.of(ways.get(0).value()).known()).containsOnlyKeys("b");
+    assertThat(ColumnOrigins.of(ways.get(0).value()).known()).containsOnlyKeys("b");
   }
 
   private static final String METADATA =
@@ -50,7 +50,7 @@ class TransformChainTest {
 
   @Test
   void tellsBothWhereATransformMayHaveTheOptionsOfAnother() {
-    final List<RecordState> ways =
+    final List<SymbolicRecord> ways =
         run(
             config(
                 "transforms=flat,hoist,nested",
@@ -59,7 +59,7 @@ class TransformChainTest {
                 "transforms.hoist.field=row",
                 "transforms.nested.type=" + METADATA,
                 "transforms.nested.nested=true"));
-    assertThat(Columns.of(RecordState.anyOf(ways).value()).known())
+    assertThat(ColumnOrigins.of(SymbolicRecord.anyOf(ways).value()).known())
         .containsKeys("row._kafka_metadata_topic", "row._kafka_metadata.topic")
         .containsKey("_kafka_metadata.offset")
         .doesNotContainKey("_kafka_metadata_offset");
@@ -67,8 +67,8 @@ class TransformChainTest {
 
   @Test
   void leavesOutWaysThatCannotHaveLedToWhatWasSeen() {
-    final RecordState record =
-        RecordState.anyOf(
+    final SymbolicRecord record =
+        SymbolicRecord.anyOf(
             TransformChain.of(
                     config(
                         "transforms=time,drop",
@@ -79,14 +79,14 @@ class TransformChainTest {
                         "predicates.some.type=TopicNameMatches",
                         "predicates.some.pattern=t.*"),
                     Set.of(OWN))
-                .apply(RecordState.startingAs("t")));
-    final Shape value = Refinement.refine(record.value(), Schema.STRING_SCHEMA);
-    assertThat(value).isEqualTo(Shape.Leaf.of("string", Origin.of(Part.VALUE)));
+                .apply(SymbolicRecord.startingAs("t")));
+    final SymbolicValue value = SchemaRefinement.refine(record.value(), Schema.STRING_SCHEMA);
+    assertThat(value).isEqualTo(SymbolicValue.Leaf.of("string", Origin.of(Part.VALUE)));
   }
 
   @Test
   void hasOneWayWhereAllTransformsOfAClassHaveTheSameOptions() {
-    final List<RecordState> ways =
+    final List<SymbolicRecord> ways =
         run(
             config(
                 "transforms=one,hoist,other",
@@ -113,12 +113,13 @@ class TransformChainTest {
 
   @Test
   void takesAFieldWithANewNameForTheOldOneThoughAnotherMayHaveHadThatName() {
-    final RecordState start =
-        RecordState.startingAs("t").withSchema(RecordState.Side.withSchema(null, NAMES));
-    final List<RecordState> ways =
+    final SymbolicRecord start =
+        SymbolicRecord.startingAs("t").withSchema(SymbolicRecord.Side.withSchema(null, NAMES));
+    final List<SymbolicRecord> ways =
         TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN)).apply(start);
     assertThat(ways).hasSize(1);
-    final Columns columns = Columns.of(Refinement.refine(ways.get(0).value(), NAMES));
+    final ColumnOrigins columns =
+        ColumnOrigins.of(SchemaRefinement.refine(ways.get(0).value(), NAMES));
     assertThat(columns.unknown()).isEmpty();
     assertThat(columns.known().get("given")).containsExactly(identity("first"));
     assertThat(columns.known().get("family")).containsExactly(identity("last"));
@@ -126,11 +127,11 @@ class TransformChainTest {
 
   @Test
   void doesNotGuessWhichOfTwoFieldsHasANameWhereThereMayBeNoSchema() {
-    final RecordState record =
+    final SymbolicRecord record =
         TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN))
-            .apply(RecordState.startingAs("t"))
+            .apply(SymbolicRecord.startingAs("t"))
             .get(0);
-    final Columns columns = Columns.of(record.value());
+    final ColumnOrigins columns = ColumnOrigins.of(record.value());
     assertThat(columns.unknown()).containsExactlyInAnyOrder("given", "family");
     assertThat(columns.known()).isEmpty();
   }
@@ -138,18 +139,20 @@ class TransformChainTest {
   @Test
   void knowsThatAStructCanBeLeftWithoutFields() {
     final Schema empty = SchemaBuilder.struct().build();
-    final RecordState record =
+    final SymbolicRecord record =
         run(config(
                 "transforms=r", "transforms.r.type=ReplaceField$Value", "transforms.r.exclude=a"))
             .get(0);
-    final Columns columns = Columns.of(Refinement.refine(record.value(), empty));
-    assertThat(columns).isEqualTo(Columns.of(Shape.Tree.exactly(null, Map.of())));
+    final ColumnOrigins columns = ColumnOrigins.of(SchemaRefinement.refine(record.value(), empty));
+    assertThat(columns)
+        .isEqualTo(ColumnOrigins.of(SymbolicValue.StructValue.exactly(null, Map.of())));
   }
 
   @Test
   void doesNotMissValuesInTombstones() {
-    final RecordState tombstone = RecordState.startingAs("t").withValue(Shape.ABSENT, true);
-    assertThat(Refinement.refine(tombstone, null, SCHEMA)).isEqualTo(tombstone);
+    final SymbolicRecord tombstone =
+        SymbolicRecord.startingAs("t").withValue(SymbolicValue.ABSENT, true);
+    assertThat(SchemaRefinement.refine(tombstone, null, SCHEMA)).isEqualTo(tombstone);
   }
 
   private static Contribution identity(final String field) {
@@ -158,7 +161,7 @@ class TransformChainTest {
 
   @Test
   void saysOnWhichHeaderItDependsThatARecordGetsThrough() {
-    final List<RecordState> ways =
+    final List<SymbolicRecord> ways =
         run(
             config(
                 "transforms=f",
@@ -187,7 +190,7 @@ class TransformChainTest {
 
   @Test
   void namesTheTransformBehindWhichNothingIsKnown() {
-    final RecordState record =
+    final SymbolicRecord record =
         run(config("transforms=x", "transforms.x.type=com.example.Odd")).get(0);
     assertThat(record.reasons()).singleElement().asString().contains("'x' (com.example.Odd)");
     assertThat(record.topic()).isInstanceOf(TopicName.Unknown.class);
@@ -195,7 +198,7 @@ class TransformChainTest {
 
   @Test
   void doesNotGuessAnOptionThatOnlyTheWorkerResolves() {
-    final RecordState record =
+    final SymbolicRecord record =
         run(config(
                 "transforms=x",
                 "transforms.x.type=RegexRouter",
@@ -210,13 +213,13 @@ class TransformChainTest {
 
   @Test
   void takesAHashForWhatItHides() {
-    final RecordState record =
+    final SymbolicRecord record =
         run(config(
                 "transforms=x",
                 "transforms.x.type=io.aiven.kafka.connect.transforms.Hash$Value",
                 "transforms.x.field.name=a"))
             .get(0);
-    assertThat(Columns.of(record.value()).known().get("a"))
+    assertThat(ColumnOrigins.of(record.value()).known().get("a"))
         .singleElement()
         .matches(Contribution::masking);
   }

@@ -4,10 +4,10 @@ package dev.lineagelab.connect.datasets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lineagelab.connect.columns.RecursiveSchema;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.model.Dataset;
-import dev.lineagelab.connect.model.Description;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** A description comes of whatever a configuration holds, and of whatever was seen. */
 class HostileInputTest {
-  private static final ConnectorDescriber DESCRIBER = new ConnectorDescriber();
+  private static final ConnectorLineageExtractor DESCRIBER = new ConnectorLineageExtractor();
   private static final String KAFKA = "org.apache.kafka.connect.transforms.";
   private static final List<String> CLASSES =
       List.of(
@@ -36,17 +36,17 @@ class HostileInputTest {
           "com.mongodb.kafka.connect.MongoSinkConnector",
           "com.example.Odd");
 
-  private static Description describe(
+  private static ConnectorLineage describe(
       final ConnectorType type, final Map<String, String> config, final List<ObservedTopic> seen) {
-    final ConnectorView view =
-        new ConnectorView("c", type, config.get("connector.class"), config, true);
-    return DESCRIBER.describe(view, seen, Example.NAMES);
+    final ConnectorDefinition view =
+        new ConnectorDefinition("c", type, config.get("connector.class"), config, true);
+    return DESCRIBER.describe(view, seen, ConnectorExample.NAMES);
   }
 
   @Test
   void nothingIsNothing() {
     for (final ConnectorType type : ConnectorType.values()) {
-      final Description description = describe(type, Map.of(), List.of());
+      final ConnectorLineage description = describe(type, Map.of(), List.of());
       assertThat(description.inputs()).isEmpty();
       assertThat(description.outputs()).isEmpty();
     }
@@ -135,7 +135,7 @@ class HostileInputTest {
     config.put("transforms.bomb.type", KAFKA + "RegexRouter");
     config.put("transforms.bomb.regex", "(a+)+\\1");
     config.put("transforms.bomb.replacement", "x");
-    final Description description = describe(ConnectorType.SINK, config, List.of());
+    final ConnectorLineage description = describe(ConnectorType.SINK, config, List.of());
     assertThat(description.inputs()).hasSize(1);
     assertThat(description.notes()).anyMatch(note -> note.contains("takes too long"));
   }
@@ -194,7 +194,7 @@ class HostileInputTest {
     final Schema schema = SchemaBuilder.struct().field("x", Schema.STRING_SCHEMA).build();
     final List<ObservedTopic> seen =
         new ArrayList<>(names.stream().map(n -> new ObservedTopic(n, null, schema, null)).toList());
-    final Description description = describe(ConnectorType.SINK, config, seen);
+    final ConnectorLineage description = describe(ConnectorType.SINK, config, seen);
     assertThat(description.pairs())
         .hasSize(1000)
         .allMatch(pair -> pair.output().name().equals("topics/" + pair.input().name()));
@@ -224,7 +224,7 @@ class HostileInputTest {
     config.put("transforms", "flat");
     config.put("transforms.flat.type", KAFKA + "Flatten$Value");
     final ObservedTopic seen = new ObservedTopic("t", null, RecursiveSchema.node(), null);
-    final Description description = describe(ConnectorType.SINK, config, List.of(seen));
+    final ConnectorLineage description = describe(ConnectorType.SINK, config, List.of(seen));
     assertThat(description.pairs().get(0).columns().edges())
         .extracting(edge -> edge.outputField())
         .containsExactly("children", "next", "value");
@@ -255,7 +255,7 @@ class HostileInputTest {
     config.put("topics", "t");
     config.put("s3.bucket.name", "b");
     final List<String> aliases = new ArrayList<>(List.of("lineage"));
-    config.put("transforms.lineage.type", ConnectorDescriber.OWN_TRANSFORM);
+    config.put("transforms.lineage.type", ConnectorLineageExtractor.OWN_TRANSFORM);
     for (int i = 0; i < 40; i++) {
       aliases.add("t" + i);
       config.put("transforms.t" + i + ".type", KAFKA + "ReplaceField$Value");
@@ -266,7 +266,7 @@ class HostileInputTest {
     }
     config.put("transforms", String.join(",", aliases));
     final Schema schema = SchemaBuilder.struct().field("c0", Schema.STRING_SCHEMA).build();
-    final Description description =
+    final ConnectorLineage description =
         describe(ConnectorType.SINK, config, List.of(new ObservedTopic("t", null, schema, null)));
     assertThat(description.pairs().get(0).columns().edges())
         .extracting(edge -> edge.outputField())

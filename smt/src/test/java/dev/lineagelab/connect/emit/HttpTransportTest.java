@@ -4,7 +4,7 @@ package dev.lineagelab.connect.emit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lineagelab.connect.settings.Settings;
+import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.settings.WorkerProperties;
 import java.io.IOException;
 import java.util.HashMap;
@@ -35,7 +35,7 @@ class HttpTransportTest {
     for (int at = 0; at < options.length; at += 2) {
       given.put(options[at], options[at + 1]);
     }
-    return Transports.of(Settings.of(given, WorkerProperties.UNKNOWN).transport());
+    return Transports.of(PluginSettings.of(given, WorkerProperties.UNKNOWN).transport());
   }
 
   private static List<OutgoingEvent> events(final String... bodies) {

@@ -11,15 +11,15 @@ import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SpecVersion.VersionFlag;
 import dev.lineagelab.connect.model.ColumnEdge;
 import dev.lineagelab.connect.model.ColumnLineage;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.model.ConnectorView;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.DatasetPair;
-import dev.lineagelab.connect.model.Description;
+import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.model.EdgeKind;
 import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.RegisteredSchema;
-import dev.lineagelab.connect.model.SchemaVersion;
 import dev.lineagelab.connect.model.Symlink;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.EventType;
@@ -73,8 +73,8 @@ class EventWriterTest {
     return new ColumnEdge(output, input, field, kind, masking);
   }
 
-  private static Description two() {
-    return new Description(
+  private static ConnectorLineage two() {
+    return new ConnectorLineage(
         List.of(ORDERS, BIDS),
         List.of(ORDERS_TABLE, BIDS_TABLE),
         List.of(
@@ -91,7 +91,7 @@ class EventWriterTest {
             new DatasetPair(BIDS, BIDS_TABLE, ColumnLineage.NONE)),
         Map.of(
             ORDERS,
-            new SchemaVersion(
+            new DatasetSchema(
                 new RegisteredSchema("orders-value", "3", "17"),
                 null,
                 List.of(
@@ -101,8 +101,8 @@ class EventWriterTest {
         List.of("a note"));
   }
 
-  private static Description one() {
-    return new Description(
+  private static ConnectorLineage one() {
+    return new ConnectorLineage(
         List.of(ORDERS),
         List.of(ORDERS_TABLE),
         List.of(new DatasetPair(ORDERS, ORDERS_TABLE, ColumnLineage.NONE)),
@@ -113,7 +113,7 @@ class EventWriterTest {
 
   private static String write(
       final EventType type,
-      final Description description,
+      final ConnectorLineage description,
       final ConnectorStatus status,
       final Counts counts) {
     return EventWriter.write(
@@ -122,7 +122,7 @@ class EventWriterTest {
             Instant.parse("2026-11-21T10:00:00Z"),
             UUID.fromString("01a0c450-6c00-70e6-9c58-d15b5977f24a"),
             "lab",
-            new ConnectorView(
+            new ConnectorDefinition(
                 "orders-lake",
                 ConnectorType.SINK,
                 "com.example.Sink",
@@ -137,7 +137,8 @@ class EventWriterTest {
   }
 
   private static JsonNode event(
-      final EventType type, final Description description, final Counts counts) throws Exception {
+      final EventType type, final ConnectorLineage description, final Counts counts)
+      throws Exception {
     return JSON.readTree(write(type, description, FAILED, counts));
   }
 
@@ -155,7 +156,7 @@ class EventWriterTest {
 
   @Test
   void whereNothingIsKnownListsAreEmptyAndThere() throws Exception {
-    final JsonNode event = event(EventType.START, Description.EMPTY, null);
+    final JsonNode event = event(EventType.START, ConnectorLineage.EMPTY, null);
     assertThat(event.at("/inputs").isArray() && event.at("/outputs").isArray()).isTrue();
     assertThat(event.at("/job/facets").has("lineage")).isFalse();
   }
@@ -238,7 +239,7 @@ class EventWriterTest {
   @EnumSource(EventType.class)
   void isAsThePublishedSchemasAsk(final EventType type) throws Exception {
     assumeTrue(Files.isDirectory(SPEC), "the published schemas are not beside this checkout");
-    for (final Description description : List.of(Description.EMPTY, one(), two())) {
+    for (final ConnectorLineage description : List.of(ConnectorLineage.EMPTY, one(), two())) {
       final JsonNode event = event(type, description, new Counts(1, 2, 3, 4));
       assertThat(problems(event, event.get("schemaURL").asText())).isEmpty();
       for (final JsonNode facet : facets(event)) {

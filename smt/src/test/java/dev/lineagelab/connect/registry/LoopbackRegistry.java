@@ -24,7 +24,7 @@ final class LoopbackRegistry implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** What it does with a request. */
-  enum Mood {
+  enum ResponseMode {
     ANSWER,
     HANG,
     TRICKLE,
@@ -39,7 +39,7 @@ final class LoopbackRegistry implements AutoCloseable {
 
   final List<Request> requests = new CopyOnWriteArrayList<>();
   final Map<String, String> answers = new ConcurrentHashMap<>();
-  volatile Mood mood = Mood.ANSWER;
+  volatile ResponseMode mood = ResponseMode.ANSWER;
   private final HttpServer server;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CountDownLatch end = new CountDownLatch(1);

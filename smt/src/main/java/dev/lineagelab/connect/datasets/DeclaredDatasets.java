@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.model.Dataset;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the transform's option {@code datasets} says of the other side of topics: {@code topic ->
+ * namespace|name}, several separated by commas. {@code *} stands for any other topic, and {@code
+ * ${topic}} in a name for the topic.
+ */
+final class DeclaredDatasets {
+  static final String OPTION = "datasets";
+
+  private static final String ANY = "*";
+
+  private final Map<String, String[]> byTopic;
+
+  private DeclaredDatasets(final Map<String, String[]> byTopic) {
+    this.byTopic = byTopic;
+  }
+
+  /**
+   * Reads the option.
+   *
+   * @param text null if it is not given
+   * @param notes gets a sentence for each part that cannot be read
+   */
+  static DeclaredDatasets parse(final String text, final List<String> notes) {
+    final Map<String, String[]> byTopic = new LinkedHashMap<>();
+    for (final String part : text == null || text.isBlank() ? new String[0] : text.split(",")) {
+      final String[] sides = part.split("->", 2);
+      final String[] dataset = sides.length == 2 ? sides[1].strip().split("\\|", 2) : sides;
+      if (sides.length == 2 && dataset.length == 2) {
+        byTopic.put(sides[0].strip(), new String[] {dataset[0].strip(), dataset[1].strip()});
+      } else {
+        notes.add(
+            "'" + part.strip() + "' of option '" + OPTION + "' is not 'topic -> namespace|name'.");
+      }
+    }
+    return new DeclaredDatasets(byTopic);
+  }
+
+  /** The dataset on the other side of a topic. */
+  Optional<Dataset> of(final String topic, final ConnectorContext connector) {
+    return Optional.ofNullable(byTopic.getOrDefault(topic, byTopic.get(ANY)))
+        .map(
+            dataset ->
+                connector.dataset(
+                    dataset[0].replace("${topic}", topic), dataset[1].replace("${topic}", topic)));
+  }
+
+  /** Whether nothing is said. */
+  boolean isEmpty() {
+    return byTopic.isEmpty();
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.datasets;
+
+import dev.lineagelab.connect.columns.SinkConversions;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What stores make of Connect's types. */
+final class StoreTypeMappings {
+  /** As Iceberg's sink creates columns, called as engines call the types. */
+  static final SinkConversions.Types ICEBERG = StoreTypeMappings::iceberg;
+
+  /** A name of a type that is not the name of a field of a struct. */
+  private static final Pattern TYPE =
+      Pattern.compile("(?<![\\w.])([a-z]+\\d*(?:\\([^)]*\\))?(?: with time zone)?)(?![\\w:(])");
+
+  private static final Map<String, String> ICEBERG_TYPES =
+      Map.ofEntries(
+          Map.entry("int8", "int"),
+          Map.entry("int16", "int"),
+          Map.entry("int32", "int"),
+          Map.entry("int64", "bigint"),
+          Map.entry("float32", "float"),
+          Map.entry("float64", "double"),
+          Map.entry("bytes", "binary"),
+          Map.entry("bits", "binary"),
+          Map.entry("date32", "int"),
+          Map.entry("time(3)", "int"),
+          Map.entry("time(6)", "bigint"),
+          Map.entry("time(9)", "bigint"),
+          Map.entry("timestamp(3)", "bigint"),
+          Map.entry("timestamp(6)", "bigint"),
+          Map.entry("timestamp(9)", "bigint"),
+          Map.entry("duration(6)", "bigint"),
+          Map.entry("duration(9)", "bigint"),
+          Map.entry("year", "int"),
+          Map.entry("time with time zone", "string"),
+          Map.entry("timestamp with time zone", "string"),
+          Map.entry("interval", "string"),
+          Map.entry("uuid", "string"),
+          Map.entry("json", "string"),
+          Map.entry("xml", "string"),
+          Map.entry("ltree", "string"),
+          Map.entry("union", "struct"),
+          Map.entry("geometry", "struct"),
+          Map.entry("geography", "struct"),
+          Map.entry("point", "struct"));
+
+  private static final Set<String> JSON_TIMES = Set.of("date", "time", "timestamp");
+
+  private StoreTypeMappings() {}
+
+  private static String iceberg(final String type) {
+    final Matcher types = TYPE.matcher(type);
+    return types.replaceAll(found -> Matcher.quoteReplacement(icebergName(found.group(1))));
+  }
+
+  private static String icebergName(final String type) {
+    if (type.startsWith("decimal(")) {
+      // The sink does not look at the precision.
+      return "decimal(38," + type.substring(type.indexOf(',') + 1);
+    }
+    return type.startsWith("enum(") ? "string" : ICEBERG_TYPES.getOrDefault(type, type);
+  }
+
+  /**
+   * Lines of JSON.
+   *
+   * @param hasTextTimes whether times are ISO 8601 text, not numbers
+   * @param hasTextDecimals whether decimals are text, not numbers
+   */
+  static SinkConversions.Types json(final boolean hasTextTimes, final boolean hasTextDecimals) {
+    return new SinkConversions.Types() {
+      @Override
+      public String of(final String type) {
+        if (JSON_TIMES.contains(type)) {
+          return hasTextTimes ? "string" : "number";
+        }
+        if (type.startsWith("decimal(")) {
+          return hasTextDecimals ? "string" : "number";
+        }
+        return jsonName(iceberg(type));
+      }
+
+      @Override
+      public boolean converts(final String type) {
+        return hasTextTimes && JSON_TIMES.contains(type)
+            || hasTextDecimals && type.startsWith("decimal(")
+            || "bytes".equals(type);
+      }
+    };
+  }
+
+  private static String jsonName(final String type) {
+    final String name = type.split("[<(]", 2)[0];
+    return switch (name) {
+      case "int", "bigint", "float", "double", "decimal" -> "number";
+      case "boolean" -> "boolean";
+      case "array" -> "array";
+      case "map", "struct" -> "object";
+      default -> "string";
+    };
+  }
+}

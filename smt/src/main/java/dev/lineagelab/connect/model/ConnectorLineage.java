@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.model;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * The lineage of a connector: sorted, so that equal lineage is an equal value.
+ *
+ * @param pairs which input feeds which output
+ * @param schemas of those datasets whose columns are known
+ * @param symlinks other names of datasets
+ * @param notes what could not be found out and why, in sentences for people
+ */
+public record ConnectorLineage(
+    List<Dataset> inputs,
+    List<Dataset> outputs,
+    List<DatasetPair> pairs,
+    Map<Dataset, DatasetSchema> schemas,
+    Map<Dataset, List<Symlink>> symlinks,
+    List<String> notes) {
+  /** Nothing is known. */
+  public static final ConnectorLineage EMPTY =
+      new ConnectorLineage(List.of(), List.of(), List.of(), Map.of(), Map.of(), List.of());
+
+  /** With other schemas. */
+  public ConnectorLineage with(final Map<Dataset, DatasetSchema> other) {
+    return new ConnectorLineage(inputs, outputs, pairs, other, symlinks, notes);
+  }
+
+  /** With some notes more, each once. */
+  public ConnectorLineage noting(final Collection<String> more) {
+    final List<String> all =
+        Stream.concat(notes.stream(), more.stream()).distinct().sorted().toList();
+    return new ConnectorLineage(inputs, outputs, pairs, schemas, symlinks, all);
+  }
+
+  public ConnectorLineage {
+    inputs = inputs.stream().distinct().sorted().toList();
+    outputs = outputs.stream().distinct().sorted().toList();
+    pairs = List.copyOf(pairs);
+    schemas = Collections.unmodifiableSortedMap(new TreeMap<>(schemas));
+    symlinks = Collections.unmodifiableSortedMap(new TreeMap<>(symlinks));
+    notes = List.copyOf(notes);
+  }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.columns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
+import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
+import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
+import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
+import dev.lineagelab.connect.model.EdgeKind;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.sink.SinkRecord;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Runs random chains of the real transforms, changes one part of the input after the other, and
+ * sees which parts of the output change: exactly those that the chain, evaluated without running
+ * it, says to come from it.
+ */
+class TransformChainPerturbationTest {
+  private static final int CHAINS = Integer.getInteger("chains", 2_000);
+
+  /** Why a column may be unknown to one who has seen the schema at the end only. */
+  private static final Pattern NOT_TOLD_BY_NAMES =
+      Pattern.compile("Fields were flattened .*|Too many transforms depend .*");
+
+  /** Why a column may be unknown to one who knows the whole input. */
+  private static final Pattern NOT_TOLD_BY_TOPIC =
+      Pattern.compile("A router decides on a topic that has the record's time in it\\.");
+
+  /**
+   * What a record may be where its schema was seen.
+   *
+   * @param isDecided whether it depended on nothing what the transforms before did
+   */
+  private record Seen(List<SymbolicRecord> ways, boolean isDecided) {}
+
+  @Test
+  void saysOfEachColumnExactlyWhatItIsMadeFrom() {
+    int run = 0;
+    for (int seed = 0; seed < CHAINS; seed++) {
+      final Random random = new Random(seed);
+      final PerturbableRecord input = input(random);
+      final Map<String, String> config =
+          new RandomChainConfig(random, false).addSome(1 + random.nextInt(5)).config();
+      run += check("seed " + seed + " " + config, input, config);
+    }
+    assertThat(run).as("chains that let their record through").isGreaterThan(CHAINS / 4);
+  }
+
+  @Test
+  void saysItOfTransformsWithPredicatesToo() {
+    int run = 0;
+    for (int seed = 0; seed < CHAINS; seed++) {
+      final Random random = new Random(seed);
+      final PerturbableRecord input = input(random);
+      final Map<String, String> config =
+          new RandomChainConfig(random, true).addSome(1 + random.nextInt(5)).config();
+      run += check("seed " + seed + " " + config, input, config);
+    }
+    assertThat(run).as("chains that let their record through").isGreaterThan(CHAINS / 4);
+  }
+
+  private static PerturbableRecord input(final Random random) {
+    final RandomSchemas samples = new RandomSchemas(random);
+    return new PerturbableRecord(samples.schema(), samples.schema(), random.nextInt(20) == 0);
+  }
+
+  private static int check(
+      final String what, final PerturbableRecord input, final Map<String, String> config) {
+    final KafkaTransformChain real = new KafkaTransformChain(config);
+    final Optional<SinkRecord> output = real.apply(input.record(null));
+    if (output.isEmpty()) {
+      return 0;
+    }
+    final List<SymbolicRecord> ways = TransformChain.of(config, Set.of()).apply(input.symbolic());
+    assertThat(ways).as(what).isNotEmpty();
+    if (ways.size() > 1) {
+      checkAnyOf(what, input, real, output.get(), ways);
+      return 1;
+    }
+    final SymbolicRecord state = ways.get(0);
+    assertThat(state.topic())
+        .as(what)
+        .matches(topic -> topic instanceof TopicName.Unknown || topic.canBe(output.get().topic()));
+    if (!input.isTombstone()) {
+      checkSchema(what, state.key(), output.get().keySchema(), output.get().key());
+      checkSchema(what, state.value(), output.get().valueSchema(), output.get().value());
+    }
+    checkOrigins(what, input, real, output.get(), state);
+    for (int place = 0; place <= RandomChainConfig.aliases(config).size(); place++) {
+      checkSeenAt(place, what, input, config, output.get(), state);
+    }
+    return 1;
+  }
+
+  private static void checkSchema(
+      final String what, final SymbolicValue shape, final Schema schema, final Object value) {
+    if (value == null || schema == null) {
+      return;
+    }
+    if (schema.type() == Schema.Type.STRUCT) {
+      assertThat(ColumnOrigins.fields(shape)).as(what).contains(ConnectSchemaReader.fields(schema));
+    } else {
+      assertThat(shape).as(what).isInstanceOf(Leaf.class);
+      assertThat(((Leaf) shape).type())
+          .as(what)
+          .isEqualTo(ConnectSchemaReader.whole("", schema).type());
+    }
+  }
+
+  /** Where a predicate looks at what only the record tells, nothing that can be is left out. */
+  private static void checkAnyOf(
+      final String what,
+      final PerturbableRecord input,
+      final KafkaTransformChain real,
+      final SinkRecord output,
+      final List<SymbolicRecord> ways) {
+    final Map<String, Object> before = leaves(output);
+    for (final Origin origin : input.origins()) {
+      final Set<String> said = new TreeSet<>();
+      ways.forEach(way -> said.addAll(pathsFrom(origin, said(way))));
+      real.apply(input.record(origin))
+          .ifPresent(
+              changed ->
+                  assertThat(said)
+                      .as("%s: columns that change with %s", what, origin)
+                      .containsAll(changes(before, leaves(changed))));
+    }
+  }
+
+  private static Set<String> changes(
+      final Map<String, Object> before, final Map<String, Object> after) {
+    final Set<String> changed = new TreeSet<>();
+    after.forEach(
+        (path, value) -> {
+          if (!Objects.equals(value, before.get(path))) {
+            changed.add(path);
+          }
+        });
+    return changed;
+  }
+
+  private static void checkOrigins(
+      final String what,
+      final PerturbableRecord input,
+      final KafkaTransformChain real,
+      final SinkRecord output,
+      final SymbolicRecord state) {
+    final Map<String, Object> before = leaves(output);
+    final Map<String, SymbolicValue> said = said(state);
+    final Set<String> unknown = unknown(what, said);
+    said.keySet().removeAll(unknown);
+    for (final Origin origin : input.origins()) {
+      final Optional<SinkRecord> changed = real.apply(input.record(origin));
+      if (changed.isEmpty()) {
+        continue;
+      }
+      final Set<String> changes = changes(before, leaves(changed.get()));
+      changes.removeAll(unknown);
+      assertThat(changes)
+          .as("%s: columns that change with %s", what, origin)
+          .isEqualTo(pathsFrom(origin, said));
+    }
+    said.forEach(
+        (path, shape) -> checkIdentity(what + ": " + path, input, before.get(path), shape));
+  }
+
+  private static Set<String> unknown(final String what, final Map<String, SymbolicValue> said) {
+    final Set<String> unknown = new TreeSet<>();
+    said.forEach(
+        (path, shape) -> {
+          if (shape instanceof final Unknown found) {
+            assertThat(found.reason()).as("%s: %s", what, path).matches(NOT_TOLD_BY_TOPIC);
+            unknown.add(path);
+          }
+        });
+    return unknown;
+  }
+
+  /** What is said to be the same value is. */
+  private static void checkIdentity(
+      final String what,
+      final PerturbableRecord input,
+      final Object value,
+      final SymbolicValue shape) {
+    for (final Contribution contribution : ((Leaf) shape).contributions()) {
+      final Origin origin = contribution.origin();
+      if (contribution.kind() != EdgeKind.IDENTITY
+          || origin.part() != Part.VALUE && origin.part() != Part.KEY) {
+        continue;
+      }
+      final SinkRecord record = input.record(null);
+      final Object whole = origin.part() == Part.KEY ? record.key() : record.value();
+      final String path = String.join("/", origin.path());
+      assertThat(value)
+          .as(what)
+          .isEqualTo(RandomSchemas.flat("", whole).get(path.isEmpty() ? "" : "/" + path));
+    }
+  }
+
+  /** Those that are said to come from a part of the input; of unknown ones it is not denied. */
+  private static Set<String> pathsFrom(final Origin origin, final Map<String, SymbolicValue> said) {
+    final Set<String> paths = new TreeSet<>();
+    said.forEach(
+        (path, shape) -> {
+          final boolean isFrom =
+              !(shape instanceof final Leaf leaf)
+                  || leaf.contributions().stream()
+                      .anyMatch(c -> c.origin().equals(origin) && !c.masking());
+          if (isFrom) {
+            paths.add(path);
+          }
+        });
+    return paths;
+  }
+
+  /**
+   * A schema is seen at one place of the chain only. Less may be known then, but what is said is
+   * the same.
+   */
+  private static void checkSeenAt(
+      final int place,
+      final String what,
+      final PerturbableRecord input,
+      final Map<String, String> config,
+      final SinkRecord output,
+      final SymbolicRecord state) {
+    if (input.isTombstone() || output.value() == null) {
+      return;
+    }
+    final Seen seen = seenAt(place, input, config);
+    assertThat(seen.ways).as(what).isNotEmpty();
+    final SymbolicRecord refined =
+        SchemaRefinement.refine(
+            SymbolicRecord.anyOf(seen.ways), output.keySchema(), output.valueSchema());
+    final Map<String, SymbolicValue> expected = said(state);
+    said(refined)
+        .forEach(
+            (path, shape) -> {
+              final String which = what + ", seen at " + place + ": " + path;
+              if (shape instanceof final Unknown unknown) {
+                if (!(expected.get(path) instanceof Unknown)) {
+                  assertThat(unknown.reason()).as(which).matches(NOT_TOLD_BY_NAMES);
+                }
+              } else {
+                final Set<Origin> found = origins(shape);
+                assertThat(found).as(which).containsAll(origins(expected.get(path)));
+                if (seen.isDecided) {
+                  assertThat(found).as(which).isEqualTo(origins(expected.get(path)));
+                }
+              }
+            });
+  }
+
+  private static Seen seenAt(
+      final int place, final PerturbableRecord input, final Map<String, String> config) {
+    final List<String> aliases = RandomChainConfig.aliases(config);
+    final Map<String, String> before = part(config, aliases.subList(0, place));
+    final Map<String, String> after = part(config, aliases.subList(place, aliases.size()));
+    final SinkRecord seen = new KafkaTransformChain(before).apply(input.record(null)).orElseThrow();
+    final SymbolicRecord start =
+        SymbolicRecord.startingAs("t1")
+            .withHeader("h1", true)
+            .withHeader("h2", true)
+            .withHeader("h3", false)
+            .withSchema(Side.withSchema(seen.keySchema(), seen.valueSchema()));
+    final List<SymbolicRecord> there =
+        TransformChain.of(before, Set.of()).apply(start.withValue(start.value(), false));
+    final List<SymbolicRecord> ways =
+        TransformChain.byTopic(there).stream()
+            .map(way -> SchemaRefinement.refine(way, seen.keySchema(), seen.valueSchema()))
+            .flatMap(way -> TransformChain.of(after, Set.of()).apply(way).stream())
+            .toList();
+    return new Seen(ways, there.size() == 1 && ways.size() == 1);
+  }
+
+  private static Map<String, String> part(
+      final Map<String, String> config, final List<String> aliases) {
+    final Map<String, String> part = new HashMap<>(config);
+    part.put("transforms", String.join(",", aliases));
+    return part;
+  }
+
+  private static Set<Origin> origins(final SymbolicValue shape) {
+    final Set<Origin> origins = new TreeSet<>();
+    ((Leaf) shape).contributions().forEach(contribution -> origins.add(contribution.origin()));
+    return origins;
+  }
+
+  private static Map<String, Object> leaves(final SinkRecord record) {
+    final Map<String, Object> leaves = new HashMap<>(RandomSchemas.flat("key", record.key()));
+    leaves.putAll(RandomSchemas.flat("value", record.value()));
+    return leaves;
+  }
+
+  private static Map<String, SymbolicValue> said(final SymbolicRecord state) {
+    final Map<String, SymbolicValue> said = new TreeMap<>();
+    collect("key", state.key(), said);
+    collect("value", state.value(), said);
+    return said;
+  }
+
+  private static void collect(
+      final String path, final SymbolicValue shape, final Map<String, SymbolicValue> said) {
+    if (shape instanceof final StructValue tree) {
+      tree.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
+    } else if (!(shape instanceof SymbolicValue.Absent)) {
+      said.put(path, shape);
+    }
+  }
+}

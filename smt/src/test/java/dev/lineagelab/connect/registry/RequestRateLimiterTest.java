@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class RequestRateLimiterTest {
+  private final AtomicLong now = new AtomicLong();
+  private final RequestRateLimiter budget = new RequestRateLimiter(2, now::get);
+
+  @Test
+  void givesSoManyInAnyMinute() {
+    assertThat(budget.take()).isZero();
+    now.set(Duration.ofSeconds(40).toNanos());
+    assertThat(budget.take()).isZero();
+    assertThat(budget.take()).isEqualTo(Duration.ofSeconds(20));
+    now.set(Duration.ofSeconds(60).toNanos());
+    assertThat(budget.take()).isZero();
+    assertThat(budget.take()).isEqualTo(Duration.ofSeconds(40));
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PluginSettingsTest {
+  private static final WorkerProperties WORKER =
+      new WorkerProperties(
+          Map.of(
+              "group.id", "lab",
+              "bootstrap.servers", "SASL_SSL://kafka-1:9093,kafka-2:9093",
+              "security.protocol", "SASL_SSL",
+              "sasl.jaas.config", "login password=\"hush\"",
+              "plugin.path", "/plugins",
+              "openlineage.transport.url", "http://lineage:5000"));
+
+  private static PluginSettings settings(final String... options) {
+    final Map<String, String> given = new HashMap<>(WORKER.options());
+    for (int at = 0; at < options.length; at += 2) {
+      given.put(options[at], options[at + 1]);
+    }
+    return PluginSettings.of(given, WORKER);
+  }
+
+  @Test
+  void everyOptionIsExplained() {
+    assertThat(OptionDefinitions.all().configKeys().values())
+        .allSatisfy(key -> assertThat(key.documentation).as(key.name).endsWith("."))
+        .extracting((ConfigDef.ConfigKey key) -> key.hasDefault())
+        .containsOnly(true);
+  }
+
+  @Test
+  void takesTheWorkersWordForWhatIsLeftOpen() {
+    final PluginSettings settings = settings();
+    assertThat(settings.jobNamespace()).isEqualTo("lab");
+    assertThat(settings.names().kafka()).isEqualTo("kafka://kafka-1:9093");
+    assertThat(settings.transport().kind()).isEqualTo(TransportSettings.Kind.HTTP);
+    assertThat(settings.state().clients())
+        .containsEntry("security.protocol", "SASL_SSL")
+        .doesNotContainKey("plugin.path");
+  }
+
+  @Test
+  void knowsNamespacesByTheirCanonicalNames() {
+    final PluginSettings settings =
+        settings(
+            "namespaces",
+            "kafka://kafka-1:9093=kafka://kafka:9092, postgres://db:1=postgres://postgres:5432");
+    assertThat(settings.names().kafka()).isEqualTo("kafka://kafka:9092");
+    assertThat(settings.names().canonical().apply("postgres://db:1"))
+        .isEqualTo("postgres://postgres:5432");
+    assertThat(settings.names().canonical().apply("kafka://kafka-1:9093"))
+        .isEqualTo("kafka://kafka:9092");
+    assertThat(settings.names().canonical().apply("s3://lake")).isEqualTo("s3://lake");
+  }
+
+  @Test
+  void theWorkersClusterIsKnownByTheNameThatIsGivenForIt() {
+    final PluginSettings settings = settings("namespace.kafka", "kafka://canonical:9092");
+    assertThat(settings.names().kafka()).isEqualTo("kafka://canonical:9092");
+    assertThat(settings.names().canonical().apply("kafka://kafka-1:9093"))
+        .isEqualTo("kafka://canonical:9092");
+  }
+
+  @Test
+  void sendsNowhereWithoutAnAddress() {
+    assertThat(PluginSettings.of(Map.of(), WorkerProperties.UNKNOWN).transport().kind())
+        .isEqualTo(TransportSettings.Kind.NONE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "transport.url, lineage:5000",
+    "transport.url, http://user:hush@lineage:5000",
+    "transport.type, carrier-pigeon",
+    "transport.endpoint, api",
+    "interval.ms, 3",
+    "interval.ms, soon",
+    "queue.capacity, 0",
+    "namespace.kafka, kafka-1:9092",
+    "namespaces, kafka://a",
+  })
+  void refusesWhatMakesNoSense(final String option, final String value) {
+    assertThatThrownBy(() -> settings(option, value))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(option)
+        .hasMessageNotContaining("hush");
+  }
+
+  @Test
+  void saysWhatAKindOfTransportNeeds() {
+    assertThatThrownBy(() -> PluginSettings.of(Map.of("transport.type", "http"), WORKER))
+        .hasMessageContaining("transport.url is missing");
+    assertThatThrownBy(() -> settings("transport.type", "file"))
+        .hasMessageContaining("transport.file is missing");
+    assertThatThrownBy(
+            () -> PluginSettings.of(Map.of("transport.type", "kafka"), WorkerProperties.UNKNOWN))
+        .hasMessageContaining("kafka.bootstrap.servers");
+  }
+
+  @Test
+  void showsNoSecret() {
+    final PluginSettings settings =
+        settings(
+            "transport.auth.bearer.token", "hush-1",
+            "transport.ssl.truststore.location", "/trust",
+            "transport.ssl.truststore.password", "hush-2",
+            "kafka.sasl.password", "hush-3");
+    assertThat(settings.toString() + WORKER + settings.state() + settings.transport().tls())
+        .doesNotContain("hush");
+    assertThat(settings.transport().headers().get("Authorization").value())
+        .isEqualTo("Bearer hush-1");
+  }
+
+  @Test
+  void sendsAKeyInTheHeaderThatIsAskedFor() {
+    assertThat(
+            settings("transport.auth.api.key", "k", "transport.auth.api.key.header", "X-Key")
+                .transport()
+                .headers())
+        .containsOnlyKeys("X-Key");
+  }
+
+  @Test
+  void namesTheOptionThatWasProbablyMeant() {
+    assertThat(
+            OptionSources.unknown(
+                "Worker property",
+                "openlineage.",
+                Set.of("transport.uri", "interval.ms", "type", "kafka.sasl.mechanism")))
+        .singleElement()
+        .asString()
+        .contains(
+            "openlineage.transport.uri is unknown", "did you mean openlineage.transport.url?");
+  }
+
+  @Test
+  void readsTheProcessToo() {
+    final Properties system = new Properties();
+    system.setProperty("openlineage.transport.url", "http://system:1");
+    final Map<String, String> environment =
+        Map.of(
+            "OPENLINEAGE_TRANSPORT_URL",
+            "http://environment:1",
+            "OPENLINEAGE_JOB_NAMESPACE",
+            "jobs");
+    assertThat(OptionSources.ofProcess(system, environment))
+        .containsOnly(
+            Map.entry("transport.url", "http://system:1"), Map.entry("job.namespace", "jobs"));
+  }
+}
