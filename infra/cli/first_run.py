@@ -26,7 +26,7 @@ from infra.namespaces import (
 )
 from infra.services.spark import LIVE_STATISTICS
 from infra.settings import Settings
-from lineage.contract import Report
+from lineage.checks.contract import Report
 
 FIRST_ROWS = 100
 FIRST_ROWS_SECONDS = 20

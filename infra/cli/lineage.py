@@ -19,12 +19,12 @@ from infra.cli.lineage_reach import render_reach
 from infra.cli.lineage_service import GRAPH, ask, graph_of
 from infra.cli.stack import Stack
 from infra.errors import Interrupted, LabError
-from lineage.diff import diff_graphs
-from lineage.lookup import Unresolved, resolve
+from lineage.checks.diff import diff_graphs
+from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.rules import Rules, RulesError, load_rules
 
 if TYPE_CHECKING:
-    from lineage.check import Specification
+    from lineage.checks.events import Specification
 
 FOUND = 1
 FAILED = 2
@@ -83,7 +83,7 @@ def check(
 ) -> None:
     """Judge events: by the standard, by the life of each run, by naming; exit 1 where there are errors."""
     # Takes a third of a second to import; no other command needs it.
-    from lineage import check as checks
+    from lineage.checks import events as checks
 
     rules = _rules(rules_file)
     try:
@@ -181,7 +181,7 @@ def _rules(path: Path | None) -> Rules:
 
 
 def _specification(place: str | None) -> "Specification | None":
-    from lineage.check import Specification, SpecificationError
+    from lineage.checks.events import Specification, SpecificationError
 
     if place is None:
         return None

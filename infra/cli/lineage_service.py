@@ -11,9 +11,9 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 
 from infra.errors import LabError
+from lineage.checks.http_client import client_for
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import format_time, parse_time
-from lineage.http_client import client_for
 
 GRAPH = "/api/v1/graph"
 _AGO = re.compile(r"-(\d+)([smhd])")

@@ -14,7 +14,7 @@ from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.loopback import client
 from infra.project import PROJECT
-from lineage.contract import ContractError, Report, compare, load
+from lineage.checks.contract import ContractError, Report, compare, load
 
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 

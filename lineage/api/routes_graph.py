@@ -13,7 +13,7 @@ from lineage.api.dependencies import ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.parameters import time_parameter
 from lineage.changes import Message
-from lineage.diff import diff_graphs
+from lineage.checks.diff import diff_graphs
 from lineage.events import JsonObject, canonical_json
 from lineage.events.timestamps import format_time
 from lineage.graph_at import Compacted

@@ -12,7 +12,7 @@ from lineage.api.answers import answer
 from lineage.api.dependencies import DatasetDep, ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.pacing import in_slices
-from lineage.contract import ContractError, compare, load
+from lineage.checks.contract import ContractError, compare, load
 from lineage.events import DatasetId, canonical_json
 from lineage.events.timestamps import format_time
 from lineage.flow import SAMPLES, STEP

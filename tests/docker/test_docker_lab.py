@@ -16,7 +16,7 @@ from infra.namespaces import JOB_SUPPLIER_STATS, TOPICS
 from infra.project import CREDENTIALS_FILE, PULUMI_STATE
 from infra.services import connect, iceberg_catalog, kafka, schema_registry, shop
 from infra.targets.docker_names import PART_LABEL, USER, container, labels
-from lineage.diff.compare import diff_graphs
+from lineage.checks.diff.compare import diff_graphs
 from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import STACK, DockerLab
 from tests.smoke.drain import drain, look

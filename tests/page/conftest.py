@@ -14,7 +14,7 @@ from infra.artifacts import Artifacts
 from infra.artifacts.facade import PAGE
 from infra.artifacts.page import NAME, SITE, SOURCES
 from infra.services.lineage import CONTRACT
-from lineage.contract import load
+from lineage.checks.contract import load
 from tests.bench.service_process import running_service
 from tests.page.browser import chromium, visiting
 from tests.page.contract_events import contract_events

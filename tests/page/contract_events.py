@@ -14,7 +14,7 @@ from infra.namespaces import (
     JOB_ORDERS_SOURCE,
     JOB_SUPPLIER_WINDOWS,
 )
-from lineage.contract.model import Contract, Dataset, JobRow, OutputRow, Source, Sources
+from lineage.checks.contract.model import Contract, Dataset, JobRow, OutputRow, Source, Sources
 
 CONNECT = {JOB_ORDERS_SOURCE, JOB_ORDERS_LAKE, JOB_ORDERS_ARCHIVE}
 FLINK = {JOB_SUPPLIER_WINDOWS, JOB_ICEBERG_INGESTION}

@@ -4,7 +4,7 @@
 from functools import cache
 from pathlib import Path
 
-from lineage.check import Specification
+from lineage.checks.events import Specification
 
 
 @cache

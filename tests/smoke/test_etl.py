@@ -10,7 +10,7 @@ import pytest
 
 from infra.namespaces import JOB_ORDERS_ETL, JOBS
 from infra.project import PROJECT
-from lineage.contract import compare, load
+from lineage.checks.contract import compare, load
 from tests.smoke.drain import drain
 from tests.smoke.sorted_orders import await_sorted
 from tests.smoke.test_first_light import owned, until

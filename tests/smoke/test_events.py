@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from infra.project import PROJECT
-from lineage.contract import compare, load
+from lineage.checks.contract import compare, load
 from lineage.events import canonical_json
 from lineage.fold import Graph, Lineage, export_graph
 from lineage.ingest import read_event

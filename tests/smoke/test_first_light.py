@@ -34,7 +34,7 @@ from infra.provider.kind import Call
 from infra.provider.kinds.topic import TopicInputs, TopicKind
 from infra.supervision import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
-from lineage.contract import compare, load
+from lineage.checks.contract import compare, load
 from tests.page import pictures
 from tests.page.browser import visiting
 from tests.smoke.drain import drain

@@ -9,7 +9,7 @@ import pytest
 
 from infra import credentials
 from infra.project import PROJECT, stack_root
-from lineage.contract import load
+from lineage.checks.contract import load
 from tests.unit.lineage.lineage_marquez import missing_from_marquez
 
 pytestmark = pytest.mark.smoke

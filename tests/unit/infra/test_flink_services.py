@@ -14,7 +14,7 @@ from infra.lab import ENDPOINTS, lab
 from infra.namespaces import JOB_SUPPLIER_WINDOWS, JOBS
 from infra.services.flink_own_jobs import FlinkJobFileError
 from infra.settings import Settings, settings_from
-from lineage.contract import compare, load
+from lineage.checks.contract import compare, load
 from tests.unit.infra.test_services import ElsewhereSite
 
 CLUSTER = ("flink_jobmanager", "flink_taskmanager", "flink_sql_gateway")

@@ -7,7 +7,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import urlopen
 
-from lineage.contract import Contract
+from lineage.checks.contract import Contract
 
 
 def missing_from_marquez(url: str, contract: Contract, features: Iterable[str] = ()) -> list[str]:

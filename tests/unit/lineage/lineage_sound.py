@@ -6,9 +6,9 @@ from typing import Any
 
 from lineage_events import body, schema
 
-from lineage.check import Findings, check_events, items_of
-from lineage.check.facets import CLASSES
-from lineage.check.facets import facets_of as facets
+from lineage.checks.events import Findings, check_events, items_of
+from lineage.checks.events.facets import CLASSES
+from lineage.checks.events.facets import facets_of as facets
 
 EVERY = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 30}
 

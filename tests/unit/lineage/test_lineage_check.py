@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lineage_events import CATALOG_URI, RULES, body, dataset_event, encode, run_id, source
 from lineage_sound import codes, found, sound, table, with_schemas
 
-from lineage.check import RULES as CATALOGUE
-from lineage.check import check_events, items_of, render_json, render_junit, render_text
-from lineage.check.findings import MAX_PER_RULE
+from lineage.checks.events import RULES as CATALOGUE
+from lineage.checks.events import check_events, items_of, render_json, render_junit, render_text
+from lineage.checks.events.findings import MAX_PER_RULE
 
 ORDERS = table("sales/orders", "supplier", "price")
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "lineage-checks.md"
@@ -464,8 +464,8 @@ def test_a_name_cannot_steer_the_terminal():
 
 def test_state_is_bounded_by_runs():
     """A run that has ended keeps no datasets; one that goes on keeps each once."""
-    from lineage.check.findings import Place
-    from lineage.check.sequence import Sequence
+    from lineage.checks.events.findings import Place
+    from lineage.checks.events.run_lifecycle import Sequence
 
     sequence = Sequence()
     output = stats(total=[source("sales/orders", "price")])

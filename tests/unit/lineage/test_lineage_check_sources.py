@@ -16,8 +16,8 @@ from lineage_events import RECORDED, encode, recorded_lines
 from lineage_sound import sound, table
 from test_lineage_process import post, service
 
-from lineage.check import SourceError, Specification, SpecificationError, check_events, events_of, sources
-from lineage.check.facets import CLASSES, REGISTERED
+from lineage.checks.events import SourceError, Specification, SpecificationError, check_events, events_of, sources
+from lineage.checks.events.facets import CLASSES, REGISTERED
 
 SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
 EVENTS = [sound("START", 1), sound("RUNNING", 2), sound("COMPLETE", 3)]

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from lineage_events import NAMESPACE, body, dataset, read, schema, source
 
-from lineage.contract import ContractError, compare, load
+from lineage.checks.contract import ContractError, compare, load
 from lineage.fold import Graph, export_graph, fold
 
 CONTRACT = f"""

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from lineage_events import body, dataset, read, recorded_lines, schema, source
 
-from lineage.diff import diff_graphs
+from lineage.checks.diff import diff_graphs
 from lineage.events import canonical_json
 from lineage.fold import Graph, export_graph, fold
 from lineage.ingest import read_event

@@ -16,7 +16,7 @@ from lineage_events import NAMESPACE, body, dataset, encode, run_id, schema, sou
 from lineage_marquez import missing_from_marquez
 from lineage_recorder import WAIT_SECONDS, assert_sound, recording
 
-from lineage.contract import load
+from lineage.checks.contract import load
 from tests.bench.service_process import REPOSITORY, running_service
 
 STOP_SECONDS = 2

@@ -19,9 +19,9 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
 from openlineage.client.uuid import generate_new_uuid
 
-from lineage.pytest_plugin import lineage_events as events_fixture
-from lineage.pytest_plugin import lineage_rules as rules_fixture
-from lineage.recorder import MAX_BYTES, PATH, recording
+from lineage.checks.pytest_plugin import lineage_events as events_fixture
+from lineage.checks.pytest_plugin import lineage_rules as rules_fixture
+from lineage.checks.recorder import MAX_BYTES, PATH, recording
 
 pytest_plugins = ["pytester"]
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -52,7 +52,7 @@ def run_tests(pytester, monkeypatch):
 
     def run(text, run=pytester.runpytest_inprocess):
         pytester.makepyfile(test_job=textwrap.dedent(text))
-        return run("-p", "lineage.pytest_plugin", "-p", "no:cacheprovider", "-W", "error")
+        return run("-p", "lineage.checks.pytest_plugin", "-p", "no:cacheprovider", "-W", "error")
 
     return run
 

@@ -17,7 +17,7 @@ from jobs.spark.lineage.model import Subtype
 from jobs.spark.lineage.open_runs import OpenRuns
 from jobs.spark.lineage.progress import Window
 from jobs.spark.lineage.run_events import Failure, Parent, QueryRun, Statistics
-from lineage.check import Specification, check_events, items_of, render_text
+from lineage.checks.events import Specification, check_events, items_of, render_text
 from lineage.rules import Rules
 
 SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"

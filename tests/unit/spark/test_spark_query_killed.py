@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage.recorder import Recorder, recording
+from lineage.checks.recorder import Recorder, recording
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 

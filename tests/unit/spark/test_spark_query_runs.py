@@ -14,8 +14,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from jobs.spark.lineage import BatchOutputs, NoQueryLineage, QueryLineage
 from jobs.spark.lineage.run_events import WINDOW_FACET
-from lineage.check import Specification, check_events, items_of, render_text
-from lineage.recorder import Recorder, recording
+from lineage.checks.events import Specification, check_events, items_of, render_text
+from lineage.checks.recorder import Recorder, recording
 from lineage.rules import Rules
 from tests.unit.spark.lineage_endpoint import GARBAGE, HANGS, answering, free_port
 

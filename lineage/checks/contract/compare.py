@@ -4,9 +4,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lineage.contract.graph import GraphLineage, JobLineage, read_graph
-from lineage.contract.model import Contract, Dataset, Features, JobRow, OutputRow, Sources
-from lineage.contract.report import Finding, Kind, Report, Subject
+from lineage.checks.contract.graph_lineage import GraphLineage, JobLineage, read_graph
+from lineage.checks.contract.model import Contract, Dataset, Features, JobRow, OutputRow, Sources
+from lineage.checks.contract.report import Finding, Kind, Report, Subject
 
 
 def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[str] = ()) -> Report:

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from lineage.check.naming import OBJECT_STORES, Named
+from lineage.checks.events.naming import OBJECT_STORES, Named
 from lineage.events import DatasetId
 
 _S3 = frozenset({"s3a", "s3n"})

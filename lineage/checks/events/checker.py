@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from lineage.check.catalogue import (
+from lineage.checks.events.check_rules import (
     NO_EVENTS,
     NOT_AN_EVENT,
     NOT_JSON,
@@ -12,14 +12,14 @@ from lineage.check.catalogue import (
     TWO_SPELLINGS,
     Severity,
 )
-from lineage.check.columns import ColumnSources
-from lineage.check.findings import Findings, Place
-from lineage.check.items import Item, Unreadable
-from lineage.check.naming import judge_names, named_datasets
-from lineage.check.sequence import Sequence
-from lineage.check.specification import Specification
-from lineage.check.spellings import Spellings
-from lineage.check.standard import judge_by_standard
+from lineage.checks.events.column_sources import ColumnSources
+from lineage.checks.events.findings import Findings, Place
+from lineage.checks.events.name_variants import Spellings
+from lineage.checks.events.naming import judge_names, named_datasets
+from lineage.checks.events.raw_event import Item, Unreadable
+from lineage.checks.events.run_lifecycle import Sequence
+from lineage.checks.events.specification import Specification
+from lineage.checks.events.standard import judge_by_standard
 from lineage.events import EventError, InvalidEvent, JsonObject, MalformedJson, check_shape, parse_json
 from lineage.ingest import NOWHERE
 from lineage.rules import Names, Rules, canonical_event

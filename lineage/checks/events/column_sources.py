@@ -3,9 +3,9 @@
 
 from collections.abc import Iterator
 
-from lineage.check.catalogue import SOURCE_NO_INPUT, SOURCE_NOT_IN_SCHEMA
-from lineage.check.classes import Problem
-from lineage.check.naming import (
+from lineage.checks.events.check_rules import SOURCE_NO_INPUT, SOURCE_NOT_IN_SCHEMA
+from lineage.checks.events.classes import Problem
+from lineage.checks.events.naming import (
     column_sources,
     datasets_of,
     identity,

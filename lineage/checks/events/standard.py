@@ -9,8 +9,8 @@ from openlineage.client.event_v2 import DatasetEvent, JobEvent, RunEvent
 from openlineage.client.facet_v2 import BaseFacet
 from openlineage.client.generated.base import BaseEvent
 
-from lineage.check import facets
-from lineage.check.catalogue import (
+from lineage.checks.events import facets
+from lineage.checks.events.check_rules import (
     FACET_SCHEMA,
     FACET_UNKNOWN,
     MISSING_KEY,
@@ -20,8 +20,8 @@ from lineage.check.catalogue import (
     SCHEMA_OUTDATED,
     WRONG_VALUE,
 )
-from lineage.check.classes import Problem, problems
-from lineage.check.facets import Facet, facets_of
+from lineage.checks.events.classes import Problem, problems
+from lineage.checks.events.facets import Facet, facets_of
 from lineage.events import JsonObject
 from lineage.events.timestamps import parse_time
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from lineage.check.catalogue import Rule, Severity
+from lineage.checks.events.check_rules import Rule, Severity
 
 MAX_PER_RULE = 1_000
 """Distinct findings that are kept of one rule; further ones are only counted. Bounds memory on rubbish."""

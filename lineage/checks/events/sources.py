@@ -7,9 +7,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from lineage.check.catalogue import NOT_JSON, TOO_LARGE
-from lineage.check.items import Item, Unreadable
-from lineage.check.service import by_time, events_of_service
+from lineage.checks.events.check_rules import NOT_JSON, TOO_LARGE
+from lineage.checks.events.raw_event import Item, Unreadable
+from lineage.checks.events.service_source import by_time, events_of_service
 from lineage.events import MalformedJson, parse_json
 
 MIB = 2**20

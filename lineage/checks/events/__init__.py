@@ -8,13 +8,13 @@ The core (`check_events`) is pure; `events_of` reads files, folders, standard in
 `Specification` the standard's own JSON schemas where somebody has them. Every rule is in `catalogue`.
 """
 
-from lineage.check.catalogue import RULES, Rule, Severity
-from lineage.check.checker import check_events
-from lineage.check.findings import Finding, Findings, Place
-from lineage.check.items import Item, items_of
-from lineage.check.report import render_json, render_junit, render_text
-from lineage.check.sources import SourceError, events_of
-from lineage.check.specification import Specification, SpecificationError
+from lineage.checks.events.check_rules import RULES, Rule, Severity
+from lineage.checks.events.checker import check_events
+from lineage.checks.events.findings import Finding, Findings, Place
+from lineage.checks.events.raw_event import Item, items_of
+from lineage.checks.events.report import render_json, render_junit, render_text
+from lineage.checks.events.sources import SourceError, events_of
+from lineage.checks.events.specification import Specification, SpecificationError
 
 __all__ = [
     "RULES",

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from lineage.junit import Case, render_junit
+from lineage.checks.junit import Case, render_junit
 
 
 class Kind(StrEnum):

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_ori
 
 import attr
 
-from lineage.check.catalogue import MISSING_KEY, WRONG_VALUE, Rule
+from lineage.checks.events.check_rules import MISSING_KEY, WRONG_VALUE, Rule
 
 _OF_BASE = frozenset({"producer", "schemaURL", "_producer", "_schemaURL"})
 """Keys whose classes fill them in; they are judged by rules of their own."""

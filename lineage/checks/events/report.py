@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from lineage.check.catalogue import Severity
-from lineage.check.findings import Finding, Findings
-from lineage.junit import Case
-from lineage.junit import render_junit as junit_suite
+from lineage.checks.events.check_rules import Severity
+from lineage.checks.events.findings import Finding, Findings
+from lineage.checks.junit import Case
+from lineage.checks.junit import render_junit as junit_suite
 
 _NO_JOB = "events of no job"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from lineage.check.catalogue import Rule
+from lineage.checks.events.check_rules import Rule
 
 
 class Unreadable(NamedTuple):

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Iterable
 
-from lineage.contract.model import (
+from lineage.checks.contract.model import (
     Contract,
     Dataset,
     Features,
@@ -15,7 +15,7 @@ from lineage.contract.model import (
     Sources,
     Transformation,
 )
-from lineage.contract.source_text import Field, parse_yaml
+from lineage.checks.contract.yaml_field import Field, parse_yaml
 
 VERSION = "1"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lineage.check.catalogue import (
+from lineage.checks.events.check_rules import (
     JOB_TYPE_DROPPED,
     NO_EMISSION_PATTERN,
     NO_ERROR_MESSAGE,
@@ -25,10 +25,10 @@ from lineage.check.catalogue import (
     RUN_TWO_JOBS,
     RUN_TWO_VOICES,
 )
-from lineage.check.classes import Problem
-from lineage.check.columns import ColumnSources
-from lineage.check.findings import Place
-from lineage.check.naming import datasets_of, identity
+from lineage.checks.events.classes import Problem
+from lineage.checks.events.column_sources import ColumnSources
+from lineage.checks.events.findings import Place
+from lineage.checks.events.naming import datasets_of, identity
 from lineage.events import DatasetId, JsonObject, canonical_json
 from lineage.events.timestamps import parse_time
 

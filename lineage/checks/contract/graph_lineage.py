@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lineage.contract.model import Dataset, Source, Sources, Transformation
+from lineage.checks.contract.model import Dataset, Source, Sources, Transformation
 
 EXPORT_VERSION = 1
 

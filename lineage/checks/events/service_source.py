@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx
 
-from lineage.check.items import Item
+from lineage.checks.events.raw_event import Item
+from lineage.checks.http_client import client_for
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import parse_time
-from lineage.http_client import client_for
 
 PAGE = 100
 PATH = "/api/v1/events/lineage"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plugin for jobs that emit OpenLineage events: `-p lineage.pytest_plugin`.
+"""A pytest plugin for jobs that emit OpenLineage events: `-p lineage.checks.pytest_plugin`.
 
     def test_lineage_of_stats(lineage_events):
         run_the_job()
@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
-from lineage.check import Specification, check_events, items_of, render_text
-from lineage.contract import ContractError, compare, load
+from lineage.checks.contract import ContractError, compare, load
+from lineage.checks.events import Specification, check_events, items_of, render_text
+from lineage.checks.node_lookup import Node, Unresolved, resolve
+from lineage.checks.recorder import Recorder, recording
 from lineage.events import EventError, JobId, JsonObject, MalformedJson, parse_json
 from lineage.fold import Graph, Lineage, RunState, export_graph, outcome_of
 from lineage.ingest import read_event
-from lineage.lookup import Node, Unresolved, resolve
-from lineage.recorder import Recorder, recording
 from lineage.rules import Rules
 
 _VARIABLES = "OPENLINEAGE"
@@ -107,7 +107,7 @@ class LineageEvents:
         return export_graph(lineage, Graph(lineage))
 
     def assert_valid(self, strict: bool = False, specification: Path | None = None) -> None:
-        """Fail where `lineage.check` has anything against the events; where `strict`, warnings count.
+        """Fail where `lineage.checks.events` has anything against the events; where `strict`, warnings count.
 
         `specification` is a folder that has the standard's JSON schemas.
         """

@@ -26,10 +26,10 @@ CONDITIONAL)
 or is written in front: `DIRECT:HASH`.
 """
 
-from lineage.contract.compare import compare
-from lineage.contract.load import load
-from lineage.contract.model import Contract
-from lineage.contract.report import Finding, Report
-from lineage.contract.source_text import ContractError
+from lineage.checks.contract.compare import compare
+from lineage.checks.contract.load import load
+from lineage.checks.contract.model import Contract
+from lineage.checks.contract.report import Finding, Report
+from lineage.checks.contract.yaml_field import ContractError
 
 __all__ = ["Contract", "ContractError", "Finding", "Report", "compare", "load"]

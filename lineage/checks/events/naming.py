@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lineage.check.catalogue import (
+from lineage.checks.events.check_rules import (
     COLUMN_NOT_IN_SCHEMA,
     JOB_NAME_PER_RUN,
     LEADING_SLASH,
@@ -16,7 +16,7 @@ from lineage.check.catalogue import (
     NAMESPACE_PORT,
     S3_SCHEME,
 )
-from lineage.check.classes import Problem
+from lineage.checks.events.classes import Problem
 from lineage.events import DatasetId, InvalidEvent, JsonObject
 from lineage.events.shape import check_name
 

@@ -14,10 +14,10 @@ from openlineage.client.facet_v2 import BaseFacet
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
-from lineage.check import facets
-from lineage.check.facets import facets_of
+from lineage.checks.events import facets
+from lineage.checks.events.facets import facets_of
+from lineage.checks.http_client import client_for
 from lineage.events import JsonObject
-from lineage.http_client import client_for
 
 CORE = "OpenLineage.json"
 

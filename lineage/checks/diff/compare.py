@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lineage.diff.difference import Change, Difference, Kind, Node, Subject
+from lineage.checks.diff.difference import Change, Difference, Kind, Node, Subject
 
 EXPORT_VERSION = 1
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from lineage.junit import Case, render_junit
+from lineage.checks.junit import Case, render_junit
 
 
 class Kind(StrEnum):
