@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage service: durable ingest of OpenLineage events, canonical names, and the graph they mean.
+"""Lineage service: durable ingest of OpenLineage events, canonical dataset names, and the graph derived from them.
 
-The rooms, innermost first; each imports only those above it:
+Packages, innermost first; each imports only packages above it:
 
-- `events`: what an event is: strict JSON, validation, content hash, total order. Pure.
-- `rules`: canonical names. Pure. `ingest`: bytes -> canonical event.
-- `fold`: the set of events -> runs, jobs, datasets and their graph; snapshots; what reaches what. Pure.
-- `marquez`: the graph in Marquez's response shapes. Pure.
-- `store`: the event log, one SQLite file with group commit; snapshots of what retention removed; dead letters.
-- `state`: the graph in memory, made of the log. `past`: the graph as it was, made in a process of its own.
-- `forward`: sends what events mean to another consumer, such as Marquez.
-- `service`: all of these together, without HTTP. `locations`: asks catalogs where tables lie.
-  `flow`: how many events came lately, and how late. Pure.
-- `api`: HTTP, the only room that knows about requests.
+- `events`: event model: strict JSON, validation, content hash, total order. No I/O.
+- `rules`: canonical names, and the reader that turns bytes into a canonical event. `rules.table_locations` is the
+  only module here with I/O: it looks table locations up in Iceberg REST catalogs.
+- `graph`: a set of events -> records of runs, jobs and datasets -> graph, export, snapshots, traversal. No I/O.
+- `marquez`: the graph in Marquez's response shapes. No I/O.
+- `store`: the event log (one SQLite file with group commit), snapshots of compacted events, dead letters, and the
+  in-memory graph projected from the log.
+- `forward`: sends enriched events to another OpenLineage backend, such as Marquez.
+- `service`: all of these without HTTP. `change_feed` and `ingest_metrics` belong to it.
+- `api`: HTTP; the only package that handles requests.
 - `maintenance`: backup, restore and check of a log.
 
-Beside them, for whoever has events or graphs and no service:
-
-- `contract`: compares a graph export with lineage written by hand. Pure, knows the export's shape alone.
-- `check`: judges events; its edge reads files and services.
-- `diff`: compares two graph exports. Pure. `lookup`: what a name means in an export. Pure.
-- `recorder`, `pytest_plugin`: take the events of a job under test.
+`checks` is independent of the service: `events` validates events, `contract` and `diff` compare graph exports,
+`recorder` and `pytest_plugin` record the events of a job under test.
 """

@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from lineage.api import create_app
-from lineage.lab import LabError
+from lineage.api.lab import LabError
 from lineage.rules import Rules, RulesError, load_rules
 from lineage.settings import Settings, parse_arguments
 from lineage.store import EventLog, StoreUnusable

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from lineage.fold import Lineage
-from lineage.fold.snapshot import restore as restore_snapshots
+from lineage.graph import Lineage
+from lineage.graph.snapshot import restore as restore_snapshots
 from lineage.store.database import FILE_NAME, lock_directory
 from lineage.store.errors import StoreUnusable
 from lineage.store.rows import PAGE, event_rows, events_of, snapshot_page

@@ -11,18 +11,18 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from lineage.changes import Changes
+from lineage.change_feed import Changes
 from lineage.events import Event, EventError, InvalidEvent, JsonObject, check_shape, parse_json
-from lineage.flow import Flow
-from lineage.fold import Graph, Lineage, export_graph, export_steps
 from lineage.forward import Forwarder
-from lineage.ingest import canonical, read_array
-from lineage.locations import TableLocations
-from lineage.past import Past
+from lineage.graph import Graph, Lineage, export_graph, export_steps
+from lineage.ingest_metrics import Flow
 from lineage.rules import Names, Rules, TableName
+from lineage.rules.event_reader import canonical, read_array
+from lineage.rules.table_locations import TableLocations
 from lineage.settings import Settings
-from lineage.state import State
 from lineage.store import END_OF_TIME, Batch, EventLog, EventWriter, Trouble
+from lineage.store.as_of_queries import Past
+from lineage.store.projection import State
 
 logger = logging.getLogger(__name__)
 
@@ -221,7 +221,7 @@ class Service:
         self.log.close()
 
     async def export(self) -> JsonObject:
-        """The graph export (see `lineage.fold.export`) of one moment, made beside other work where that goes."""
+        """The graph export (see `lineage.graph.export`) of one moment, made beside other work where that goes."""
         for _ in range(_TRIES):
             state, applied, export = self._state, self._state.applied, JsonObject()
             for _ in export_steps(state.lineage, state.graph, export):

@@ -16,7 +16,7 @@ class Settings:
 
     `retain` is how many seconds events stay in the log before they are compacted; None keeps them for ever.
     `forward_to` is the URL of a consumer (Marquez) that gets every event too. `page` is the folder of the built page,
-    `lab` a file that tells of the lab around the service (see `lineage.lab`).
+    `lab` a file that tells of the lab around the service (see `lineage.api.lab`).
     """
 
     host: str

@@ -19,7 +19,7 @@ from infra.settings import Settings
 
 
 def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]:
-    """The content of the lineage service's `--lab` file (see `lineage.lab`); `contract` is the path of the contract."""
+    """Content of the lineage service's `--lab` file (see `lineage.api.lab`); `contract` is the path of the contract."""
     seen = _Seen(site)
     services = [
         seen.tcp(kafka.NAME, "Kafka", kafka.BROKER),

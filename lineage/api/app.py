@@ -9,22 +9,22 @@ from fastapi import FastAPI
 from lineage.api import (
     routes_catalog,
     routes_graph,
+    routes_impact,
     routes_ingest,
     routes_lineage,
     routes_operations,
     routes_page,
-    routes_reach,
-    routes_writes,
+    routes_unsupported,
 )
 from lineage.api.errors import install_error_handlers
+from lineage.api.lab import read_lab
+from lineage.api.page_files import site_routes
 from lineage.api.raw_path import RawPath
-from lineage.api.site import site_routes
-from lineage.lab import read_lab
 from lineage.rules import Rules
 from lineage.service import Service
 from lineage.settings import Settings
-from lineage.state import State
 from lineage.store import EventLog
+from lineage.store.projection import State
 
 
 def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
@@ -64,8 +64,8 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
         routes_lineage,
         routes_graph,
         routes_operations,
-        routes_reach,
-        routes_writes,
+        routes_impact,
+        routes_unsupported,
     ):
         app.include_router(routes.router)
     app.router.routes.extend(routes_of_site)

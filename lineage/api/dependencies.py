@@ -12,11 +12,11 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 
 from lineage.api.errors import ApiError, not_found
-from lineage.api.pacing import pause_between
 from lineage.api.raw_path import decode
+from lineage.api.time_slices import pause_between
 from lineage.events import DatasetId, JobId
-from lineage.fold.graph import Column
-from lineage.fold.records import RunRecord
+from lineage.graph.adjacency import Column
+from lineage.graph.record_types import RunRecord
 from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
 from lineage.service import Service
 

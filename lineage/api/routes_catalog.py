@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from lineage.api.answers import answer, answer_rows
 from lineage.api.dependencies import (
     CatalogDep,
     DatasetDep,
@@ -23,10 +22,11 @@ from lineage.api.dependencies import (
     ServiceDep,
 )
 from lineage.api.errors import ApiError, not_found
-from lineage.api.pacing import in_slices
 from lineage.api.raw_path import decode
+from lineage.api.responses import answer, answer_rows
+from lineage.api.time_slices import in_slices
 from lineage.events import DatasetId, JobId
-from lineage.fold import RunState, outcome_of
+from lineage.graph import RunState, outcome_of
 from lineage.marquez import job_version_id, source, tags_of
 from lineage.service import Service
 

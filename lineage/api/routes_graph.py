@@ -12,13 +12,13 @@ from fastapi.responses import StreamingResponse
 from lineage.api.dependencies import ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.parameters import time_parameter
-from lineage.changes import Message
+from lineage.change_feed import Message
 from lineage.checks.diff import diff_graphs
 from lineage.events import JsonObject, canonical_json
 from lineage.events.timestamps import format_time
-from lineage.graph_at import Compacted
-from lineage.past import PastUnanswered, TooManyQuestions
 from lineage.service import Service
+from lineage.store.as_of_queries import PastUnanswered, TooManyQuestions
+from lineage.store.graph_as_of import Compacted
 
 router = APIRouter(prefix="/api/v1")
 
@@ -28,7 +28,7 @@ HEARTBEAT = 15.0
 
 @router.get("/graph")
 async def graph(service: ServiceDep, at: Annotated[str | None, Query(alias="asOf")] = None) -> Response:
-    """The graph as canonical JSON; see `lineage.fold.export` for its shape.
+    """The graph as canonical JSON; see `lineage.graph.export` for its shape.
 
     With `asOf` as the events up to that time made it; 410 where retention has compacted what came after it.
     """

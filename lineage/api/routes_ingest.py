@@ -6,9 +6,9 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from lineage.api.body import read_body
 from lineage.api.dependencies import ServiceDep, service_of
 from lineage.api.errors import ApiError, ingest_error
+from lineage.api.request_body import read_body
 from lineage.events import EventError, JsonObject
 from lineage.service import MAX_BATCH_EVENTS, BatchTooLong
 from lineage.store import QueueFull, StoreError

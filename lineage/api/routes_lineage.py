@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import APIRouter, Query, Response
 
-from lineage.api.answers import answer, answer_rows
 from lineage.api.dependencies import CatalogDep, Depth, Limit, ListsDep, NodeDep, Offset, ServiceDep
 from lineage.api.errors import ApiError, not_found
-from lineage.api.pacing import in_slices, pause_between
 from lineage.api.parameters import time_parameter
-from lineage.fold.records import Span
+from lineage.api.responses import answer, answer_rows
+from lineage.api.time_slices import in_slices, pause_between
+from lineage.graph.record_types import Span
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns
 from lineage.marquez import Query as Wanted
 from lineage.marquez.stats import EventCounts, Growth, Period, bounds

@@ -8,17 +8,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from lineage.api.answers import answer
+from lineage.api.dataset_activity import transfers
 from lineage.api.dependencies import DatasetDep, ServiceDep
 from lineage.api.errors import ApiError
-from lineage.api.pacing import in_slices
+from lineage.api.lab import Lab, states
+from lineage.api.responses import answer
+from lineage.api.time_slices import in_slices
 from lineage.checks.contract import ContractError, compare, load
 from lineage.events import DatasetId, canonical_json
 from lineage.events.timestamps import format_time
-from lineage.flow import SAMPLES, STEP
-from lineage.fold.summaries import dataset_summary, job_summary
-from lineage.lab import Lab, states
-from lineage.transfers import transfers
+from lineage.graph.summaries import dataset_summary, job_summary
+from lineage.ingest_metrics import SAMPLES, STEP
 
 router = APIRouter(prefix="/api/v1")
 
@@ -33,7 +33,7 @@ _SCANNED = 5_000
 async def summaries(service: ServiceDep) -> Response:
     """A line for each job and dataset, sorted, and the edges between them: what the whole graph looks like.
 
-    `{"jobs": [...], "datasets": [...]}`; see `lineage.fold.summaries` for the rows.
+    `{"jobs": [...], "datasets": [...]}`; see `lineage.graph.summaries` for the rows.
     """
     service.graph.refresh()
     now = time.time_ns()

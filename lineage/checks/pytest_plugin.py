@@ -26,9 +26,9 @@ from lineage.checks.events import Specification, check_events, items_of, render_
 from lineage.checks.node_lookup import Node, Unresolved, resolve
 from lineage.checks.recorder import Recorder, recording
 from lineage.events import EventError, JobId, JsonObject, MalformedJson, parse_json
-from lineage.fold import Graph, Lineage, RunState, export_graph, outcome_of
-from lineage.ingest import read_event
+from lineage.graph import Graph, Lineage, RunState, export_graph, outcome_of
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event
 
 _VARIABLES = "OPENLINEAGE"
 _NO_PROXY = ("NO_PROXY", "no_proxy")

@@ -4,8 +4,8 @@
 from lineage.events.errors import EventError, InvalidEvent, MalformedJson
 from lineage.events.event import Event, event_from_body
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
-from lineage.events.shape import Checked, Kind, check_shape
 from lineage.events.strict_json import canonical_json, parse_json
+from lineage.events.validation import Checked, Kind, check_shape
 
 __all__ = [
     "Checked",

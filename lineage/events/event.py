@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
-from lineage.events.shape import Kind
 from lineage.events.strict_json import canonical_json
 from lineage.events.timestamps import parse_time
+from lineage.events.validation import Kind
 
 
 class Order(NamedTuple):

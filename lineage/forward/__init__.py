@@ -11,8 +11,8 @@ again, and what it missed while it was down is lost. So it is not sent what came
 - `messages`: what is to be sent because of an event. `forwarder`: reads the log, sends, remembers how far it came.
 """
 
-from lineage.forward.complete import closing_event, complete
-from lineage.forward.consumer import forward_url
+from lineage.forward.backend import forward_url
+from lineage.forward.enrichment import closing_event, complete
 from lineage.forward.forwarder import Forwarder
 
 __all__ = ["Forwarder", "closing_event", "complete", "forward_url"]

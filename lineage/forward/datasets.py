@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from lineage.events import DatasetId, JsonObject
-from lineage.fold import ColumnEdge, JobView, Lineage
-from lineage.fold.history import Direction
-from lineage.fold.records import Facets, JobRecord, RunRecord, Uses
-from lineage.forward.columns import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
+from lineage.forward.column_lineage import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
 from lineage.forward.facets import DATASET_FACETS, READ_FACETS, standing
+from lineage.graph import ColumnEdge, JobView, Lineage
+from lineage.graph.record_types import Facets, JobRecord, RunRecord, Uses
+from lineage.graph.run_history import Direction
 
 
 class Speaker(NamedTuple):

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from lineage.forward.consumer import Answer, Consumer, Verdict
-from lineage.forward.gate import Gate, delay_before
+from lineage.forward.backend import Answer, Consumer, Verdict
+from lineage.forward.backoff import Gate, delay_before
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from lineage.events import Event, JsonObject, RunId
-from lineage.forward.consumer import Consumer
+from lineage.forward.backend import Consumer
+from lineage.forward.backoff import delay_before
 from lineage.forward.delivery import Delivery
-from lineage.forward.gate import delay_before
-from lineage.forward.messages import Folded, Messages
-from lineage.forward.window import Entry, Window
+from lineage.forward.ordering import Entry, Window
+from lineage.forward.outgoing import Folded, Messages
 from lineage.store import EventLog, StoreError, Trouble
 
 logger = logging.getLogger(__name__)

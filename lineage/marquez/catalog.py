@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.event import Order
 from lineage.events.timestamps import format_time
-from lineage.fold import Graph, Lineage, is_stale, outcome_of
-from lineage.fold.graph import Column
-from lineage.fold.records import DatasetRecord, DatasetVersion, JobRecord, RunRecord, Span, Uses
-from lineage.fold.view import ColumnEdge
+from lineage.graph import Graph, Lineage, is_stale, outcome_of
+from lineage.graph.adjacency import Column
+from lineage.graph.job_lineage import ColumnEdge
+from lineage.graph.record_types import DatasetRecord, DatasetVersion, JobRecord, RunRecord, Span, Uses
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10

@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 
 from lineage.events import DatasetId, JsonObject
-from lineage.fold import Graph
-from lineage.fold.graph import Column
+from lineage.graph import Graph
+from lineage.graph.adjacency import Column
 from lineage.marquez.catalog import Catalog, input_fields
 from lineage.marquez.node_ids import NodeRef, node_id
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from lineage.events import DatasetId, JobId
-from lineage.fold import Lineage
+from lineage.graph import Lineage
 from lineage.marquez.names import SortedNames
 
 _SLICE = 2000

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from lineage.events import DatasetId, JobId, JsonObject
-from lineage.fold import Graph
+from lineage.graph import Graph
 from lineage.marquez.catalog import Catalog
 from lineage.marquez.node_ids import NodeRef, node_id
 

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId
-from lineage.fold import Graph, Lineage
-from lineage.fold.graph import Column
+from lineage.graph import Graph, Lineage
+from lineage.graph.adjacency import Column
 
 
 class NodeKind(StrEnum):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.fold import Lineage
-from lineage.fold.records import Span
+from lineage.graph import Lineage
+from lineage.graph.record_types import Span
 from lineage.marquez.index import Index
 from lineage.marquez.node_ids import node_id
 

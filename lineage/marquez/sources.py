@@ -3,7 +3,7 @@
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.fold import Lineage
+from lineage.graph import Lineage
 
 
 def source(lineage: Lineage, namespace: str) -> JsonObject:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lineage.events import JsonObject
 from lineage.events.event import Order
 from lineage.events.timestamps import format_time
-from lineage.fold.records import JobRecord, Span
+from lineage.graph.record_types import JobRecord, Span
 
 _HOURS = 24
 _DAYS = 7

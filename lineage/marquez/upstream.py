@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from lineage.events import DatasetId, JsonObject
 from lineage.events.event import Order
-from lineage.fold import Graph, Lineage, outcome_of
-from lineage.fold.history import Direction, Place, Places
-from lineage.fold.records import RunRecord
+from lineage.graph import Graph, Lineage, outcome_of
+from lineage.graph.record_types import RunRecord
+from lineage.graph.run_history import Direction, Place, Places
 from lineage.marquez.catalog import Catalog
 
 

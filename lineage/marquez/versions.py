@@ -11,8 +11,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.events.event import Order
-from lineage.fold.records import DatasetRecord, DatasetVersion, Facets, JobRecord, RunRecord
-from lineage.fold.view import JobView
+from lineage.graph.job_lineage import JobView
+from lineage.graph.record_types import DatasetRecord, DatasetVersion, Facets, JobRecord, RunRecord
 
 
 def version_id(content: object) -> str:

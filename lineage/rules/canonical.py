@@ -8,7 +8,7 @@ facets that name datasets (columnLineage, lineage, symlinks) go through the same
 from typing import Any
 
 from lineage.events.ids import DatasetId, JsonObject
-from lineage.events.shape import check_name
+from lineage.events.validation import check_name
 from lineage.rules.names import Names
 
 _SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"

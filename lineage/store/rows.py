@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from lineage.events import Event, canonical_json
-from lineage.fold.snapshot import Key, Snapshot, Subject
-from lineage.ingest import restore_event
+from lineage.graph.snapshot import Key, Snapshot, Subject
+from lineage.rules.event_reader import restore_event
 from lineage.store.errors import StoreUnusable
 
 PAGE = 500

@@ -4,8 +4,8 @@
 from collections.abc import Iterable, Iterator
 
 from lineage.events import Event
-from lineage.fold.lineage import Lineage
-from lineage.fold.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
+from lineage.graph.records import Lineage
+from lineage.graph.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
 from lineage.store.database import Database
 from lineage.store.rows import (
     MAX_PAGE_BYTES,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lineage.events import Event
-from lineage.fold import Graph, Lineage
-from lineage.ingest import read_event, restore_event
+from lineage.graph import Graph, Lineage
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event, restore_event
 from tests.bench.figures import Figures, Goal
 from tests.bench.warehouse import Warehouse, encode
 

@@ -12,9 +12,9 @@ import pytest
 from infra.project import PROJECT
 from lineage.checks.contract import compare, load
 from lineage.events import canonical_json
-from lineage.fold import Graph, Lineage, export_graph
-from lineage.ingest import read_event
+from lineage.graph import Graph, Lineage, export_graph
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event
 from tests.bench.service_process import running_service
 from tests.unit.lineage.lineage_recorder import Recorder
 

@@ -21,8 +21,8 @@ from lineage.checks.events.run_lifecycle import Sequence
 from lineage.checks.events.specification import Specification
 from lineage.checks.events.standard import judge_by_standard
 from lineage.events import EventError, InvalidEvent, JsonObject, MalformedJson, check_shape, parse_json
-from lineage.ingest import NOWHERE
 from lineage.rules import Names, Rules, canonical_event
+from lineage.rules.event_reader import NOWHERE
 
 
 def check_events(

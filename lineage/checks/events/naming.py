@@ -18,7 +18,7 @@ from lineage.checks.events.check_rules import (
 )
 from lineage.checks.events.classes import Problem
 from lineage.events import DatasetId, InvalidEvent, JsonObject
-from lineage.events.shape import check_name
+from lineage.events.validation import check_name
 
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "abfss", "wasbs"})
 """Schemes whose names are keys of objects; elsewhere (`file`, `hdfs`) a name may be an absolute path."""

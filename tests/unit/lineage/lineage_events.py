@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lineage.events import Event
-from lineage.ingest import read_event
 from lineage.rules import Catalog, NamespaceRule, Rules
+from lineage.rules.event_reader import read_event
 
 RECORDED = Path(__file__).resolve().parents[4] / "shared" / "events"
 NAMESPACE = "test-jobs"

@@ -25,8 +25,8 @@ from lineage_events import (
 )
 
 from lineage.api import create_app
-from lineage.fold import Graph
-from lineage.fold import graph as graph_module
+from lineage.graph import Graph
+from lineage.graph import adjacency as graph_module
 from lineage.settings import Settings
 from lineage.store import EventLog
 

@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from lineage.fold import Graph, export_graph, fold
-from lineage.ingest import read_event
+from lineage.graph import Graph, export_graph, fold
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event
 from tests.bench.figures import Figures, Goal, quantile, shown
 from tests.bench.load import Load, prepared
 from tests.bench.marquez_beside import DATABASE, JAR, beside

@@ -8,7 +8,7 @@ import pytest
 from lineage_events import NAMESPACE, body, dataset, read, schema, source
 
 from lineage.checks.contract import ContractError, compare, load
-from lineage.fold import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold
 
 CONTRACT = f"""
 version: 1

@@ -14,9 +14,9 @@ import pytest
 from lineage_events import body, dataset, encode, schema, source
 
 from lineage.events import canonical_json
-from lineage.fold import Graph, export_graph, fold
-from lineage.ingest import read_event
+from lineage.graph import Graph, export_graph, fold
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event
 from tests.bench.http_connection import HttpConnection, request_bytes
 from tests.bench.lineage_ingest import has_batches
 from tests.bench.load import BATCH, SINGLE

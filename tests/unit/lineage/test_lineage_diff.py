@@ -11,9 +11,9 @@ from lineage_events import body, dataset, read, recorded_lines, schema, source
 
 from lineage.checks.diff import diff_graphs
 from lineage.events import canonical_json
-from lineage.fold import Graph, export_graph, fold
-from lineage.ingest import read_event
+from lineage.graph import Graph, export_graph, fold
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event
 
 LAKE = "s3://warehouse"
 

@@ -8,7 +8,7 @@ from lineage_events import body, dataset, dataset_event, facet, read, recorded_l
 
 from lineage.events import InvalidEvent, MalformedJson, canonical_json, parse_json
 from lineage.events.timestamps import format_time, parse_time
-from lineage.ingest import restore_event
+from lineage.rules.event_reader import restore_event
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from lineage_events import body
 from test_lineage_operations import Api, run
 
-from lineage.flow import SAMPLES, STEP, Flow, Sample
+from lineage.ingest_metrics import SAMPLES, STEP, Flow, Sample
 
 START = 1_800_000_003
 

@@ -14,10 +14,10 @@ from lineage_recorder import WAIT_SECONDS, Recorder, assert_sound, recording
 
 from lineage.api import create_app
 from lineage.forward import Forwarder
+from lineage.forward import backoff as gate_module
 from lineage.forward import delivery as delivery_module
 from lineage.forward import forwarder as forwarder_module
-from lineage.forward import gate as gate_module
-from lineage.forward import window as window_module
+from lineage.forward import ordering as window_module
 from lineage.settings import Settings
 from lineage.store import EventLog, StoreError, Trouble
 

@@ -21,9 +21,9 @@ from lineage_events import (
 from lineage_recorder import assert_complete
 
 from lineage.events import JobId
-from lineage.fold import Graph, Lineage, fold
 from lineage.forward import closing_event, complete
-from lineage.forward.ends import end_of
+from lineage.forward.run_ends import end_of
+from lineage.graph import Graph, Lineage, fold
 
 
 def sent(last, *others, ended=None):

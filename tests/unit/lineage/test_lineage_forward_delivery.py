@@ -9,16 +9,16 @@ import pytest
 from lineage_events import body, dataset, dataset_event, event, read
 from lineage_recorder import recording
 
-from lineage.forward import consumer as consumer_module
+from lineage.forward import backend as consumer_module
+from lineage.forward import backoff as gate_module
 from lineage.forward import delivery as delivery_module
 from lineage.forward import forward_url
-from lineage.forward import gate as gate_module
-from lineage.forward import window as window_module
-from lineage.forward.consumer import Consumer, Verdict
+from lineage.forward import ordering as window_module
+from lineage.forward.backend import Consumer, Verdict
+from lineage.forward.backoff import MAX_DELAY, Gate, delay_before
 from lineage.forward.delivery import Delivery
-from lineage.forward.ends import Closing
-from lineage.forward.gate import MAX_DELAY, Gate, delay_before
-from lineage.forward.window import Entry, Window
+from lineage.forward.ordering import Entry, Window
+from lineage.forward.run_ends import Closing
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from lineage_events import dataset, event, run_id, schema
 from lineage_recorder import TERMINAL, assert_sound
 
 from lineage.events import Event
-from lineage.fold import Graph, Lineage, fold, outcome_of
-from lineage.forward.ends import OpenChildren, closed_by, end_of
-from lineage.forward.messages import Messages
+from lineage.forward.outgoing import Messages
+from lineage.forward.run_ends import OpenChildren, closed_by, end_of
+from lineage.graph import Graph, Lineage, fold, outcome_of
 from lineage.store import EventLog
 
 

@@ -9,9 +9,9 @@ from lineage_events import RULES, encode
 from lineage_mutants import JSON, mutants, whole
 
 from lineage.events import EventError
-from lineage.fold import Graph, Lineage, export_graph
-from lineage.ingest import read_event
+from lineage.graph import Graph, Lineage, export_graph
 from lineage.marquez import Catalog, column_lineage, find_node, lineage_graph, node_id, search
+from lineage.rules.event_reader import read_event
 
 
 def show_everything(lineage):

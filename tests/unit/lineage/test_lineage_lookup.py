@@ -5,7 +5,7 @@ import pytest
 from lineage_events import body, dataset, read, schema, source
 
 from lineage.checks.node_lookup import Node, Unresolved, resolve
-from lineage.fold import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold
 
 KAFKA = "kafka://kafka:9092"
 LAKE = "s3://warehouse"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from lineage_events import NAMESPACE, body, dataset, event
 from test_lineage_api import get, post, with_client
 
-from lineage.api import pacing
+from lineage.api import time_slices
 from lineage.events import JobId
-from lineage.fold import Lineage, fold
-from lineage.fold.records import JobRecord, Span
+from lineage.graph import Lineage, fold
+from lineage.graph.record_types import JobRecord, Span
 from lineage.marquez import Index, Query, Search
 from lineage.marquez import names as names_module
 from lineage.marquez.names import SortedNames
@@ -151,7 +151,7 @@ def test_a_list_made_in_turns_bears_events_in_between(tmp_path):
 
 @pytest.mark.parametrize("path", ["lineage", "impact", "column-lineage"])
 def test_an_answer_that_no_memory_holds_is_refused_with_the_remedy(tmp_path, monkeypatch, path):
-    monkeypatch.setattr(pacing, "MAX_FOUND", 20)
+    monkeypatch.setattr(time_slices, "MAX_FOUND", 20)
 
     async def scenario(client):
         source = {"namespace": "s3://warehouse", "name": "a", "field": "x"}

@@ -9,8 +9,8 @@ from lineage_events import NAMESPACE, at, dataset, event, run_id, schema
 
 from lineage.events import DatasetId, JobId
 from lineage.events.timestamps import format_time, parse_time
-from lineage.fold import Graph, fold
-from lineage.fold.records import Span
+from lineage.graph import Graph, fold
+from lineage.graph.record_types import Span
 from lineage.marquez import Catalog, UpstreamRuns, job_version_id
 from lineage.marquez.stats import EventCounts, Growth, Period, bounds
 

@@ -12,8 +12,8 @@ import pytest
 from lineage_events import RULES, at, body, dataset, dataset_event, encode, read, schema
 
 from lineage.api import create_app
-from lineage.fold import lineage as lineage_module
-from lineage.fold.records import Facets
+from lineage.graph import records as lineage_module
+from lineage.graph.record_types import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
 from lineage.store import EventLog
@@ -333,7 +333,7 @@ def test_changes_are_told_as_they_happen(tmp_path):
 
 
 def test_a_listener_that_falls_behind_is_told_to_read_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr("lineage.changes.BACKLOG", 3)
+    monkeypatch.setattr("lineage.change_feed.BACKLOG", 3)
 
     async def check():
         async with Api(tmp_path) as api:

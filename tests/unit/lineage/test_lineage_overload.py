@@ -16,8 +16,8 @@ from lineage_client import Client
 from lineage_events import at, body, dataset, encode
 
 from lineage.events import canonical_json
-from lineage.ingest import read_event
 from lineage.rules import Rules
+from lineage.rules.event_reader import read_event
 from tests.bench.lineage_ingest import has_batches
 from tests.bench.service_process import running_service
 

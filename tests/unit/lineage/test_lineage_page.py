@@ -11,8 +11,8 @@ import pytest
 from lineage_events import body, dataset, facet, run_id, schema, source
 from test_lineage_operations import Api, run
 
-from lineage.api.site import POLICY
-from lineage.lab import LabError, read_lab
+from lineage.api.lab import LabError, read_lab
+from lineage.api.page_files import POLICY
 
 SALES = "s3%3A%2F%2Fwarehouse/datasets/sales"
 

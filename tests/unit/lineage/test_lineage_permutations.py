@@ -13,7 +13,7 @@ from lineage_events import RECORDED, read, recorded_lines
 from lineage_pipeline import pipeline
 
 from lineage.events import canonical_json
-from lineage.fold import Graph, Lineage, export_graph, fold
+from lineage.graph import Graph, Lineage, export_graph, fold
 
 PERMUTATIONS = int(os.environ.get("LINEAGE_LAB_PERMUTATIONS", "100"))
 RECORDINGS = sorted(file.name for file in RECORDED.glob("*.ndjson")) or ["none-recorded.ndjson"]

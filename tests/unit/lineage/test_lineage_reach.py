@@ -12,9 +12,9 @@ from lineage_events import NAMESPACE, body, dataset, event, schema, source
 from test_lineage_api import KAFKA, get, pipeline, post, send_pipeline, with_client
 
 from lineage.events import DatasetId, JobId
-from lineage.fold import Graph, fold
-from lineage.fold.graph import Column
-from lineage.fold.reach import ReachSearch, Step, reach
+from lineage.graph import Graph, fold
+from lineage.graph.adjacency import Column
+from lineage.graph.traversal import ReachSearch, Step, reach
 
 WAREHOUSE = "s3://warehouse"
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from lineage_events import RECORDED, body, dataset, dataset_event, event, read, recorded_lines, schema
 
 from lineage.events import canonical_json
-from lineage.fold import Graph, Lineage, export_graph, outcome_of
-from lineage.fold.snapshot import Snapshot, restore, snapshots_of
-from lineage.graph_at import graph_at
-from lineage.state import State
+from lineage.graph import Graph, Lineage, export_graph, outcome_of
+from lineage.graph.snapshot import Snapshot, restore, snapshots_of
 from lineage.store import EventLog, Trouble
+from lineage.store.graph_as_of import graph_at
+from lineage.store.projection import State
 from lineage.store.rows import known_since
 
 FAR = 2**62

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lineage_events import RECORDED, body, dataset, dataset_event, facet, read, recorded_lines, schema, source
 
 from lineage.events import canonical_json
-from lineage.fold import Graph, Lineage, export_graph, fold
-from lineage.fold.history import Direction
+from lineage.graph import Graph, Lineage, export_graph, fold
+from lineage.graph.run_history import Direction
 
 RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("none-recorded")]
 

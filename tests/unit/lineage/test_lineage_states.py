@@ -8,7 +8,7 @@ from lineage_events import NAMESPACE, at, event, run_id
 
 from lineage.events import JobId
 from lineage.events.timestamps import parse_time
-from lineage.fold import Lineage, RunState, fold, is_stale, outcome_of
+from lineage.graph import Lineage, RunState, fold, is_stale, outcome_of
 
 
 def outcome(lineage, run=1, job="job"):

@@ -4,8 +4,8 @@
 from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read, run_id, schema, source
 
 from lineage.events import DatasetId, JobId
-from lineage.fold import Graph, fold, view_of
-from lineage.fold.records import RunRecord
+from lineage.graph import Graph, fold, view_of
+from lineage.graph.record_types import RunRecord
 from lineage.marquez import Catalog
 
 JOB = JobId(NAMESPACE, "job")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.fold.lineage import Lineage
-from lineage.fold.view import EMPTY_VIEW, ColumnEdge, JobView, view_of
+from lineage.graph.job_lineage import EMPTY_VIEW, ColumnEdge, JobView, view_of
+from lineage.graph.records import Lineage
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Iterator
 
 from lineage.events import Event
-from lineage.fold import Graph, Lineage
-from lineage.fold.snapshot import restore
+from lineage.graph import Graph, Lineage
+from lineage.graph.snapshot import restore
 from lineage.store import EventLog, StoreError, Trouble
 
 logger = logging.getLogger(__name__)

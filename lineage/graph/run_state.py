@@ -5,8 +5,8 @@ from bisect import bisect_right
 from enum import StrEnum
 from typing import NamedTuple
 
-from lineage.fold.lineage import Lineage
-from lineage.fold.records import JobRecord, RunRecord, latest
+from lineage.graph.record_types import JobRecord, RunRecord, latest
+from lineage.graph.records import Lineage
 
 DEFAULT_INTERVAL = 30.0
 """Seconds between the RUNNING events of a streaming job that does not say its own interval."""

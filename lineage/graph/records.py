@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject
-from lineage.fold.mentions import mentioned
-from lineage.fold.records import DatasetRecord, JobRecord, RunRecord, Span
+from lineage.graph.facet_references import mentioned
+from lineage.graph.record_types import DatasetRecord, JobRecord, RunRecord, Span
 
 
 class Lineage:

@@ -8,8 +8,8 @@ column came about it keeps nothing but the keys that version 1-1-0 of the facet 
 from collections.abc import Iterable
 
 from lineage.events import DatasetId, JsonObject
-from lineage.fold import ColumnEdge
 from lineage.forward.facets import column_lineage_facet
+from lineage.graph import ColumnEdge
 
 MAX_TYPE = 255
 """Characters of a transformationType in Marquez's database; a longer one makes it refuse the event."""

@@ -6,11 +6,11 @@ from typing import Any
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.events.strict_json import canonical_json
-from lineage.fold.graph import Graph
-from lineage.fold.lineage import Lineage
-from lineage.fold.outcome import outcome_of
-from lineage.fold.records import DatasetRecord
-from lineage.fold.view import ColumnEdge, JobView
+from lineage.graph.adjacency import Graph
+from lineage.graph.job_lineage import ColumnEdge, JobView
+from lineage.graph.record_types import DatasetRecord
+from lineage.graph.records import Lineage
+from lineage.graph.run_state import outcome_of
 
 EXPORT_VERSION = 1
 

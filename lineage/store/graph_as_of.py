@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage.graph_at FILE NANOSECONDS`: writes the graph of a log's file as it was at a time.
+"""`python -m lineage.store.graph_as_of FILE NANOSECONDS`: writes the graph of a log's file as it was at a time.
 
 Reads beside a running service: all that it reads is of one moment, and it takes no lock. Exit code 3 where retention
 has compacted events behind that time: it writes the earliest time that is known instead.
@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from lineage.events import canonical_json
-from lineage.fold import Graph, Lineage, export_graph
-from lineage.fold.snapshot import restore
+from lineage.graph import Graph, Lineage, export_graph
+from lineage.graph.snapshot import restore
 from lineage.store.rows import PAGE, event_rows, events_of, known_since, snapshot_page
 
 COMPACTED = 3

@@ -17,9 +17,9 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.fold.graph import Column, Graph
-from lineage.fold.lineage import Lineage
-from lineage.fold.links import Dependencies
+from lineage.graph.adjacency import Column, Graph
+from lineage.graph.dependencies import Dependencies
+from lineage.graph.records import Lineage
 
 _SLICE = 500
 """Things looked at between two pauses of a search: about 10 ms."""

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import httpx
 
 from lineage.events import parse_json
-from lineage.events.shape import MAX_NAME
+from lineage.events.validation import MAX_NAME
 from lineage.rules import Rules, TableName
 
 logger = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 from lineage.events.ids import DatasetId, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.fold.lineage import Lineage
-from lineage.fold.outcome import is_stale, outcome_of
-from lineage.fold.records import DatasetRecord, JobRecord
-from lineage.fold.view import JobView
+from lineage.graph.job_lineage import JobView
+from lineage.graph.record_types import DatasetRecord, JobRecord
+from lineage.graph.records import Lineage
+from lineage.graph.run_state import is_stale, outcome_of
 
 
 def job_summary(

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from lineage.events import Event
-from lineage.forward.ends import Closing
 from lineage.forward.facets import standing
+from lineage.forward.run_ends import Closing
 
 MAX_EVENTS = 256
 MAX_BYTES = 16 * 2**20

@@ -2,8 +2,8 @@
 """What the graph's jobs connect, looked at from a dataset: a view for searches, which remembers what it worked out."""
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.fold.graph import Graph
-from lineage.fold.lineage import Lineage
+from lineage.graph.adjacency import Graph
+from lineage.graph.records import Lineage
 
 
 class Links:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from fastapi import Response
 
-from lineage.api.pacing import in_slices
+from lineage.api.time_slices import in_slices
 from lineage.events import JsonObject, canonical_json
 
 _ROWS = 20

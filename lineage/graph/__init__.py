@@ -6,11 +6,11 @@ value is commutative, associative and idempotent, so the state depends on the *s
 order and duplicates mean nothing, and applying one event at a time gives what folding all at once gives.
 """
 
-from lineage.fold.export import export_graph, export_steps
-from lineage.fold.graph import Graph
-from lineage.fold.lineage import Lineage, fold
-from lineage.fold.outcome import Outcome, RunState, is_stale, outcome_of
-from lineage.fold.view import ColumnEdge, JobView, VanishedEdge, view_of
+from lineage.graph.adjacency import Graph
+from lineage.graph.export import export_graph, export_steps
+from lineage.graph.job_lineage import ColumnEdge, JobView, VanishedEdge, view_of
+from lineage.graph.records import Lineage, fold
+from lineage.graph.run_state import Outcome, RunState, is_stale, outcome_of
 
 __all__ = [
     "ColumnEdge",

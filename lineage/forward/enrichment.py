@@ -9,12 +9,12 @@ import re
 
 from lineage.events import Event, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.fold import Graph, Lineage
-from lineage.fold.records import TERMINAL_RANK, JobRecord, RunRecord
-from lineage.fold.view import EMPTY_VIEW
 from lineage.forward.datasets import Speaker, carry, datasets_of, lone_dataset
-from lineage.forward.ends import End
 from lineage.forward.facets import BATCH, JOB_FACETS, PRODUCER, RUN_EVENT, RUN_FACETS, closed_facet
+from lineage.forward.run_ends import End
+from lineage.graph import Graph, Lineage
+from lineage.graph.job_lineage import EMPTY_VIEW
+from lineage.graph.record_types import TERMINAL_RANK, JobRecord, RunRecord
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 

@@ -9,8 +9,8 @@ import logging
 import sys
 from collections import OrderedDict
 
-from lineage.graph_at import COMPACTED, Compacted
 from lineage.store import EventLog
+from lineage.store.graph_as_of import COMPACTED, Compacted
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class Past:
 
     async def _ask(self, at: int) -> bytes:
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "lineage.graph_at", str(self._log.path), str(at)),
+            *(sys.executable, "-m", "lineage.store.graph_as_of", str(self._log.path), str(at)),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
-from lineage.fold.history import Direction, Edge
-from lineage.fold.lineage import Lineage
-from lineage.fold.mentions import mentioned
-from lineage.fold.records import (
+from lineage.graph.facet_references import mentioned
+from lineage.graph.record_types import (
     DatasetRecord,
     Declaration,
     Facets,
@@ -26,6 +24,8 @@ from lineage.fold.records import (
     Span,
     Uses,
 )
+from lineage.graph.records import Lineage
+from lineage.graph.run_history import Direction, Edge
 
 
 class Subject(StrEnum):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a run ended, by which event, and which runs an event ends besides its own.
 
-`lineage.fold.outcome` says how a run stands; here it matters which event made it so, because a consumer has to
+`lineage.graph.run_state` says how a run stands; here it matters which event made it so, because a consumer has to
 learn of it at that event and not before.
 """
 
@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from lineage.events import Event, RunId
 from lineage.events.event import Order
-from lineage.fold import Lineage, outcome_of
-from lineage.fold.outcome import is_streaming
-from lineage.fold.records import JobRecord, RunRecord
+from lineage.graph import Lineage, outcome_of
+from lineage.graph.record_types import JobRecord, RunRecord
+from lineage.graph.run_state import is_streaming
 
 
 class End(NamedTuple):

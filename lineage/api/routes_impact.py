@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
-from lineage.api.pacing import in_slices, pause_between
+from lineage.api.time_slices import in_slices, pause_between
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
-from lineage.fold.graph import Column
-from lineage.fold.reach import Reach, Reached, ReachSearch, Step
+from lineage.graph.adjacency import Column
+from lineage.graph.traversal import Reach, Reached, ReachSearch, Step
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
@@ -27,7 +27,7 @@ async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None
     `{"start": {"namespace", "name", "field"?}, "columns": [row], "datasets": [row and "whole"], "jobs": [row]}`, a
     row being `{"namespace", "name", "field" of a column, "distance" in jobs, "certain", "edges": [{"job", "input",
     "output", "type", "subtype", "masking"}]}`; input and output have no `field` where a dataset as a whole is meant.
-    See `lineage.fold.reach` for what depends on what.
+    See `lineage.graph.traversal` for what depends on what.
     """
     return await _reach(service, start, depth, downstream=True)
 

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from lineage.events import Event, RunId, canonical_json
 from lineage.events.event import Order
-from lineage.fold import Graph, Lineage
-from lineage.fold.records import TERMINAL_RANK
-from lineage.forward.complete import closing_event, complete
-from lineage.forward.ends import Closing, OpenChildren, closed_by, end_of, is_closed_at
+from lineage.forward.enrichment import closing_event, complete
+from lineage.forward.run_ends import Closing, OpenChildren, closed_by, end_of, is_closed_at
+from lineage.graph import Graph, Lineage
+from lineage.graph.record_types import TERMINAL_RANK
 from lineage.store import EventLog
 
 ENDED_KEPT = 10_000

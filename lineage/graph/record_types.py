@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.strict_json import canonical_json
-from lineage.fold.history import Direction, Edge, History, Place
+from lineage.graph.run_history import Direction, Edge, History, Place
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
 """Which terminal event stands where a run has several: Spark sends COMPLETE after FAIL."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
-from lineage.fold.history import Direction, Edge
-from lineage.fold.mentions import lineage_sources
-from lineage.fold.records import Facets, JobRecord, Register, RunRecord
+from lineage.graph.facet_references import lineage_sources
+from lineage.graph.record_types import Facets, JobRecord, Register, RunRecord
+from lineage.graph.run_history import Direction, Edge
 
 
 class ColumnEdge(NamedTuple):
