@@ -70,7 +70,7 @@ def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
     """Spark settings that make OpenLineage's agent speak of the lab's jobs to the lineage service.
 
     The agent (1.53) reports runs, datasets and statistics; with `columns`, schemas and column lineage as well. The
-    lab's own jobs say those themselves (`jobs.spark.lineage`), more exactly: of a Kafka read, for one, the agent knows
+    lab's own jobs say those themselves (`lineagelab_spark`), more exactly: of a Kafka read, for one, the agent knows
     the raw record alone. Creating a table, decoding rows
     for a count and looking at the first rows of something move no data, so that they are no jobs of the graph.
 

@@ -19,11 +19,15 @@ from infra.artifacts import stamp as stamps
 from infra.artifacts.cache import Cache, key_of
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.process import Command, Runner
+from infra.project import python_path
 
 NAME = "class-data"
 COMPONENT = "spark"
 
 ARCHIVE = "classes.jsa"
+STAT = f"{ARCHIVE}.stat"
+"""Size and modification time of the archive, `SIZE MTIME_NS`: the launcher of drivers compares them."""
+
 CONFIGURATION = "conf"
 """In the folder: the archive, and the empty folder that stands for Spark's configuration on the class path."""
 
@@ -58,7 +62,7 @@ def key(*parts: str) -> str:
     release = home / "release"
     jdk = release.read_bytes() if release.is_file() else b""
     training = (REPOSITORY / name for name in SOURCES)
-    return key_of(*parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
+    return key_of(STAT, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
 
 
 def make(
@@ -83,6 +87,7 @@ def make(
     if not (folder / ARCHIVE).is_file():
         raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE} (log: {cache.log(NAME)})", _REMEDY)
     os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # layers of images keep whole seconds alone
+    (folder / STAT).write_text(f"{(folder / ARCHIVE).stat().st_size} {made * 10**9}\n")
     stamp = stamps.take(folder, archive_key, "a run of what drivers do")
     stamps.save(stamp, folder)
     return stamp
@@ -95,7 +100,7 @@ def _environment(folder: Path, training: Training, scratch: Path) -> dict[str, s
         f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
     )
     return {
-        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONPATH": python_path(REPOSITORY),
         "JAVA_HOME": str(training.java.parent.parent),
         "PYSPARK_PYTHON": str(training.python),
         "SPARK_CONF_DIR": str(folder / CONFIGURATION),

@@ -214,7 +214,7 @@ ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
 REGISTRY_CONVERTER = ProjectComponent(name="registry-converter")
 S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")
 CONNECT_LINEAGE = ProjectComponent(name="connect-lineage", folder="../smt")
-FLINK_SQL_LINEAGE = ProjectComponent(name="flink-sql-lineage", folder="../jobs/flink/sql-lineage")
+FLINK_SQL_LINEAGE = ProjectComponent(name="flink-sql-lineage", folder="../integrations/flink/sql-lineage")
 SUPPLIER_WINDOWS = ProjectComponent(name="supplier-windows", folder="../jobs/flink/supplier-windows")
 
 MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)

@@ -17,7 +17,7 @@ from infra.cli.console import command, out
 from infra.cli.setup import TEST_NAMES, bring_in
 from infra.cli.stack import pulumi_environment
 from infra.errors import LabError
-from infra.project import PROJECT
+from infra.project import PROJECT, python_path
 
 UNIT = "tests/unit"
 UNIT_PROCESSES = 2
@@ -138,7 +138,7 @@ def _possible_parts() -> list[Part]:
 def _run(step: Step) -> None:
     out.print(f"[bold]{step.name}[/bold]")
     started = time.monotonic()
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT), **step.environment}
+    environment = {**os.environ, "PYTHONPATH": python_path(PROJECT), **step.environment}
     result = subprocess.run(step.words, cwd=PROJECT, env=environment, check=False)
     if result.returncode != 0:
         raise LabError(f"{step.name} failed (exit status {result.returncode}), see above")

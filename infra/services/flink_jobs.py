@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from infra import credentials
 from infra.model import FlinkJob, Python, Service, Site, Task
 from infra.namespaces import (
+    ARCHIVE,
     CHECKPOINT_BUCKET,
     JOB_SUPPLIER_WINDOWS,
+    JOBS,
+    KAFKA,
     TOPIC_ORDERS,
     TOPIC_SUPPLIER_WINDOWS,
+    WAREHOUSE,
     WAREHOUSE_BUCKET,
 )
+from infra.project import PROJECT
 from infra.services import flink, iceberg_catalog, jvm, kafka, lineage, object_store, schema_registry, shop_tables
 from infra.services.flink_settings import (
     CHECKPOINTS,
@@ -26,10 +31,17 @@ from infra.services.flink_settings import (
 )
 from infra.settings import Settings
 
-SQL_LAUNCHER = "jobs.flink.launch_sql"
-JAR_LAUNCHER = "jobs.flink.launch_jar"
+SQL_LAUNCHER = "lineagelab_flink.launch_sql"
+JAR_LAUNCHER = "lineagelab_flink.launch_jar"
 
 WINDOWS_COMPONENT = "supplier-windows"
+WINDOWS_COLUMNS = PROJECT / "jobs" / "flink" / WINDOWS_COMPONENT / "columns.json"
+"""Column lineage that the job in Java declares."""
+
+COLUMNS_FILE = "columns.json"
+DATASET_NAMESPACES = {"kafka": KAFKA, "lake": WAREHOUSE, "archive": ARCHIVE}
+"""Aliases in such a declaration -> namespaces."""
+
 PLANNER_COMPONENT = "flink-sql-lineage"
 PLANNER_MAIN = "dev.lineagelab.flink.sql.Main"
 
@@ -74,16 +86,26 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
     return (
         _launcher(
             JOB_SUPPLIER_WINDOWS,
-            Python(
-                JAR_LAUNCHER,
-                (JOB_SUPPLIER_WINDOWS,),
-                reads=(f"jobs/flink/{JOB_SUPPLIER_WINDOWS}.json",),
-                components=(WINDOWS_COMPONENT,),
-            ),
+            Python(JAR_LAUNCHER, supplier_windows_arguments(site), components=(WINDOWS_COMPONENT,)),
             site,
             {"FLINK_JOB_JAR": site.own_jar(WINDOWS_COMPONENT)},
             needs=(f"topic/{TOPIC_SUPPLIER_WINDOWS}", *_orders()),
+            files={COLUMNS_FILE: WINDOWS_COLUMNS.read_text(encoding="utf-8")},
         ),
+    )
+
+
+def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
+    """Arguments of the launcher: its options, the job's name, arguments of the jar's main class."""
+    return (
+        *("--columns", site.file(JOB_SUPPLIER_WINDOWS, COLUMNS_FILE)),
+        *(word for pair in DATASET_NAMESPACES.items() for word in ("--dataset-namespace", "=".join(pair))),
+        JOB_SUPPLIER_WINDOWS,
+        *("--name", JOB_SUPPLIER_WINDOWS),
+        *("--bootstrap", str(site.address(kafka.NAME, kafka.BROKER.name))),
+        *("--registry", _registry(site)),
+        *("--orders", TOPIC_ORDERS),
+        *("--windows", TOPIC_SUPPLIER_WINDOWS),
     )
 
 
@@ -163,18 +185,22 @@ def _orders() -> tuple[str, ...]:
 
 def _environment(name: str, site: Site, kept: str) -> dict[str, str]:
     """What every launcher is told. `kept` is the folder for what it must not forget."""
-    registry = site.address(schema_registry.NAME, schema_registry.API.name).url
     return {
         "FLINK_URL": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
-        "SCHEMA_REGISTRY_URL": registry + schema_registry.CONFLUENT_API,
+        "SCHEMA_REGISTRY_URL": _registry(site),
         "S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
         "AWS_REGION": credentials.S3_REGION,
         "CHECKPOINTS": CHECKPOINTS,
         "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
+        "OPENLINEAGE_NAMESPACE": JOBS,
         "LINEAGE_OPEN_RUNS": f"{kept}/{OPEN_RUNS_FILE}",
         "FLINK_STATE": f"{kept}/{STATE_FILE}",
     }
+
+
+def _registry(site: Site) -> str:
+    return site.address(schema_registry.NAME, schema_registry.API.name).url + schema_registry.CONFLUENT_API
 
 
 def _sql_environment(site: Site) -> dict[str, str]:

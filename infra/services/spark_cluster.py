@@ -5,9 +5,9 @@ from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.services import jvm
 from infra.services.spark_job import COMPONENT, PACKAGE
+from infra.services.spark_logging import LOG4J2_PROPERTIES
 from infra.services.spark_settings import process_environment
 from infra.settings import Settings
-from jobs.spark import log_settings
 
 MASTER = "spark_master"
 WORKER = "spark_worker"
@@ -76,7 +76,7 @@ def _master(site: Site) -> Service:
         ),
         endpoints=ENDPOINTS[MASTER],
         ready=Probe(MASTER_WEB.name, "/json/"),
-        files={LOGGING: log_settings()},
+        files={LOGGING: LOG4J2_PROPERTIES},
         volumes=(RECOVERY,),
         env=daemon_environment(
             MASTER,
@@ -104,7 +104,7 @@ def _worker(site: Site, settings: Settings) -> Service:
         needs=(MASTER,),
         endpoints=ENDPOINTS[WORKER],
         ready=Probe(WORKER_WEB.name, "/json/"),
-        files={LOGGING: log_settings()},
+        files={LOGGING: LOG4J2_PROPERTIES},
         volumes=(WORK,),
         env={
             **daemon_environment(WORKER, site, HEAP_MIB, "-Dspark.worker.cleanup.enabled=true"),

@@ -3,17 +3,17 @@
 
 from infra import credentials
 from infra.model import Python, Service, Site, Task
-from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
+from infra.namespaces import CHECKPOINT_BUCKET, JOBS, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, lineage, schema_registry, spark_cluster, spark_history
 from infra.services.properties import properties
-from infra.services.spark_job import COMPONENT, PACKAGE, Driver
+from infra.services.spark_job import COMPONENT, Driver
+from infra.services.spark_logging import LOG4J2_PROPERTIES
 from infra.services.spark_settings import LOGGING, driver_settings, process_environment
 from infra.settings import Settings
-from jobs.spark import log_settings
 
 PROPERTIES = "spark.properties"
-LAUNCHER = f"{PACKAGE}.launch"
-TIMER = f"{PACKAGE}.launch_every"
+LAUNCHER = "lineagelab_spark.launch"
+TIMER = "lineagelab_spark.launch_every"
 
 STOP_SECONDS = 45
 """A streaming driver waits for its batch (10 s), Spark stops, the JVM gets 10 s more: then the launcher ends it."""
@@ -74,7 +74,7 @@ def _needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
 def _files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
     master = spark_cluster.master(site, settings)
     spark = driver_settings(driver, site, master) | spark_history.event_log(driver, settings)
-    return {PROPERTIES: properties(spark), LOGGING: log_settings()}
+    return {PROPERTIES: properties(spark), LOGGING: LOG4J2_PROPERTIES}
 
 
 def _environment(driver: Driver, site: Site) -> dict[str, str]:
@@ -93,6 +93,7 @@ def _environment(driver: Driver, site: Site) -> dict[str, str]:
         "SCHEMA_REGISTRY_URL": registry + schema_registry.CONFLUENT_API,
         "CHECKPOINTS": f"s3a://{CHECKPOINT_BUCKET}",
         "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
+        "OPENLINEAGE_NAMESPACE": JOBS,
         "AWS_REGION": credentials.S3_REGION,
         **spoken_of,
         **driver.env,

@@ -6,9 +6,9 @@ from infra.model import Endpoint, Probe, Service, Site
 from infra.namespaces import EVENT_LOG_BUCKET
 from infra.services.spark_cluster import LOGGING, daemon, daemon_environment
 from infra.services.spark_job import COMPONENT, Driver
+from infra.services.spark_logging import LOG4J2_PROPERTIES
 from infra.services.spark_settings import s3a
 from infra.settings import Settings
-from jobs.spark import log_settings
 
 NAME = "spark_history"
 WEB = Endpoint("web", 18080, scheme="http", published_as="spark_history")
@@ -51,7 +51,7 @@ def _history(site: Site) -> Service:
         needs=(f"bucket/{EVENT_LOG_BUCKET}",),
         endpoints=ENDPOINTS,
         ready=Probe(WEB.name, "/api/v1/applications"),
-        files={LOGGING: log_settings()},
+        files={LOGGING: LOG4J2_PROPERTIES},
         env={
             **daemon_environment(NAME, site, HEAP_MIB, *options),
             "SPARK_DAEMON_CLASSPATH": site.class_path(COMPONENT),

@@ -26,7 +26,7 @@ class Driver:
         needs: keys of the parts that must be there first, beside catalog, buckets and lineage service.
         env: further environment variables.
         lineage: who speaks of what it does: `agent` is OpenLineage's, which knows batch jobs; `own` is the driver
-            itself (`jobs.spark.lineage`), as streaming drivers do; with `both`, the agent speaks of runs and the
+            itself (`lineagelab_spark`), as streaming drivers do; with `both`, the agent speaks of runs and the
             driver of columns; `off` is nobody.
         every: seconds between two starts of a service that runs to its end each time; 0 for one that runs on.
     """

@@ -11,6 +11,7 @@ from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.errors import LabError
 from infra.model import Binary, ClassData, Java, Prepare, PublicImage, Python, Run, Service, Task
 from infra.paths import user_path
+from infra.project import python_path
 
 NOBODY = 65534
 """Uid and gid of the user `nobody`."""
@@ -96,7 +97,7 @@ class Launcher:
         env = {"TMPDIR": str(scratch), **part.env}
         if isinstance(part.run, Python):
             env |= {
-                "PYTHONPATH": str(self.project),
+                "PYTHONPATH": python_path(self.project),
                 "PYTHONUNBUFFERED": "1",
                 "PYTHONDONTWRITEBYTECODE": "1",
             }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from infra.model import Java, Python, Run
 from infra.paths import user_path
+from infra.project import SOURCE_ROOTS
 
 LENGTH = 16
 
@@ -75,8 +76,9 @@ def _with_imports(project: Path, modules: Iterable[str]) -> set[Path]:
 def _of_project(project: Path, names: Iterable[str]) -> Iterator[Path]:
     """The project's files among what is imported by these names, packages of them as their `__init__.py`."""
     for name in names:
-        place = os.path.join(project, *name.split("."))
-        yield from (Path(path) for path in (f"{place}.py", f"{place}/__init__.py") if os.path.isfile(path))
+        for root in SOURCE_ROOTS:
+            place = os.path.join(project / root, *name.split("."))
+            yield from (Path(path) for path in (f"{place}.py", f"{place}/__init__.py") if os.path.isfile(path))
 
 
 @functools.cache
@@ -120,8 +122,11 @@ def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _files(project: Path, package: str) -> list[Path]:
-    return [path for path in project.joinpath(*package.split(".")).rglob("*") if path.suffix in {".py", ".avsc"}]
+    folders = (project.joinpath(root, *package.split(".")) for root in SOURCE_ROOTS)
+    return [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".avsc"}]
 
 
 def _module(project: Path, name: str) -> Path:
-    return project.joinpath(*name.split(".")).with_suffix(".py")
+    """The file of a module; where no source root has it, the path at which it is missed."""
+    places = [project.joinpath(root, *name.split(".")).with_suffix(".py") for root in SOURCE_ROOTS]
+    return next((place for place in places if place.is_file()), places[0])

@@ -10,9 +10,9 @@ from dataclasses import asdict
 
 from pyspark.sql import SparkSession
 
-from jobs.spark.java import JavaObject
 from jobs.spark.kafka import REMEDY, TopicIdentity
 from jobs.spark.runtime import JobError
+from lineagelab_spark.java import JavaObject
 
 _FILE = "topic.json"
 

@@ -3,7 +3,7 @@
 
 from pyspark.sql import SparkSession
 
-from jobs.spark.java import JavaObject
+from lineagelab_spark.java import JavaObject
 
 _REPLACED = "replace"
 """The operation of a snapshot that has the same rows in other files."""

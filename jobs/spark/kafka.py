@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.spark.java import JavaObject
 from jobs.spark.runtime import JobError, root_cause
+from lineagelab_spark.java import JavaObject
 
 TIMEOUT_MS = 15_000
 

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from infra.namespaces import CATALOG, JOB_LAKE_MAINTENANCE
 from jobs.spark import maintenance, runtime
-from jobs.spark.lineage import Lineage
 from jobs.spark.runtime import JobError, root_cause
+from lineagelab_spark import Lineage
 
 log = logging.getLogger(JOB_LAKE_MAINTENANCE)
 

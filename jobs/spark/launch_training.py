@@ -22,8 +22,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro, to_avro
 
 from infra.namespaces import spark_lineage
-from jobs.spark.java import JavaObject
 from jobs.spark.launch_training_server import BUCKET, Server, serving
+from lineagelab_spark.java import JavaObject
 
 NOBODY = "127.0.0.1:1"
 """Where no broker is."""

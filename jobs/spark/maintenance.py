@@ -15,8 +15,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from jobs.spark import iceberg
-from jobs.spark.java import JavaObject
 from jobs.spark.runtime import root_cause
+from lineagelab_spark.java import JavaObject
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,6 @@ from infra.namespaces import JOB_ORDERS_ETL, TOPIC_ORDERS
 from jobs.spark import checkpoint, kafka, runtime, streaming, tables
 from jobs.spark.iceberg import SNAPSHOT_PROPERTY
 from jobs.spark.known_orders import KnownOrders, Seen
-from jobs.spark.lineage import BatchOutputs, QueryLineage
 from jobs.spark.registry import Registry, Wait
 from jobs.spark.transformations import framing
 from jobs.spark.transformations.check import COLUMNS, check
@@ -34,6 +33,7 @@ from jobs.spark.transformations.decode import decode
 from jobs.spark.transformations.first_per_order import first_per_order
 from jobs.spark.transformations.split import accepted, rejected
 from jobs.spark.transformations.without import without
+from lineagelab_spark import BatchOutputs, QueryLineage
 
 log = logging.getLogger(JOB_ORDERS_ETL)
 

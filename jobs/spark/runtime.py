@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from infra.namespaces import JOBS
-from jobs.spark.lineage import Lineage, NoLineage, SparkLineage
+from lineagelab_spark import Lineage, NoLineage, SparkLineage
 
 EXIT_FAILED = 1
 EXIT_SETTINGS = 2

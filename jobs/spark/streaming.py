@@ -11,7 +11,7 @@
 
 SIGTERM ends it well: a batch that is being written gets the time to end, and none begins. Functions for
 `foreach_batch` go through `stopping.guard` for that. Spark's own listener of OpenLineage is off: of a streaming query
-it reports no columns and no outputs, and two runs for each batch; `jobs.spark.lineage` speaks for the query instead.
+it reports no columns and no outputs, and two runs for each batch; `lineagelab_spark` speaks for the query instead.
 """
 
 import logging
@@ -29,9 +29,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from infra.namespaces import JOBS
 from jobs.spark import kafka, runtime
-from jobs.spark.java import JavaObject
-from jobs.spark.lineage import BatchOutputs, QueryLineage
 from jobs.spark.runtime import JobError
+from lineagelab_spark import BatchOutputs, QueryLineage
+from lineagelab_spark.java import JavaObject
 
 GRACE_SECONDS = 10.0
 """For the batch that is under way when the end is asked for. What it could not write is written after a restart."""

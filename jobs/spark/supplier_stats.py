@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS, catalog_name
 from jobs.spark import runtime, tables
-from jobs.spark.lineage import Lineage
 from jobs.spark.tables import Table
 from jobs.spark.transformations.supplier_totals import supplier_totals
+from lineagelab_spark import Lineage
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, catalog_name
-from jobs.spark.lineage import Lineage
 from jobs.spark.transformations.check import PRICE_TYPE
 from jobs.spark.transformations.supplier_totals import TOTAL_TYPE
+from lineagelab_spark import Lineage
 
 _PROPERTIES = {
     "format-version": "2",

@@ -12,7 +12,7 @@ from infra.namespaces import CATALOG, JOB_ICEBERG_INGESTION
 from infra.project import PROJECT
 from infra.services.flink_jobs import SqlJob, sql_task
 from infra.services.flink_own_jobs import FOLDER, SUFFIX
-from jobs.flink.launch_sql import PRELUDE
+from lineagelab_flink.launch_sql import PRELUDE
 from tests.bench.flink_place import FlinkPlace
 from tests.bench.spark_place import inherited
 from tests.bench.spark_process import Usage, run

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from jobs.shop.orders import SUPPLIERS
 from jobs.spark import runtime, tables
-from jobs.spark.lineage import Lineage
+from lineagelab_spark import Lineage
 
 DAYS = 2
 """Over which they are spread evenly."""

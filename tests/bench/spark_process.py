@@ -21,6 +21,7 @@ from pathlib import Path
 import psutil
 
 from infra.log_files import log_tail
+from infra.project import python_path
 from tests.bench.service_process import REPOSITORY
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -57,7 +58,7 @@ def watched(words: Sequence[str], environment: Mapping[str, str], log: Path) -> 
         watcher = subprocess.Popen(
             [sys.executable, "-m", __name__, str(log), *words],
             cwd=REPOSITORY,
-            env={**environment, "PYTHONPATH": str(REPOSITORY)},
+            env={**environment, "PYTHONPATH": python_path(REPOSITORY)},
             stdout=subprocess.PIPE,
             stderr=output,
             text=True,

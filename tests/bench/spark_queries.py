@@ -12,10 +12,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from infra.namespaces import CATALOG, JOB_ORDERS_ETL
 from jobs.spark import tables
-from jobs.spark.lineage import QueryLineage
 from jobs.spark.orders_etl import OrdersEtl
 from jobs.spark.registry import Registry
 from jobs.spark.tables import Table
+from lineagelab_spark import QueryLineage
 from tests.unit.spark.schemas import FIRST, SCHEMAS
 
 COPY = Table(

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from infra.namespaces import JOBS
 from jobs.spark import kafka, runtime
-from jobs.spark.lineage import Lineage, NoQueryLineage, QueryLineage
+from lineagelab_spark import Lineage, NoQueryLineage, QueryLineage
 from tests.bench.spark_queries import QUERIES, Source
 
 

@@ -15,7 +15,7 @@ import pytest
 from infra import credentials, docker_engine
 from infra.docker_engine import EngineError, connect
 from infra.errors import LabError, PreflightError
-from infra.project import PROJECT
+from infra.project import PROJECT, python_path
 from infra.provider.kind import Call
 from infra.provider.kinds.container_ready import ContainerReadyInputs, ContainerReadyKind
 from infra.provider.kinds.credentials_volume import CredentialsVolumeInputs, CredentialsVolumeKind
@@ -248,7 +248,7 @@ def test_a_daemon_that_is_not_for_this_user_is_told_with_the_remedy(tmp_path):
             if not shutil.which("setpriv"):
                 pytest.skip("setpriv (util-linux) is not there to take root's privilege away")
             words = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override", *words]
-        environment = {**os.environ, "DOCKER_HOST": f"unix://{path}", "PYTHONPATH": str(PROJECT)}
+        environment = {**os.environ, "DOCKER_HOST": f"unix://{path}", "PYTHONPATH": python_path(PROJECT)}
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "this user may not use it. Join the group" in done.stderr

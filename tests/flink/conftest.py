@@ -106,6 +106,6 @@ def launch(tmp_path, launcher, planner, name):
         file.write_text(sql)
         options = ("--once",) if once else ()
         more = {"FLINK_SQL_LINEAGE": planner, **environment}
-        return launcher("jobs.flink.launch_sql", *options, str(file), **more)
+        return launcher("lineagelab_flink.launch_sql", *options, str(file), **more)
 
     return make

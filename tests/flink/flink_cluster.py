@@ -17,8 +17,8 @@ import httpx
 from infra.artifacts import Artifacts
 from infra.namespaces import flink_lineage
 from infra.services.flink_settings import COMPONENT
-from jobs.flink.lifecycle import Job
-from jobs.flink.rest import Rest
+from lineagelab_flink.lifecycle import Job
+from lineagelab_flink.rest import Rest
 
 START_SECONDS = 120
 STOP_SECONDS = 30

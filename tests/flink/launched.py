@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from infra.namespaces import JOBS
-from infra.project import PROJECT
+from infra.project import PROJECT, python_path
 
 PATIENCE_SECONDS = 120
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
@@ -46,7 +46,12 @@ class Launched:
     @classmethod
     def of(cls, folder: Path, command: tuple[str, ...], environment: dict[str, str]) -> "Launched":
         """One that is not started yet."""
-        own = {"FLINK_STATE": str(folder / "state.json"), "LINEAGE_OPEN_RUNS": str(folder / "untold.json")}
+        own = {
+            "PYTHONPATH": python_path(PROJECT),
+            "OPENLINEAGE_NAMESPACE": JOBS,
+            "FLINK_STATE": str(folder / "state.json"),
+            "LINEAGE_OPEN_RUNS": str(folder / "untold.json"),
+        }
         return cls(folder, command, {**own, **environment})
 
     def start(self) -> "Launched":

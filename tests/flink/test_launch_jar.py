@@ -5,13 +5,13 @@ import httpx
 import pytest
 
 from infra.artifacts import Artifacts
-from infra.namespaces import JOB_SUPPLIER_WINDOWS, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
-from infra.services.flink_jobs import WINDOWS_COMPONENT
+from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
+from infra.services.flink_jobs import WINDOWS_COLUMNS, WINDOWS_COMPONENT
 from tests.flink.flink_cluster import JOBMANAGER
 from tests.flink.launched import Told, until
 
-NOBODY = "http://127.0.0.1:1"
-"""Instead of a registry: without orders nobody asks it."""
+UNREACHABLE = "http://127.0.0.1:1"
+"""Address of the schema registry: without orders the job never uses it."""
 
 
 @pytest.fixture
@@ -19,8 +19,13 @@ def windows(launcher, broker):
     """A launcher of the job, which finds its topics empty."""
     broker.topic(TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS)
     (jar,) = (Artifacts.open().component(WINDOWS_COMPONENT) / "lib").glob("*.jar")
-    command = ("jobs.flink.launch_jar", JOB_SUPPLIER_WINDOWS)
-    return launcher(*command, FLINK_JOB_JAR=str(jar), SCHEMA_REGISTRY_URL=NOBODY)
+    command = (
+        *("lineagelab_flink.launch_jar", "--columns", str(WINDOWS_COLUMNS)),
+        *("--dataset-namespace", f"kafka={KAFKA}", JOB_SUPPLIER_WINDOWS, "--name", JOB_SUPPLIER_WINDOWS),
+        *("--bootstrap", broker.bootstrap, "--registry", UNREACHABLE),
+        *("--orders", TOPIC_ORDERS, "--windows", TOPIC_SUPPLIER_WINDOWS),
+    )
+    return launcher(*command, FLINK_JOB_JAR=str(jar))
 
 
 def running(flink):

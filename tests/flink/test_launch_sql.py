@@ -7,8 +7,8 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from jobs.flink.rest import Rest
-from jobs.flink.run_id import run_id
+from lineagelab_flink.rest import Rest
+from lineagelab_flink.run_id import run_id
 from tests.bench.service_process import running_service
 from tests.flink.flink_cluster import GATEWAY, JOBMANAGER, TASKMANAGER
 from tests.flink.launched import PATIENCE_SECONDS, Told, until

@@ -17,13 +17,13 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from infra.artifacts import Artifacts
-from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA
+from infra.namespaces import KAFKA
 from infra.services import schema_registry
-from infra.services.flink_jobs import WINDOWS_COMPONENT
+from infra.services.flink_jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS, WINDOWS_COMPONENT
 from infra.settings import Settings
-from jobs.flink.declared_columns import declaration
-from jobs.flink.rest import Rest
 from jobs.shop.orders import Mix, order
+from lineagelab_flink.declared_columns import declaration
+from lineagelab_flink.rest import Rest
 from tests.connect.processes import local_site, running
 from tests.flink.flink_cluster import TASKMANAGER
 from tests.flink.launched import Told, until
@@ -270,7 +270,7 @@ def rows(job, orders):
 
 def flows_of(field):
     """The columns that values of a field flow into, as declared."""
-    (output,) = declaration(JOB_SUPPLIER_WINDOWS).outputs
+    (output,) = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES).outputs
     columns = output["facets"]["columnLineage"]["fields"].items()
     return {
         name

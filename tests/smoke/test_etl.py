@@ -57,7 +57,9 @@ def test_each_order_is_in_one_table_once_after_five_kills_of_the_driver(lab):
 def test_no_process_of_a_killed_driver_is_left(lab):
     own = [p for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)]
     drivers = [
-        p for p in own if "jobs.spark.orders_etl" in p.info["cmdline"] and "jobs.spark.launch" not in p.info["cmdline"]
+        p
+        for p in own
+        if "jobs.spark.orders_etl" in p.info["cmdline"] and "lineagelab_spark.launch" not in p.info["cmdline"]
     ]
     assert len(drivers) == 1
 

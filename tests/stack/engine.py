@@ -10,7 +10,7 @@ from pathlib import Path
 
 from infra.artifacts import Artifacts
 from infra.cli.stack import pulumi_environment
-from infra.project import PROJECT
+from infra.project import PROJECT, python_path
 
 PROGRAM = """
 import json, pathlib
@@ -100,7 +100,7 @@ class Engine:
             **pulumi_environment(Artifacts.open()),
             "PULUMI_HOME": str(self.folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
-            "PYTHONPATH": str(PROJECT),
+            "PYTHONPATH": python_path(PROJECT),
         }
         return subprocess.Popen(
             ["pulumi", *words, "--non-interactive"],

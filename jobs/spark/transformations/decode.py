@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from jobs.spark.lineage.datatypes import avro_type
 from jobs.spark.transformations.framing import MAGIC, datum, first_byte, header, header_of
+from lineagelab_spark.datatypes import avro_type
 
 NOT_FRAMED = "the value does not begin with a schema id"
 UNKNOWN_SCHEMA = "the schema id of the value is of no Avro record in the registry"

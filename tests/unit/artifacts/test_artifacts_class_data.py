@@ -38,7 +38,7 @@ def made(cache, runner, training):
 
 def test_it_is_made_at_its_final_place_beside_an_empty_folder(cache, runner, driver) -> None:
     folder, stamp = made(cache, runner, driver(WRITES))
-    assert [record.path for record in stamp.files] == [class_data.ARCHIVE]
+    assert [record.path for record in stamp.files] == [class_data.ARCHIVE, class_data.STAT]
     assert (folder / class_data.ARCHIVE).read_text() == "-m jobs.spark.launch_training\n"
     assert list((folder / class_data.CONFIGURATION).iterdir()) == []
     assert list(cache.tmp.iterdir()) == []

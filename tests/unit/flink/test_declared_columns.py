@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
-from jobs.flink.declared_columns import DeclarationError, declaration, declared
+from infra.namespaces import KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
+from infra.services.flink_jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
+from lineagelab_flink.declared_columns import DeclarationError, declaration, declared
 
 JAVA = Path(__file__).parents[3] / "jobs/flink/supplier-windows"
 AVRO = JAVA / "src/main/resources/dev/lineagelab/flink/windows/supplier_window.avsc"
@@ -24,7 +25,7 @@ def content(**changes):
 
 
 def described(**changes):
-    return declared(json.dumps(content(**changes)), "job.json")
+    return declared(json.dumps(content(**changes)), "job.json", DATASET_NAMESPACES)
 
 
 def edges(fields):
@@ -61,22 +62,28 @@ def test_with_several_inputs_a_source_names_its_own():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"more": 1}, "job.json: has ['inputs', 'more', 'outputs'], not ['inputs', 'outputs']"),
-        ({"inputs": "kafka/orders"}, "job.json: inputs: is no list"),
-        ({"inputs": [7]}, "job.json: inputs: 7 is no text"),
-        ({"inputs": ["orders"]}, "'orders' is no dataset: write one of kafka, lake, archive"),
-        ({"inputs": ["kafka/orders", "kafka/bids"]}, "the job has 2 inputs: write which one"),
-        ({"outputs": {"kafka/totals": []}}, "job.json: kafka/totals: is no object"),
-        ({"output": {"extra": {}}}, "has ['columns', 'extra', 'rows', 'schema']"),
-        ({"output": {"schema": {"supplier": "string", "total": None}}}, "type of total: None is no text"),
+        ({"more": 1}, "job.json: must have the keys ['inputs', 'outputs'], not ['inputs', 'more', 'outputs']"),
+        ({"inputs": "kafka/orders"}, "job.json: inputs: must be a list"),
+        ({"inputs": [7]}, "job.json: inputs: expected a non-empty string, not 7"),
+        ({"inputs": ["orders"]}, "unknown dataset 'orders'; expected ALIAS/NAME, aliases: kafka, lake, archive"),
+        ({"inputs": ["kafka/orders", "kafka/bids"]}, "the job has 2 inputs: write 'DATASET#FIELD KIND'"),
+        ({"outputs": {"kafka/totals": []}}, "job.json: kafka/totals: must be an object"),
+        ({"output": {"extra": {}}}, "not ['columns', 'extra', 'rows', 'schema']"),
+        (
+            {"output": {"schema": {"supplier": "string", "total": None}}},
+            "type of total: expected a non-empty string, not None",
+        ),
         (
             {"output": {"columns": {"supplier": [], "sum": []}}},
-            "without an entry are ['total'], not in the schema ['sum']",
+            "missing ['total'], not in the schema ['sum']",
         ),
-        ({"output": {"rows": ["supplier"]}}, "rows: 'supplier' is not of the form '[DATASET#]FIELD KIND'"),
-        ({"output": {"rows": ["supplier IDENTITY"]}}, "rows: IDENTITY is none of CONDITIONAL, FILTER"),
-        ({"output": {"rows": ["kafka/bids#supplier FILTER"]}}, "rows: kafka/bids is none of the inputs"),
-        ({"output": {"rows": ["supplier FILTER", "supplier FILTER"]}}, "rows: says something twice"),
+        ({"output": {"rows": ["supplier"]}}, "rows: 'supplier' does not match '[DATASET#]FIELD KIND'"),
+        (
+            {"output": {"rows": ["supplier IDENTITY"]}},
+            "rows: unknown kind IDENTITY; expected one of CONDITIONAL, FILTER",
+        ),
+        ({"output": {"rows": ["kafka/bids#supplier FILTER"]}}, "rows: kafka/bids is not among the inputs"),
+        ({"output": {"rows": ["supplier FILTER", "supplier FILTER"]}}, "rows: duplicate source"),
     ],
 )
 def test_what_is_wrong_is_named(changes, problem):
@@ -86,18 +93,19 @@ def test_what_is_wrong_is_named(changes, problem):
     assert str(raised.value).startswith("job.json: ")
 
 
-@pytest.mark.parametrize(("text", "problem"), [("{", "Expecting"), ('{"a": 1, "a": 2}', "a stands twice")])
+@pytest.mark.parametrize(("text", "problem"), [("{", "Expecting"), ('{"a": 1, "a": 2}', "a is a duplicate key")])
 def test_what_is_no_json_is_refused(text, problem):
     with pytest.raises(DeclarationError, match=problem):
-        declared(text, "job.json")
+        declared(text, "job.json", DATASET_NAMESPACES)
 
 
-def test_a_job_without_a_file_has_no_declaration():
-    assert declaration("iceberg_ingestion") is None
+def test_a_declaration_that_cannot_be_read_is_an_error(tmp_path):
+    with pytest.raises(DeclarationError, match=r"columns\.json cannot be read"):
+        declaration(tmp_path / "columns.json", DATASET_NAMESPACES)
 
 
 def test_the_windows_are_declared_under_the_names_of_the_lab():
-    found = declaration(JOB_SUPPLIER_WINDOWS)
+    found = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES)
     assert [(d["namespace"], d["name"]) for d in found.inputs] == [(KAFKA, TOPIC_ORDERS)]
     assert [(d["namespace"], d["name"]) for d in found.outputs] == [(KAFKA, TOPIC_SUPPLIER_WINDOWS)]
 
@@ -105,7 +113,7 @@ def test_the_windows_are_declared_under_the_names_of_the_lab():
 def test_the_windows_are_declared_with_the_schema_that_the_job_writes():
     """Beside the key, which is no field of the message."""
     written = {field["name"]: _word(field["type"]) for field in json.loads(AVRO.read_text())["fields"]}
-    (output,) = declaration(JOB_SUPPLIER_WINDOWS).outputs
+    (output,) = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES).outputs
     said = {field["name"]: field["type"] for field in output["facets"]["schema"]["fields"]}
     assert said == {"_key": "string", **written}
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from jobs.flink.errors import root_cause
-from jobs.flink.lifecycle import Say
-from jobs.flink.memory import Described
-from jobs.flink.run_events import Failure, FlinkRun, Saying, Window, event, failure_of, trace_of
-from jobs.flink.run_id import run_id
-from jobs.flink.statistics import Figures, figures, newest, since
+from lineagelab_flink.errors import root_cause
+from lineagelab_flink.launcher_state import Described
+from lineagelab_flink.lifecycle import Say
+from lineagelab_flink.run_events import Failure, FlinkRun, Saying, Window, event, failure_of, trace_of
+from lineagelab_flink.run_id import run_id
+from lineagelab_flink.statistics import Figures, figures, newest, since
 from tests.smoke.specification import errors_of
 
 SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
 
-RUN = FlinkRun("gen", "108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "STREAMING", "SQL_JOB", "2.2.1")
+RUN = FlinkRun("lineage-lab", "gen", "108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "STREAMING", "SQL_JOB", "2.2.1")
 TOPIC = {"namespace": "kafka://kafka:9092", "name": "orders", "facets": {}}
 TABLE = {"namespace": "s3://warehouse", "name": "live/orders", "facets": {}}
 DESCRIBED = Described("x", [TOPIC], [TABLE], {"sql": {"query": "INSERT"}})

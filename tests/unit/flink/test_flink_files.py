@@ -7,10 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from jobs.flink import checkpoints, memory, outbox
-from jobs.flink.lifecycle import Memory, Phase
-from jobs.flink.memory import Described, Remembered
-from jobs.flink.outbox import Outbox, within
+from lineagelab_flink import checkpoints, launcher_state, outbox
+from lineagelab_flink.launcher_state import Described, Remembered
+from lineagelab_flink.lifecycle import Memory, Phase
+from lineagelab_flink.outbox import Outbox, within
 
 REMEMBERED = Remembered(
     Memory(Phase.OPEN, "job", "definition", 1000, "chk-2", "chk-1", True, 3),
@@ -22,19 +22,19 @@ REMEMBERED = Remembered(
 
 
 def test_what_is_remembered_comes_back(tmp_path):
-    memory.save(tmp_path / "below" / "state.json", REMEMBERED)
-    assert memory.load(tmp_path / "below" / "state.json") == REMEMBERED
+    launcher_state.save(tmp_path / "below" / "state.json", REMEMBERED)
+    assert launcher_state.load(tmp_path / "below" / "state.json") == REMEMBERED
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"memory": {}}', '{"memory": {"phase": "AWAKE"}, "described": {}}'])
 def test_a_damaged_file_is_forgotten_and_said(tmp_path, capsys, text):
     (tmp_path / "state.json").write_text(text)
-    assert memory.load(tmp_path / "state.json") == Remembered()
+    assert launcher_state.load(tmp_path / "state.json") == Remembered()
     assert "cannot be read" in capsys.readouterr().err
 
 
 def test_there_may_be_nothing_to_remember(tmp_path, capsys):
-    assert memory.load(tmp_path / "state.json") == Remembered()
+    assert launcher_state.load(tmp_path / "state.json") == Remembered()
     assert capsys.readouterr().err == ""
 
 

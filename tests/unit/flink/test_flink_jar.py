@@ -3,10 +3,10 @@
 
 import pytest
 
-from jobs.flink import launch_jar
-from jobs.flink.launch_jar import ARGUMENTS, JarJob, main
-
-ENVIRONMENT = {"KAFKA_BOOTSTRAP": "127.0.0.1:9092", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:8081"}
+from infra.services.flink_jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
+from lineagelab_flink import launch_jar
+from lineagelab_flink.errors import FlinkError
+from lineagelab_flink.launch_jar import JarJob, main
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def jar(tmp_path):
     return path
 
 
-def job(jar, *arguments, name="supplier_windows"):
-    return JarJob(name, jar, arguments, "http://127.0.0.1:1")
+def job(jar, *arguments, columns=None):
+    return JarJob("supplier_windows", jar, arguments, "http://127.0.0.1:1", columns, DATASET_NAMESPACES)
 
 
 def test_a_job_is_another_one_when_its_jar_or_its_arguments_change(jar):
@@ -28,39 +28,38 @@ def test_a_job_is_another_one_when_its_jar_or_its_arguments_change(jar):
     assert job(jar, "--a", "b").identity != first
 
 
-def test_supplier_windows_is_told_where_everything_is():
-    arguments = ARGUMENTS["supplier_windows"](ENVIRONMENT)
-    told = dict(zip(arguments[::2], arguments[1::2], strict=True))
-    assert told == {
-        "--name": "supplier_windows",
-        "--bootstrap": "127.0.0.1:9092",
-        "--registry": "http://127.0.0.1:8081",
-        "--orders": "orders",
-        "--windows": "supplier-windows",
-    }
-
-
-def test_declared_columns_are_what_is_known(jar):
-    described = job(jar).describe()
+def test_declared_column_lineage_is_reported(jar):
+    described = job(jar, columns=WINDOWS_COLUMNS).describe()
     assert [output["name"] for output in described.outputs] == ["supplier-windows"]
     assert "columnLineage" in described.outputs[0]["facets"]
     assert described.definition == job(jar).identity
 
 
-def test_a_jar_that_declares_nothing_is_known_by_its_listener_alone(jar):
-    described = job(jar, name="nobody_s").describe()
+def test_an_invalid_declaration_is_a_flink_error(jar, tmp_path):
+    (tmp_path / "columns.json").write_text("[]")
+    with pytest.raises(FlinkError, match=r"columns\.json: must be an object"):
+        job(jar, columns=tmp_path / "columns.json").describe()
+
+
+def test_a_jar_without_a_declaration_has_no_datasets_of_the_launcher(jar):
+    described = job(jar).describe()
     assert (described.inputs, described.outputs) == ([], [])
 
 
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({}, "KAFKA_BOOTSTRAP is not in the environment"),
-        (ENVIRONMENT, "FLINK_JOB_JAR is not in the environment"),
-        ({**ENVIRONMENT, "FLINK_JOB_JAR": "/nowhere.jar", "FLINK_URL": "http://x"}, "its jar cannot be read"),
+        ({}, "environment variable FLINK_JOB_JAR is not set"),
+        ({"FLINK_JOB_JAR": "/nowhere.jar", "FLINK_URL": "http://x"}, "cannot read its jar"),
     ],
 )
-def test_what_is_missing_is_said(monkeypatch, capsys, environment, message):
+def test_a_missing_setting_is_reported(monkeypatch, capsys, environment, message):
     monkeypatch.setattr(launch_jar.os, "environ", environment)
     assert main(["supplier_windows"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_dataset_namespace_without_an_alias_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["--dataset-namespace", "kafka", "job"])
+    assert "'kafka' does not match ALIAS=NAMESPACE" in capsys.readouterr().err

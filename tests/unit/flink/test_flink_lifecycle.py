@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.flink import lifecycle
-from jobs.flink.lifecycle import Event, Job, Launch, Leave, Memory, Note, Pace, Phase, Say, Stop, Submit, View
+from lineagelab_flink import lifecycle
+from lineagelab_flink.lifecycle import Event, Job, Launch, Leave, Memory, Note, Pace, Phase, Say, Stop, Submit, View
 
 DEFINITION, OLDER = "definition", "older definition"
 IDLE = Memory(restore="chk-1")

@@ -3,8 +3,8 @@
 
 import pytest
 
-from jobs.flink.errors import ScriptError
-from jobs.flink.script import script, statements
+from lineagelab_flink.errors import ScriptError
+from lineagelab_flink.script import script, statements
 
 VALUES = {"KAFKA_BOOTSTRAP": "127.0.0.1:9092"}
 

@@ -13,7 +13,7 @@ from infra.services import lineage
 from infra.services.flink import CONFIG
 from infra.services.flink_own_jobs import FOLDER, SUFFIX
 from infra.services.flink_settings import CHECKPOINT_FOLDER, GATEWAY, JOBMANAGER, JOBMANAGER_REST, TASKMANAGER
-from jobs.flink.script import script
+from lineagelab_flink.script import script
 from tests.bench.figures import Figures
 from tests.bench.flink_cost import Turn, at_once, costs, crossed, tell, tell_pair
 from tests.bench.flink_fresh import has_rows

@@ -109,7 +109,7 @@ def test_metrics_are_served_when_they_are_asked_for_and_on_a_port_of_each(found)
 
 def test_a_job_is_its_launcher_and_what_that_keeps_running(found):
     launcher = found.service("counts")
-    assert launcher.run.module == "jobs.flink.launch_sql"
+    assert launcher.run.module == "lineagelab_flink.launch_sql"
     assert launcher.run.args == ("/etc/counts/counts.sql",)
     assert launcher.files == PRELUDE | {"counts.sql": COUNTS}
     assert launcher.restart == "on_failure"
@@ -127,6 +127,16 @@ def test_a_job_that_ends_is_a_task_that_nobody_keeps_running(found):
 def test_the_windows_are_submitted_with_the_jar_that_was_built_here(found):
     launcher = found.service(JOB_SUPPLIER_WINDOWS)
     assert launcher.env["FLINK_JOB_JAR"] == "/opt/supplier-windows/supplier-windows.jar"
+    arguments = launcher.run.args
+    assert arguments[:2] == ("--columns", "/etc/supplier_windows/columns.json")
+    own = arguments[arguments.index(JOB_SUPPLIER_WINDOWS) + 1 :]
+    assert dict(zip(own[::2], own[1::2], strict=True)) == {
+        "--name": JOB_SUPPLIER_WINDOWS,
+        "--bootstrap": "kafka:9092",
+        "--registry": launcher.env["SCHEMA_REGISTRY_URL"],
+        "--orders": "orders",
+        "--windows": "supplier-windows",
+    }
     assert {"topic/orders", "topic/supplier-windows", "subject/orders-value"} <= set(launcher.needs)
     assert f"flink_job/{JOB_SUPPLIER_WINDOWS}" in {job.key for job in found.flink_jobs}
 

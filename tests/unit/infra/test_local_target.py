@@ -244,7 +244,7 @@ def test_a_source_that_is_no_python_has_a_revision_too(tmp_path):
 
 def test_of_an_own_job_only_its_own_sources_count():
     """A file that is dropped into the folder restarts no other driver."""
-    etl = ["jobs.spark.launch", "jobs.spark.orders_etl"]
+    etl = ["lineagelab_spark.launch", "jobs.spark.orders_etl"]
     files = {path.name for path in _with_imports(PROJECT, etl)}
     assert {"launch_process.py", "orders_etl.py", "namespaces.py"} <= files
     assert not {"supplier_stats.py", "launch_training.py", "settings.py"} & files

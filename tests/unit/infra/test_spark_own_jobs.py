@@ -35,7 +35,7 @@ def spark_properties(part):
 
 def test_a_task_is_launched_with_the_agent_on_and_under_its_files_name():
     found = task("# lab: task\n")
-    assert found.run.module == "jobs.spark.launch"
+    assert found.run.module == "lineagelab_spark.launch"
     assert found.run.args == ("--application", "mine", "jobs.spark.mine")
     properties = spark_properties(found)
     assert properties["spark.app.name"] == "mine"

@@ -113,7 +113,7 @@ def test_only_batch_jobs_write_event_logs_and_only_where_somebody_shows_them(clu
 def test_maintenance_is_run_by_hand_and_from_time_to_time():
     found = made(maintenance_every="30m")
     timer = found.service("maintenance")
-    assert timer.run.module == "jobs.spark.launch_every"
+    assert timer.run.module == "lineagelab_spark.launch_every"
     assert timer.run.args == ("1800", "jobs.spark.lake_maintenance")
     assert task(found, "lake_maintenance").run.args == ("jobs.spark.lake_maintenance",)
     assert "LINEAGE_URL" not in timer.env

@@ -8,9 +8,9 @@ from typing import Any
 from lineage_events import at, facet
 from openlineage.client.serde import Serde
 
-from jobs.spark.lineage import events
-from jobs.spark.lineage.datasets import Dataset
-from jobs.spark.lineage.plan import derive
+from lineagelab_spark import events
+from lineagelab_spark.datasets import Dataset
+from lineagelab_spark.plan import derive
 
 PLANS = Path(__file__).resolve().parents[1] / "spark" / "plans"
 JOB_NAMESPACE = "lineage-lab"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from infra.project import PROJECT
+from infra.project import PROJECT, python_path
 from tests.unit.shop.postgres_server import PostgresServer
 
 
@@ -30,7 +30,7 @@ class ShopProcess:
         self._log = folder / f"shop-{time.monotonic_ns()}.log"
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("PG")},
-            "PYTHONPATH": str(PROJECT),
+            "PYTHONPATH": python_path(PROJECT),
             "PYTHONUNBUFFERED": "1",
             "PGPASSWORD": server.password if password is None else password,
         }

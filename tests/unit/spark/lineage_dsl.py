@@ -6,8 +6,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from jobs.spark.lineage.model import Edge
-from jobs.spark.lineage.plan import PlanLineage, derive
+from lineagelab_spark.model import Edge
+from lineagelab_spark.plan import PlanLineage, derive
 
 
 def of(frame: DataFrame) -> PlanLineage:

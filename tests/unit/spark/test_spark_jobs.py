@@ -19,8 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 from infra.namespaces import JOBS
 from jobs.spark import checkpoint, kafka, runtime, supplier_stats, tables
 from jobs.spark.kafka import TopicIdentity
-from jobs.spark.lineage import Lineage, NoLineage, SparkLineage, report
-from jobs.spark.lineage.plan import PlanLineage
+from lineagelab_spark import Lineage, NoLineage, SparkLineage, report
+from lineagelab_spark.plan import PlanLineage
 
 
 @pytest.fixture

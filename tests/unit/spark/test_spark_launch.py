@@ -19,11 +19,10 @@ import httpx
 import psutil
 import pytest
 
-from infra.artifacts import stamp as stamps
 from infra.namespaces import JOBS
-from infra.project import PROJECT
-from jobs.spark.launch_process import Ending
-from jobs.spark.launch_runs import OpenRuns, Run, parent_of, terminal, uuid7
+from infra.project import PROJECT, python_path
+from lineagelab_spark.launch_process import Ending
+from lineagelab_spark.launch_runs import OpenRuns, Run, parent_of, terminal, uuid7
 from tests.bench.service_process import running_service
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
@@ -53,14 +52,15 @@ def launch(tmp_path, service):
     """Starts a launcher with a driver of the given source; whatever it leaves running is ended."""
     started = []
 
-    def start(source, *words, module="jobs.spark.launch", **environment):
+    def start(source, *words, module="lineagelab_spark.launch", **environment):
         (tmp_path / "driver.py").write_text(source)
         process = subprocess.Popen(
             [sys.executable, "-m", module, *words, "driver"],
             env={
                 **os.environ,
-                "PYTHONPATH": f"{PROJECT}{os.pathsep}{tmp_path}",
+                "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}",
                 "LINEAGE_URL": service,
+                "OPENLINEAGE_NAMESPACE": JOBS,
                 "LINEAGE_OPEN_RUNS": str(tmp_path / "open_runs.json"),
                 "READY": str(tmp_path / "ready"),
                 # Two drivers of one second and one length would be taken for the same.
@@ -126,8 +126,8 @@ def test_a_driver_that_a_signal_ended_has_a_shells_exit_code(launch):
 
 def test_arguments_and_output_are_passed_on(launch, tmp_path):
     (tmp_path / "driver.py").write_text("import sys; print(sys.argv[1:]); print('no', file=sys.stderr)")
-    words = [sys.executable, "-m", "jobs.spark.launch", "driver", "--source", "a b"]
-    environment = {**os.environ, "PYTHONPATH": f"{PROJECT}{os.pathsep}{tmp_path}"}
+    words = [sys.executable, "-m", "lineagelab_spark.launch", "driver", "--source", "a b"]
+    environment = {**os.environ, "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("['--source', 'a b']\n", "no\n")
 
@@ -270,10 +270,10 @@ def test_what_a_dead_driver_started_and_does_not_leave_is_killed(tmp_path):
         "print(child.pid, flush=True)\n"
     )
     launcher = (
-        "import os, sys\nfrom jobs.spark import launch_process\nlaunch_process.GROUP_SECONDS = 0.3\n"
+        "import os, sys\nfrom lineagelab_spark import launch_process\nlaunch_process.GROUP_SECONDS = 0.3\n"
         "sys.exit(launch_process.run_to_its_end([sys.executable, '-m', 'driver'], os.environ).exit_code)"
     )
-    environment = {**os.environ, "PYTHONPATH": f"{PROJECT}{os.pathsep}{tmp_path}"}
+    environment = {**os.environ, "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}"}
     done = subprocess.run(
         [sys.executable, "-c", launcher], env=environment, capture_output=True, text=True, check=True, timeout=60
     )
@@ -339,11 +339,16 @@ def java_options(launched):
     return conf.get("spark.driver.extraJavaOptions"), conf.get("spark.executor.extraJavaOptions"), errors
 
 
+def describe_archive(archive):
+    found = archive.stat()
+    Path(f"{archive}.stat").write_text(f"{found.st_size} {found.st_mtime_ns}\n")
+
+
 def test_a_sound_archive_of_classes_is_given_to_driver_and_executors(launch, tmp_path):
     archive = tmp_path / "data" / "classes.jsa"
     archive.parent.mkdir()
     archive.write_text("sound")
-    stamps.save(stamps.take(archive.parent, "key", "source"), archive.parent)
+    describe_archive(archive)
     option = f"-XX:SharedArchiveFile={archive}"
     assert java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive))) == (option, option, "")
 
@@ -354,18 +359,18 @@ def test_a_missing_or_damaged_archive_is_said_and_left_out(launch, tmp_path):
     archive.parent.mkdir()
     *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
     assert options == [None, None]
-    assert f"{archive} is not there: the driver starts slower" in errors
+    assert f"cannot read {archive}.stat: No such file" in errors
     archive.write_text("sound")
-    stamps.save(stamps.take(archive.parent, "key", "source"), archive.parent)
+    describe_archive(archive)
     archive.write_text("cut")
     *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
     assert options == [None, None]
-    assert "has 3 bytes instead of 5: the driver starts slower" in errors
+    assert f"{archive} was modified after it was made" in errors
 
 
 def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):
     source = f"open({str(tmp_path / 'times')!r}, 'a').write('x'); raise SystemExit(5)"
-    process = launch(source, "0.05", module="jobs.spark.launch_every")
+    process = launch(source, "0.05", module="lineagelab_spark.launch_every")
     until(lambda: (tmp_path / "times").exists() and len((tmp_path / "times").read_text()) >= 3)
     process.terminate()
     code, _, errors = ended(process)
@@ -374,11 +379,11 @@ def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):
 
 
 def test_a_stop_between_two_launches_or_during_one_ends_the_timer(launch, tmp_path):
-    idle = launch("", "3600", module="jobs.spark.launch_every")
+    idle = launch("", "3600", module="lineagelab_spark.launch_every")
     until(lambda: psutil.Process(idle.pid).num_ctx_switches().voluntary > 0 and _catches(idle.pid, signal.SIGTERM))
     idle.terminate()
     assert ended(idle)[0] == 0
-    busy = launch(WAITS, "0.01", module="jobs.spark.launch_every")
+    busy = launch(WAITS, "0.01", module="lineagelab_spark.launch_every")
     until((tmp_path / "ready").exists)
     busy.terminate()
     assert ended(busy)[0] == 0
@@ -410,20 +415,26 @@ def test_a_parent_id_is_read_from_its_end():
 
 
 def test_only_a_failed_run_has_an_error_message():
-    event = Run("job", "id", "2026-01-01T00:00:00Z").event
+    event = Run(JOBS, "job", "id", "2026-01-01T00:00:00Z").event
     assert terminal(event, "ABORT", "why", "when")["run"]["facets"] == {}
     assert terminal(event, "FAIL", "why", "when")["run"]["facets"]["errorMessage"]["message"] == "why"
     assert event["run"]["facets"] == {}
 
 
 def test_what_is_kept_is_an_event_that_only_lacks_its_end(tmp_path):
-    run = Run("job", "id", "2026-01-01T00:00:00Z")
+    run = Run(JOBS, "job", "id", "2026-01-01T00:00:00Z")
     OpenRuns(tmp_path / "runs").keep(run)
     assert json.loads((tmp_path / "runs").read_text()) == {"id": {**run.event, "eventTime": run.began}}
 
 
 def test_the_launcher_is_light():
     """It stays beside every driver."""
-    code = "import sys, jobs.spark.launch; print([name for name in ('pyspark', 'openlineage') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    code = "import sys, lineagelab_spark.launch; print({'pyspark', 'openlineage', 'httpx'} & sys.modules.keys())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": python_path(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "set()\n"

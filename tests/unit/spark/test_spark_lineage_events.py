@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from openlineage.client.serde import Serde
 
-from jobs.spark.lineage import datasets, events
-from jobs.spark.lineage.datasets import Dataset
-from jobs.spark.lineage.plan import PlanLineage, derive
-from jobs.spark.lineage.tree import parse
+from lineagelab_spark import datasets, events
+from lineagelab_spark.datasets import Dataset
+from lineagelab_spark.plan import PlanLineage, derive
+from lineagelab_spark.tree import parse
 from tests.unit.spark.lineage_dsl import columns, rows
 
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)

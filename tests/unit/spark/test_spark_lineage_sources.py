@@ -9,7 +9,7 @@ from openlineage.client.event_v2 import JobEvent
 from pyspark.sql import DataFrame, SparkSession
 
 from infra.namespaces import JOBS
-from jobs.spark.lineage import SparkLineage
+from lineagelab_spark import SparkLineage
 
 SOURCE, TARGET = "lake.sources.src", "lake.sources.target"
 

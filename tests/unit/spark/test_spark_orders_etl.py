@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.spark import iceberg, orders_etl, runtime, tables
 from jobs.spark.known_orders import KnownOrders, Seen
-from jobs.spark.lineage import BatchOutputs
 from jobs.spark.orders_etl import OrdersEtl, Settings
 from jobs.spark.registry import Registry
 from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
+from lineagelab_spark import BatchOutputs
 from tests.unit.spark.records import LATE_AFTER, Record, frame, header, of
 from tests.unit.spark.registry_stand_in import RegistryStandIn
 from tests.unit.spark.schemas import FIRST, SCHEMAS, SECOND, UNKNOWN

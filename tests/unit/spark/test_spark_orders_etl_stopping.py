@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.spark import runtime, streaming
-from jobs.spark.lineage import BatchOutputs, NoQueryLineage
 from jobs.spark.streaming import Stopping
+from lineagelab_spark import BatchOutputs, NoQueryLineage
 
 PATIENCE_SECONDS = 60
 

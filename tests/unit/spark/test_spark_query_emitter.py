@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from openlineage.client.event_v2 import Job, JobEvent, Run, RunEvent, RunState
 
-from jobs.spark.lineage import emitter
-from jobs.spark.lineage.emitter import Emitter
+from lineagelab_spark import emitter
+from lineagelab_spark.emitter import Emitter
 from tests.unit.spark.lineage_endpoint import CUT, GARBAGE, HANGS, TAKEN, answering, free_port
 
 RUN = "0193a1f0-0000-7000-8000-000000000001"

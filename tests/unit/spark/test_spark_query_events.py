@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from openlineage.client.serde import Serde
 
-from jobs.spark.lineage import run_events
-from jobs.spark.lineage.datasets import Dataset
-from jobs.spark.lineage.description import ColumnEdge, Description, Output
-from jobs.spark.lineage.lifecycle import EventType
-from jobs.spark.lineage.model import Subtype
-from jobs.spark.lineage.open_runs import OpenRuns
-from jobs.spark.lineage.progress import Window
-from jobs.spark.lineage.run_events import Failure, Parent, QueryRun, Statistics
 from lineage.checks.events import Specification, check_events, items_of, render_text
 from lineage.rules import Rules
+from lineagelab_spark import run_events
+from lineagelab_spark.datasets import Dataset
+from lineagelab_spark.description import ColumnEdge, Description, Output
+from lineagelab_spark.lifecycle import EventType
+from lineagelab_spark.model import Subtype
+from lineagelab_spark.open_runs import OpenRuns
+from lineagelab_spark.progress import Window
+from lineagelab_spark.run_events import Failure, Parent, QueryRun, Statistics
 
 SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.project import python_path
 from lineage.checks.recorder import Recorder, recording
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -19,7 +20,7 @@ DRIVER = """
 import os, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
-from jobs.spark.lineage import QueryLineage
+from lineagelab_spark import QueryLineage
 from tests.unit.spark.conftest import settings, spark_jars
 
 home = Path(sys.argv[1])
@@ -50,7 +51,7 @@ def driver(tmp_path: Path, recorder: Recorder) -> Iterator[subprocess.Popen]:
     (tmp_path / "conf").mkdir()
     environment = {
         **os.environ,
-        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONPATH": python_path(REPOSITORY),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_CONF_DIR": str(tmp_path / "conf"),

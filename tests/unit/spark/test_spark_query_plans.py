@@ -8,14 +8,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from jobs.spark.lineage import frames
-from jobs.spark.lineage.complaints import Complaints
-from jobs.spark.lineage.description import Description
-from jobs.spark.lineage.plan import PlanLineage, derive
-from jobs.spark.lineage.tree import parse
-from jobs.spark.lineage.walk import walk
-from jobs.spark.lineage.walked import Batch
-from jobs.spark.lineage.written import Frame, Place, Written
+from lineagelab_spark import frames
+from lineagelab_spark.complaints import Complaints
+from lineagelab_spark.description import Description
+from lineagelab_spark.plan import PlanLineage, derive
+from lineagelab_spark.tree import parse
+from lineagelab_spark.walk import walk
+from lineagelab_spark.walked import Batch
+from lineagelab_spark.written import Frame, Place, Written
 from tests.unit.spark.lineage_dsl import columns, rows
 
 ORDER = """{"type": "record", "name": "Order", "fields": [
@@ -172,7 +172,7 @@ def test_a_plan_that_cannot_be_followed_still_has_datasets(
     def broken(*_: object) -> PlanLineage:
         raise ValueError("no such plan")
 
-    monkeypatch.setattr("jobs.spark.lineage.written.derive", broken)
+    monkeypatch.setattr("lineagelab_spark.written.derive", broken)
     _, described = written(kafka, lambda b: (new_in(b, "lake.plans.side"), "lake.plans.first"))
 
     assert sorted(names(described)) == ["o", "side"]
@@ -250,7 +250,7 @@ def test_a_plan_is_read_again_only_when_it_was_not_seen_before(
         followed.append(text)
         return derive(text, batch)
 
-    monkeypatch.setattr("jobs.spark.lineage.written.derive", counting)
+    monkeypatch.setattr("lineagelab_spark.written.derive", counting)
     known = Written(kafka, Complaints("a test"))
     for _ in range(3):
         batch = batch_of(kafka)

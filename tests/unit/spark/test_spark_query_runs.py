@@ -12,11 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from jobs.spark.lineage import BatchOutputs, NoQueryLineage, QueryLineage
-from jobs.spark.lineage.run_events import WINDOW_FACET
 from lineage.checks.events import Specification, check_events, items_of, render_text
 from lineage.checks.recorder import Recorder, recording
 from lineage.rules import Rules
+from lineagelab_spark import BatchOutputs, NoQueryLineage, QueryLineage
+from lineagelab_spark.run_events import WINDOW_FACET
 from tests.unit.spark.lineage_endpoint import GARBAGE, HANGS, answering, free_port
 
 SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
@@ -421,7 +421,7 @@ def test_a_parent_that_makes_no_sense_is_left_out(
 def test_a_broken_service_costs_the_query_nothing(
     stream: Stream, lineage: Make, answer: int | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.spark.lineage.query.CLOSE_SECONDS", 1.0)
+    monkeypatch.setattr("lineagelab_spark.query.CLOSE_SECONDS", 1.0)
     with answering(answer) as broken:
         made = lineage(interval=1, url=broken.url)
         query = made.foreach_batch(stream.writer("unheard"), cheap_and_dear)
@@ -451,7 +451,7 @@ def test_an_end_that_could_not_be_told_stays_on_disk(
     stream: Stream, lineage: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LINEAGE_OPEN_RUNS", str(tmp_path / "open.json"))
-    monkeypatch.setattr("jobs.spark.lineage.query.CLOSE_SECONDS", 2.0)
+    monkeypatch.setattr("lineagelab_spark.query.CLOSE_SECONDS", 2.0)
     made = lineage(url=f"http://127.0.0.1:{free_port()}")
     query = made.to_table(stream.writer("untold", availableNow=True), TABLE)
     query.awaitTermination()
@@ -467,7 +467,7 @@ def test_lineage_that_is_broken_costs_the_query_nothing(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("lineage is broken")
 
-    monkeypatch.setattr("jobs.spark.lineage.watch.Watch.step", broken)
+    monkeypatch.setattr("lineagelab_spark.watch.Watch.step", broken)
     made = lineage(interval=1)
     query = made.foreach_batch(stream.writer("broken_lineage"), cheap_and_dear)
     for price in (7, 8):

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from jobs.spark.lineage import progress
-from jobs.spark.lineage.datasets import Dataset, Source
-from jobs.spark.lineage.description import Description, Output, accumulated
-from jobs.spark.lineage.lifecycle import EventType, Lifecycle, Phase
-from jobs.spark.lineage.outbox import Message, Outbox, Weight
-from jobs.spark.lineage.progress import Window, rows_read
-from jobs.spark.lineage.run_events import Parent, parent_of
+from lineagelab_spark import progress
+from lineagelab_spark.datasets import Dataset, Source
+from lineagelab_spark.description import Description, Output, accumulated
+from lineagelab_spark.lifecycle import EventType, Lifecycle, Phase
+from lineagelab_spark.outbox import Message, Outbox, Weight
+from lineagelab_spark.progress import Window, rows_read
+from lineagelab_spark.run_events import Parent, parent_of
 
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)
 OTHER = Dataset("kafka://kafka:9092", "bids", is_topic=True)

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from jobs.spark.lineage.plan import PlanLineage
+from lineagelab_spark.plan import PlanLineage
 from tests.unit.spark import lineage_dsl
 from tests.unit.spark.lineage_dsl import columns, rows
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jobs.flink.lineage import Description, description
-from jobs.flink.lineage.naming import Dataset, datasets, field_name
-from jobs.flink.lineage.planned import Edge, Field, Made, Planned, Table, Write, planned
+from lineagelab_flink.columns import Description, description
+from lineagelab_flink.columns.naming import Dataset, datasets, field_name
+from lineagelab_flink.columns.planned import Edge, Field, Made, Planned, Table, Write, planned
 from tests.smoke.specification import errors_of
 
 RECORDED = Path(__file__).with_name("orders.json")

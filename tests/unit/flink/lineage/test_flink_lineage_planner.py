@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.flink.lineage import LineageError, describe
+from lineagelab_flink.columns import LineageError, describe
 
 RECORDED = Path(__file__).with_name("orders.json")
 

@@ -13,7 +13,7 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMap
 
 /** What is declared of the job's columns, in the file that lineage is told from. */
 final class Declaration {
-  private static final Path FILE = Path.of("..", "supplier_windows.json");
+  private static final Path FILE = Path.of("columns.json");
   private static final Set<String> DIRECT = Set.of("IDENTITY", "TRANSFORMATION", "AGGREGATION");
 
   private final JsonNode output;

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a script reads and writes, ready to be told: the planner's answer as OpenLineage has it. Pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lineagelab_flink.columns import facets
+from lineagelab_flink.columns.facets import InputField, Output
+from lineagelab_flink.columns.naming import Dataset, datasets, field_name
+from lineagelab_flink.columns.planned import Made, Planned, Table, Write
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a script reads and writes.
+
+    Attributes:
+        inputs, outputs: datasets with their facets, as an event has them.
+        job_facets: `sql`, and `lineage` where a list of inputs and one of outputs do not say which reaches which.
+        sql: what makes the job, without secrets.
+        unknown: why some of it is not known, for people; empty where all is.
+    """
+
+    inputs: list[dict[str, Any]] = field(default_factory=list)
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    job_facets: dict[str, Any] = field(default_factory=dict)
+    sql: str = ""
+    unknown: list[str] = field(default_factory=list)
+
+
+def description(planned: Planned) -> Description:
+    """All INSERTs together: a table that is written twice is one output."""
+    inputs: dict[Dataset, dict[str, str]] = {}
+    outputs: dict[Dataset, Output] = {}
+    unknown: set[str] = set()
+    for write in planned.writes:
+        for table in write.sources:
+            for dataset in datasets(table) or ():
+                inputs.setdefault(dataset, {}).update(_fields(table))
+        unknown.update(_unnamed((write.sink, *write.sources)))
+        for dataset in datasets(write.sink) or ():
+            _add(outputs.setdefault(dataset, Output()), write)
+    for output in outputs.values():
+        unknown.update(output.reasons)
+    job_facets = {"sql": facets.sql(planned.sql)}
+    if len(inputs) * len(outputs) > 1:
+        job_facets["lineage"] = facets.pairs(outputs)
+    return Description(
+        [facets.input_dataset(dataset, fields) for dataset, fields in sorted(inputs.items())],
+        [facets.output_dataset(dataset, output) for dataset, output in sorted(outputs.items())],
+        job_facets,
+        planned.sql,
+        sorted(unknown),
+    )
+
+
+def _fields(table: Table) -> dict[str, str]:
+    """Name -> type of what is stored."""
+    return {field_name(table, f.name): f.type for f in table.fields if f.kind != "COMPUTED"}
+
+
+def _unnamed(tables: Iterable[Table]) -> Iterator[str]:
+    for table in tables:
+        if datasets(table) is None:
+            yield f"which dataset the table {table.name} of connector {table.connector or 'none'} is"
+
+
+def _add(output: Output, write: Write) -> None:
+    types = {field.name: field.type for field in write.sink.fields}
+    output.inputs.update(dataset for table in write.sources for dataset in datasets(table) or ())
+    for name, made in write.columns:
+        called = field_name(write.sink, name)
+        output.fields[called] = types[name]
+        reasons = {*made.unknown, *_unnamed(_sources(made, write))}
+        if reasons:
+            output.unknown.add(called)
+            output.reasons |= reasons
+        output.columns.setdefault(called, set()).update(_input_fields(made, write))
+    output.rows.update(_input_fields(write.rows, write))
+    output.reasons |= {*write.rows.unknown, *_unnamed(_sources(write.rows, write))}
+
+
+def _sources(made: Made, write: Write) -> Iterator[Table]:
+    return (write.sources[edge.source] for edge in made.edges)
+
+
+def _input_fields(made: Made, write: Write) -> Iterator[InputField]:
+    for edge in made.edges:
+        table = write.sources[edge.source]
+        for dataset in datasets(table) or ():
+            yield InputField(dataset, field_name(table, edge.column, edge.path), edge.subtype, edge.masking)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which dataset a table of Flink's is, and how its columns are called there. Pure.
+
+Addresses are told as the script has them: the lineage service makes them canonical.
+"""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from lineagelab_flink.columns.planned import Field, Table
+
+_UPSERT = "upsert-kafka"
+"""Its records' keys are the table's primary key."""
+
+_TOPICS = {"kafka", _UPSERT}
+_WITHOUT_DATASET = {"datagen", "blackhole", "print", "faker"}
+"""What makes rows up, or throws them away."""
+
+_S3_SCHEMES = {"s3", "s3a", "s3n", "s3p"}
+_JDBC = {"postgresql": ("postgres", 5432), "mysql": ("mysql", 3306)}
+"""Scheme of a JDBC URL -> scheme of the namespace, default port."""
+
+_RAW = "raw"
+_EXCEPT_KEY = "EXCEPT_KEY"
+
+
+@dataclass(frozen=True, order=True)
+class Dataset:
+    """A dataset as OpenLineage names it. `alias` is its name in SQL, where it has one that outlives a script."""
+
+    namespace: str
+    name: str
+    alias: str = ""
+
+
+def datasets(table: Table) -> tuple[Dataset, ...] | None:
+    """The datasets of a table: several for several topics, none for what has no data, None where nobody can tell."""
+    if table.connector in _TOPICS:
+        return _topics(table)
+    if table.connector in _WITHOUT_DATASET:
+        return ()
+    if table.connector == "iceberg":
+        return (_iceberg(table),)
+    if table.connector == "filesystem":
+        return (_of_location(table.options["path"]),) if "path" in table.options else None
+    if table.connector == "jdbc":
+        return _database(table)
+    return None
+
+
+def field_name(table: Table, column: str, path: tuple[str, ...] = ()) -> str:
+    """The name of a column, or of a field below it, among those of the dataset.
+
+    A topic's columns are those of its messages' values. What a record has beside them (key, offset ...) gets an
+    underscore, so that it cannot be taken for one; so does the metadata of any other store.
+    """
+    known = {field.name: field for field in table.fields}.get(column, Field(column, ""))
+    if known.kind == "METADATA":
+        return ".".join(("_" + known.metadata_key, *path))
+    if table.connector in _TOPICS:
+        return ".".join((_of_message(table, column), *path))
+    return ".".join((column, *path))
+
+
+def _topics(table: Table) -> tuple[Dataset, ...] | None:
+    servers, topics = table.options.get("properties.bootstrap.servers"), table.options.get("topic")
+    if not servers or not topics:
+        return None
+    namespace = f"kafka://{servers.split(',')[0].strip()}"
+    return tuple(Dataset(namespace, topic.strip()) for topic in topics.split(";"))
+
+
+def _of_message(table: Table, column: str) -> str:
+    options = table.options
+    given = [key.strip() for key in options.get("key.fields", "").split(";")]
+    keys = table.primary_key if table.connector == _UPSERT else given
+    if column in keys and options.get("value.fields-include") == _EXCEPT_KEY:
+        if options.get("key.format") == _RAW:
+            return "_key"
+        return "_key." + column.removeprefix(options.get("key.fields-prefix", ""))
+    return "_value" if options.get("value.format", options.get("format")) == _RAW else column
+
+
+def _iceberg(table: Table) -> Dataset:
+    """Before it has a location, a table is named as Flink's own listener does: the service knows its catalog."""
+    if not table.location:
+        return Dataset("", table.name)
+    place = _of_location(table.location)
+    return Dataset(place.namespace, place.name, table.name)
+
+
+def _of_location(location: str) -> Dataset:
+    """The dataset at a location: `s3a://bucket/a/b` is `a/b` in `s3://bucket`, a path is in `file`."""
+    parts = urlsplit(location)
+    if parts.scheme in _S3_SCHEMES:
+        return Dataset(f"s3://{parts.netloc}", parts.path.strip("/"))
+    if parts.scheme in {"", "file"}:
+        return Dataset("file", parts.path.rstrip("/"))
+    return Dataset(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
+
+
+def _database(table: Table) -> tuple[Dataset, ...] | None:
+    parts = urlsplit(table.options.get("url", "").removeprefix("jdbc:"))
+    known = _JDBC.get(parts.scheme)
+    if known is None or not parts.hostname or "table-name" not in table.options:
+        return None
+    scheme, port = known
+    name = f"{parts.path.strip('/')}.{table.options['table-name']}"
+    return (Dataset(f"{scheme}://{parts.hostname}:{parts.port or port}", name),)
