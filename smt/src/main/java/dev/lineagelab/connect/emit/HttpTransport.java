@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.emit;
 
-import dev.lineagelab.connect.settings.TransportSettings;
+import dev.lineagelab.connect.settings.HttpTransportSettings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,7 +28,7 @@ final class HttpTransport implements Transport {
    */
   private static final Set<Integer> TEMPORARY = Set.of(401, 403, 404, 408, 429);
 
-  private final TransportSettings settings;
+  private final HttpTransportSettings settings;
   private final HttpClient client;
 
   /**
@@ -36,7 +36,7 @@ final class HttpTransport implements Transport {
    *
    * @throws IllegalArgumentException a keystore cannot be read
    */
-  HttpTransport(final TransportSettings settings) {
+  HttpTransport(final HttpTransportSettings settings) {
     this.settings = settings;
     final HttpClient.Builder builder =
         HttpClient.newBuilder()

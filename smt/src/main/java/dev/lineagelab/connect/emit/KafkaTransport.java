@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.emit;
 
-import dev.lineagelab.connect.settings.TransportSettings;
+import dev.lineagelab.connect.settings.KafkaTransportSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,10 +23,10 @@ import org.apache.kafka.common.serialization.StringSerializer;
 final class KafkaTransport implements Transport {
   private static final Duration CLOSE = Duration.ofMillis(200);
 
-  private final TransportSettings settings;
+  private final KafkaTransportSettings settings;
   private Producer<String, String> producer;
 
-  KafkaTransport(final TransportSettings settings) {
+  KafkaTransport(final KafkaTransportSettings settings) {
     this.settings = settings;
   }
 

@@ -17,8 +17,8 @@ public final class Transports {
    */
   public static Transport of(final TransportSettings settings) {
     return switch (settings.kind()) {
-      case HTTP -> new HttpTransport(settings);
-      case KAFKA -> new KafkaTransport(settings);
+      case HTTP -> new HttpTransport(settings.http());
+      case KAFKA -> new KafkaTransport(settings.kafka());
       case FILE -> new FileTransport(Path.of(settings.file()));
       case NONE -> new NoTransport(null);
     };

@@ -1,42 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.settings;
 
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.config.types.Password;
 
 /**
- * How events leave the worker. Equal settings share one queue.
+ * Settings of the event transport. Connectors with equal settings share one queue.
  *
- * @param clients options of the Kafka producer; empty for other kinds
+ * @param kafka without client options if another kind of transport is selected
+ * @param file path; empty if another kind of transport is selected
  */
 public record TransportSettings(
-    Kind kind,
-    String url,
-    String endpoint,
-    String batchEndpoint,
-    boolean gzip,
-    Duration connectTimeout,
-    Duration requestTimeout,
-    Map<String, Password> headers,
-    TlsSettings tls,
-    String topic,
-    Map<String, Object> clients,
-    String file) {
-  /** The kinds of transport. */
+    Kind kind, HttpTransportSettings http, KafkaTransportSettings kafka, String file) {
+  /** Kind of transport. */
   public enum Kind {
     HTTP,
     KAFKA,
     FILE,
     NONE
-  }
-
-  public TransportSettings {
-    headers = Map.copyOf(headers);
-    clients = Map.copyOf(clients);
   }
 
   static TransportSettings of(final AbstractConfig config, final Map<String, Object> clients) {
@@ -46,22 +29,14 @@ public record TransportSettings(
     if (kind == Kind.KAFKA && !clients.containsKey("bootstrap.servers")) {
       throw new ConfigException(
           OptionNames.TRANSPORT
-              + "=kafka: set "
+              + "=kafka requires the option "
               + OptionNames.KAFKA_PREFIX
-              + "bootstrap.servers as well");
+              + "bootstrap.servers");
     }
     return new TransportSettings(
         kind,
-        config.getString(OptionNames.URL),
-        config.getString(OptionNames.ENDPOINT),
-        config.getString(OptionNames.BATCH_ENDPOINT),
-        "gzip".equals(config.getString(OptionNames.COMPRESSION)),
-        Duration.ofMillis(config.getLong(OptionNames.CONNECT_TIMEOUT_MS)),
-        Duration.ofMillis(config.getLong(OptionNames.REQUEST_TIMEOUT_MS)),
-        headers(config),
-        TlsSettings.of(config),
-        config.getString(OptionNames.TOPIC),
-        kind == Kind.KAFKA ? clients : Map.of(),
+        HttpTransportSettings.of(config),
+        KafkaTransportSettings.of(config, kind == Kind.KAFKA ? clients : Map.of()),
         config.getString(OptionNames.FILE));
   }
 
@@ -74,30 +49,23 @@ public record TransportSettings(
   }
 
   private static void require(
-      final boolean isNeeded, final AbstractConfig config, final String option) {
-    if (isNeeded && config.getString(option).isEmpty()) {
+      final boolean isRequired, final AbstractConfig config, final String option) {
+    if (isRequired && config.getString(option).isEmpty()) {
       throw new ConfigException(
-          option + " is missing: " + config.getString(OptionNames.TRANSPORT) + " needs it");
+          option
+              + " is missing; it is required by "
+              + OptionNames.TRANSPORT
+              + "="
+              + config.getString(OptionNames.TRANSPORT));
     }
   }
 
-  private static Map<String, Password> headers(final AbstractConfig config) {
-    final Password key = config.getPassword(OptionNames.API_KEY);
-    final Password token = config.getPassword(OptionNames.BEARER_TOKEN);
-    if (!token.value().isEmpty()) {
-      return Map.of("Authorization", new Password("Bearer " + token.value()));
-    }
-    return key.value().isEmpty()
-        ? Map.of()
-        : Map.of(config.getString(OptionNames.API_KEY_HEADER), key);
-  }
-
-  /** Where to, without any secret. */
+  /** Destination of events, without secrets. */
   @Override
   public String toString() {
     return switch (kind) {
-      case HTTP -> "POST " + url + (batchEndpoint.isEmpty() ? endpoint : batchEndpoint);
-      case KAFKA -> "Kafka topic " + topic;
+      case HTTP -> http.toString();
+      case KAFKA -> kafka.toString();
       case FILE -> "file " + file;
       case NONE -> "nowhere";
     };

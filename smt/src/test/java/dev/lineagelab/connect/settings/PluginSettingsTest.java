@@ -118,9 +118,9 @@ class PluginSettingsTest {
             "transport.ssl.truststore.location", "/trust",
             "transport.ssl.truststore.password", "hush-2",
             "kafka.sasl.password", "hush-3");
-    assertThat(settings.toString() + WORKER + settings.state() + settings.transport().tls())
+    assertThat(settings.toString() + WORKER + settings.state() + settings.transport().http().tls())
         .doesNotContain("hush");
-    assertThat(settings.transport().headers().get("Authorization").value())
+    assertThat(settings.transport().http().headers().get("Authorization").value())
         .isEqualTo("Bearer hush-1");
   }
 
@@ -129,6 +129,7 @@ class PluginSettingsTest {
     assertThat(
             settings("transport.auth.api.key", "k", "transport.auth.api.key.header", "X-Key")
                 .transport()
+                .http()
                 .headers())
         .containsOnlyKeys("X-Key");
   }
