@@ -8,11 +8,12 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * A regular expression out of a configuration. One that takes for ever on some name is given up:
- * looking at lineage must never take a worker's processor.
+ * Regular expression from a connector configuration, evaluated within a fixed budget of character
+ * reads. Catastrophic backtracking therefore raises an exception instead of occupying a processor
+ * of the worker.
  */
 public final class BoundedRegex {
-  private static final int STEPS = 200_000;
+  private static final int MAX_CHARACTER_READS = 200_000;
 
   private final Pattern pattern;
 
@@ -21,15 +22,15 @@ public final class BoundedRegex {
   }
 
   /**
-   * Reads an expression.
+   * Compile an expression.
    *
-   * @throws UnusableOptionException it is none
+   * @throws UnusableOptionException if it is not a valid regular expression
    */
   public static BoundedRegex of(final String text) {
     return of(text, 0);
   }
 
-  /** The same, whatever the case of letters. */
+  /** Compile an expression that ignores case. */
   public static BoundedRegex ignoringCase(final String text) {
     return of(text, Pattern.CASE_INSENSITIVE);
   }
@@ -38,27 +39,28 @@ public final class BoundedRegex {
     try {
       return new BoundedRegex(Pattern.compile(text, flags));
     } catch (final PatternSyntaxException | StackOverflowError e) {
-      // Pattern parses nested groups recursively: a thousand brackets are no reason to fail.
+      // Pattern parses nested groups recursively, so deep nesting overflows the stack.
       throw new UnusableOptionException("'" + abridged(text) + "' is no regular expression");
     }
   }
 
   /**
-   * Whether all of a text matches.
+   * Return true if the expression matches the entire text.
    *
-   * @throws UnusableOptionException it takes too long
+   * @throws UnusableOptionException if the budget is exceeded
    */
   public boolean matches(final String text) {
     return run(text, Matcher::matches).orElse(false);
   }
 
   /**
-   * Replaces as Kafka's RegexRouter does; empty if the text does not match.
+   * Replace the text as Kafka's RegexRouter does; empty if the expression does not match the entire
+   * text.
    *
-   * @throws UnusableOptionException it takes too long, or the replacement names a group that there
-   *     is not
+   * @throws UnusableOptionException if the budget is exceeded, or the replacement refers to an
+   *     unknown group
    */
-  public Optional<String> replaceAllOf(final String text, final String replacement) {
+  public Optional<String> replaceIfMatches(final String text, final String replacement) {
     return run(
         text,
         matcher -> {
@@ -77,8 +79,8 @@ public final class BoundedRegex {
   private <T> Optional<T> run(final String text, final Function<Matcher, T> use) {
     try {
       return Optional.ofNullable(
-          use.apply(pattern.matcher(new Countdown(text, new int[] {STEPS}))));
-    } catch (final OutOfSteps | StackOverflowError e) {
+          use.apply(pattern.matcher(new BudgetedText(text, new int[] {MAX_CHARACTER_READS}))));
+    } catch (final BudgetExceededException | StackOverflowError e) {
       throw new UnusableOptionException(
           "the regular expression '" + abridged(pattern.pattern()) + "' takes too long");
     }
@@ -88,13 +90,13 @@ public final class BoundedRegex {
     return text.length() <= 80 ? text : text.substring(0, 80) + "...";
   }
 
-  /** A text that can be looked at so many times. */
-  private record Countdown(String text, int[] left) implements CharSequence {
+  /** Text that counts character reads and fails once the budget is spent. */
+  private record BudgetedText(String text, int[] left) implements CharSequence {
     @Override
     public char charAt(final int index) {
       left[0]--;
       if (left[0] < 0) {
-        throw new OutOfSteps();
+        throw new BudgetExceededException();
       }
       return text.charAt(index);
     }
@@ -106,7 +108,7 @@ public final class BoundedRegex {
 
     @Override
     public CharSequence subSequence(final int start, final int end) {
-      return new Countdown(text.substring(start, end), left);
+      return new BudgetedText(text.substring(start, end), left);
     }
 
     @Override
@@ -115,10 +117,10 @@ public final class BoundedRegex {
     }
   }
 
-  private static final class OutOfSteps extends RuntimeException {
+  private static final class BudgetExceededException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    OutOfSteps() {
+    BudgetExceededException() {
       super(null, null, false, false);
     }
   }

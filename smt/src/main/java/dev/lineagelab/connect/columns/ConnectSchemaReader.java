@@ -12,20 +12,20 @@ import java.util.stream.Collectors;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * Turns schemas of Connect into fields. Types are called as Connect calls them, logical types by
- * their meaning. A schema may contain itself, or be small and yet have a million paths: it is cut
- * where it does, or at {@value #MAX_FIELDS} fields.
+ * Converts Connect schemas to fields. Types keep Connect's names, logical types get a name for
+ * their meaning. Recursive schemas are truncated at the recursion, and small schemas that expand to
+ * millions of paths at {@value #MAX_FIELDS} fields.
  */
 public final class ConnectSchemaReader {
-  /** Of one schema, with those in structs. */
+  /** Maximum number of fields of one schema, nested fields included. */
   static final int MAX_FIELDS = 10_000;
 
   private static final int MAX_DEPTH = 20;
   private static final int MAX_SYMBOLS = 20;
   private static final String DECIMAL = "org.apache.kafka.connect.data.Decimal";
-  private static final String PRECISION = "connect.decimal.precision";
+  private static final String PRECISION_PARAMETER = "connect.decimal.precision";
 
-  /** By the schema's name. */
+  /** Type names by the name of the logical schema. */
   private static final Map<String, String> LOGICAL_TYPES =
       Map.ofEntries(
           Map.entry("org.apache.kafka.connect.data.Date", "date"),
@@ -59,30 +59,33 @@ public final class ConnectSchemaReader {
           "org.apache.kafka.connect.data.Time", Schema.Type.INT32,
           "org.apache.kafka.connect.data.Timestamp", Schema.Type.INT64);
 
-  /** Schemas above the one that is looked at. By identity: equals and hashCode follow cycles. */
-  private final Set<Schema> above = Collections.newSetFromMap(new IdentityHashMap<>());
+  /**
+   * Schemas on the path to the current one, compared by identity: equals and hashCode do not
+   * terminate on cycles.
+   */
+  private final Set<Schema> ancestors = Collections.newSetFromMap(new IdentityHashMap<>());
 
-  private int left = MAX_FIELDS;
+  private int remainingFields = MAX_FIELDS;
 
   private ConnectSchemaReader() {}
 
   /**
-   * The fields of a struct.
+   * Return the fields of a struct schema.
    *
-   * @return empty if the schema is null or no struct's
+   * @return empty if the schema is null or not a struct
    */
   public static List<Field> fields(final Schema schema) {
     return schema == null || schema.type() != Schema.Type.STRUCT
         ? List.of()
-        : whole("", schema).fields();
+        : field("", schema).fields();
   }
 
-  /** A schema as the field of that name. */
-  public static Field whole(final String name, final Schema schema) {
-    return new ConnectSchemaReader().field(name, schema);
+  /** Convert a schema to a field of the given name. */
+  public static Field field(final String name, final Schema schema) {
+    return new ConnectSchemaReader().read(name, schema);
   }
 
-  private Field field(final String name, final Schema schema) {
+  private Field read(final String name, final Schema schema) {
     if (schema.type() != Schema.Type.STRUCT) {
       return new Field(name, type(schema), schema.doc(), List.of());
     }
@@ -91,18 +94,18 @@ public final class ConnectSchemaReader {
     }
     final List<Field> fields = new ArrayList<>();
     for (final org.apache.kafka.connect.data.Field inner : schema.fields()) {
-      left--;
-      if (left < 0) {
+      remainingFields--;
+      if (remainingFields < 0) {
         break;
       }
-      fields.add(field(inner.name(), inner.schema()));
+      fields.add(read(inner.name(), inner.schema()));
     }
-    above.remove(schema);
+    ancestors.remove(schema);
     return new Field(name, structType(schema), schema.doc(), fields);
   }
 
   private boolean enter(final Schema schema) {
-    return left > 0 && above.size() < MAX_DEPTH && above.add(schema);
+    return remainingFields > 0 && ancestors.size() < MAX_DEPTH && ancestors.add(schema);
   }
 
   private static String structType(final Schema schema) {
@@ -111,60 +114,64 @@ public final class ConnectSchemaReader {
     return isUnion ? "union" : LOGICAL_TYPES.getOrDefault(name, "struct");
   }
 
-  /** The type as one text: what is in arrays and maps has no fields of its own. */
+  /** Return the type as one text; elements of arrays and maps are spelled out in it. */
   private String type(final Schema schema) {
     final String logical = schema.name() == null ? null : logicalType(schema);
     if (logical != null) {
       return logical;
     }
     return switch (schema.type()) {
-      case ARRAY -> "array<" + inner(schema.valueSchema()) + ">";
-      case MAP -> "map<" + inner(schema.keySchema()) + "," + inner(schema.valueSchema()) + ">";
+      case ARRAY -> "array<" + nestedType(schema.valueSchema()) + ">";
+      case MAP ->
+          "map<" + nestedType(schema.keySchema()) + "," + nestedType(schema.valueSchema()) + ">";
       case STRUCT -> "struct";
-      case STRING -> text(schema);
+      case STRING -> textType(schema);
       default -> schema.type().getName();
     };
   }
 
-  private String inner(final Schema schema) {
+  private String nestedType(final Schema schema) {
     if (schema == null || !enter(schema)) {
       return "...";
     }
-    final String type = schema.type() == Schema.Type.STRUCT ? spelledOut(schema) : type(schema);
-    above.remove(schema);
+    final String type = schema.type() == Schema.Type.STRUCT ? structTypeText(schema) : type(schema);
+    ancestors.remove(schema);
     return type;
   }
 
-  private String spelledOut(final Schema schema) {
+  private String structTypeText(final Schema schema) {
     final List<String> fields = new ArrayList<>();
     for (final org.apache.kafka.connect.data.Field field : schema.fields()) {
-      left--;
-      if (left < 0) {
+      remainingFields--;
+      if (remainingFields < 0) {
         fields.add("...");
         break;
       }
-      fields.add(field.name() + ":" + inner(field.schema()));
+      fields.add(field.name() + ":" + nestedType(field.schema()));
     }
     return structType(schema) + "<" + String.join(",", fields) + ">";
   }
 
   private static String logicalType(final Schema schema) {
     if (DECIMAL.equals(schema.name()) && schema.type() == Schema.Type.BYTES) {
-      // Connect knows no precision; some converters put it beside the scale.
+      // Connect has no precision; some converters add it as a parameter.
       final Map<String, String> parameters = parameters(schema);
       return "decimal("
-          + parameters.getOrDefault(PRECISION, "*")
+          + parameters.getOrDefault(PRECISION_PARAMETER, "*")
           + ","
           + parameters.getOrDefault("scale", "*")
           + ")";
     }
-    // Kafka's Cast leaves the name of a timestamp on the number that it makes of one.
+    // Kafka's Cast keeps the schema name of a timestamp when it converts it to a number.
     final boolean isCast = schema.type() != BASE_TYPES.getOrDefault(schema.name(), schema.type());
     return isCast ? null : LOGICAL_TYPES.get(schema.name());
   }
 
-  /** An enum lists its symbols in parameters, each converter in its own way. */
-  private static String text(final Schema schema) {
+  /**
+   * Return {@code string} or an enum with its symbols, which each converter encodes in its own
+   * parameters.
+   */
+  private static String textType(final Schema schema) {
     final Map<String, String> parameters = parameters(schema);
     final List<String> symbols;
     if (schema.name() != null && schema.name().startsWith("io.debezium.data.Enum")) {

@@ -8,10 +8,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Options as a connector's configuration has them: texts, of which some are references. */
+/**
+ * Options of a connector configuration. Values may be config provider references, which only the
+ * worker can resolve; reading one throws {@link UnusableOptionException}.
+ */
 public final class ConnectorOptions {
   /**
-   * Of a config provider: {@code ${file:/path:key}}. A placeholder such as ${topic} has no colon.
+   * Config provider reference, {@code ${file:/path:key}}. A placeholder such as ${topic} has no
+   * colon.
    */
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{[^}:]*:[^}]*\\}");
 
@@ -21,8 +25,8 @@ public final class ConnectorOptions {
     this.values = Map.copyOf(values);
   }
 
-  /** The options below a prefix, without it. */
-  public ConnectorOptions below(final String prefix) {
+  /** Return the options that start with a prefix, without the prefix. */
+  public ConnectorOptions withPrefix(final String prefix) {
     final Map<String, String> found = new HashMap<>();
     values.forEach(
         (name, value) -> {
@@ -33,25 +37,25 @@ public final class ConnectorOptions {
     return new ConnectorOptions(found);
   }
 
-  /** The names that start with a prefix, in order. */
-  public List<String> namesBelow(final String prefix) {
+  /** Return the names that start with a prefix, sorted. */
+  public List<String> namesWithPrefix(final String prefix) {
     return values.keySet().stream().filter(name -> name.startsWith(prefix)).sorted().toList();
   }
 
-  /** Whether an option is given here and there, with the same text. */
-  boolean isSame(final String name, final ConnectorOptions other) {
+  /** Return true if both have the option, with the same text. */
+  boolean hasSameValue(final String name, final ConnectorOptions other) {
     return has(name) && values.get(name).equals(other.values.get(name));
   }
 
-  /** Whether an option is given, be it empty. */
+  /** Return true if the option is present, even with an empty value. */
   public boolean has(final String name) {
     return values.containsKey(name);
   }
 
   /**
-   * An option's value, without space around it; empty if it is not given, or empty.
+   * Return the value of an option without surrounding white space; empty if absent or blank.
    *
-   * @throws UnusableOptionException it is a reference
+   * @throws UnusableOptionException if the value is a reference
    */
   public Optional<String> text(final String name) {
     final String value = values.get(name);
@@ -65,18 +69,18 @@ public final class ConnectorOptions {
   }
 
   /**
-   * An option that must be there.
+   * Return the value of a required option.
    *
-   * @throws UnusableOptionException it is not, or it is a reference
+   * @throws UnusableOptionException if it is absent or blank, or a reference
    */
   public String required(final String name) {
     return text(name).orElseThrow(() -> new UnusableOptionException("'" + name + "' is missing"));
   }
 
   /**
-   * Items separated by commas, in order.
+   * Return the items of a comma-separated list, in order.
    *
-   * @throws UnusableOptionException it is a reference
+   * @throws UnusableOptionException if the value is a reference
    */
   public List<String> list(final String name) {
     return text(name).stream()
@@ -87,9 +91,10 @@ public final class ConnectorOptions {
   }
 
   /**
-   * Yes or no.
+   * Return a boolean option.
    *
-   * @throws UnusableOptionException it is a reference
+   * @param otherwise default if it is absent
+   * @throws UnusableOptionException if the value is a reference
    */
   public boolean flag(final String name, final boolean otherwise) {
     return text(name).map("true"::equalsIgnoreCase).orElse(otherwise);

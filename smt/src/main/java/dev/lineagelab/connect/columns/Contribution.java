@@ -5,9 +5,9 @@ import dev.lineagelab.connect.model.EdgeKind;
 import java.util.Comparator;
 
 /**
- * A part of the record at the start of the chain from which a value is made.
+ * Part of the input record that contributes to a value.
  *
- * @param masking whether the part cannot be told from the value
+ * @param masking true if the part cannot be recovered from the value
  */
 public record Contribution(Origin origin, EdgeKind kind, boolean masking)
     implements Comparable<Contribution> {
@@ -16,19 +16,19 @@ public record Contribution(Origin origin, EdgeKind kind, boolean masking)
           .thenComparing(Contribution::kind)
           .thenComparing(Contribution::masking);
 
-  /** The value is that part, unchanged. */
+  /** The value is an unchanged copy of the origin. */
   public static Contribution identity(final Origin origin) {
     return new Contribution(origin, EdgeKind.IDENTITY, false);
   }
 
-  /** The same after something was computed from the value. */
+  /** The same contribution after a computation on the value. */
   public Contribution transformed() {
     return kind == EdgeKind.IDENTITY
         ? new Contribution(origin, EdgeKind.TRANSFORMATION, masking)
         : this;
   }
 
-  /** The same after the value was replaced by one that does not tell it. */
+  /** The same contribution after the value was masked. */
   public Contribution masked() {
     return new Contribution(origin, transformed().kind, true);
   }

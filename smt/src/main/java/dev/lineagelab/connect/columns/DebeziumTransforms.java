@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Debezium's transforms. */
+/** Models of Debezium's transforms. */
 final class DebeziumTransforms {
-  /** What the schema of a change event's name ends with. */
+  /** Suffix of the schema names of Debezium change events. */
   static final String ENVELOPE = ".Envelope";
 
   private static final Set<String> TRANSACTION_FIELDS =
@@ -23,7 +23,10 @@ final class DebeziumTransforms {
 
   private DebeziumTransforms() {}
 
-  /** {@code ExtractNewRecordState}: of a change event the row. Other records it lets pass. */
+  /**
+   * {@code ExtractNewRecordState}: replaces a change event by its row. Other records pass
+   * unchanged.
+   */
   static SymbolicTransform extractNewRecordState(final ConnectorOptions options) {
     final String deletes = options.text("delete.tombstone.handling.mode").orElse("tombstone");
     final boolean isRewrite = deletes.startsWith("rewrite");
@@ -37,7 +40,7 @@ final class DebeziumTransforms {
       final Optional<Boolean> isEnvelope = isEnvelope(record.value());
       if (isEnvelope.isEmpty()) {
         return List.of(
-            record.lost(
+            record.asUnknown(
                 "Whether values are Debezium's change events is not known before one is seen."));
       }
       if (!isEnvelope.get()) {
@@ -54,25 +57,25 @@ final class DebeziumTransforms {
     };
   }
 
-  /** Empty if it cannot be told yet. */
+  /** Return true for a change event; empty if no schema was observed yet. */
   private static Optional<Boolean> isEnvelope(final SymbolicValue value) {
-    if (value instanceof final StructValue tree && tree.name() != null) {
-      return Optional.of(tree.name().endsWith(ENVELOPE));
+    if (value instanceof final StructValue struct && struct.name() != null) {
+      return Optional.of(struct.name().endsWith(ENVELOPE));
     }
-    if (value instanceof final StructValue tree && tree.isExact()) {
-      // A struct without a name, as other transforms make it, is no envelope.
+    if (value instanceof final StructValue struct && struct.isClosed()) {
+      // Other transforms create structs without a schema name; these are not envelopes.
       return Optional.of(false);
     }
-    if (value instanceof final OneOf either) {
+    if (value instanceof final OneOf oneOf) {
       final List<Optional<Boolean>> each =
-          either.shapes().stream().map(DebeziumTransforms::isEnvelope).distinct().toList();
+          oneOf.values().stream().map(DebeziumTransforms::isEnvelope).distinct().toList();
       return each.size() == 1 ? each.get(0) : Optional.empty();
     }
     return value instanceof Leaf ? Optional.of(false) : Optional.empty();
   }
 
   private static SymbolicRecord routedByRow(final SymbolicRecord record) {
-    return record.with(
+    return record.withTopic(
         new TopicName.Unknown("A field of the row names the topic ('route.by.field')."));
   }
 
@@ -84,10 +87,10 @@ final class DebeziumTransforms {
       final List<FieldReference> headers) {
     final SymbolicValue envelope = record.value();
     final Optional<SymbolicValue> row =
-        StructOperations.change(
+        StructOperations.transform(
             envelope.child(image),
-            tree -> {
-              Optional<StructValue> changed = Optional.of(tree);
+            struct -> {
+              Optional<StructValue> changed = Optional.of(struct);
               if (isRewrite) {
                 final SymbolicValue flag = Leaf.constant("string", null);
                 changed = changed.flatMap(t -> StructOperations.add(t, "__deleted", flag));
@@ -100,7 +103,7 @@ final class DebeziumTransforms {
               }
               return changed;
             });
-    return row.map(shape -> withHeaders(record.withValue(shape, false), envelope, headers)).stream()
+    return row.map(value -> withHeaders(record.withValue(value, false), envelope, headers)).stream()
         .toList();
   }
 
@@ -124,12 +127,12 @@ final class DebeziumTransforms {
   }
 
   /**
-   * A field of a change event.
+   * Reference to a field of a change event.
    *
-   * @param struct that it is looked for in first; null for the event itself
+   * @param struct nested struct that is searched first; null for the event itself
    */
   private record FieldReference(String struct, String field, String newName) {
-    /** Reads {@code [STRUCT.]FIELD[:NEW_NAME]}. */
+    /** Parse {@code [STRUCT.]FIELD[:NEW_NAME]}. */
     static FieldReference parse(final String text, final String prefix) {
       final String[] renamed = text.split(":", -1);
       final String[] path = renamed[0].split("\\.", -1);
@@ -157,7 +160,7 @@ final class DebeziumTransforms {
     }
   }
 
-  /** {@code ByLogicalTableRouter}: another topic, and in the key which table it was. */
+  /** {@code ByLogicalTableRouter}: changes the topic, and adds the physical table to the key. */
   static SymbolicTransform byLogicalTableRouter(final ConnectorOptions options) {
     final BoundedRegex regex = BoundedRegex.of(options.required("topic.regex"));
     final String replacement = options.required("topic.replacement");
@@ -170,17 +173,17 @@ final class DebeziumTransforms {
       if (!isMatch || topic instanceof final TopicName.Known known && known.name().isEmpty()) {
         return List.of(record);
       }
-      final SymbolicRecord routed = record.with(topic);
+      final SymbolicRecord routed = record.withTopic(topic);
       if (!isKeyChanged || record.key() instanceof Absent) {
         return List.of(routed);
       }
       final SymbolicValue table =
           Leaf.of("string", Set.of(Contribution.identity(Origin.of(Part.TOPIC)).transformed()));
-      return SymbolicTransform.changed(
+      return SymbolicTransform.replaceSide(
           routed,
           Side.KEY,
-          StructOperations.change(
-              record.key(), tree -> StructOperations.add(tree, keyField, table)));
+          StructOperations.transform(
+              record.key(), struct -> StructOperations.add(struct, keyField, table)));
     };
   }
 }

@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Kafka's second syntax of paths: steps separated by dots, with backticks around those with dots.
+ * Version 2 of Kafka's field path syntax: steps separated by dots; steps that contain dots are
+ * enclosed in backticks.
  */
 final class FieldPath {
   private static final char QUOTE = '`';
@@ -13,9 +14,9 @@ final class FieldPath {
   private FieldPath() {}
 
   /**
-   * The steps of a path.
+   * Split a path into its steps.
    *
-   * @throws UnusableOptionException a backtick is not closed
+   * @throws UnusableOptionException if a backtick is not closed
    */
   static List<String> parse(final String path) {
     final List<String> steps = new ArrayList<>();
@@ -35,7 +36,10 @@ final class FieldPath {
     return dot < 0 ? path.length() : dot;
   }
 
-  /** Only a backtick before a dot or the end closes, unless there is a backslash before it. */
+  /**
+   * Return the index of the closing backtick: one that precedes a dot or the end, without a
+   * backslash before it.
+   */
   private static int endOfQuoted(final String path, final int from) {
     for (int i = path.indexOf(QUOTE, from); i >= 0; i = path.indexOf(QUOTE, i + 1)) {
       final boolean isLast = i == path.length() - 1;

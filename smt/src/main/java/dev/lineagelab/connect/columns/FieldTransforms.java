@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Kafka's transforms that change fields of a struct each for itself. */
+/** Models of Kafka's transforms that change single fields of a struct. */
 final class FieldTransforms {
   private static final Map<String, String> TIMESTAMP_TYPES =
       Map.of(
@@ -27,33 +27,33 @@ final class FieldTransforms {
           "Time", "time",
           "Timestamp", "timestamp");
 
-  /** What Cast fails on. */
-  private static final Pattern NO_SCALARS = Pattern.compile("array<|map<");
+  /** Types on which Cast fails. */
+  private static final Pattern NOT_CASTABLE = Pattern.compile("array<|map<");
 
-  /** What TimestampConverter fails on: it takes times, text and int64. */
-  private static final Pattern NO_TIMES =
+  /** Types on which TimestampConverter fails: it accepts times, text and int64. */
+  private static final Pattern NOT_A_TIME =
       Pattern.compile("array<|map<|int(8|16|32)|float|boolean|bytes|decimal");
 
   private FieldTransforms() {}
 
-  /** {@code ReplaceField}: leaves fields out and renames others. */
+  /** {@code ReplaceField}: drops and renames fields. */
   static SymbolicTransform replaceField(final Side side, final ConnectorOptions options) {
-    final Set<String> exclude = new HashSet<>(eitherName(options, "exclude", "blacklist"));
-    final Set<String> include = new HashSet<>(eitherName(options, "include", "whitelist"));
+    final Set<String> exclude = new HashSet<>(listWithLegacyName(options, "exclude", "blacklist"));
+    final Set<String> include = new HashSet<>(listWithLegacyName(options, "include", "whitelist"));
     final Map<String, String> renames = pairs(options, "renames");
     return record ->
         SymbolicTransform.onStruct(
                 side,
-                tree -> {
+                struct -> {
                   final StructValue kept =
                       StructOperations.remove(
-                          include.isEmpty() ? tree : only(tree, include), exclude);
-                  return renamed(kept, tree, renames, record.hasSchema(side));
+                          include.isEmpty() ? struct : only(struct, include), exclude);
+                  return renamed(kept, struct, renames, record.hasSchema(side));
                 })
             .apply(record);
   }
 
-  private static List<String> eitherName(
+  private static List<String> listWithLegacyName(
       final ConnectorOptions options, final String name, final String oldName) {
     return options.has(name) ? options.list(name) : options.list(oldName);
   }
@@ -70,14 +70,15 @@ final class FieldTransforms {
     return pairs;
   }
 
-  private static StructValue only(final StructValue tree, final Set<String> names) {
+  private static StructValue only(final StructValue struct, final Set<String> names) {
     final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
-    // In the order of the schema as far as it is known.
-    Stream.concat(tree.fields().keySet().stream(), names.stream().sorted())
+    // In schema order as far as the schema is known.
+    Stream.concat(struct.fields().keySet().stream(), names.stream().sorted())
         .filter(names::contains)
-        .filter(name -> !(tree.child(name) instanceof Absent))
-        .forEach(name -> fields.put(name, tree.child(name)));
-    return new StructValue(tree.name(), fields, SymbolicValue.ABSENT, Set.of(), tree.certain());
+        .filter(name -> !(struct.child(name) instanceof Absent))
+        .forEach(name -> fields.put(name, struct.child(name)));
+    return new StructValue(
+        struct.name(), fields, SymbolicValue.ABSENT, Set.of(), struct.fieldsPresent());
   }
 
   private static Optional<StructValue> renamed(
@@ -85,7 +86,7 @@ final class FieldTransforms {
       final StructValue original,
       final Map<String, String> renames,
       final boolean hasSchema) {
-    if (original.certain()) {
+    if (original.fieldsPresent()) {
       return renamedExactly(kept, original, renames);
     }
     return Optional.of(
@@ -95,8 +96,8 @@ final class FieldTransforms {
   }
 
   /**
-   * Renames as Kafka does: it looks for the value of a new field under the name that the renames
-   * give for it, even if the field was excluded or another one has that name already.
+   * Rename fields of a struct that is fully known. Kafka reads the value of a renamed field by its
+   * old name even if that field was excluded, or if another field already has the new name.
    */
   private static Optional<StructValue> renamedExactly(
       final StructValue kept, final StructValue original, final Map<String, String> renames) {
@@ -109,29 +110,31 @@ final class FieldTransforms {
         return Optional.empty();
       }
     }
-    return Optional.of(kept.with(fields, Set.of()));
+    return Optional.of(kept.withFields(fields, Set.of()));
   }
 
-  /** Of two old names for one new name the one that counts is the last in Kafka's hash map. */
+  /**
+   * Invert the renames. If two old names map to one new name, the last one in the iteration order
+   * of Kafka's HashMap wins.
+   */
   private static Map<String, String> inverse(final Map<String, String> renames) {
-    final Map<String, String> asKafkaHasThem = new HashMap<>();
-    renames.forEach(asKafkaHasThem::put);
+    final Map<String, String> inHashMapOrder = new HashMap<>();
+    renames.forEach(inHashMapOrder::put);
     final Map<String, String> oldNames = new LinkedHashMap<>();
-    asKafkaHasThem.forEach((from, to) -> oldNames.put(to, from));
+    inHashMapOrder.forEach((from, to) -> oldNames.put(to, from));
     return oldNames;
   }
 
   /**
-   * The same where fields may or may not be there, of a struct that has a schema. A field with a
-   * new name has the value of the old one in any case: Kafka fails where there is another field of
-   * that name, be the old one there or not.
+   * Rename fields that may or may not exist, in a struct that has a schema. A field with a new name
+   * always has the value of the old field: Kafka fails if another field already has that name.
    */
   private static StructValue renamedBySchema(
       final StructValue kept, final StructValue original, final Map<String, String> renames) {
     final Map<String, SymbolicValue> fields = new LinkedHashMap<>(kept.fields());
     fields.keySet().removeAll(renames.keySet());
-    final Set<String> gone = new HashSet<>(kept.gone());
-    gone.addAll(renames.keySet());
+    final Set<String> removed = new HashSet<>(kept.removed());
+    removed.addAll(renames.keySet());
     inverse(renames)
         .forEach(
             (to, from) -> {
@@ -143,15 +146,15 @@ final class FieldTransforms {
                 fields.put(to, value);
               } else {
                 fields.remove(to);
-                gone.add(to);
+                removed.add(to);
               }
             });
-    return kept.with(fields, gone);
+    return kept.withFields(fields, removed);
   }
 
   /**
-   * The same where it is not known either whether there is a schema: a map may have a field of the
-   * new name and keep it, so that what that name means can be unclear.
+   * Rename fields that may or may not exist, where the value may lack a schema. A map can contain a
+   * field with the new name and keep it, so the origin of that name can be ambiguous.
    */
   private static StructValue renamedIfThere(
       final StructValue kept, final StructValue original, final Map<String, String> renames) {
@@ -172,12 +175,12 @@ final class FieldTransforms {
             fields.put(to, kept.child(from));
           }
         });
-    final Set<String> gone = new HashSet<>(kept.gone());
-    gone.addAll(renames.keySet());
-    return kept.with(fields, gone);
+    final Set<String> removed = new HashSet<>(kept.removed());
+    removed.addAll(renames.keySet());
+    return kept.withFields(fields, removed);
   }
 
-  /** {@code Cast}: converts the whole, or fields. */
+  /** {@code Cast}: converts the entire key or value, or single fields. */
   static SymbolicTransform cast(final Side side, final ConnectorOptions options) {
     final List<String> spec = options.list("spec");
     if (spec.isEmpty()) {
@@ -186,14 +189,14 @@ final class FieldTransforms {
     if (spec.size() == 1 && !spec.get(0).contains(":")) {
       final String type = spec.get(0).toLowerCase(Locale.ROOT);
       return record ->
-          SymbolicTransform.changed(
-              record, side, StructOperations.converted(record.side(side), type));
+          SymbolicTransform.replaceSide(
+              record, side, StructOperations.convert(record.side(side), type));
     }
     final Map<String, String> types = pairs(options, "spec");
     return SymbolicTransform.onStruct(
         side,
-        tree -> {
-          Optional<StructValue> changed = Optional.of(tree);
+        struct -> {
+          Optional<StructValue> changed = Optional.of(struct);
           for (final Map.Entry<String, String> cast : types.entrySet()) {
             final String type = cast.getValue().strip().toLowerCase(Locale.ROOT);
             changed =
@@ -205,23 +208,23 @@ final class FieldTransforms {
         });
   }
 
-  private static Optional<SymbolicValue> cast(final SymbolicValue shape, final String type) {
-    return isAnyOf(shape, NO_SCALARS) ? Optional.empty() : StructOperations.converted(shape, type);
+  private static Optional<SymbolicValue> cast(final SymbolicValue value, final String type) {
+    return isAnyOf(value, NOT_CASTABLE) ? Optional.empty() : StructOperations.convert(value, type);
   }
 
-  private static boolean isAnyOf(final SymbolicValue shape, final Pattern types) {
-    return shape instanceof final Leaf leaf
+  private static boolean isAnyOf(final SymbolicValue value, final Pattern types) {
+    return value instanceof final Leaf leaf
         && leaf.type() != null
         && types.matcher(leaf.type()).lookingAt();
   }
 
-  /** {@code MaskField}: the same value in place of all. It fails where there is no value. */
+  /** {@code MaskField}: replaces values by a constant. Fails on a null key or value. */
   static SymbolicTransform maskField(final Side side, final ConnectorOptions options) {
     final List<String> names = options.list("fields");
-    return SymbolicTransform.onPresentStruct(
+    return SymbolicTransform.onRequiredStruct(
         side,
-        tree -> {
-          Optional<StructValue> changed = Optional.of(tree);
+        struct -> {
+          Optional<StructValue> changed = Optional.of(struct);
           for (final String name : names) {
             changed =
                 changed.flatMap(t -> StructOperations.replace(t, name, FieldTransforms::masked));
@@ -230,12 +233,12 @@ final class FieldTransforms {
         });
   }
 
-  /** A field whose value does not tell what it was. */
-  static Optional<SymbolicValue> masked(final SymbolicValue shape) {
-    return StructOperations.computed(shape, null, Contribution::masked);
+  /** Return a value from which the original cannot be recovered. */
+  static Optional<SymbolicValue> masked(final SymbolicValue value) {
+    return StructOperations.derive(value, null, Contribution::masked);
   }
 
-  /** {@code TimestampConverter}: converts the whole, or a field. */
+  /** {@code TimestampConverter}: converts the entire key or value, or one field. */
   static SymbolicTransform timestampConverter(final Side side, final ConnectorOptions options) {
     final String type = TIMESTAMP_TYPES.get(options.required("target.type"));
     if (type == null) {
@@ -246,11 +249,12 @@ final class FieldTransforms {
         .map(
             name ->
                 SymbolicTransform.onStruct(
-                    side, tree -> StructOperations.replace(tree, name, old -> time(old, type))))
-        .orElse(record -> SymbolicTransform.changed(record, side, time(record.side(side), type)));
+                    side, struct -> StructOperations.replace(struct, name, old -> time(old, type))))
+        .orElse(
+            record -> SymbolicTransform.replaceSide(record, side, time(record.side(side), type)));
   }
 
-  private static Optional<SymbolicValue> time(final SymbolicValue shape, final String type) {
-    return isAnyOf(shape, NO_TIMES) ? Optional.empty() : StructOperations.converted(shape, type);
+  private static Optional<SymbolicValue> time(final SymbolicValue value, final String type) {
+    return isAnyOf(value, NOT_A_TIME) ? Optional.empty() : StructOperations.convert(value, type);
   }
 }

@@ -8,11 +8,14 @@ import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Finds what a joined name stands for: {@code a_b} may be the field {@code a_b}, or b of a. */
+/**
+ * Resolves names that Flatten joined: {@code a_b} is either the field {@code a_b} or the field
+ * {@code b} of {@code a}.
+ */
 final class FlattenedFields {
   private FlattenedFields() {}
 
-  /** The field; unknown if the name can be read in more than one way. */
+  /** Return the field of a flattened name; unknown if the name is ambiguous. */
   static SymbolicValue find(final SymbolicValue struct, final String delimiter, final String name) {
     final List<SymbolicValue> readings = new ArrayList<>();
     collect(struct, delimiter, name, readings);
@@ -29,7 +32,7 @@ final class FlattenedFields {
     };
   }
 
-  /** Two readings are as bad as many, so that it stops there. */
+  /** Collect possible fields; stops at two, which is enough to call the name ambiguous. */
   private static void collect(
       final SymbolicValue struct,
       final String delimiter,

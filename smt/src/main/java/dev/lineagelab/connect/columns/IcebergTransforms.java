@@ -15,22 +15,22 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The transforms that come with Iceberg's sink. */
+/** Models of the transforms that the Iceberg sink ships. */
 final class IcebergTransforms {
   private static final String CDC = "_cdc";
 
   private IcebergTransforms() {}
 
-  /** {@code CopyValue}: a field a second time. */
+  /** {@code CopyValue}: copies a field. */
   static SymbolicTransform copyValue(final ConnectorOptions options) {
     final String source = options.required("source.field");
     final String target = options.required("target.field");
     return SymbolicTransform.onStruct(
         Side.VALUE,
-        tree ->
-            tree.child(source) instanceof Absent
+        struct ->
+            struct.child(source) instanceof Absent
                 ? Optional.empty()
-                : StructOperations.add(tree, target, tree.child(source)));
+                : StructOperations.add(struct, target, struct.child(source)));
   }
 
   /** {@code KafkaMetadataTransform}: adds topic, partition, offset, timestamp and a constant. */
@@ -49,15 +49,17 @@ final class IcebergTransforms {
       }
       final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
       if (isNested) {
-        fields.put(name, StructValue.exactly(null, metadata));
+        fields.put(name, StructValue.closed(null, metadata));
       } else {
         metadata.forEach((field, value) -> fields.put(name + "_" + field, value));
       }
-      return SymbolicTransform.onStruct(Side.VALUE, tree -> addAll(tree, fields)).apply(record);
+      return SymbolicTransform.onStruct(Side.VALUE, struct -> addAll(struct, fields)).apply(record);
     };
   }
 
-  /** As a record has it; Kafka's InsertField makes a timestamp of that. */
+  /**
+   * Unlike Kafka's InsertField, which adds a logical timestamp, this transform adds the raw int64.
+   */
   private static SymbolicValue asMilliseconds(final SymbolicValue timestamp) {
     return timestamp instanceof final Leaf leaf
         ? new Leaf("int64", leaf.description(), leaf.contributions(), leaf.constant())
@@ -65,15 +67,18 @@ final class IcebergTransforms {
   }
 
   private static Optional<StructValue> addAll(
-      final StructValue tree, final Map<String, SymbolicValue> fields) {
-    Optional<StructValue> added = Optional.of(tree);
+      final StructValue struct, final Map<String, SymbolicValue> fields) {
+    Optional<StructValue> added = Optional.of(struct);
     for (final Map.Entry<String, SymbolicValue> field : fields.entrySet()) {
       added = added.flatMap(t -> StructOperations.add(t, field.getKey(), field.getValue()));
     }
     return added;
   }
 
-  /** {@code DebeziumTransform}: of a change event the row, and beside it what happened to it. */
+  /**
+   * {@code DebeziumTransform}: replaces a change event by its row and adds metadata about the
+   * change.
+   */
   static SymbolicTransform debezium(final ConnectorOptions options) {
     final String pattern = options.text("cdc.target.pattern").orElse("{db}.{table}");
     return record -> {
@@ -84,13 +89,13 @@ final class IcebergTransforms {
       for (final String image : List.of("after", "before")) {
         final StructValue cdc = debeziumMetadata(record, pattern);
         rows.addAll(
-            SymbolicTransform.changed(
+            SymbolicTransform.replaceSide(
                 record,
                 Side.VALUE,
-                StructOperations.change(
+                StructOperations.transform(
                     record.value(),
                     event ->
-                        StructOperations.change(
+                        StructOperations.transform(
                             event.child(image), row -> StructOperations.add(row, CDC, cdc)))));
       }
       return rows;
@@ -118,15 +123,18 @@ final class IcebergTransforms {
     if (!(record.key() instanceof Absent)) {
       fields.put("key", record.key());
     }
-    return StructValue.exactly(null, fields);
+    return StructValue.closed(null, fields);
   }
 
-  /** {@code DmsTransform}: the same for Amazon's migration service, whose events have no schema. */
+  /**
+   * {@code DmsTransform}: does the same for AWS Database Migration Service, whose events have no
+   * schema.
+   */
   static SymbolicTransform dms() {
     return SymbolicTransform.onStruct(
         Side.VALUE,
         event -> {
-          if (event.isExact()) {
+          if (event.isClosed()) {
             return Optional.empty();
           }
           final SymbolicValue metadata = event.child("metadata");
@@ -136,18 +144,18 @@ final class IcebergTransforms {
           fields.put(
               "source",
               computed(null, metadata.child("schema-name"), metadata.child("table-name")));
-          final StructValue cdc = StructValue.exactly(null, fields);
-          return StructOperations.change(
+          final StructValue cdc = StructValue.closed(null, fields);
+          return StructOperations.transform(
               event.child("data"), row -> Optional.of(StructOperations.put(row, CDC, cdc)));
         });
   }
 
-  /** A value made of some others. */
+  /** Return a value computed from several others. */
   private static SymbolicValue computed(final String type, final SymbolicValue... from) {
     final Set<Contribution> contributions = new TreeSet<>();
-    for (final SymbolicValue shape : from) {
+    for (final SymbolicValue value : from) {
       final SymbolicValue made =
-          StructOperations.computed(shape, type, Contribution::transformed)
+          StructOperations.derive(value, type, Contribution::transformed)
               .orElseGet(
                   () -> SymbolicValue.Unknown.because("A struct is where a value was expected."));
       if (made instanceof SymbolicValue.Unknown || made instanceof OneOf) {

@@ -8,15 +8,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Where a value was at the start of the chain.
+ * Part of the record at the start of the transform chain.
  *
- * @param path of fields within the key or the value; empty for all of it. Of a header, its name
+ * @param path field path within the key or value, empty for all of it; for a header, its name
  */
 public record Origin(Part part, List<String> path) implements Comparable<Origin> {
   private static final Comparator<Origin> ORDER =
       Comparator.comparing(Origin::part).thenComparing(origin -> String.join("\0", origin.path()));
 
-  /** The parts of a Kafka record. */
+  /** Parts of a Kafka record. */
   public enum Part {
     VALUE,
     KEY,
@@ -31,19 +31,19 @@ public record Origin(Part part, List<String> path) implements Comparable<Origin>
     path = List.copyOf(path);
   }
 
-  /** A whole part. */
+  /** Return an entire part. */
   public static Origin of(final Part part) {
     return new Origin(part, List.of());
   }
 
-  /** A field of this one. */
+  /** Return a field of this origin. */
   public Origin child(final String field) {
     return new Origin(part, Stream.concat(path.stream(), Stream.of(field)).toList());
   }
 
   /**
-   * Its name among the columns of a topic: fields of the value are called as they are, everything
-   * else has an underscore, so that it cannot be taken for them.
+   * Return the column name of this origin in a topic. Fields of the value keep their names; all
+   * other parts start with an underscore, so that they cannot collide with fields.
    */
   public String columnName() {
     if (part == Part.VALUE && !path.isEmpty()) {

@@ -14,7 +14,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Kafka's transforms that read or change the other parts of a record: topic, headers, metadata. */
+/** Models of Kafka's transforms that read or change topic, headers or metadata of a record. */
 final class RecordTransforms {
   private static final Map<String, Part> METADATA_FIELDS = new LinkedHashMap<>();
 
@@ -42,11 +42,11 @@ final class RecordTransforms {
     return record ->
         SymbolicTransform.onStruct(
                 side,
-                tree -> {
+                struct -> {
                   Optional<StructValue> added =
                       topicField.isPresent()
-                          ? StructOperations.add(tree, topicField.get(), topicOf(record))
-                          : Optional.of(tree);
+                          ? StructOperations.add(struct, topicField.get(), topicOf(record))
+                          : Optional.of(struct);
                   for (final Map.Entry<String, Part> field : metadata.entrySet()) {
                     final SymbolicValue value = record.metadata().get(field.getValue());
                     added = added.flatMap(t -> StructOperations.add(t, field.getKey(), value));
@@ -58,7 +58,7 @@ final class RecordTransforms {
             .apply(record);
   }
 
-  /** The name of a record's topic as a value. */
+  /** Return the topic name of a record as a value. */
   static SymbolicValue topicOf(final SymbolicRecord record) {
     final String type = "string";
     final Origin origin = Origin.of(Part.TOPIC);
@@ -77,19 +77,19 @@ final class RecordTransforms {
         : field;
   }
 
-  /** {@code RegexRouter}. */
+  /** {@code RegexRouter}: renames topics that match a regular expression. */
   static SymbolicTransform regexRouter(final ConnectorOptions options) {
     final BoundedRegex regex = BoundedRegex.of(options.required("regex"));
     final String replacement = options.text("replacement").orElse("");
-    return record -> List.of(record.with(routed(record.topic(), regex, replacement)));
+    return record -> List.of(record.withTopic(routed(record.topic(), regex, replacement)));
   }
 
-  /** The topic that a router makes of one. */
+  /** Return the topic name that a router produces. */
   static TopicName routed(
       final TopicName topic, final BoundedRegex regex, final String replacement) {
     if (topic instanceof final TopicName.Known known) {
       return regex
-          .replaceAllOf(known.name(), replacement)
+          .replaceIfMatches(known.name(), replacement)
           .<TopicName>map(TopicName.Known::new)
           .orElse(topic);
     }
@@ -98,10 +98,10 @@ final class RecordTransforms {
         : topic;
   }
 
-  /** {@code TimestampRouter}: the topic gets the record's time. */
+  /** {@code TimestampRouter}: adds the record's timestamp to the topic name. */
   static SymbolicTransform timestampRouter(final ConnectorOptions options) {
     final String format = options.text("topic.format").orElse("${topic}-${timestamp}");
-    return record -> List.of(record.with(timed(record.topic(), format)));
+    return record -> List.of(record.withTopic(timed(record.topic(), format)));
   }
 
   private static TopicName timed(final TopicName topic, final String format) {
@@ -127,7 +127,7 @@ final class RecordTransforms {
     return new TopicName.Timestamped(regex.append(Pattern.quote(format.substring(at))).toString());
   }
 
-  /** {@code DropHeaders}. */
+  /** {@code DropHeaders}: removes headers. */
   static SymbolicTransform dropHeaders(final ConnectorOptions options) {
     final List<String> names = options.list("headers");
     return record -> {
@@ -139,28 +139,29 @@ final class RecordTransforms {
     };
   }
 
-  /** {@code InsertHeader}. */
+  /** {@code InsertHeader}: adds a header. */
   static SymbolicTransform insertHeader(final ConnectorOptions options) {
     final String name = options.required("header");
     return record -> List.of(record.withHeader(name, true));
   }
 
-  /** {@code HeaderFrom}: copies or moves fields to headers. It fails where there is no value. */
+  /** {@code HeaderFrom}: copies or moves fields to headers. Fails on a null key or value. */
   static SymbolicTransform headerFrom(final Side side, final ConnectorOptions options) {
     final List<String> fields = options.list("fields");
     final List<String> headers = options.list("headers");
     final boolean isMove = "move".equals(options.required("operation"));
     final SymbolicTransform change =
-        SymbolicTransform.onPresentStruct(
+        SymbolicTransform.onRequiredStruct(
             side,
-            tree -> {
+            struct -> {
               final boolean isComplete =
                   fields.stream()
-                      .noneMatch(name -> tree.child(name) instanceof SymbolicValue.Absent);
+                      .noneMatch(name -> struct.child(name) instanceof SymbolicValue.Absent);
               if (!isComplete) {
                 return Optional.empty();
               }
-              return Optional.of(isMove ? StructOperations.remove(tree, Set.copyOf(fields)) : tree);
+              return Optional.of(
+                  isMove ? StructOperations.remove(struct, Set.copyOf(fields)) : struct);
             });
     return record ->
         change.apply(record).stream()

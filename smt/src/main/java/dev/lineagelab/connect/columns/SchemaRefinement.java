@@ -15,72 +15,86 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import org.apache.kafka.connect.data.Schema;
 
-/** Joins what a chain says of a value with the schema that was seen at its end. */
+/** Refines symbolic values with the schema that was observed at their place in the chain. */
 public final class SchemaRefinement {
   private static final String CONTRADICTION =
       "A field was seen that the transforms before it should not have left there.";
 
   private SchemaRefinement() {}
 
-  /** A record whose key and value have these schemas; null for what has none or was not seen. */
+  /**
+   * Refine key and value of a record.
+   *
+   * @param keySchema null if keys have no schema, or none was observed
+   * @param valueSchema null if values have no schema, or none was observed
+   */
   public static SymbolicRecord refine(
       final SymbolicRecord record, final Schema keySchema, final Schema valueSchema) {
     final SymbolicRecord refined =
-        record.with(SymbolicRecord.Side.KEY, refine(record.key(), keySchema));
-    // The schema is that of other records, where these certainly have no value.
+        record.withSide(SymbolicRecord.Side.KEY, refine(record.key(), keySchema));
+    // A tombstone has no value; the schema was observed on other records.
     return valueSchema == null || Boolean.TRUE.equals(record.tombstone())
         ? refined
         : refined.withValue(refine(record.value(), valueSchema), record.tombstone());
   }
 
-  /** A value that has this schema; null if it has none or none was seen. */
-  static SymbolicValue refine(final SymbolicValue shape, final Schema schema) {
+  /**
+   * Refine a value.
+   *
+   * @param schema null if it has none, or none was observed
+   */
+  static SymbolicValue refine(final SymbolicValue value, final Schema schema) {
     return schema == null
-        ? shape
-        : refine(shape, ConnectSchemaReader.whole("", schema), schema.name());
+        ? value
+        : refine(value, ConnectSchemaReader.field("", schema), schema.name());
   }
 
   private static SymbolicValue refine(
-      final SymbolicValue shape, final Field field, final String name) {
-    if (field.fields().isEmpty() && !isEmptyStruct(shape, field)) {
-      return leaf(shape, field);
+      final SymbolicValue value, final Field field, final String name) {
+    if (field.fields().isEmpty() && !isEmptyStruct(value, field)) {
+      return leaf(value, field);
     }
     final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     for (final Field inner : field.fields()) {
-      fields.put(inner.name(), refine(shape.child(inner.name()), inner, null));
+      fields.put(inner.name(), refine(value.child(inner.name()), inner, null));
     }
-    return StructValue.exactly(name, fields);
+    return StructValue.closed(name, fields);
   }
 
-  /** One of which transforms have left no field; what they have not touched stays one column. */
-  private static boolean isEmptyStruct(final SymbolicValue shape, final Field field) {
-    return "struct".equals(field.type()) && ColumnOrigins.isStruct(shape);
+  /**
+   * Return true for a struct that transforms left without fields; an untouched empty struct stays
+   * one column.
+   */
+  private static boolean isEmptyStruct(final SymbolicValue value, final Field field) {
+    return "struct".equals(field.type()) && SchemaFields.isStruct(value);
   }
 
-  private static SymbolicValue leaf(final SymbolicValue shape, final Field field) {
-    if (shape instanceof final Leaf leaf) {
+  private static SymbolicValue leaf(final SymbolicValue value, final Field field) {
+    if (value instanceof final Leaf leaf) {
       return new Leaf(field.type(), field.description(), leaf.contributions(), leaf.constant());
     }
-    if (shape instanceof final Passthrough untouched) {
-      return identity(untouched.origin(), field);
+    if (value instanceof final Passthrough passthrough) {
+      return identity(passthrough.origin(), field);
     }
-    if (shape instanceof final PassthroughColumn column) {
+    if (value instanceof final PassthroughColumn column) {
       return identity(column.origin(), field);
     }
-    if (shape instanceof final OneOf either) {
-      return merged(possible(either).stream().map(one -> leaf(one, field)).toList(), field);
+    if (value instanceof final OneOf oneOf) {
+      return merged(possible(oneOf).stream().map(one -> leaf(one, field)).toList(), field);
     }
-    if (shape instanceof final Unknown unknown) {
+    if (value instanceof final Unknown unknown) {
       return new Unknown(field.type(), field.description(), unknown.reason());
     }
     return new Unknown(field.type(), field.description(), CONTRADICTION);
   }
 
-  /** What was seen is no struct: it did not go the ways that leave one. */
-  private static List<SymbolicValue> possible(final OneOf either) {
+  /**
+   * Drop struct variants: the observed value is not a struct, so it did not take these branches.
+   */
+  private static List<SymbolicValue> possible(final OneOf oneOf) {
     final List<SymbolicValue> scalars =
-        either.shapes().stream().filter(shape -> !(shape instanceof StructValue)).toList();
-    return scalars.isEmpty() ? either.shapes() : scalars;
+        oneOf.values().stream().filter(value -> !(value instanceof StructValue)).toList();
+    return scalars.isEmpty() ? oneOf.values() : scalars;
   }
 
   private static Leaf identity(final Origin origin, final Field field) {
@@ -89,14 +103,14 @@ public final class SchemaRefinement {
     return new Leaf(field.type(), field.description(), contributions, null);
   }
 
-  /** A value that is one of several: made from what each is made from. */
+  /** Merge variants of a value: the result has the origins of all of them. */
   private static SymbolicValue merged(final List<SymbolicValue> leaves, final Field field) {
     final SortedSet<Contribution> contributions = new TreeSet<>();
-    for (final SymbolicValue shape : leaves) {
-      if (shape instanceof Unknown) {
-        return shape;
+    for (final SymbolicValue value : leaves) {
+      if (value instanceof Unknown) {
+        return value;
       }
-      contributions.addAll(((Leaf) shape).contributions());
+      contributions.addAll(((Leaf) value).contributions());
     }
     return new Leaf(field.type(), field.description(), contributions, null);
   }

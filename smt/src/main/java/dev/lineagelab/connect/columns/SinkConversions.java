@@ -10,60 +10,66 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
-/** What connectors do to shapes when they write them somewhere. */
+/** Conversions that sink connectors apply when they write values to a store. */
 public final class SinkConversions {
   private SinkConversions() {}
 
-  /** How a store's types are called, and whether a value is converted on its way there. */
-  public interface Types {
-    /** The type of the store for one of Connect; null if neither is known. */
-    String of(String type);
+  /** Maps Connect types to the types of a store. */
+  public interface TypeMapping {
+    /** Return the store's type for a Connect type. */
+    String storeType(String type);
 
-    /** Whether a value of that type becomes one of another kind: a time becomes text. */
-    default boolean converts(final String type) {
+    /**
+     * Return true if values of a Connect type are converted to another kind of value, such as a
+     * time to text.
+     */
+    default boolean changesValue(final String type) {
       return false;
     }
   }
 
-  /** With the types that a store has. */
-  public static SymbolicValue stored(final SymbolicValue shape, final Types types) {
-    if (shape instanceof final Leaf leaf) {
-      return stored(leaf, types);
+  /** Convert the types of a value to those of a store. */
+  public static SymbolicValue convertTypes(final SymbolicValue value, final TypeMapping types) {
+    if (value instanceof final Leaf leaf) {
+      return convertLeaf(leaf, types);
     }
-    if (shape instanceof final StructValue tree) {
+    if (value instanceof final StructValue struct) {
       final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
-      tree.fields().forEach((name, field) -> fields.put(name, stored(field, types)));
-      return tree.with(fields, tree.gone());
+      struct.fields().forEach((name, field) -> fields.put(name, convertTypes(field, types)));
+      return struct.withFields(fields, struct.removed());
     }
-    if (shape instanceof final OneOf either) {
-      return OneOf.of(either.shapes().stream().map(one -> stored(one, types)).toList());
+    if (value instanceof final OneOf oneOf) {
+      return OneOf.of(oneOf.values().stream().map(one -> convertTypes(one, types)).toList());
     }
-    return shape instanceof final Unknown unknown
-        ? new Unknown(typed(unknown.type(), types), unknown.description(), unknown.reason())
-        : shape;
+    return value instanceof final Unknown unknown
+        ? new Unknown(storeType(unknown.type(), types), unknown.description(), unknown.reason())
+        : value;
   }
 
-  private static Leaf stored(final Leaf leaf, final Types types) {
+  private static Leaf convertLeaf(final Leaf leaf, final TypeMapping types) {
     final TreeSet<Contribution> contributions = new TreeSet<>();
-    final boolean isConverted = leaf.type() != null && types.converts(leaf.type());
+    final boolean isConverted = leaf.type() != null && types.changesValue(leaf.type());
     leaf.contributions().forEach(c -> contributions.add(isConverted ? c.transformed() : c));
-    return new Leaf(typed(leaf.type(), types), leaf.description(), contributions, leaf.constant());
+    return new Leaf(
+        storeType(leaf.type(), types), leaf.description(), contributions, leaf.constant());
   }
 
-  private static String typed(final String type, final Types types) {
-    return type == null ? null : types.of(type);
+  private static String storeType(final String type, final TypeMapping types) {
+    return type == null ? null : types.storeType(type);
   }
 
-  /** With other names of all fields. */
-  public static SymbolicValue renamed(
-      final SymbolicValue shape, final UnaryOperator<String> names) {
-    if (shape instanceof final StructValue tree) {
+  /** Rename all fields, nested ones included. */
+  public static SymbolicValue renameFields(
+      final SymbolicValue value, final UnaryOperator<String> names) {
+    if (value instanceof final StructValue struct) {
       final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
-      tree.fields().forEach((name, field) -> fields.put(names.apply(name), renamed(field, names)));
-      return tree.with(fields, tree.gone());
+      struct
+          .fields()
+          .forEach((name, field) -> fields.put(names.apply(name), renameFields(field, names)));
+      return struct.withFields(fields, struct.removed());
     }
-    return shape instanceof final OneOf either
-        ? OneOf.of(either.shapes().stream().map(one -> renamed(one, names)).toList())
-        : shape;
+    return value instanceof final OneOf oneOf
+        ? OneOf.of(oneOf.values().stream().map(one -> renameFields(one, names)).toList())
+        : value;
   }
 }

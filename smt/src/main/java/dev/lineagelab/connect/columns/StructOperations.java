@@ -19,53 +19,61 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
-/** What transforms do to shapes. An empty result: the value is of a kind that they fail on. */
+/**
+ * Operations of transforms on symbolic values. An empty result means that the transform fails on a
+ * value of this kind.
+ */
 final class StructOperations {
   private StructOperations() {}
 
-  /** Changes a struct, or each of those that it may be. */
-  static Optional<SymbolicValue> change(
-      final SymbolicValue shape,
+  /** Apply a change to a struct, or to each variant of a value. */
+  static Optional<SymbolicValue> transform(
+      final SymbolicValue value,
       final Function<StructValue, Optional<? extends SymbolicValue>> change) {
-    if (shape instanceof final OneOf either) {
-      return eachOf(either, one -> change(one, change));
+    if (value instanceof final OneOf oneOf) {
+      return eachOf(oneOf, one -> transform(one, change));
     }
-    return shape instanceof Unknown
-        ? Optional.of(shape)
-        : asTree(shape).flatMap(change).map(changed -> changed);
+    return value instanceof Unknown
+        ? Optional.of(value)
+        : asStruct(value).flatMap(change).map(changed -> changed);
   }
 
-  /** A struct whose fields may be changed one by one; empty if the shape is none. */
-  static Optional<StructValue> asTree(final SymbolicValue shape) {
-    if (shape instanceof final StructValue tree) {
-      return Optional.of(tree);
+  /** Return a struct whose fields can be changed one at a time; empty for values without fields. */
+  static Optional<StructValue> asStruct(final SymbolicValue value) {
+    if (value instanceof final StructValue struct) {
+      return Optional.of(struct);
     }
-    return shape instanceof Leaf || shape instanceof Absent
+    return value instanceof Leaf || value instanceof Absent
         ? Optional.empty()
-        : Optional.of(new StructValue(null, Map.of(), shape, Set.of(), false));
+        : Optional.of(new StructValue(null, Map.of(), value, Set.of(), false));
   }
 
-  /** A value computed from one that is no struct. */
-  static Optional<SymbolicValue> computed(
-      final SymbolicValue shape, final String type, final UnaryOperator<Contribution> how) {
-    if (shape instanceof final Leaf leaf) {
+  /**
+   * Return the result of a computation on a value without fields.
+   *
+   * @param type of the result; null to keep the type
+   * @param how effect of the computation on each contribution
+   */
+  static Optional<SymbolicValue> derive(
+      final SymbolicValue value, final String type, final UnaryOperator<Contribution> how) {
+    if (value instanceof final Leaf leaf) {
       final Set<Contribution> contributions = new TreeSet<>();
       leaf.contributions().forEach(contribution -> contributions.add(how.apply(contribution)));
       return Optional.of(Leaf.of(type == null ? leaf.type() : type, contributions));
     }
-    if (shape instanceof final Passthrough untouched) {
-      return Optional.of(ofOrigin(untouched.origin(), type, how));
+    if (value instanceof final Passthrough passthrough) {
+      return Optional.of(ofOrigin(passthrough.origin(), type, how));
     }
-    if (shape instanceof final PassthroughColumn column) {
+    if (value instanceof final PassthroughColumn column) {
       return Optional.of(ofOrigin(column.origin(), type, how));
     }
-    if (shape instanceof final Unknown unknown) {
+    if (value instanceof final Unknown unknown) {
       return Optional.of(new Unknown(type, unknown.description(), unknown.reason()));
     }
-    if (shape instanceof final OneOf either) {
-      return eachOf(either, one -> computed(one, type, how));
+    if (value instanceof final OneOf oneOf) {
+      return eachOf(oneOf, one -> derive(one, type, how));
     }
-    return shape instanceof Absent ? Optional.of(shape) : Optional.empty();
+    return value instanceof Absent ? Optional.of(value) : Optional.empty();
   }
 
   private static Leaf ofOrigin(
@@ -73,65 +81,66 @@ final class StructOperations {
     return Leaf.of(type, Set.of(how.apply(Contribution.identity(origin))));
   }
 
-  /** A value converted to a type: the same value if it has that type already. */
-  static Optional<SymbolicValue> converted(final SymbolicValue shape, final String type) {
-    final boolean isSame = shape instanceof final Leaf leaf && Objects.equals(leaf.type(), type);
-    return isSame ? Optional.of(shape) : computed(shape, type, Contribution::transformed);
+  /** Convert a value to a type; a value that already has the type is unchanged. */
+  static Optional<SymbolicValue> convert(final SymbolicValue value, final String type) {
+    final boolean isSame = value instanceof final Leaf leaf && Objects.equals(leaf.type(), type);
+    return isSame ? Optional.of(value) : derive(value, type, Contribution::transformed);
   }
 
-  /** Puts another value in the place of a field, if there is or may be one. */
+  /** Replace a field if it exists or may exist. */
   static Optional<StructValue> replace(
-      final StructValue tree,
+      final StructValue struct,
       final String field,
       final Function<SymbolicValue, Optional<SymbolicValue>> change) {
-    final SymbolicValue old = tree.child(field);
+    final SymbolicValue old = struct.child(field);
     return old instanceof Absent
-        ? Optional.of(tree)
-        : change.apply(old).map(changed -> put(tree, field, changed));
+        ? Optional.of(struct)
+        : change.apply(old).map(changed -> put(struct, field, changed));
   }
 
-  /** With one field more, or another value in its place. */
-  static StructValue put(final StructValue tree, final String field, final SymbolicValue shape) {
-    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(tree.fields());
-    fields.put(field, shape);
-    return tree.with(fields, tree.gone());
+  /** Add or replace a field. */
+  static StructValue put(final StructValue struct, final String field, final SymbolicValue value) {
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(struct.fields());
+    fields.put(field, value);
+    return struct.withFields(fields, struct.removed());
   }
 
-  /** With one field more; empty if there is one of that name, which no schema allows. */
+  /** Add a field; empty if a field of that name exists, which no schema allows. */
   static Optional<StructValue> add(
-      final StructValue tree, final String field, final SymbolicValue shape) {
-    return tree.certain() && tree.fields().containsKey(field)
+      final StructValue struct, final String field, final SymbolicValue value) {
+    return struct.fieldsPresent() && struct.fields().containsKey(field)
         ? Optional.empty()
-        : Optional.of(put(tree, field, shape));
+        : Optional.of(put(struct, field, value));
   }
 
-  /** Without some fields. */
-  static StructValue remove(final StructValue tree, final Set<String> names) {
-    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(tree.fields());
+  /** Remove fields. */
+  static StructValue remove(final StructValue struct, final Set<String> names) {
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(struct.fields());
     fields.keySet().removeAll(names);
-    final Set<String> gone = new TreeSet<>(tree.gone());
-    gone.addAll(names);
-    return tree.with(fields, gone);
+    final Set<String> removed = new TreeSet<>(struct.removed());
+    removed.addAll(names);
+    return struct.withFields(fields, removed);
   }
 
-  /** A struct with all fields of the structs in it at its top. */
-  static Optional<SymbolicValue> flattened(final StructValue tree, final String delimiter) {
-    if (!isConcrete(tree)) {
+  /** Move the fields of nested structs to the top level, with joined names. */
+  static Optional<SymbolicValue> flatten(final StructValue struct, final String delimiter) {
+    if (!isConcrete(struct)) {
       return Optional.of(
-          new StructValue(tree.name(), Map.of(), new Flattened(tree, delimiter), Set.of(), false));
+          new StructValue(
+              struct.name(), Map.of(), new Flattened(struct, delimiter), Set.of(), false));
     }
     final Map<String, SymbolicValue> flat = new LinkedHashMap<>();
-    return collect(tree, "", delimiter, flat)
-        ? Optional.of(StructValue.exactly(tree.name(), flat))
+    return collect(struct, "", delimiter, flat)
+        ? Optional.of(StructValue.closed(struct.name(), flat))
         : Optional.empty();
   }
 
   private static boolean collect(
-      final StructValue tree,
+      final StructValue struct,
       final String prefix,
       final String delimiter,
       final Map<String, SymbolicValue> flat) {
-    for (final Map.Entry<String, SymbolicValue> field : tree.fields().entrySet()) {
+    for (final Map.Entry<String, SymbolicValue> field : struct.fields().entrySet()) {
       final String name = prefix.isEmpty() ? field.getKey() : prefix + delimiter + field.getKey();
       final boolean isFine =
           field.getValue() instanceof final StructValue inner
@@ -144,18 +153,18 @@ final class StructOperations {
     return true;
   }
 
-  private static boolean isConcrete(final SymbolicValue shape) {
-    if (shape instanceof final StructValue tree) {
-      return tree.isExact()
-          && tree.fields().values().stream().allMatch(StructOperations::isConcrete);
+  private static boolean isConcrete(final SymbolicValue value) {
+    if (value instanceof final StructValue struct) {
+      return struct.isClosed()
+          && struct.fields().values().stream().allMatch(StructOperations::isConcrete);
     }
-    return shape instanceof Leaf;
+    return value instanceof Leaf;
   }
 
   private static Optional<SymbolicValue> eachOf(
-      final OneOf either, final Function<SymbolicValue, Optional<SymbolicValue>> change) {
+      final OneOf oneOf, final Function<SymbolicValue, Optional<SymbolicValue>> change) {
     final List<SymbolicValue> changed =
-        either.shapes().stream().map(change).flatMap(Optional::stream).toList();
+        oneOf.values().stream().map(change).flatMap(Optional::stream).toList();
     return changed.isEmpty() ? Optional.empty() : Optional.of(OneOf.of(changed));
   }
 }

@@ -10,26 +10,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Kafka's transforms that make another struct of a struct. */
+/** Models of Kafka's transforms that restructure a key or value. */
 final class StructTransforms {
   private StructTransforms() {}
 
-  /** {@code ExtractField}: a field in place of the whole. */
+  /** {@code ExtractField}: replaces a struct by one of its fields. */
   static SymbolicTransform extractField(final Side side, final ConnectorOptions options) {
     final List<String> path = path(options);
     return record -> {
       final SymbolicValue whole = record.side(side);
       final SymbolicValue found =
-          StructOperations.change(whole, tree -> Optional.of(at(tree, path))).orElse(whole);
+          StructOperations.transform(whole, struct -> Optional.of(at(struct, path))).orElse(whole);
       if (whole instanceof Absent) {
         return List.of(record);
       }
-      // No value may mean that the schema has no such field, on which it fails.
+      // ExtractField fails on a schema without this field.
       if (whole instanceof Leaf || found instanceof Absent) {
         return List.of();
       }
-      // What is in the field may be nothing.
-      return List.of(side == Side.VALUE ? record.withValue(found, null) : record.with(side, found));
+      // The field may be null.
+      return List.of(
+          side == Side.VALUE ? record.withValue(found, null) : record.withSide(side, found));
     };
   }
 
@@ -40,74 +41,81 @@ final class StructTransforms {
         : List.of(field);
   }
 
-  private static SymbolicValue at(final SymbolicValue shape, final List<String> path) {
-    SymbolicValue found = shape;
+  private static SymbolicValue at(final SymbolicValue value, final List<String> path) {
+    SymbolicValue found = value;
     for (final String step : path) {
       found = found.child(step);
     }
     return found;
   }
 
-  /** {@code HoistField}: a struct around the whole, also around no value. */
+  /** {@code HoistField}: wraps the key or value, even null, in a struct. */
   static SymbolicTransform hoistField(final Side side, final ConnectorOptions options) {
     final String field = options.required("field");
     return record -> {
       final SymbolicValue inner = record.side(side);
       final SymbolicValue present = inner instanceof Absent ? Leaf.constant(null, null) : inner;
-      final StructValue hoisted = StructValue.exactly(null, Map.of(field, present));
+      final StructValue hoisted = StructValue.closed(null, Map.of(field, present));
       return List.of(
-          side == Side.VALUE ? record.withValue(hoisted, false) : record.with(side, hoisted));
+          side == Side.VALUE ? record.withValue(hoisted, false) : record.withSide(side, hoisted));
     };
   }
 
-  /** {@code Flatten}. */
+  /** {@code Flatten}: moves nested fields to the top level. Fails on maps. */
   static SymbolicTransform flatten(final Side side, final ConnectorOptions options) {
     final String delimiter = options.text("delimiter").orElse(options.has("delimiter") ? "" : ".");
     return SymbolicTransform.onStruct(
         side,
-        tree ->
-            tree.fields().values().stream().anyMatch(StructTransforms::hasMap)
+        struct ->
+            struct.fields().values().stream().anyMatch(StructTransforms::hasMap)
                 ? Optional.empty()
-                : StructOperations.flattened(tree, delimiter));
+                : StructOperations.flatten(struct, delimiter));
   }
 
-  private static boolean hasMap(final SymbolicValue shape) {
-    if (shape instanceof final StructValue tree) {
-      return tree.fields().values().stream().anyMatch(StructTransforms::hasMap);
+  private static boolean hasMap(final SymbolicValue value) {
+    if (value instanceof final StructValue struct) {
+      return struct.fields().values().stream().anyMatch(StructTransforms::hasMap);
     }
-    return shape instanceof final Leaf leaf
+    return value instanceof final Leaf leaf
         && leaf.type() != null
         && leaf.type().startsWith("map<");
   }
 
-  /** {@code ValueToKey}: fields of the value as a new key. */
+  /** {@code ValueToKey}: replaces the key by fields of the value. */
   static SymbolicTransform valueToKey(final ConnectorOptions options) {
     final List<String> names = options.list("fields");
     return record -> {
       final Optional<SymbolicValue> key =
-          StructOperations.change(
+          StructOperations.transform(
               record.value(),
-              tree -> {
+              struct -> {
                 final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
-                names.forEach(name -> fields.put(name, tree.child(name)));
+                names.forEach(name -> fields.put(name, struct.child(name)));
                 return fields.containsValue(SymbolicValue.ABSENT)
                     ? Optional.empty()
-                    : Optional.of(StructValue.exactly(null, fields));
+                    : Optional.of(StructValue.closed(null, fields));
               });
-      return SymbolicTransform.changed(record, Side.KEY, key);
+      return SymbolicTransform.replaceSide(record, Side.KEY, key);
     };
   }
 
-  /** {@code SetSchemaMetadata}: of what it sets, only the name tells what a record is. */
+  /**
+   * {@code SetSchemaMetadata}: sets schema name and version; only the name affects later
+   * transforms.
+   */
   static SymbolicTransform setSchemaMetadata(final Side side, final ConnectorOptions options) {
     final Optional<String> name = options.text("schema.name");
     return record ->
-        name.isPresent() && record.side(side) instanceof final StructValue tree
+        name.isPresent() && record.side(side) instanceof final StructValue struct
             ? List.of(
-                record.with(
+                record.withSide(
                     side,
                     new StructValue(
-                        name.get(), tree.fields(), tree.rest(), tree.gone(), tree.certain())))
+                        name.get(),
+                        struct.fields(),
+                        struct.rest(),
+                        struct.removed(),
+                        struct.fieldsPresent())))
             : List.of(record);
   }
 }

@@ -11,31 +11,31 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** The transforms whose meaning is known, by the names of their classes. */
+/** Transforms with a model, by class name. */
 final class SupportedTransforms {
   private static final String KAFKA = "org.apache.kafka.connect.transforms.";
   private static final String DEBEZIUM = "io.debezium.transforms.";
   private static final String AIVEN = "io.aiven.kafka.connect.transforms.";
 
-  /** Where the sink comes from today, and where it came from. */
+  /** Current and former package of the Iceberg sink. */
   private static final List<String> ICEBERG =
       List.of("org.apache.iceberg.connect.transforms.", "io.tabular.iceberg.connect.transforms.");
 
   private static final String KAFKA_METADATA = "KafkaMetadataTransform";
 
-  private static final Map<String, Function<ConnectorOptions, SymbolicTransform>> ALL =
+  private static final Map<String, Function<ConnectorOptions, SymbolicTransform>> FACTORIES =
       new HashMap<>();
 
   static {
     addKafka();
     addDebezium();
     ICEBERG.forEach(SupportedTransforms::addIceberg);
-    // By their documentation; not run here.
+    // From the vendors' documentation; not run here.
     addSides(AIVEN + "Hash", SupportedTransforms::hash);
-    ALL.put(AIVEN + "TombstoneHandler", options -> SupportedTransforms::unchanged);
-    ALL.put(
+    FACTORIES.put(AIVEN + "TombstoneHandler", options -> SupportedTransforms::identity);
+    FACTORIES.put(
         "io.confluent.connect.transforms.TombstoneHandler",
-        options -> SupportedTransforms::unchanged);
+        options -> SupportedTransforms::identity);
   }
 
   private SupportedTransforms() {}
@@ -51,41 +51,42 @@ final class SupportedTransforms {
     addSides(KAFKA + "HoistField", StructTransforms::hoistField);
     addSides(KAFKA + "Flatten", StructTransforms::flatten);
     addSides(KAFKA + "SetSchemaMetadata", StructTransforms::setSchemaMetadata);
-    ALL.put(KAFKA + "ValueToKey", StructTransforms::valueToKey);
-    ALL.put(KAFKA + "TimestampRouter", RecordTransforms::timestampRouter);
-    ALL.put(KAFKA + "RegexRouter", RecordTransforms::regexRouter);
-    ALL.put(KAFKA + "DropHeaders", RecordTransforms::dropHeaders);
-    ALL.put(KAFKA + "InsertHeader", RecordTransforms::insertHeader);
-    ALL.put(KAFKA + "Filter", options -> record -> List.of());
+    FACTORIES.put(KAFKA + "ValueToKey", StructTransforms::valueToKey);
+    FACTORIES.put(KAFKA + "TimestampRouter", RecordTransforms::timestampRouter);
+    FACTORIES.put(KAFKA + "RegexRouter", RecordTransforms::regexRouter);
+    FACTORIES.put(KAFKA + "DropHeaders", RecordTransforms::dropHeaders);
+    FACTORIES.put(KAFKA + "InsertHeader", RecordTransforms::insertHeader);
+    FACTORIES.put(KAFKA + "Filter", options -> record -> List.of());
   }
 
   private static void addDebezium() {
-    ALL.put(DEBEZIUM + "ExtractNewRecordState", DebeziumTransforms::extractNewRecordState);
-    ALL.put(DEBEZIUM + "ByLogicalTableRouter", DebeziumTransforms::byLogicalTableRouter);
-    ALL.put(DEBEZIUM + "SchemaChangeEventFilter", options -> SupportedTransforms::unchanged);
-    ALL.put(DEBEZIUM + "openlineage.OpenLineage", options -> SupportedTransforms::unchanged);
-    ALL.put(DEBEZIUM + "tracing.ActivateTracingSpan", options -> SupportedTransforms::unchanged);
+    FACTORIES.put(DEBEZIUM + "ExtractNewRecordState", DebeziumTransforms::extractNewRecordState);
+    FACTORIES.put(DEBEZIUM + "ByLogicalTableRouter", DebeziumTransforms::byLogicalTableRouter);
+    FACTORIES.put(DEBEZIUM + "SchemaChangeEventFilter", options -> SupportedTransforms::identity);
+    FACTORIES.put(DEBEZIUM + "openlineage.OpenLineage", options -> SupportedTransforms::identity);
+    FACTORIES.put(
+        DEBEZIUM + "tracing.ActivateTracingSpan", options -> SupportedTransforms::identity);
   }
 
   private static void addIceberg(final String home) {
-    ALL.put(home + "CopyValue", IcebergTransforms::copyValue);
-    ALL.put(home + KAFKA_METADATA, IcebergTransforms::kafkaMetadata);
-    ALL.put(home + "DebeziumTransform", IcebergTransforms::debezium);
-    ALL.put(home + "DmsTransform", options -> IcebergTransforms.dms());
-    ALL.put(
+    FACTORIES.put(home + "CopyValue", IcebergTransforms::copyValue);
+    FACTORIES.put(home + KAFKA_METADATA, IcebergTransforms::kafkaMetadata);
+    FACTORIES.put(home + "DebeziumTransform", IcebergTransforms::debezium);
+    FACTORIES.put(home + "DmsTransform", options -> IcebergTransforms.dms());
+    FACTORIES.put(
         home + "JsonToMapTransform", options -> valueFromText("fields are made from JSON text"));
-    ALL.put(
+    FACTORIES.put(
         home + "MongoDebeziumTransform",
         options -> valueFromText("fields are made from BSON text"));
   }
 
   private static void addSides(
       final String name, final BiFunction<Side, ConnectorOptions, SymbolicTransform> factory) {
-    ALL.put(name + "$Key", options -> factory.apply(Side.KEY, options));
-    ALL.put(name + "$Value", options -> factory.apply(Side.VALUE, options));
+    FACTORIES.put(name + "$Key", options -> factory.apply(Side.KEY, options));
+    FACTORIES.put(name + "$Value", options -> factory.apply(Side.VALUE, options));
   }
 
-  private static List<SymbolicRecord> unchanged(final SymbolicRecord record) {
+  private static List<SymbolicRecord> identity(final SymbolicRecord record) {
     return List.of(record);
   }
 
@@ -93,14 +94,18 @@ final class SupportedTransforms {
     final Optional<String> field = options.text("field.name");
     return record ->
         field.isEmpty()
-            ? SymbolicTransform.changed(record, side, FieldTransforms.masked(record.side(side)))
+            ? SymbolicTransform.replaceSide(record, side, FieldTransforms.masked(record.side(side)))
             : SymbolicTransform.onStruct(
                     side,
-                    tree -> StructOperations.replace(tree, field.get(), FieldTransforms::masked))
+                    struct ->
+                        StructOperations.replace(struct, field.get(), FieldTransforms::masked))
                 .apply(record);
   }
 
-  /** One whose result depends on what is written in the value; the rest of the record stays. */
+  /**
+   * Model of a transform whose result depends on the text in the value; other parts of the record
+   * stay.
+   */
   private static SymbolicTransform valueFromText(final String why) {
     return record ->
         record.value() instanceof SymbolicValue.Absent
@@ -110,33 +115,35 @@ final class SupportedTransforms {
   }
 
   /**
-   * The transform of a class; empty if it is not known.
+   * Create the model of a transform; empty if the class is not supported.
    *
    * @param last options of the last transform of that class in the chain
-   * @throws UnusableOptionException an option keeps it from being understood
+   * @throws UnusableOptionException if the effect of an option is unknown
    */
-  static Optional<SymbolicTransform> of(
+  static Optional<SymbolicTransform> create(
       final String className, final ConnectorOptions options, final ConnectorOptions last) {
     final Optional<SymbolicTransform> own =
-        Optional.ofNullable(ALL.get(className)).map(known -> known.apply(options));
+        Optional.ofNullable(FACTORIES.get(className)).map(known -> known.apply(options));
     return sharesOptions(className)
-        ? own.map(transform -> transform.orElse(ALL.get(className).apply(last)))
+        ? own.map(transform -> transform.or(FACTORIES.get(className).apply(last)))
         : own;
   }
 
   /**
-   * Iceberg's KafkaMetadataTransform, up to 1.12.0 at least, keeps its options in a static field:
-   * all of a chain do what the last of them is told (apache/iceberg issue 16601). Which version a
-   * worker has is not known.
+   * Return true for Iceberg's KafkaMetadataTransform, which up to at least 1.12.0 keeps its options
+   * in a static field: all instances in a chain use the options of the last one (apache/iceberg
+   * issue 16601). The version of a worker is not known here.
    */
   private static boolean sharesOptions(final String className) {
     return ICEBERG.stream().anyMatch(home -> className.equals(home + KAFKA_METADATA));
   }
 
-  /** The name of a class with its package: Connect takes one without if it means one class. */
-  static String fullName(final String className, final Collection<String> others) {
+  /**
+   * Return the fully qualified name of a class. Connect accepts a simple name if it is unambiguous.
+   */
+  static String qualifiedName(final String className, final Collection<String> others) {
     final List<String> found =
-        Stream.concat(ALL.keySet().stream(), others.stream())
+        Stream.concat(FACTORIES.keySet().stream(), others.stream())
             .filter(name -> name.endsWith("." + className))
             .filter(name -> !name.startsWith(ICEBERG.get(1)))
             .toList();

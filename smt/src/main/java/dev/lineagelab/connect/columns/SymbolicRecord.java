@@ -19,16 +19,16 @@ import java.util.function.Function;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * A record at some place of a chain, as far as it is known.
+ * Record at one place of the transform chain, as far as it can be known without running the chain.
+ * Immutable: methods return changed copies.
  *
  * @param metadata partition, offset and timestamp
- * @param headers what is known of them: whether there is one of that name
- * @param tombstone whether there is no value; null if there may or may not be one
- * @param withSchema the sides that have a schema for sure, as far as they are there. Transforms
- *     fail on a schema where they take a map as it is, so that more is known of what they let
- *     through
- * @param filters on what it depended that the record got here
- * @param reasons why more is not known, in sentences for people
+ * @param headers presence of headers by name; unknown if absent
+ * @param tombstone true if the value is null, false if it is not; null if unknown
+ * @param schemaSides sides that are known to have a schema unless they are null. Transforms reject
+ *     on a schema what they accept in a schemaless map, so more can be inferred
+ * @param filters contributions that decided whether the record passed
+ * @param reasons why parts of the record are unknown, as sentences for users
  */
 public record SymbolicRecord(
     TopicName topic,
@@ -37,19 +37,19 @@ public record SymbolicRecord(
     Map<Part, SymbolicValue> metadata,
     Map<String, Boolean> headers,
     Boolean tombstone,
-    Set<Side> withSchema,
+    Set<Side> schemaSides,
     SortedSet<Contribution> filters,
     SortedSet<String> reasons) {
   private static final Map<Part, String> METADATA =
       Map.of(Part.PARTITION, "int32", Part.OFFSET, "int64", Part.TIMESTAMP, "timestamp");
 
-  /** Key or value: transforms come in one class for each. */
+  /** Key or value of a record. Kafka's transforms have one class for each. */
   public enum Side {
     KEY,
     VALUE;
 
-    /** Those that have a schema; null is none. */
-    public static Set<Side> withSchema(final Schema keySchema, final Schema valueSchema) {
+    /** Return the sides whose schema is not null. */
+    public static Set<Side> ofSchemas(final Schema keySchema, final Schema valueSchema) {
       final Set<Side> sides = EnumSet.noneOf(Side.class);
       if (keySchema != null) {
         sides.add(KEY);
@@ -64,176 +64,182 @@ public record SymbolicRecord(
   public SymbolicRecord {
     metadata = Collections.unmodifiableMap(new EnumMap<>(metadata));
     headers = Collections.unmodifiableSortedMap(new TreeMap<>(headers));
-    withSchema = Set.copyOf(withSchema);
+    schemaSides = Set.copyOf(schemaSides);
     filters = Collections.unmodifiableSortedSet(new TreeSet<>(filters));
     reasons = Collections.unmodifiableSortedSet(new TreeSet<>(reasons));
   }
 
-  /** A record of a topic as a connector reads or makes it, with anything in it. */
-  public static SymbolicRecord startingAs(final String topic) {
-    return startingAs(
+  /** Return a record of a topic as a connector reads or creates it, with arbitrary content. */
+  public static SymbolicRecord initial(final String topic) {
+    return initial(
         topic, Passthrough.of(Origin.of(Part.KEY)), Passthrough.of(Origin.of(Part.VALUE)));
   }
 
-  /** A record with a key and a value of which something is known. */
-  public static SymbolicRecord startingAs(
+  /** Return a record of a topic with a partially known key and value. */
+  public static SymbolicRecord initial(
       final String topic, final SymbolicValue key, final SymbolicValue value) {
-    final Map<Part, SymbolicValue> metadata = new EnumMap<>(Part.class);
-    METADATA.forEach((part, type) -> metadata.put(part, Leaf.of(type, Origin.of(part))));
-    return new SymbolicRecord(
-        new TopicName.Known(topic),
-        key,
-        value,
-        metadata,
-        Map.of(),
-        null,
-        Set.of(),
-        Collections.emptySortedSet(),
-        Collections.emptySortedSet());
+    final Builder builder = new Builder();
+    builder.topic = new TopicName.Known(topic);
+    builder.key = key;
+    builder.value = value;
+    METADATA.forEach((part, type) -> builder.metadata.put(part, Leaf.of(type, Origin.of(part))));
+    return builder.build();
   }
 
-  /** A record of which nothing is known any more. */
-  public SymbolicRecord lost(final String reason) {
-    final Map<Part, SymbolicValue> unknown = new EnumMap<>(Part.class);
-    METADATA.forEach((part, type) -> unknown.put(part, new Unknown(type, null, reason)));
-    return new SymbolicRecord(
-        new TopicName.Unknown(reason),
-        Unknown.because(reason),
-        Unknown.because(reason),
-        unknown,
-        Map.of(),
-        null,
-        withSchema,
-        filters,
-        with(reasons, reason));
+  /** Return a record whose parts are all unknown. */
+  public SymbolicRecord asUnknown(final String reason) {
+    final Builder builder = toBuilder();
+    builder.topic = new TopicName.Unknown(reason);
+    builder.key = Unknown.because(reason);
+    builder.value = Unknown.because(reason);
+    METADATA.forEach((part, type) -> builder.metadata.put(part, new Unknown(type, null, reason)));
+    builder.headers.clear();
+    builder.tombstone = null;
+    builder.reasons.add(reason);
+    return builder.build();
   }
 
-  /** The key or the value. */
+  /** Return the key or the value. */
   public SymbolicValue side(final Side side) {
     return side == Side.KEY ? key : value;
   }
 
-  /** With another key or value; of a value, whether there is one is as before. */
-  public SymbolicRecord with(final Side side, final SymbolicValue shape) {
-    return side == Side.KEY
-        ? new SymbolicRecord(
-            topic, shape, value, metadata, headers, tombstone, withSchema, filters, reasons)
-        : new SymbolicRecord(
-            topic, key, shape, metadata, headers, tombstone, withSchema, filters, reasons);
-  }
-
-  /** With another value, of which is known whether there is one; null if it is not. */
-  public SymbolicRecord withValue(final SymbolicValue shape, final Boolean isTombstone) {
-    return new SymbolicRecord(
-        topic, key, shape, metadata, headers, isTombstone, withSchema, filters, reasons);
-  }
-
-  /** With another topic. */
-  public SymbolicRecord with(final TopicName name) {
-    return new SymbolicRecord(
-        name, key, value, metadata, headers, tombstone, withSchema, filters, reasons);
-  }
-
-  /** With what is known now of a header. */
-  public SymbolicRecord withHeader(final String name, final boolean isThere) {
-    final Map<String, Boolean> known = new TreeMap<>(headers);
-    known.put(name, isThere);
-    return new SymbolicRecord(
-        topic, key, value, metadata, known, tombstone, withSchema, filters, reasons);
+  /** Return a copy with another key or value; whether the value is null does not change. */
+  public SymbolicRecord withSide(final Side side, final SymbolicValue changed) {
+    final Builder builder = toBuilder();
+    if (side == Side.KEY) {
+      builder.key = changed;
+    } else {
+      builder.value = changed;
+    }
+    return builder.build();
   }
 
   /**
-   * With the knowledge which sides have a schema. One that was seen behind transforms was there
-   * before them: none of those that are known gives a schema to what has none.
+   * Return a copy with another value.
+   *
+   * @param isTombstone true if the value is null, false if it is not; null if unknown
    */
-  public SymbolicRecord withSchema(final Set<Side> sides) {
-    return new SymbolicRecord(
-        topic, key, value, metadata, headers, tombstone, sides, filters, reasons);
+  public SymbolicRecord withValue(final SymbolicValue changed, final Boolean isTombstone) {
+    final Builder builder = toBuilder();
+    builder.value = changed;
+    builder.tombstone = isTombstone;
+    return builder.build();
   }
 
-  /** Whether a key or value has a schema for sure. */
+  /** Return a copy with another topic. */
+  public SymbolicRecord withTopic(final TopicName changed) {
+    final Builder builder = toBuilder();
+    builder.topic = changed;
+    return builder.build();
+  }
+
+  /** Return a copy in which the presence of a header is known. */
+  public SymbolicRecord withHeader(final String name, final boolean isPresent) {
+    final Builder builder = toBuilder();
+    builder.headers.put(name, isPresent);
+    return builder.build();
+  }
+
+  /**
+   * Return a copy with known schema sides. A schema that was observed after some transforms existed
+   * before them: no supported transform adds a schema to a schemaless value.
+   */
+  public SymbolicRecord withSchemaSides(final Set<Side> sides) {
+    final Builder builder = toBuilder();
+    builder.schemaSides = sides;
+    return builder.build();
+  }
+
+  /** Return true if a side is known to have a schema. */
   public boolean hasSchema(final Side side) {
-    return withSchema.contains(side);
+    return schemaSides.contains(side);
   }
 
-  /** After it was let through for what a part of it holds. */
-  public SymbolicRecord filteredOn(final Contribution contribution) {
-    return new SymbolicRecord(
-        topic,
-        key,
-        value,
-        metadata,
-        headers,
-        tombstone,
-        withSchema,
-        with(filters, contribution),
-        reasons);
+  /** Return a copy that passed a filter because of a part of its content. */
+  public SymbolicRecord withFilter(final Contribution contribution) {
+    final Builder builder = toBuilder();
+    builder.filters.add(contribution);
+    return builder.build();
   }
 
-  /** With one more reason why not more is known. */
-  public SymbolicRecord noting(final String reason) {
-    return new SymbolicRecord(
-        topic,
-        key,
-        value,
-        metadata,
-        headers,
-        tombstone,
-        withSchema,
-        filters,
-        with(reasons, reason));
+  /** Return a copy with one more reason. */
+  public SymbolicRecord withReason(final String reason) {
+    final Builder builder = toBuilder();
+    builder.reasons.add(reason);
+    return builder.build();
   }
 
-  /** A record that may be any of these. At least one must be given. */
-  public static SymbolicRecord anyOf(final Collection<SymbolicRecord> states) {
-    return combined(states, SymbolicValue.OneOf::of);
+  /**
+   * Return a record that may be any of these.
+   *
+   * @param records at least one
+   */
+  public static SymbolicRecord anyOf(final Collection<SymbolicRecord> records) {
+    return union(records, SymbolicValue.OneOf::of);
   }
 
-  /** The same in less space: which parts come together is forgotten. */
-  static SymbolicRecord merged(final Collection<SymbolicRecord> states) {
-    return combined(states, SymbolicValueMerger::of);
+  /** Return a smaller union of these records, which forgets the combinations of their fields. */
+  static SymbolicRecord merged(final Collection<SymbolicRecord> records) {
+    return union(records, SymbolicValueMerger::merge);
   }
 
-  private static SymbolicRecord combined(
-      final Collection<SymbolicRecord> states,
-      final Function<List<SymbolicValue>, SymbolicValue> union) {
-    final List<SymbolicRecord> all = List.copyOf(states);
+  private static SymbolicRecord union(
+      final Collection<SymbolicRecord> records,
+      final Function<List<SymbolicValue>, SymbolicValue> unionOfValues) {
+    final List<SymbolicRecord> all = List.copyOf(records);
     final SymbolicRecord first = all.get(0);
     if (all.size() == 1) {
       return first;
     }
-    final Map<Part, SymbolicValue> metadata = new EnumMap<>(Part.class);
-    METADATA
-        .keySet()
-        .forEach(
-            part ->
-                metadata.put(
-                    part, union.apply(all.stream().map(s -> s.metadata.get(part)).toList())));
-    final Map<String, Boolean> headers = new TreeMap<>(first.headers);
-    all.forEach(state -> headers.entrySet().retainAll(state.headers.entrySet()));
-    final Set<Side> withSchema = EnumSet.allOf(Side.class);
-    all.forEach(state -> withSchema.retainAll(state.withSchema));
-    final SortedSet<Contribution> filters = new TreeSet<>();
-    final SortedSet<String> reasons = new TreeSet<>();
-    all.forEach(state -> filters.addAll(state.filters));
-    all.forEach(state -> reasons.addAll(state.reasons));
-    return new SymbolicRecord(
-        all.stream().allMatch(state -> state.topic.equals(first.topic))
-            ? first.topic
-            : new TopicName.Unknown("The topic depends on the record."),
-        union.apply(all.stream().map(SymbolicRecord::key).toList()),
-        union.apply(all.stream().map(SymbolicRecord::value).toList()),
-        metadata,
-        headers,
-        null,
-        withSchema,
-        filters,
-        reasons);
+    final Builder builder = first.toBuilder();
+    if (all.stream().anyMatch(record -> !record.topic.equals(first.topic))) {
+      builder.topic = new TopicName.Unknown("The topic depends on the record.");
+    }
+    builder.key = unionOfValues.apply(all.stream().map(SymbolicRecord::key).toList());
+    builder.value = unionOfValues.apply(all.stream().map(SymbolicRecord::value).toList());
+    builder.metadata.replaceAll(
+        (part, value) ->
+            unionOfValues.apply(all.stream().map(record -> record.metadata.get(part)).toList()));
+    builder.tombstone = null;
+    builder.schemaSides = EnumSet.allOf(Side.class);
+    for (final SymbolicRecord record : all) {
+      builder.headers.entrySet().retainAll(record.headers.entrySet());
+      builder.schemaSides.retainAll(record.schemaSides);
+      builder.filters.addAll(record.filters);
+      builder.reasons.addAll(record.reasons);
+    }
+    return builder.build();
   }
 
-  private static <T extends Comparable<T>> SortedSet<T> with(final Set<T> items, final T item) {
-    final SortedSet<T> more = new TreeSet<>(items);
-    more.add(item);
-    return more;
+  private Builder toBuilder() {
+    final Builder builder = new Builder();
+    builder.topic = topic;
+    builder.key = key;
+    builder.value = value;
+    builder.metadata.putAll(metadata);
+    builder.headers.putAll(headers);
+    builder.tombstone = tombstone;
+    builder.schemaSides = schemaSides;
+    builder.filters.addAll(filters);
+    builder.reasons.addAll(reasons);
+    return builder;
+  }
+
+  private static final class Builder {
+    private TopicName topic;
+    private SymbolicValue key;
+    private SymbolicValue value;
+    private final Map<Part, SymbolicValue> metadata = new EnumMap<>(Part.class);
+    private final Map<String, Boolean> headers = new TreeMap<>();
+    private Boolean tombstone;
+    private Set<Side> schemaSides = Set.of();
+    private final SortedSet<Contribution> filters = new TreeSet<>();
+    private final SortedSet<String> reasons = new TreeSet<>();
+
+    private SymbolicRecord build() {
+      return new SymbolicRecord(
+          topic, key, value, metadata, headers, tombstone, schemaSides, filters, reasons);
+    }
   }
 }

@@ -7,43 +7,44 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** What a transform does, as a function on what is known of records. */
+/** Model of a transform: a function on symbolic records. */
 @FunctionalInterface
 interface SymbolicTransform {
   /**
-   * Changes a record.
+   * Apply the transform to a record.
    *
-   * @return what may become of it; more than one where that depends on the record, nothing where it
-   *     is dropped, or the transform fails on it
+   * @return possible results: several if they depend on the record, none if it is dropped or the
+   *     transform fails
    */
   List<SymbolicRecord> apply(SymbolicRecord record);
 
-  /** This one or another: which of them it is cannot be told. */
-  default SymbolicTransform orElse(final SymbolicTransform other) {
+  /** Return the union of two transforms, where it is unknown which of them runs. */
+  default SymbolicTransform or(final SymbolicTransform other) {
     return record ->
         Stream.concat(apply(record).stream(), other.apply(record).stream()).distinct().toList();
   }
 
-  /** One that changes a key or value which must be a struct, and passes on where there is none. */
+  /** Return a transform of a key or value that must be a struct; null passes unchanged. */
   static SymbolicTransform onStruct(
       final Side side,
       final Function<SymbolicValue.StructValue, Optional<? extends SymbolicValue>> change) {
     return record ->
         record.side(side) instanceof SymbolicValue.Absent
             ? List.of(record)
-            : changed(record, side, StructOperations.change(record.side(side), change));
+            : replaceSide(record, side, StructOperations.transform(record.side(side), change));
   }
 
-  /** The same, which fails where there is none. */
-  static SymbolicTransform onPresentStruct(
+  /** Return a transform of a key or value that must be a struct; fails on null. */
+  static SymbolicTransform onRequiredStruct(
       final Side side,
       final Function<SymbolicValue.StructValue, Optional<? extends SymbolicValue>> change) {
-    return record -> changed(record, side, StructOperations.change(record.side(side), change));
+    return record ->
+        replaceSide(record, side, StructOperations.transform(record.side(side), change));
   }
 
-  /** A record with a key or value in place of the old one; nothing if there is no new one. */
-  static List<SymbolicRecord> changed(
-      final SymbolicRecord record, final Side side, final Optional<? extends SymbolicValue> shape) {
-    return shape.map(found -> record.with(side, found)).stream().toList();
+  /** Return the record with a new key or value; none if the new value is empty. */
+  static List<SymbolicRecord> replaceSide(
+      final SymbolicRecord record, final Side side, final Optional<? extends SymbolicValue> value) {
+    return value.map(found -> record.withSide(side, found)).stream().toList();
   }
 }

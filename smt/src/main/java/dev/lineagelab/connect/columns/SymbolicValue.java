@@ -10,15 +10,15 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** What is known of a value: what it is made from, down to its fields. */
+/** Value at one place of the transform chain, with its origins down to single fields. */
 public sealed interface SymbolicValue {
-  /** No value, or a field that is not there. */
+  /** Null, or a field that does not exist. */
   SymbolicValue ABSENT = new Absent();
 
-  /** A field of this value; {@link #ABSENT} if there cannot be one. */
+  /** Return a field of this value; {@link #ABSENT} if it cannot exist. */
   SymbolicValue child(String field);
 
-  /** There is none. */
+  /** Null, or a field that does not exist. */
   record Absent() implements SymbolicValue {
     @Override
     public SymbolicValue child(final String field) {
@@ -27,12 +27,12 @@ public sealed interface SymbolicValue {
   }
 
   /**
-   * A value that has no fields.
+   * Value without fields.
    *
-   * @param type as a schema facet shows it; null if unknown
+   * @param type as in the schema facet; null if unknown
    * @param description null if there is none
    * @param contributions empty for a constant
-   * @param constant the value as text where it is the same in all records; else null
+   * @param constant text of the value if all records have the same; otherwise null
    */
   record Leaf(
       String type, String description, SortedSet<Contribution> contributions, String constant)
@@ -41,17 +41,17 @@ public sealed interface SymbolicValue {
       contributions = Collections.unmodifiableSortedSet(new TreeSet<>(contributions));
     }
 
-    /** A value made from something. */
+    /** Return a value with some contributions. */
     public static Leaf of(final String type, final Collection<Contribution> contributions) {
       return new Leaf(type, null, new TreeSet<>(contributions), null);
     }
 
-    /** A part of the record, as it is. */
+    /** Return an unchanged copy of a part of the record. */
     public static Leaf of(final String type, final Origin origin) {
       return of(type, Set.of(Contribution.identity(origin)));
     }
 
-    /** The same value in all records. */
+    /** Return a value that is the same in all records. */
     public static Leaf constant(final String type, final String value) {
       return new Leaf(type, null, Collections.emptySortedSet(), value);
     }
@@ -63,37 +63,39 @@ public sealed interface SymbolicValue {
   }
 
   /**
-   * A struct.
+   * Struct.
    *
-   * @param name of its schema; null if it has none or that is not known
-   * @param fields in order
-   * @param rest whose fields it has besides, except for those that are {@code gone}
-   * @param certain whether {@code fields} are there; else they are if they were at the start
+   * @param name of its schema; null if it has none or is unknown
+   * @param fields known fields, in order
+   * @param rest value whose remaining fields the struct has too, except for {@code removed}
+   * @param removed names that {@code rest} does not supply
+   * @param fieldsPresent true if {@code fields} exist; otherwise they exist if their origins do
    */
   record StructValue(
       String name,
       Map<String, SymbolicValue> fields,
       SymbolicValue rest,
-      Set<String> gone,
-      boolean certain)
+      Set<String> removed,
+      boolean fieldsPresent)
       implements SymbolicValue {
     public StructValue {
       fields = Collections.unmodifiableMap(new LinkedHashMap<>(fields));
-      gone = Collections.unmodifiableSortedSet(new TreeSet<>(gone));
+      removed = Collections.unmodifiableSortedSet(new TreeSet<>(removed));
     }
 
-    /** A struct that has no other fields than these. */
-    public static StructValue exactly(final String name, final Map<String, SymbolicValue> fields) {
+    /** Return a struct that has these fields and no others. */
+    public static StructValue closed(final String name, final Map<String, SymbolicValue> fields) {
       return new StructValue(name, fields, ABSENT, Set.of(), true);
     }
 
-    /** The same struct with other fields. */
-    public StructValue with(final Map<String, SymbolicValue> changed, final Set<String> removed) {
-      return new StructValue(name, changed, rest, isExact() ? Set.of() : removed, certain);
+    /** Return a copy with other fields. */
+    public StructValue withFields(
+        final Map<String, SymbolicValue> changed, final Set<String> removed) {
+      return new StructValue(name, changed, rest, isClosed() ? Set.of() : removed, fieldsPresent);
     }
 
-    /** Whether all of its fields are known, though perhaps not what is in them. */
-    public boolean isExact() {
+    /** Return true if all field names are known. */
+    public boolean isClosed() {
       return rest instanceof Absent;
     }
 
@@ -103,43 +105,45 @@ public sealed interface SymbolicValue {
       if (known != null) {
         return known;
       }
-      return gone.contains(field) ? ABSENT : rest.child(field);
+      return removed.contains(field) ? ABSENT : rest.child(field);
     }
   }
 
   /**
-   * A value as it was at the start of the chain, whatever is in it.
+   * Unchanged part of the input record, with unknown content.
    *
-   * @param inner names that fields of its fields can have; null for any. A row of a database has
-   *     columns of any name, but what is in a column is known
+   * @param nestedNames names that fields of its fields can have; null for any. A database row has
+   *     columns of any name, but the fields within a column are known
    */
-  record Passthrough(Origin origin, Set<String> inner) implements SymbolicValue {
-    /** Anything. */
+  record Passthrough(Origin origin, Set<String> nestedNames) implements SymbolicValue {
+    /** Return an unchanged part with arbitrary content. */
     public static Passthrough of(final Origin origin) {
       return new Passthrough(origin, null);
     }
 
     @Override
     public SymbolicValue child(final String field) {
-      return inner == null
+      return nestedNames == null
           ? of(origin.child(field))
-          : new PassthroughColumn(origin.child(field), inner);
+          : new PassthroughColumn(origin.child(field), nestedNames);
     }
   }
 
   /**
-   * A column as it was at the start of the chain.
+   * Unchanged column of the input record.
    *
-   * @param inner names of the fields that it has if it is a struct
+   * @param nestedNames names of its fields if it is a struct
    */
-  record PassthroughColumn(Origin origin, Set<String> inner) implements SymbolicValue {
+  record PassthroughColumn(Origin origin, Set<String> nestedNames) implements SymbolicValue {
     @Override
     public SymbolicValue child(final String field) {
-      return inner.contains(field) ? new PassthroughColumn(origin.child(field), Set.of()) : ABSENT;
+      return nestedNames.contains(field)
+          ? new PassthroughColumn(origin.child(field), Set.of())
+          : ABSENT;
     }
   }
 
-  /** The fields of a struct, and of the structs within it, by their joined names. */
+  /** Fields of a struct and of its nested structs, by joined names. */
   record Flattened(SymbolicValue struct, String delimiter) implements SymbolicValue {
     @Override
     public SymbolicValue child(final String field) {
@@ -147,16 +151,16 @@ public sealed interface SymbolicValue {
     }
   }
 
-  /** One of several, which one depends on the record. */
-  record OneOf(List<SymbolicValue> shapes) implements SymbolicValue {
+  /** One of several values, depending on the record. */
+  record OneOf(List<SymbolicValue> values) implements SymbolicValue {
     public OneOf {
-      shapes = List.copyOf(shapes);
+      values = List.copyOf(values);
     }
 
-    /** One of these; without those that are no value. */
-    public static SymbolicValue of(final Collection<? extends SymbolicValue> shapes) {
+    /** Return the union of values, without absent ones. */
+    public static SymbolicValue of(final Collection<? extends SymbolicValue> values) {
       final List<SymbolicValue> present =
-          shapes.stream()
+          values.stream()
               .<SymbolicValue>map(s -> s)
               .filter(s -> !(s instanceof Absent))
               .distinct()
@@ -170,19 +174,19 @@ public sealed interface SymbolicValue {
 
     @Override
     public SymbolicValue child(final String field) {
-      return of(shapes.stream().map(shape -> shape.child(field)).toList());
+      return of(values.stream().map(value -> value.child(field)).toList());
     }
   }
 
   /**
-   * A value of which it is not known what it is made from.
+   * Value that could not be traced.
    *
-   * @param type as a schema facet shows it; null if unknown
+   * @param type as in the schema facet; null if unknown
    * @param description null if there is none
-   * @param reason a sentence for people
+   * @param reason sentence for users
    */
   record Unknown(String type, String description, String reason) implements SymbolicValue {
-    /** Whose type is not known either. */
+    /** Return an untraced value of unknown type. */
     public static Unknown because(final String reason) {
       return new Unknown(null, null, reason);
     }

@@ -18,61 +18,65 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Makes one shape of several that stays as small as they are, where {@link OneOf} would keep them
- * all: which fields come together is forgotten.
+ * Merges variants of a value into one of bounded size. {@link OneOf} keeps all variants; the merger
+ * forgets which fields occur together.
  */
 final class SymbolicValueMerger {
-  private static final int MAX_SHAPES = 8;
-  private static final String REASON = "Too many transforms depend on what is in the record.";
+  private static final int MAX_VARIANTS = 8;
+  private static final String TOO_MANY_VARIANTS =
+      "Too many transforms depend on what is in the record.";
 
   private SymbolicValueMerger() {}
 
-  /** What may be any of these. */
-  static SymbolicValue of(final Collection<? extends SymbolicValue> shapes) {
+  /** Return a value that may be any of these. */
+  static SymbolicValue merge(final Collection<? extends SymbolicValue> values) {
     final List<SymbolicValue> all =
-        shapes.stream()
+        values.stream()
             .<SymbolicValue>flatMap(SymbolicValueMerger::members)
-            .filter(shape -> !(shape instanceof Absent))
+            .filter(value -> !(value instanceof Absent))
             .distinct()
             .toList();
     if (all.size() < 2) {
       return all.isEmpty() ? SymbolicValue.ABSENT : all.get(0);
     }
     if (all.stream().allMatch(Leaf.class::isInstance)) {
-      return leaves(all.stream().map(Leaf.class::cast).toList());
+      return mergeLeaves(all.stream().map(Leaf.class::cast).toList());
     }
-    final List<StructValue> trees =
-        all.stream().flatMap(one -> StructOperations.asTree(one).stream()).toList();
+    final List<StructValue> structs =
+        all.stream().flatMap(one -> StructOperations.asStruct(one).stream()).toList();
     final boolean hasTree = all.stream().anyMatch(StructValue.class::isInstance);
-    if (hasTree && trees.size() == all.size()) {
-      return trees(trees);
+    if (hasTree && structs.size() == all.size()) {
+      return mergeStructs(structs);
     }
-    return hasTree || all.size() > MAX_SHAPES ? Unknown.because(REASON) : new OneOf(all);
+    return hasTree || all.size() > MAX_VARIANTS
+        ? Unknown.because(TOO_MANY_VARIANTS)
+        : new OneOf(all);
   }
 
-  private static Stream<SymbolicValue> members(final SymbolicValue shape) {
-    return shape instanceof final OneOf either
-        ? either.shapes().stream().flatMap(SymbolicValueMerger::members)
-        : Stream.of(shape);
+  private static Stream<SymbolicValue> members(final SymbolicValue value) {
+    return value instanceof final OneOf oneOf
+        ? oneOf.values().stream().flatMap(SymbolicValueMerger::members)
+        : Stream.of(value);
   }
 
-  private static StructValue trees(final List<StructValue> trees) {
+  private static StructValue mergeStructs(final List<StructValue> structs) {
     final Set<String> names = new LinkedHashSet<>();
-    trees.forEach(tree -> names.addAll(tree.fields().keySet()));
+    structs.forEach(struct -> names.addAll(struct.fields().keySet()));
     final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     names.forEach(
-        name -> fields.put(name, of(trees.stream().map(tree -> tree.child(name)).toList())));
-    final Set<String> gone = new TreeSet<>(trees.get(0).gone());
-    trees.forEach(tree -> gone.retainAll(tree.gone()));
+        name ->
+            fields.put(name, merge(structs.stream().map(struct -> struct.child(name)).toList())));
+    final Set<String> removed = new TreeSet<>(structs.get(0).removed());
+    structs.forEach(struct -> removed.retainAll(struct.removed()));
     return new StructValue(
-        common(trees.stream().map(StructValue::name).toList()),
+        common(structs.stream().map(StructValue::name).toList()),
         fields,
-        of(trees.stream().map(StructValue::rest).toList()),
-        gone,
+        merge(structs.stream().map(StructValue::rest).toList()),
+        removed,
         false);
   }
 
-  private static Leaf leaves(final List<Leaf> leaves) {
+  private static Leaf mergeLeaves(final List<Leaf> leaves) {
     final SortedSet<Contribution> contributions = new TreeSet<>();
     leaves.forEach(leaf -> contributions.addAll(leaf.contributions()));
     return new Leaf(
@@ -82,7 +86,7 @@ final class SymbolicValueMerger {
         common(leaves.stream().map(Leaf::constant).toList()));
   }
 
-  /** What all are; null if they differ. */
+  /** Return the common text; null if they differ. */
   private static String common(final List<String> texts) {
     return texts.stream().allMatch(text -> Objects.equals(text, texts.get(0)))
         ? texts.get(0)

@@ -3,23 +3,23 @@ package dev.lineagelab.connect.columns;
 
 import java.util.regex.Pattern;
 
-/** The topic of a record at some place of the chain. */
+/** Topic of a record at one place of the transform chain. */
 public sealed interface TopicName {
-  /** Always this one. */
+  /** The same topic for all records. */
   record Known(String name) implements TopicName {}
 
   /**
-   * One that holds the record's time.
+   * Topic name that contains the record's timestamp.
    *
-   * @param regex what all such names match
+   * @param regex expression that all such names match
    */
   record Timestamped(String regex) implements TopicName {}
 
-  /** It cannot be told. */
+  /** Topic that could not be determined. */
   record Unknown(String reason) implements TopicName {}
 
-  /** Whether a topic can be meant. */
-  default boolean canBe(final String topic) {
+  /** Return true if this may be the given topic. */
+  default boolean canEqual(final String topic) {
     if (this instanceof final Known known) {
       return known.name.equals(topic);
     }
@@ -27,7 +27,8 @@ public sealed interface TopicName {
       return this instanceof final Timestamped timed
           && new BoundedRegex(Pattern.compile(timed.regex, Pattern.DOTALL)).matches(topic);
     } catch (final UnusableOptionException e) {
-      // A format with the time in it again and again: what cannot be told is not claimed.
+      // A format that repeats the timestamp exceeds the regex budget; an undecided match is not
+      // reported as lineage.
       return false;
     }
   }

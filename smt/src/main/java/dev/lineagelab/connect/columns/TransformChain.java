@@ -12,25 +12,28 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The transforms of a connector in their order. It can be cut at the place of one of them, and each
- * part be applied to what is known of a record.
+ * Transforms of a connector in order. The chain can be split at a transform, and each part applied
+ * to symbolic records.
  */
 public final class TransformChain {
-  /** Of ways through the chain, which predicates make: beyond it they are taken together. */
-  private static final int MAX_WAYS = 32;
+  /**
+   * Maximum number of branches through the chain, which predicates cause. Beyond it, branches are
+   * merged.
+   */
+  private static final int MAX_BRANCHES = 32;
 
-  /** A place behind all transforms: no transform can be called so. */
-  public static final String END = "";
+  /** Alias of the place after the last transform; no transform can have this name. */
+  public static final String END_OF_CHAIN = "";
 
-  private static final String PROBE = "topic";
+  private static final String PROBE_TOPIC = "topic";
   private static final String FILTER = "org.apache.kafka.connect.transforms.Filter";
 
   private final List<Step> steps;
 
   /**
-   * A transform at its place.
+   * Transform at its place in the chain.
    *
-   * @param alias its name in the configuration
+   * @param alias name in the configuration
    */
   private record Step(
       String alias, String className, SymbolicTransform transform, TransformPredicate condition) {}
@@ -40,10 +43,10 @@ public final class TransformChain {
   }
 
   /**
-   * Reads the chain.
+   * Read the chain of a connector.
    *
-   * @param config a connector's configuration
-   * @param observers classes that pass all records on as they are: this plugin's own
+   * @param config the connector's configuration
+   * @param observers classes that pass all records unchanged: this plugin's own transform
    */
   public static TransformChain of(
       final Map<String, String> config, final Collection<String> observers) {
@@ -61,7 +64,7 @@ public final class TransformChain {
   }
 
   private static ConnectorOptions below(final ConnectorOptions connector, final String alias) {
-    return connector.below("transforms." + alias + ".");
+    return connector.withPrefix("transforms." + alias + ".");
   }
 
   private static ConnectorOptions lastOfItsClass(
@@ -71,7 +74,7 @@ public final class TransformChain {
     ConnectorOptions last = options;
     for (final String alias : aliases) {
       final ConnectorOptions other = below(connector, alias);
-      if (options.isSame("type", other)) {
+      if (options.hasSameValue("type", other)) {
         last = other;
       }
     }
@@ -82,7 +85,7 @@ public final class TransformChain {
     try {
       return connector.list("transforms").stream().distinct().toList();
     } catch (final UnusableOptionException e) {
-      // Of a chain that is not known everything behind it is unknown.
+      // An unreadable list becomes one unknown transform, so that everything after it is unknown.
       return List.of("transforms");
     }
   }
@@ -99,10 +102,11 @@ public final class TransformChain {
       final TransformPredicate condition =
           conditions.computeIfAbsent(
               name.get(),
-              key -> TransformPredicate.of(key, connector.below("predicates." + key + ".")));
+              key ->
+                  TransformPredicate.parse(key, connector.withPrefix("predicates." + key + ".")));
       return transform.flag("negate", false) ? condition.negated() : condition;
     } catch (final UnusableOptionException e) {
-      return TransformPredicate.of("", new ConnectorOptions(Map.of()));
+      return TransformPredicate.parse("", new ConnectorOptions(Map.of()));
     }
   }
 
@@ -114,28 +118,29 @@ public final class TransformChain {
       final TransformPredicate condition) {
     String className = "of unknown class";
     try {
-      className = SupportedTransforms.fullName(options.required("type"), observers);
+      className = SupportedTransforms.qualifiedName(options.required("type"), observers);
       final String name = className;
       final Optional<SymbolicTransform> known =
           observers.contains(name)
               ? Optional.of(record -> List.of(record))
-              : SupportedTransforms.of(name, options, last);
+              : SupportedTransforms.create(name, options, last);
       return new Step(
           alias,
           name,
-          known.orElseGet(() -> losing(alias, name, "what it does is not known")),
+          known.orElseGet(() -> unknownAfter(alias, name, "what it does is not known")),
           condition);
     } catch (final UnusableOptionException e) {
-      return new Step(alias, className, losing(alias, className, e.getMessage()), condition);
+      return new Step(alias, className, unknownAfter(alias, className, e.getMessage()), condition);
     }
   }
 
-  private static SymbolicTransform losing(
+  private static SymbolicTransform unknownAfter(
       final String alias, final String className, final String why) {
-    return record -> List.of(record.lost(lossBy(alias, className, why)));
+    return record -> List.of(record.asUnknown(unknownReason(alias, className, why)));
   }
 
-  private static String lossBy(final String alias, final String className, final String why) {
+  private static String unknownReason(
+      final String alias, final String className, final String why) {
     return "Columns and topics behind transform '"
         + alias
         + "' ("
@@ -145,7 +150,7 @@ public final class TransformChain {
         + ".";
   }
 
-  /** The name of the first transform of a class. */
+  /** Return the alias of the first transform of a class. */
   public Optional<String> aliasOf(final String className) {
     return steps.stream()
         .filter(step -> step.className.equals(className))
@@ -153,86 +158,96 @@ public final class TransformChain {
         .findFirst();
   }
 
-  /** Whether topics may change in it: then one at its end does not tell which one it was. */
-  public boolean mayRoute() {
-    return apply(SymbolicRecord.startingAs(PROBE)).stream()
-            .anyMatch(way -> !way.topic().equals(new TopicName.Known(PROBE)))
+  /**
+   * Return true if the chain may change topics, so that the topic after it does not identify the
+   * one before.
+   */
+  public boolean mayChangeTopic() {
+    return apply(SymbolicRecord.initial(PROBE_TOPIC)).stream()
+            .anyMatch(branch -> !branch.topic().equals(new TopicName.Known(PROBE_TOPIC)))
         || steps.stream().anyMatch(step -> step.className.endsWith("Router"));
   }
 
-  /** Whether a transform of a class is in it. */
+  /** Return true if the chain contains a transform of a class. */
   public boolean has(final String className) {
     return aliasOf(className).isPresent();
   }
 
-  /** Those before one; all if it is not in the chain. */
+  /** Return the part before a transform; the entire chain if it is not in it. */
   public TransformChain before(final String alias) {
-    final int place = steps.stream().map(Step::alias).toList().indexOf(alias);
-    return new TransformChain(steps.subList(0, place < 0 ? steps.size() : place));
+    final int index = steps.stream().map(Step::alias).toList().indexOf(alias);
+    return new TransformChain(steps.subList(0, index < 0 ? steps.size() : index));
   }
 
-  /** Those after one; none if it is not in the chain. */
+  /** Return the part after a transform; an empty chain if it is not in it. */
   public TransformChain after(final String alias) {
-    final int place = steps.stream().map(Step::alias).toList().indexOf(alias);
-    return new TransformChain(steps.subList(place < 0 ? steps.size() : place + 1, steps.size()));
+    final int index = steps.stream().map(Step::alias).toList().indexOf(alias);
+    return new TransformChain(steps.subList(index < 0 ? steps.size() : index + 1, steps.size()));
   }
 
   /**
-   * Applies the transforms to a record.
+   * Apply the transforms to a record.
    *
-   * @return what may come out; empty if nothing can
+   * @return possible results; empty if no record passes
    */
   public List<SymbolicRecord> apply(final SymbolicRecord record) {
-    List<SymbolicRecord> ways = List.of(record);
+    List<SymbolicRecord> branches = List.of(record);
     for (final Step step : steps) {
       final List<SymbolicRecord> next = new ArrayList<>();
-      ways.forEach(way -> next.addAll(apply(step, way)));
-      ways = limited(next.stream().distinct().toList());
+      branches.forEach(branch -> next.addAll(apply(step, branch)));
+      branches = limitBranches(next.stream().distinct().toList());
     }
-    return ways;
+    return branches;
   }
 
   private static List<SymbolicRecord> apply(final Step step, final SymbolicRecord record) {
     try {
-      final Outcome outcome = step.condition.test().apply(record);
+      final Outcome outcome = step.condition.evaluate().apply(record);
       final List<SymbolicRecord> result = new ArrayList<>();
-      outcome.met().forEach(met -> result.addAll(step.transform.apply(met)));
+      outcome.satisfied().forEach(satisfied -> result.addAll(step.transform.apply(satisfied)));
       final boolean isFilter =
           step.className.equals(FILTER)
               && !outcome.isDecided()
               && step.condition.dependsOn().isPresent();
       outcome
-          .unmet()
+          .unsatisfied()
           .forEach(
-              unmet ->
+              unsatisfied ->
                   result.add(
-                      isFilter ? unmet.filteredOn(step.condition.dependsOn().get()) : unmet));
+                      isFilter
+                          ? unsatisfied.withFilter(step.condition.dependsOn().get())
+                          : unsatisfied));
       return result;
     } catch (final UnusableOptionException e) {
-      return List.of(record.lost(lossBy(step.alias, step.className, e.getMessage())));
+      return List.of(record.asUnknown(unknownReason(step.alias, step.className, e.getMessage())));
     }
   }
 
-  /** Too many ways become one for each topic; where that does not help, nothing is known. */
-  private static List<SymbolicRecord> limited(final List<SymbolicRecord> ways) {
-    if (ways.size() <= MAX_WAYS) {
-      return ways;
+  /**
+   * Merge branches per topic if there are too many; if that does not suffice, everything is
+   * unknown.
+   */
+  private static List<SymbolicRecord> limitBranches(final List<SymbolicRecord> branches) {
+    if (branches.size() <= MAX_BRANCHES) {
+      return branches;
     }
-    final List<SymbolicRecord> merged = byTopic(ways, SymbolicRecord::merged);
-    return merged.size() <= MAX_WAYS
+    final List<SymbolicRecord> merged = byTopic(branches, SymbolicRecord::merged);
+    return merged.size() <= MAX_BRANCHES
         ? merged
-        : List.of(merged.get(0).lost("Records take too many ways through the transforms."));
+        : List.of(merged.get(0).asUnknown("Records take too many ways through the transforms."));
   }
 
-  /** One record for each topic to which it may go. */
-  public static List<SymbolicRecord> byTopic(final List<SymbolicRecord> ways) {
-    return byTopic(ways, SymbolicRecord::anyOf);
+  /** Merge branches into one record per topic. */
+  public static List<SymbolicRecord> byTopic(final List<SymbolicRecord> branches) {
+    return byTopic(branches, SymbolicRecord::anyOf);
   }
 
   private static List<SymbolicRecord> byTopic(
-      final List<SymbolicRecord> ways, final Function<List<SymbolicRecord>, SymbolicRecord> union) {
+      final List<SymbolicRecord> branches,
+      final Function<List<SymbolicRecord>, SymbolicRecord> union) {
     final Map<TopicName, List<SymbolicRecord>> groups = new LinkedHashMap<>();
-    ways.forEach(way -> groups.computeIfAbsent(way.topic(), topic -> new ArrayList<>()).add(way));
+    branches.forEach(
+        branch -> groups.computeIfAbsent(branch.topic(), topic -> new ArrayList<>()).add(branch));
     return groups.values().stream().map(union).toList();
   }
 }

@@ -8,26 +8,26 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A predicate: when its transform is applied.
+ * Kafka Connect predicate, which decides whether a transform is applied.
  *
- * @param test what it says of a record
- * @param dependsOn what of a record's content it looks at
+ * @param evaluate outcome for a record
+ * @param dependsOn part of the record's content that the predicate reads
  */
 record TransformPredicate(
-    Function<SymbolicRecord, Outcome> test, Optional<Contribution> dependsOn) {
+    Function<SymbolicRecord, Outcome> evaluate, Optional<Contribution> dependsOn) {
   private static final String KAFKA = "org.apache.kafka.connect.transforms.predicates.";
 
-  /** The condition of a transform that has none. */
+  /** Predicate of a transform without one. */
   static final TransformPredicate ALWAYS =
       new TransformPredicate(Outcome::always, Optional.empty());
 
   /**
-   * What a predicate says. Where it may say either, both records that there may be.
+   * Outcome of a predicate; an undecided predicate returns the record on both sides.
    *
-   * @param met records of which it is true
-   * @param unmet those of which it is not
+   * @param satisfied records for which the predicate holds
+   * @param unsatisfied records for which it does not
    */
-  record Outcome(List<SymbolicRecord> met, List<SymbolicRecord> unmet) {
+  record Outcome(List<SymbolicRecord> satisfied, List<SymbolicRecord> unsatisfied) {
     static Outcome always(final SymbolicRecord record) {
       return new Outcome(List.of(record), List.of());
     }
@@ -36,25 +36,25 @@ record TransformPredicate(
       return new Outcome(List.of(), List.of(record));
     }
 
-    static Outcome either(final SymbolicRecord record) {
+    static Outcome oneOf(final SymbolicRecord record) {
       return new Outcome(List.of(record), List.of(record));
     }
 
     Outcome negated() {
-      return new Outcome(unmet, met);
+      return new Outcome(unsatisfied, satisfied);
     }
 
     boolean isDecided() {
-      return met.isEmpty() || unmet.isEmpty();
+      return satisfied.isEmpty() || unsatisfied.isEmpty();
     }
   }
 
   /**
-   * Reads a predicate.
+   * Read a predicate.
    *
-   * @param options its own
+   * @param options the predicate's own
    */
-  static TransformPredicate of(final String name, final ConnectorOptions options) {
+  static TransformPredicate parse(final String name, final ConnectorOptions options) {
     try {
       final String type = options.required("type");
       return switch (type.contains(".") ? type : KAFKA + type) {
@@ -70,9 +70,9 @@ record TransformPredicate(
     }
   }
 
-  /** The same, true where this one is not. */
+  /** Return the negated predicate. */
   TransformPredicate negated() {
-    return new TransformPredicate(test.andThen(Outcome::negated), dependsOn);
+    return new TransformPredicate(evaluate.andThen(Outcome::negated), dependsOn);
   }
 
   private static TransformPredicate topicNameMatches(final BoundedRegex pattern) {
@@ -81,7 +81,7 @@ record TransformPredicate(
           if (record.topic() instanceof final TopicName.Known known) {
             return pattern.matches(known.name()) ? Outcome.always(record) : Outcome.never(record);
           }
-          return Outcome.either(record);
+          return Outcome.oneOf(record);
         },
         Optional.empty());
   }
@@ -112,6 +112,6 @@ record TransformPredicate(
 
   private static TransformPredicate unknown(final String reason) {
     return new TransformPredicate(
-        record -> Outcome.either(record.noting(reason)), Optional.empty());
+        record -> Outcome.oneOf(record.withReason(reason)), Optional.empty());
   }
 }

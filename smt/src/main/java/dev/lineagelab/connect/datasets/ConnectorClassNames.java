@@ -3,18 +3,21 @@ package dev.lineagelab.connect.datasets;
 
 import java.util.Collection;
 
-/** Names of connector classes: Connect takes them without package, and without "Connector" too. */
+/**
+ * Matches names of connector classes. Connect accepts them without package, and without the suffix
+ * "Connector".
+ */
 final class ConnectorClassNames {
   private static final String SUFFIX = "Connector";
 
   private ConnectorClassNames() {}
 
-  /** Whether a name out of a configuration means one of these classes. */
-  static boolean isAnyOf(final Collection<String> fullNames, final String given) {
-    return fullNames.stream().anyMatch(fullName -> isSame(fullName, given));
+  /** Return true if a configured name refers to one of these classes. */
+  static boolean matchesAny(final Collection<String> fullNames, final String given) {
+    return fullNames.stream().anyMatch(fullName -> matches(fullName, given));
   }
 
-  private static boolean isSame(final String fullName, final String given) {
+  private static boolean matches(final String fullName, final String given) {
     final String simple = fullName.substring(fullName.lastIndexOf('.') + 1);
     final String pruned =
         simple.endsWith(SUFFIX) ? simple.substring(0, simple.length() - SUFFIX.length()) : simple;

@@ -10,42 +10,43 @@ import dev.lineagelab.connect.model.DatasetNamespaces;
 import java.util.Optional;
 
 /**
- * A connector as resolvers see it.
+ * Input of a resolver: a connector, its options, and the namespaces of datasets.
  *
- * @param options its configuration
+ * @param options the connector's configuration
  */
 public record ConnectorContext(
-    ConnectorDefinition view, ConnectorOptions options, DatasetNamespaces names) {
-  static ConnectorContext of(final ConnectorDefinition view, final DatasetNamespaces names) {
-    return new ConnectorContext(view, new ConnectorOptions(view.config()), names);
+    ConnectorDefinition definition, ConnectorOptions options, DatasetNamespaces namespaces) {
+  static ConnectorContext of(
+      final ConnectorDefinition definition, final DatasetNamespaces namespaces) {
+    return new ConnectorContext(definition, new ConnectorOptions(definition.config()), namespaces);
   }
 
-  /** A dataset under the namespace that all use for its store. */
+  /** Return a dataset under its canonical namespace. */
   public Dataset dataset(final String namespace, final String name) {
-    return new Dataset(names.canonical().apply(namespace), name);
+    return new Dataset(namespaces.canonical().apply(namespace), name);
   }
 
   /**
-   * A topic of the Kafka cluster that the connector's records go through: the worker's, unless its
-   * producer or consumer is sent to another one.
+   * Return a topic of the connector's Kafka cluster: the worker's, unless the configuration
+   * overrides the bootstrap servers of its producer or consumer.
    */
   public Dataset topic(final String name) {
-    return new Dataset(kafkaNamespace(), name);
+    return new Dataset(ownKafkaNamespace(), name);
   }
 
-  private String kafkaNamespace() {
-    final String client = view.type() == ConnectorType.SINK ? "consumer" : "producer";
+  private String ownKafkaNamespace() {
+    final String client = definition.type() == ConnectorType.SINK ? "consumer" : "producer";
     try {
-      return kafka(options.text(client + ".override.bootstrap.servers"))
-          .map(names.canonical())
-          .orElse(names.kafka());
+      return kafkaNamespace(options.text(client + ".override.bootstrap.servers"))
+          .map(namespaces.canonical())
+          .orElse(namespaces.kafka());
     } catch (final UnusableOptionException e) {
-      return names.kafka();
+      return namespaces.kafka();
     }
   }
 
-  /** The namespace of a Kafka cluster: its first server. */
-  static Optional<String> kafka(final Optional<String> bootstrapServers) {
+  /** Return the namespace of a Kafka cluster, named after its first bootstrap server. */
+  static Optional<String> kafkaNamespace(final Optional<String> bootstrapServers) {
     return bootstrapServers
         .map(servers -> servers.split(",", -1)[0].strip())
         .filter(server -> !server.isEmpty())

@@ -24,36 +24,37 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/** Collects what is found of a connector, in any order. */
+/** Collects the lineage of a connector, in any order. */
 final class ConnectorLineageBuilder {
   private final SortedSet<Dataset> inputs = new TreeSet<>();
   private final SortedSet<Dataset> outputs = new TreeSet<>();
   private final Map<Dataset, Map<Dataset, ColumnLineage>> pairs = new TreeMap<>();
   private final Map<Dataset, DatasetSchema> schemas = new TreeMap<>();
-  private final Map<Dataset, Map<String, Field>> more = new TreeMap<>();
+  private final Map<Dataset, Map<String, Field>> extraColumns = new TreeMap<>();
   private final Map<Dataset, List<Symlink>> symlinks = new TreeMap<>();
   private final SortedSet<String> notes = new TreeSet<>();
 
-  void input(final Dataset dataset) {
+  void addInput(final Dataset dataset) {
     inputs.add(dataset);
   }
 
-  void output(final Dataset dataset) {
+  void addOutput(final Dataset dataset) {
     outputs.add(dataset);
   }
 
-  void note(final String note) {
+  void addNote(final String note) {
     notes.add(note);
   }
 
-  void notes(final Collection<String> more) {
+  void addNotes(final Collection<String> more) {
     notes.addAll(more);
   }
 
   /**
-   * Of several schemas of one dataset the columns of all: more than one topic can go to a table.
+   * Add a schema; a dataset with several schemas, such as a table fed by several topics, gets the
+   * columns of all.
    */
-  void schema(final Dataset dataset, final Integer version, final List<Field> fields) {
+  void addSchema(final Dataset dataset, final Integer version, final List<Field> fields) {
     schemas.merge(
         dataset,
         new DatasetSchema(null, version, fields),
@@ -61,9 +62,9 @@ final class ConnectorLineageBuilder {
             new DatasetSchema(null, known.version(), union(known.fields(), more.fields())));
   }
 
-  /** A column that a dataset has too, if its schema is known by other ways at the end. */
-  void column(final Dataset dataset, final Field field) {
-    more.computeIfAbsent(dataset, key -> new TreeMap<>()).put(field.name(), field);
+  /** Add a column to a dataset, effective only if its schema is known when the lineage is built. */
+  void addColumn(final Dataset dataset, final Field field) {
+    extraColumns.computeIfAbsent(dataset, key -> new TreeMap<>()).put(field.name(), field);
   }
 
   private static List<Field> union(final List<Field> known, final List<Field> more) {
@@ -74,14 +75,14 @@ final class ConnectorLineageBuilder {
     return all;
   }
 
-  void symlinks(final Dataset dataset, final List<Symlink> more) {
+  void addSymlinks(final Dataset dataset, final List<Symlink> more) {
     if (!more.isEmpty()) {
       symlinks.put(dataset, List.copyOf(more));
     }
   }
 
-  /** Data of the one reaches the other. Said twice, both hold. */
-  void pair(final Dataset input, final Dataset output, final ColumnLineage columns) {
+  /** Add data flow from an input to an output; column lineage of the same pair is merged. */
+  void addPair(final Dataset input, final Dataset output, final ColumnLineage columns) {
     inputs.add(input);
     outputs.add(output);
     pairs
@@ -100,12 +101,12 @@ final class ConnectorLineageBuilder {
   }
 
   /**
-   * What is known of columns as edges.
+   * Convert column origins to edges.
    *
-   * @param names which part of the record is which column of the input
-   * @param filters on what the rows depend
+   * @param names input column of an origin
+   * @param filters contributions that decide on rows
    */
-  static ColumnLineage lineage(
+  static ColumnLineage columnLineage(
       final ColumnOrigins columns,
       final Dataset input,
       final Function<Origin, Optional<InputColumn>> names,
@@ -143,7 +144,7 @@ final class ConnectorLineageBuilder {
         (input, byOutput) ->
             byOutput.forEach(
                 (output, columns) -> all.add(new DatasetPair(input, output, columns))));
-    more.forEach(
+    extraColumns.forEach(
         (dataset, columns) ->
             schemas.computeIfPresent(
                 dataset,

@@ -18,16 +18,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds the lineage of any connector, with the resolvers that there are on the class path. */
+/** Extracts the lineage of any connector, with the dataset resolvers on the class path. */
 public final class ConnectorLineageExtractor implements LineageExtractor {
-  /** This plugin's own transform: it passes records on as they are, wherever it stands. */
+  /** This plugin's own transform, which passes records unchanged at any place of a chain. */
   static final String OWN_TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform";
 
   private final DatasetResolvers resolvers;
 
-  /** With all resolvers beside this class: a plugin's class loader is not that of its threads. */
+  /**
+   * Load all resolvers from the plugin's own class loader; the context class loader of its threads
+   * is another.
+   */
   public ConnectorLineageExtractor() {
-    this(DatasetResolvers.of(ConnectorLineageExtractor.class.getClassLoader()));
+    this(DatasetResolvers.load(ConnectorLineageExtractor.class.getClassLoader()));
   }
 
   ConnectorLineageExtractor(final DatasetResolvers resolvers) {
@@ -42,14 +45,15 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
     final List<ObservedTopic> seen =
         topics.stream().sorted(Comparator.comparing(ObservedTopic::topic)).toList();
     final Optional<DatasetResolver> resolver =
-        Optional.ofNullable(view.connectorClass()).flatMap(resolvers::of);
+        Optional.ofNullable(view.connectorClass()).flatMap(resolvers::find);
     try {
       return describe(view, seen, names, resolver, new ConnectorLineageBuilder());
     } catch (final RuntimeException | LinkageError | StackOverflowError e) {
-      final ConnectorLineageBuilder topicsAlone = new ConnectorLineageBuilder();
+      final ConnectorLineageBuilder topicsOnly = new ConnectorLineageBuilder();
       resolver.ifPresent(
-          failing -> topicsAlone.note(resolvers.failed(failing, view.connectorClass(), e)));
-      return describe(view, seen, names, Optional.empty(), topicsAlone);
+          failing ->
+              topicsOnly.addNote(resolvers.reportFailure(failing, view.connectorClass(), e)));
+      return describe(view, seen, names, Optional.empty(), topicsOnly);
     }
   }
 
@@ -62,25 +66,25 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
     final ConnectorContext connector = ConnectorContext.of(view, names);
     final List<String> notes = new ArrayList<>();
     final DeclaredDatasets declared = DeclaredDatasets.parse(declarations(connector), notes);
-    result.notes(notes);
+    result.addNotes(notes);
     if (!view.complete()) {
-      TopicOnlyExtractor.describe(connector, seen, declared, result);
+      TopicOnlyExtractor.extract(connector, seen, declared, result);
       return result.build();
     }
     final TransformChain chain = TransformChain.of(view.config(), List.of(OWN_TRANSFORM));
-    final DatasetResolver resolver = known.orElseGet(() -> new NoResolver(declared));
+    final DatasetResolver resolver = known.orElseGet(() -> new UnsupportedClassResolver(declared));
     if (view.type() == ConnectorType.SOURCE) {
-      new SourceLineageExtractor(connector, chain, resolver, declared, result).describe(seen);
+      new SourceLineageExtractor(connector, chain, resolver, declared, result).extract(seen);
     } else {
-      new SinkLineageExtractor(connector, chain, resolver, declared, result).describe(seen);
+      new SinkLineageExtractor(connector, chain, resolver, declared, result).extract(seen);
     }
     return result.build();
   }
 
-  /** Of the first transform of ours that has them. */
+  /** Return the declarations of the first own transform that has some. */
   private static String declarations(final ConnectorContext connector) {
-    return connector.view().config().entrySet().stream()
-        .filter(option -> ConnectorClassNames.isAnyOf(List.of(OWN_TRANSFORM), option.getValue()))
+    return connector.definition().config().entrySet().stream()
+        .filter(option -> ConnectorClassNames.matchesAny(List.of(OWN_TRANSFORM), option.getValue()))
         .map(Map.Entry::getKey)
         .filter(name -> name.startsWith("transforms.") && name.endsWith(".type"))
         .sorted()
@@ -98,36 +102,36 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
     }
   }
 
-  /** For classes that no resolver knows. */
-  private record NoResolver(DeclaredDatasets declared) implements DatasetResolver {
+  /** Resolver for connector classes that no other resolver supports. */
+  private record UnsupportedClassResolver(DeclaredDatasets declared) implements DatasetResolver {
     @Override
-    public boolean knows(final String connectorClass) {
+    public boolean supports(final String connectorClass) {
       return true;
     }
 
     @Override
-    public Resolution<SourceStream> streams(
+    public Resolution<SourceStream> sourceStreams(
         final ConnectorContext connector, final List<ObservedTopic> seen) {
       return unknown(connector, "reads");
     }
 
     @Override
-    public Resolution<SinkTarget> targets(
+    public Resolution<SinkTarget> sinkTargets(
         final ConnectorContext connector, final SymbolicRecord record) {
       return unknown(connector, "writes");
     }
 
     private <T> Resolution<T> unknown(final ConnectorContext connector, final String does) {
       return declared.isEmpty()
-          ? Resolution.because(
+          ? Resolution.unknown(
               "What connectors of class "
-                  + connector.view().connectorClass()
+                  + connector.definition().connectorClass()
                   + " "
                   + does
                   + " besides topics is not known; the transform's option '"
                   + DeclaredDatasets.OPTION
                   + "' can tell.")
-          : Resolution.none();
+          : Resolution.empty();
     }
   }
 }

@@ -6,36 +6,38 @@ import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.List;
 
 /**
- * Knows the datasets of a family of connectors besides topics. Found by ServiceLoader. Without
- * state: one instance serves all connectors.
+ * Resolves the datasets of one family of connectors, topics aside. Discovered by ServiceLoader.
+ * Stateless: one instance serves all connectors.
  */
 public interface DatasetResolver {
   /**
-   * Whether it knows connectors of a class.
+   * Return true if connectors of a class are supported.
    *
-   * @param connectorClass as a configuration has it, perhaps without package
+   * @param connectorClass as configured, possibly without package
    */
-  boolean knows(String connectorClass);
+  boolean supports(String connectorClass);
 
   /**
-   * What a source reads, and as which records.
+   * Resolve the datasets that a source reads, and the records it makes of them.
    *
-   * @param seen topics as they were seen somewhere in the chain
-   * @throws dev.lineagelab.connect.columns.UnusableOptionException the configuration does not tell
+   * @param seen topics observed in the transform chain
+   * @throws dev.lineagelab.connect.columns.UnusableOptionException if the configuration is
+   *     insufficient
    */
-  default Resolution<SourceStream> streams(
+  default Resolution<SourceStream> sourceStreams(
       final ConnectorContext connector, final List<ObservedTopic> seen) {
-    return Resolution.none();
+    return Resolution.empty();
   }
 
   /**
-   * Where a sink puts a record.
+   * Resolve the datasets to which a sink writes a record.
    *
-   * @param record as the chain leaves it
-   * @throws dev.lineagelab.connect.columns.UnusableOptionException the configuration does not tell
+   * @param record output of the transform chain
+   * @throws dev.lineagelab.connect.columns.UnusableOptionException if the configuration is
+   *     insufficient
    */
-  default Resolution<SinkTarget> targets(
+  default Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final SymbolicRecord record) {
-    return Resolution.none();
+    return Resolution.empty();
   }
 }

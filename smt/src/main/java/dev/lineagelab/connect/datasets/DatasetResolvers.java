@@ -14,35 +14,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The resolvers that there are. Anybody can add one: what one of them throws is named in the log,
- * once, and costs no more than what it would have told.
+ * Registry of dataset resolvers, third-party ones included. A resolver that throws is logged once
+ * per class and error type; its connectors then have topics only.
  */
 final class DatasetResolvers {
   private static final Logger LOG = LoggerFactory.getLogger(DatasetResolvers.class);
 
   private final List<DatasetResolver> resolvers;
-  private final Set<String> told = ConcurrentHashMap.newKeySet();
+  private final Set<String> reportedFailures = ConcurrentHashMap.newKeySet();
 
   DatasetResolvers(final List<DatasetResolver> resolvers) {
     this.resolvers = List.copyOf(resolvers);
   }
 
   /**
-   * All that a class loader finds. Those that others add come before the plugin's, of which the
-   * table comes last.
+   * Load all resolvers that a class loader finds. Third-party resolvers precede the plugin's own;
+   * the template resolver is last.
    */
-  static DatasetResolvers of(final ClassLoader loader) {
+  static DatasetResolvers load(final ClassLoader loader) {
     final List<DatasetResolver> found = new ArrayList<>();
     final Iterator<DatasetResolver> services =
         ServiceLoader.load(DatasetResolver.class, loader).iterator();
     while (addNext(services, found)) {
-      // Goes on behind an entry that is no resolver.
+      // addNext skips entries that cannot be loaded.
     }
     found.sort(Comparator.comparing(DatasetResolvers::rank));
     return new DatasetResolvers(found);
   }
 
-  /** Whether there may be more: the iterator has moved on where it throws. */
+  /**
+   * Load the next resolver; return true if there may be more. An iterator that throws has advanced.
+   */
   private static boolean addNext(
       final Iterator<DatasetResolver> services, final List<DatasetResolver> found) {
     try {
@@ -62,29 +64,31 @@ final class DatasetResolvers {
     return group + resolver.getClass().getName();
   }
 
-  /** The first one that knows connectors of a class. */
-  Optional<DatasetResolver> of(final String connectorClass) {
-    return resolvers.stream().filter(resolver -> knows(resolver, connectorClass)).findFirst();
+  /** Return the first resolver that supports a class. */
+  Optional<DatasetResolver> find(final String connectorClass) {
+    return resolvers.stream().filter(resolver -> supports(resolver, connectorClass)).findFirst();
   }
 
-  private boolean knows(final DatasetResolver resolver, final String connectorClass) {
+  private boolean supports(final DatasetResolver resolver, final String connectorClass) {
     try {
-      return resolver.knows(connectorClass);
+      return resolver.supports(connectorClass);
     } catch (final RuntimeException | LinkageError | StackOverflowError e) {
-      failed(resolver, connectorClass, e);
+      reportFailure(resolver, connectorClass, e);
       return false;
     }
   }
 
   /**
-   * Names a failure unless that was done; returns a sentence for people. It is part of events, and
-   * so has no message that may quote a secret.
+   * Log a failure unless it was logged before.
+   *
+   * @return sentence for users, which becomes part of events and therefore omits the exception's
+   *     message: that may quote a secret
    */
-  String failed(
+  String reportFailure(
       final DatasetResolver resolver, final String connectorClass, final Throwable failure) {
     final String what =
         resolver.getClass().getName() + " failed for connectors of class " + connectorClass;
-    if (told.add(what + failure.getClass())) {
+    if (reportedFailures.add(what + failure.getClass())) {
       LOG.error("{}; of those only topics are told, from now on without a word", what, failure);
     }
     return "Only topics are told: " + what + " (" + failure.getClass().getName() + ").";

@@ -20,9 +20,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What Debezium makes of a table's rows: the row before and after, and what happened to it. */
+/** Debezium's change events: the row before and after a change, and its metadata. */
 final class DebeziumChangeEvents {
-  /** Fields of the structs that Debezium makes of some columns: points, vectors, big numbers. */
+  /**
+   * Fields of the structs that Debezium uses for points, vectors and arbitrary-precision numbers.
+   */
   private static final Set<String> IN_COLUMNS =
       Set.of("scale", "value", "x", "y", "wkb", "srid", "dimensions", "vector");
 
@@ -34,19 +36,19 @@ final class DebeziumChangeEvents {
 
   DebeziumChangeEvents(final DebeziumDatabase database, final ConnectorOptions options) {
     this.database = database;
-    for (final String option : options.namesBelow("column.mask.")) {
+    for (final String option : options.namesWithPrefix("column.mask.")) {
       options.list(option).forEach(pattern -> masked.add(BoundedRegex.ignoringCase(pattern)));
     }
   }
 
   /**
-   * The change events of a table.
+   * Return the change events of a table.
    *
-   * @param path of the table as Debezium's options name it
+   * @param path of the table as in Debezium's options
    */
   SourceStream stream(final Dataset table, final String topic, final String path) {
     final SymbolicRecord record =
-        SymbolicRecord.startingAs(
+        SymbolicRecord.initial(
             topic, new Passthrough(Origin.of(Part.KEY), IN_COLUMNS), value(topic));
     return new SourceStream(table, record, origin -> column(origin, path), false);
   }
@@ -65,10 +67,13 @@ final class DebeziumChangeEvents {
     fields.put("source", new Passthrough(value.child("source"), Set.of()));
     fields.put("transaction", new Passthrough(value.child("transaction"), Set.of()));
     OTHERS.forEach(name -> fields.put(name, new PassthroughColumn(value.child(name), Set.of())));
-    return StructValue.exactly(topic + ".Envelope", fields);
+    return StructValue.closed(topic + ".Envelope", fields);
   }
 
-  /** What is not of the row is of the database's log: no column. */
+  /**
+   * Return the column of an origin; metadata of the change comes from the database log and has
+   * none.
+   */
   private Optional<InputColumn> column(final Origin origin, final String path) {
     final List<String> steps = origin.path();
     if (origin.part() == Part.KEY && !steps.isEmpty()) {
@@ -84,7 +89,7 @@ final class DebeziumChangeEvents {
     return new InputColumn(name, masked.stream().anyMatch(pattern -> isMatch(pattern, fullName)));
   }
 
-  /** In doubt a column is hidden. */
+  /** Return true if a column is masked; an undecided match counts as masked. */
   private static boolean isMatch(final BoundedRegex pattern, final String column) {
     try {
       return pattern.matches(column);

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * Debezium's connectors. The tables are those that the configuration names, and those after which
- * the schemas of records are called that were seen: routing changes topics, not schemas.
+ * Debezium's source connectors. Tables come from the configuration, and from the names of observed
+ * schemas: routing changes topics, not schema names.
  */
 public final class DebeziumResolver implements DatasetResolver {
   private static final Pattern LITERAL = Pattern.compile("[\\w$ \\-]+(\\.[\\w$ \\-]+)*");
@@ -28,20 +28,21 @@ public final class DebeziumResolver implements DatasetResolver {
   private static final List<String> SCHEMA_KINDS = List.of(".Envelope", ".Value", ".Key");
 
   @Override
-  public boolean knows(final String connectorClass) {
+  public boolean supports(final String connectorClass) {
     return database(connectorClass).isPresent();
   }
 
   private static Optional<DebeziumDatabase> database(final String connectorClass) {
     return DebeziumDatabase.ALL.stream()
-        .filter(db -> ConnectorClassNames.isAnyOf(List.of(db.connectorClass()), connectorClass))
+        .filter(db -> ConnectorClassNames.matchesAny(List.of(db.connectorClass()), connectorClass))
         .findFirst();
   }
 
   @Override
-  public Resolution<SourceStream> streams(
+  public Resolution<SourceStream> sourceStreams(
       final ConnectorContext connector, final List<ObservedTopic> seen) {
-    final DebeziumDatabase database = database(connector.view().connectorClass()).orElseThrow();
+    final DebeziumDatabase database =
+        database(connector.definition().connectorClass()).orElseThrow();
     final ConnectorOptions options = connector.options();
     final String prefix = options.required("topic.prefix");
     final Set<String> paths = new TreeSet<>(literalTables(database, options));
@@ -61,7 +62,7 @@ public final class DebeziumResolver implements DatasetResolver {
             ? List.of()
             : List.of(
                 "Tables that '"
-                    + database.include()
+                    + database.tableListOption()
                     + "' does not name one by one are known once a record of them was seen."));
   }
 
@@ -69,7 +70,7 @@ public final class DebeziumResolver implements DatasetResolver {
       final DebeziumDatabase database, final ConnectorContext connector, final String path) {
     final ConnectorOptions options = connector.options();
     final String name =
-        database.outerNames().stream()
+        database.outerNameOptions().stream()
             .flatMap(option -> options.text(option).stream())
             .findFirst()
             .map(outer -> outer + "." + path)
@@ -82,7 +83,7 @@ public final class DebeziumResolver implements DatasetResolver {
     if (connectionString.isPresent()) {
       return database.scheme()
           + "://"
-          + ServerAddress.first(connectionString.get(), database.port());
+          + ServerAddress.hostAndPort(connectionString.get(), database.port());
     }
     return database.scheme()
         + "://"
@@ -91,14 +92,14 @@ public final class DebeziumResolver implements DatasetResolver {
         + options.text("database.port").orElse(Integer.toString(database.port()));
   }
 
-  /** As Debezium calls it: of other characters Kafka allows none. */
+  /** Return Debezium's topic for a table, with characters that Kafka does not allow replaced. */
   private static String topic(
       final ConnectorOptions options, final String prefix, final String path) {
     final String delimiter = options.text("topic.delimiter").orElse(".");
     return (prefix + delimiter + path.replace(".", delimiter)).replaceAll("[^\\w.\\-]", "_");
   }
 
-  /** Tables that are named by themselves, not by a pattern. */
+  /** Return the tables that the configuration names literally, not by a pattern. */
   private static List<String> literalTables(
       final DebeziumDatabase database, final ConnectorOptions options) {
     if (options.has("topic.naming.strategy")
@@ -106,12 +107,14 @@ public final class DebeziumResolver implements DatasetResolver {
       return List.of();
     }
     final List<String> names =
-        options.list(database.include()).stream()
+        options.list(database.tableListOption()).stream()
             .map(item -> item.replace("\\.", "."))
             .filter(item -> LITERAL.matcher(item).matches())
             .toList();
     final List<String> outer =
-        database.databases() == null ? List.of() : options.list(database.databases());
+        database.databaseListOption() == null
+            ? List.of()
+            : options.list(database.databaseListOption());
     return names.stream()
         .flatMap(
             name -> outer.isEmpty() ? Stream.of(name) : outer.stream().map(db -> db + "." + name))
@@ -120,9 +123,11 @@ public final class DebeziumResolver implements DatasetResolver {
   }
 
   private static int expected(final DebeziumDatabase database, final ConnectorOptions options) {
-    final int tables = (int) options.list(database.include()).stream().distinct().count();
+    final int tables = (int) options.list(database.tableListOption()).stream().distinct().count();
     final int databases =
-        database.databases() == null ? 1 : options.list(database.databases()).size();
+        database.databaseListOption() == null
+            ? 1
+            : options.list(database.databaseListOption()).size();
     return tables == 0 ? -1 : tables * databases;
   }
 
@@ -133,7 +138,7 @@ public final class DebeziumResolver implements DatasetResolver {
       final List<ObservedTopic> seen) {
     final TransformChain chain =
         TransformChain.of(
-            connector.view().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
+            connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
     if (RENAMING.stream().anyMatch(chain::has)) {
       return List.of();
     }
@@ -148,7 +153,7 @@ public final class DebeziumResolver implements DatasetResolver {
     return paths;
   }
 
-  /** The table after which a schema is called. */
+  /** Return the table in a schema name. */
   private static Optional<String> tableOf(final Schema schema, final String prefix) {
     if (schema == null || schema.name() == null || !schema.name().startsWith(prefix + ".")) {
       return Optional.empty();

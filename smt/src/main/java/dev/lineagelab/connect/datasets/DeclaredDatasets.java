@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the transform's option {@code datasets} says of the other side of topics: {@code topic ->
- * namespace|name}, several separated by commas. {@code *} stands for any other topic, and {@code
- * ${topic}} in a name for the topic.
+ * Datasets declared by the transform's option {@code datasets}, for connectors of unsupported
+ * classes: comma-separated {@code topic -> namespace|name}. {@code *} is any other topic, {@code
+ * ${topic}} in a name is replaced by the topic.
  */
 final class DeclaredDatasets {
   static final String OPTION = "datasets";
@@ -24,10 +24,10 @@ final class DeclaredDatasets {
   }
 
   /**
-   * Reads the option.
+   * Parse the option.
    *
-   * @param text null if it is not given
-   * @param notes gets a sentence for each part that cannot be read
+   * @param text null if it is not set
+   * @param notes receives a sentence for each invalid entry
    */
   static DeclaredDatasets parse(final String text, final List<String> notes) {
     final Map<String, String[]> byTopic = new LinkedHashMap<>();
@@ -44,8 +44,8 @@ final class DeclaredDatasets {
     return new DeclaredDatasets(byTopic);
   }
 
-  /** The dataset on the other side of a topic. */
-  Optional<Dataset> of(final String topic, final ConnectorContext connector) {
+  /** Return the dataset that feeds a topic, or that a topic feeds. */
+  Optional<Dataset> forTopic(final String topic, final ConnectorContext connector) {
     return Optional.ofNullable(byTopic.getOrDefault(topic, byTopic.get(ANY)))
         .map(
             dataset ->
@@ -53,7 +53,7 @@ final class DeclaredDatasets {
                     dataset[0].replace("${topic}", topic), dataset[1].replace("${topic}", topic)));
   }
 
-  /** Whether nothing is said. */
+  /** Return true if nothing is declared. */
   boolean isEmpty() {
     return byTopic.isEmpty();
   }

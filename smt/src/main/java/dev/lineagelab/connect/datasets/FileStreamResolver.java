@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Kafka's connectors for one text file, of which a line is all there is of a record. */
+/** Kafka's file stream connectors. A record is one line of text. */
 public final class FileStreamResolver implements DatasetResolver {
   private static final List<String> CLASSES =
       List.of(
@@ -31,15 +31,15 @@ public final class FileStreamResolver implements DatasetResolver {
   private static final String TEXT = "string";
 
   @Override
-  public boolean knows(final String connectorClass) {
-    return ConnectorClassNames.isAnyOf(CLASSES, connectorClass);
+  public boolean supports(final String connectorClass) {
+    return ConnectorClassNames.matchesAny(CLASSES, connectorClass);
   }
 
   @Override
-  public Resolution<SourceStream> streams(
+  public Resolution<SourceStream> sourceStreams(
       final ConnectorContext connector, final List<ObservedTopic> seen) {
     final SymbolicRecord record =
-        SymbolicRecord.startingAs(
+        SymbolicRecord.initial(
             connector.options().required("topic"),
             SymbolicValue.ABSENT,
             Leaf.of(TEXT, Origin.of(Part.VALUE)));
@@ -50,7 +50,7 @@ public final class FileStreamResolver implements DatasetResolver {
   }
 
   @Override
-  public Resolution<SinkTarget> targets(
+  public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final SymbolicRecord record) {
     final Optional<Dataset> file = file(connector);
     return new Resolution<>(
@@ -61,14 +61,14 @@ public final class FileStreamResolver implements DatasetResolver {
     return origin.part() == Part.VALUE ? Optional.of(InputColumn.of(LINE)) : Optional.empty();
   }
 
-  /** The sink writes a value as text: of a struct all fields in one line. */
+  /** Return the line that the sink writes: the value as text, a struct with all its fields. */
   private static StructValue lines(final SymbolicValue value) {
     final boolean isLine = value instanceof final Leaf leaf && TEXT.equals(leaf.type());
-    return StructValue.exactly(null, Map.of(LINE, isLine ? value : asText(value)));
+    return StructValue.closed(null, Map.of(LINE, isLine ? value : asText(value)));
   }
 
   private static SymbolicValue asText(final SymbolicValue value) {
-    final ColumnOrigins columns = ColumnOrigins.of(StructValue.exactly(null, Map.of(LINE, value)));
+    final ColumnOrigins columns = ColumnOrigins.of(StructValue.closed(null, Map.of(LINE, value)));
     if (!columns.reasons().isEmpty()) {
       return Unknown.because(String.join(" ", columns.reasons()));
     }
@@ -77,7 +77,7 @@ public final class FileStreamResolver implements DatasetResolver {
     return Leaf.of(TEXT, parts);
   }
 
-  /** Of another path only the worker knows where it begins. */
+  /** Return the file; empty for a relative path, which depends on the worker's directory. */
   private static Optional<Dataset> file(final ConnectorContext connector) {
     final ConnectorOptions options = connector.options();
     return options

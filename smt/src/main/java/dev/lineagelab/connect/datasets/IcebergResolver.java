@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Iceberg's sink. A record goes to all tables, or to those that a field of it names. Where that
- * field is the topic that a transform has put into the record, the tables are known for each topic.
+ * Iceberg sink. A record goes to all tables, or to those that its route field selects. If a
+ * transform copies the topic into that field, the tables are known per topic.
  */
 public final class IcebergResolver implements DatasetResolver {
   private static final List<String> CLASSES =
@@ -29,12 +29,12 @@ public final class IcebergResolver implements DatasetResolver {
   private static final String ROUTE_FIELD = "iceberg.tables.route-field";
 
   @Override
-  public boolean knows(final String connectorClass) {
-    return ConnectorClassNames.isAnyOf(CLASSES, connectorClass);
+  public boolean supports(final String connectorClass) {
+    return ConnectorClassNames.matchesAny(CLASSES, connectorClass);
   }
 
   @Override
-  public Resolution<SinkTarget> targets(
+  public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
     final Optional<SymbolicValue> route =
@@ -71,14 +71,14 @@ public final class IcebergResolver implements DatasetResolver {
     return options.text("iceberg.table." + table + ".route-regex").map(BoundedRegex::of);
   }
 
-  /** Each of the tables can get any record, as a field of it says. */
+  /** Return all routed tables: the content of the route field decides per record. */
   private static Resolution<SinkTarget> byContent(
       final ConnectorContext connector,
       final SymbolicRecord record,
       final SymbolicValue route,
       final List<String> tables) {
     if (route instanceof SymbolicValue.Absent) {
-      return Resolution.because(
+      return Resolution.unknown(
           "Records do not have the field of '" + ROUTE_FIELD + "': they go nowhere.");
     }
     final Set<Contribution> filters = filters(route);
@@ -91,7 +91,7 @@ public final class IcebergResolver implements DatasetResolver {
 
   private static Set<Contribution> filters(final SymbolicValue route) {
     final Set<Contribution> filters = new TreeSet<>();
-    ColumnOrigins.of(SymbolicValue.StructValue.exactly(null, Map.of("route", route)))
+    ColumnOrigins.of(SymbolicValue.StructValue.closed(null, Map.of("route", route)))
         .known()
         .values()
         .forEach(
@@ -107,7 +107,7 @@ public final class IcebergResolver implements DatasetResolver {
       final String table = leaf.constant().toLowerCase(Locale.ROOT);
       return Resolution.of(List.of(target(connector, record, table, Set.of())));
     }
-    return Resolution.because(
+    return Resolution.unknown(
         "Records name their table themselves ('" + ROUTE_FIELD + "'): which ones is not known.");
   }
 
@@ -116,15 +116,15 @@ public final class IcebergResolver implements DatasetResolver {
       final SymbolicRecord record,
       final String table,
       final Set<Contribution> filters) {
-    final IcebergTable place = IcebergTable.of(connector, table);
-    // Only then the table has the columns that the records have.
+    final IcebergTable resolved = IcebergTable.of(connector, table);
+    // Otherwise the table may have other columns than the records.
     final boolean hasSchema =
         connector.options().flag("iceberg.tables.auto-create-enabled", false)
             || connector.options().flag("iceberg.tables.evolve-schema-enabled", false);
     return new SinkTarget(
-        place.dataset(),
-        place.symlinks(),
-        SinkConversions.stored(record.value(), StoreTypeMappings.ICEBERG),
+        resolved.dataset(),
+        resolved.symlinks(),
+        SinkConversions.convertTypes(record.value(), StoreTypeMappings.ICEBERG),
         hasSchema,
         filters);
   }

@@ -10,22 +10,23 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A table of an Iceberg catalog: its place if the catalog's kind tells it, and its name there.
+ * Table of an Iceberg catalog: its storage location if the catalog type determines it, and its
+ * name.
  *
- * <p>Only the catalog knows for sure where a table is that somebody has put elsewhere. The places
- * here are those that catalogs choose for the tables that they make.
+ * <p>Locations are the defaults of each catalog; a table that was created elsewhere is known to the
+ * catalog only.
  */
 record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
   private static final String TABLE = "TABLE";
 
   /**
-   * Finds a table.
+   * Resolve a table.
    *
    * @param name with its namespace, such as {@code sales.orders}
-   * @throws UnusableOptionException neither place nor catalog are known
+   * @throws UnusableOptionException if neither location nor catalog is known
    */
   static IcebergTable of(final ConnectorContext connector, final String name) {
-    final ConnectorOptions catalog = connector.options().below("iceberg.catalog.");
+    final ConnectorOptions catalog = connector.options().withPrefix("iceberg.catalog.");
     final String kind = kind(catalog);
     final Optional<Dataset> logical =
         catalog.text("uri").map(uri -> connector.dataset(logicalNamespace(kind, uri), name));
@@ -51,12 +52,12 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
     return catalog.text("type").orElse(simple).toLowerCase(Locale.ROOT);
   }
 
-  /** Nessie adds a random part to each path. */
+  /** Return false for Nessie, which adds a random suffix to each location. */
   private static boolean hasPlainPaths(final String kind) {
     return !kind.startsWith("nessie");
   }
 
-  /** Hive and Glue keep a database in a folder with an ending. */
+  /** Return the path below the warehouse; Hive and Glue add ".db" to the folder of a database. */
   private static String path(final String kind, final String name) {
     final int dot = name.lastIndexOf('.');
     final boolean hasEnding = kind.startsWith("hive") || kind.startsWith("glue");
@@ -67,7 +68,7 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
 
   private static String logicalNamespace(final String kind, final String uri) {
     return kind.startsWith("hive")
-        ? "hive://" + ServerAddress.first(uri, 9083)
+        ? "hive://" + ServerAddress.hostAndPort(uri, 9083)
         : withoutSecrets(uri);
   }
 

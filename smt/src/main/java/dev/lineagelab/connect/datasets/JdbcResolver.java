@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The JDBC connectors of Confluent and Aiven, by their documentation; not run here. */
+/** JDBC connectors of Confluent and Aiven, from their documentation; not run here. */
 public final class JdbcResolver implements DatasetResolver {
   private static final List<String> CLASSES =
       List.of(
@@ -28,30 +28,30 @@ public final class JdbcResolver implements DatasetResolver {
           "io.aiven.connect.jdbc.JdbcSinkConnector");
 
   @Override
-  public boolean knows(final String connectorClass) {
-    return ConnectorClassNames.isAnyOf(CLASSES, connectorClass);
+  public boolean supports(final String connectorClass) {
+    return ConnectorClassNames.matchesAny(CLASSES, connectorClass);
   }
 
   @Override
-  public Resolution<SourceStream> streams(
+  public Resolution<SourceStream> sourceStreams(
       final ConnectorContext connector, final List<ObservedTopic> seen) {
     final ConnectorOptions options = connector.options();
     final String prefix = options.text("topic.prefix").orElse("");
     if (options.text("query").isPresent()) {
-      return Resolution.because("The connector reads a query: from which tables is not known.");
+      return Resolution.unknown("The connector reads a query: from which tables is not known.");
     }
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final List<String> tables = new ArrayList<>(options.list("table.whitelist"));
     tables.addAll(options.list("table.include.list"));
     if (tables.isEmpty()) {
-      return Resolution.because(
+      return Resolution.unknown(
           "'table.whitelist' names no tables: which ones are read is not known.");
     }
     return Resolution.of(
         tables.stream().map(table -> stream(connector, url, prefix, table)).toList());
   }
 
-  /** The topic has the name of the table alone, without its schema. */
+  /** Return the stream of a table; its topic omits the schema of the table. */
   private static SourceStream stream(
       final ConnectorContext connector,
       final JdbcUrl url,
@@ -60,7 +60,7 @@ public final class JdbcResolver implements DatasetResolver {
     final String simple = table.substring(table.lastIndexOf('.') + 1);
     return new SourceStream(
         connector.dataset(url.namespace(), url.tableName(table)),
-        SymbolicRecord.startingAs(prefix + simple, SymbolicValue.ABSENT, row()),
+        SymbolicRecord.initial(prefix + simple, SymbolicValue.ABSENT, row()),
         JdbcResolver::column,
         false);
   }
@@ -76,12 +76,12 @@ public final class JdbcResolver implements DatasetResolver {
   }
 
   @Override
-  public Resolution<SinkTarget> targets(
+  public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
-    if (connector.view().type() != ConnectorType.SINK
+    if (connector.definition().type() != ConnectorType.SINK
         || !(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.because(Routing.note(record.topic()));
+      return Resolution.unknownTopic(record.topic());
     }
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final String table =
@@ -93,7 +93,7 @@ public final class JdbcResolver implements DatasetResolver {
                 columns(options, record))));
   }
 
-  /** The fields of the value, and what the primary key is made of. */
+  /** Return the columns: the fields of the value, and those of the primary key. */
   private static SymbolicValue columns(
       final ConnectorOptions options, final SymbolicRecord record) {
     final List<String> names = options.list("pk.fields");
@@ -102,26 +102,26 @@ public final class JdbcResolver implements DatasetResolver {
       case "record_key" -> addKey(record.key(), names, fields);
       case "kafka" -> addCoordinates(record, names, fields);
       default -> {
-        // Of the value, whose fields are columns anyway.
+        // Key columns from the value are among its fields.
       }
     }
     final List<String> only = options.list("fields.whitelist");
     if (!only.isEmpty()) {
       only.forEach(name -> fields.putIfAbsent(name, record.value().child(name)));
-      return StructValue.exactly(null, fields);
+      return StructValue.closed(null, fields);
     }
-    if (record.value() instanceof final StructValue tree && tree.isExact()) {
-      tree.fields().forEach(fields::putIfAbsent);
-      return StructValue.exactly(null, fields);
+    if (record.value() instanceof final StructValue struct && struct.isClosed()) {
+      struct.fields().forEach(fields::putIfAbsent);
+      return StructValue.closed(null, fields);
     }
     return new StructValue(null, fields, record.value(), Set.of(), false);
   }
 
   private static void addKey(
       final SymbolicValue key, final List<String> names, final Map<String, SymbolicValue> fields) {
-    if (key instanceof final StructValue tree) {
-      final List<String> all = names.isEmpty() ? List.copyOf(tree.fields().keySet()) : names;
-      all.forEach(name -> fields.put(name, tree.child(name)));
+    if (key instanceof final StructValue struct) {
+      final List<String> all = names.isEmpty() ? List.copyOf(struct.fields().keySet()) : names;
+      all.forEach(name -> fields.put(name, struct.child(name)));
     } else if (!names.isEmpty()) {
       fields.put(names.get(0), key);
     }

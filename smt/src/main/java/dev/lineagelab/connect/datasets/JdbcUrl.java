@@ -8,11 +8,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The parts of a JDBC URL that names are made of. User and password, which may be in it too, are
- * left there.
+ * Parts of a JDBC URL that occur in dataset names. Never contains user or password.
  *
- * @param schema that a table is in whose name has none; empty if that is not known
- * @param hasSchemas whether there is one between a database and its tables
+ * @param schema default schema of tables; empty if unknown
+ * @param hasSchemas true if the database has schemas between database and table
  */
 record JdbcUrl(String namespace, String database, String schema, boolean hasSchemas) {
   private static final Pattern URL =
@@ -34,20 +33,20 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
           "db2", new Kind("db2", 50000, "", true));
 
   /**
-   * Reads a URL.
+   * Parse a URL.
    *
-   * @throws UnusableOptionException it is none of a database that is known
+   * @throws UnusableOptionException if the database is not supported
    */
   static JdbcUrl parse(final String url) {
     final Matcher parts = URL.matcher(url);
     final Kind kind = parts.matches() ? KINDS.get(parts.group(1)) : null;
-    // A password with a question mark in it would end up in the name.
+    // A password that contains a question mark would become part of the name.
     if (kind == null || url.contains("@") && !url.split("[?;]", -1)[0].contains("@")) {
       throw new UnusableOptionException("'connection.url' is of no database that is known");
     }
     final String server = parts.group(2);
     final String[] oracle = server.split(":");
-    // Oracle's old form has the name of the database behind the port.
+    // Oracle's SID syntax has the database name after the port.
     final boolean hasSid = "oracle".equals(kind.scheme) && oracle.length == 3;
     final String address = hasSid ? oracle[0] + ":" + oracle[1] : server;
     final Matcher option = DATABASE_OPTION.matcher(url);
@@ -58,13 +57,13 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
             .or(() -> hasSid ? Optional.of(oracle[2]) : Optional.empty())
             .orElseThrow(() -> new UnusableOptionException("'connection.url' names no database"));
     return new JdbcUrl(
-        kind.scheme + "://" + ServerAddress.first(address, kind.port),
+        kind.scheme + "://" + ServerAddress.hostAndPort(address, kind.port),
         database,
         kind.schema,
         kind.hasSchemas);
   }
 
-  /** The name of a table, which may have that of its schema before it. */
+  /** Return the full name of a table that may or may not include its schema. */
   String tableName(final String table) {
     final String plain = table.replaceAll("[\"`\\[\\]]", "");
     final int names = plain.split("\\.").length;

@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
-/** Kafka's MirrorMaker 2: topics of one cluster become topics of another, byte for byte. */
+/** Kafka's MirrorMaker 2, which copies topics between clusters byte for byte. */
 public final class MirrorMakerResolver implements DatasetResolver {
   private static final String PACKAGE = "org.apache.kafka.connect.mirror.";
   private static final String SOURCE = PACKAGE + "MirrorSourceConnector";
@@ -25,24 +25,24 @@ public final class MirrorMakerResolver implements DatasetResolver {
   private static final String HEARTBEAT = PACKAGE + "MirrorHeartbeatConnector";
   private static final Pattern LITERAL = Pattern.compile("[A-Za-z0-9_\\-]+");
 
-  /** What arrives as it was, with a name that it has on both sides. */
+  /** Parts of a record that the connector copies unchanged. */
   private static final Set<Part> COPIED =
       Set.of(Part.KEY, Part.VALUE, Part.PARTITION, Part.TIMESTAMP, Part.HEADERS);
 
   @Override
-  public boolean knows(final String connectorClass) {
-    return ConnectorClassNames.isAnyOf(List.of(SOURCE, CHECKPOINT, HEARTBEAT), connectorClass);
+  public boolean supports(final String connectorClass) {
+    return ConnectorClassNames.matchesAny(List.of(SOURCE, CHECKPOINT, HEARTBEAT), connectorClass);
   }
 
   @Override
-  public Resolution<SourceStream> streams(
+  public Resolution<SourceStream> sourceStreams(
       final ConnectorContext connector, final List<ObservedTopic> seen) {
-    final String name = connector.view().connectorClass();
+    final String name = connector.definition().connectorClass();
     final ConnectorOptions options = connector.options();
-    if (ConnectorClassNames.isAnyOf(List.of(HEARTBEAT), name)) {
+    if (ConnectorClassNames.matchesAny(List.of(HEARTBEAT), name)) {
       return Resolution.of(List.of(stream(null, "heartbeats")));
     }
-    if (ConnectorClassNames.isAnyOf(List.of(CHECKPOINT), name)) {
+    if (ConnectorClassNames.matchesAny(List.of(CHECKPOINT), name)) {
       final String alias = options.required("source.cluster.alias");
       final SymbolicValue made =
           SymbolicValue.Unknown.because("Checkpoints are made of offsets of many records.");
@@ -50,14 +50,17 @@ public final class MirrorMakerResolver implements DatasetResolver {
           List.of(
               new SourceStream(
                   offsetSyncs(connector),
-                  SymbolicRecord.startingAs(alias + ".checkpoints.internal", made, made),
+                  SymbolicRecord.initial(alias + ".checkpoints.internal", made, made),
                   MirrorMakerResolver::column,
                   true)));
     }
     return mirrored(connector, seen);
   }
 
-  /** Where the source connector keeps which offset is which: the checkpoints are made of that. */
+  /**
+   * Return the topic in which the source connector stores offset mappings, the input of
+   * checkpoints.
+   */
   private static Dataset offsetSyncs(final ConnectorContext connector) {
     final ConnectorOptions options = connector.options();
     final boolean isInTarget =
@@ -72,7 +75,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
       final ConnectorContext connector, final List<ObservedTopic> seen) {
     final Optional<String> prefix = prefix(connector.options());
     if (prefix.isEmpty()) {
-      return Resolution.because(
+      return Resolution.unknown(
           "How the class of 'replication.policy.class' calls topics is not known.");
     }
     final Set<String> remote = new TreeSet<>();
@@ -81,8 +84,8 @@ public final class MirrorMakerResolver implements DatasetResolver {
         .forEach(topic -> remote.add(prefix.get() + topic));
     final boolean isRouted =
         TransformChain.of(
-                connector.view().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
-            .mayRoute();
+                connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
+            .mayChangeTopic();
     if (!isRouted) {
       seen.stream()
           .map(ObservedTopic::topic)
@@ -100,7 +103,10 @@ public final class MirrorMakerResolver implements DatasetResolver {
             : List.of());
   }
 
-  /** What the policy puts before a topic's name; empty if the policy is not known. */
+  /**
+   * Return the prefix that the replication policy adds to topic names; empty if the policy is
+   * unknown.
+   */
   private static Optional<String> prefix(final ConnectorOptions options) {
     final String policy =
         options.text("replication.policy.class").orElse(PACKAGE + "DefaultReplicationPolicy");
@@ -121,14 +127,14 @@ public final class MirrorMakerResolver implements DatasetResolver {
             .text("source.cluster.bootstrap.servers")
             .orElseGet(() -> options.required("source.consumer.bootstrap.servers"));
     final String namespace =
-        ConnectorContext.kafka(Optional.of(servers))
+        ConnectorContext.kafkaNamespace(Optional.of(servers))
             .orElseThrow(() -> new UnusableOptionException("the source cluster has no server"));
-    return connector.names().canonical().apply(namespace);
+    return connector.namespaces().canonical().apply(namespace);
   }
 
   private static SourceStream stream(final Dataset source, final String topic) {
     return new SourceStream(
-        source, SymbolicRecord.startingAs(topic), MirrorMakerResolver::column, false);
+        source, SymbolicRecord.initial(topic), MirrorMakerResolver::column, false);
   }
 
   private static Optional<InputColumn> column(final Origin origin) {

@@ -8,20 +8,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A text with places for options: {@code {option}}, {@code {option=otherwise}}, {@code
- * {option|filter}}. Without an alternative an option must be there. {@code {topic}} is the record's
- * topic, also as an alternative. Filters: {@code address:PORT} is host and port of the first
- * address; {@code path} an address' path; {@code folder} a path with a slash behind it unless it is
- * empty; {@code lower}; {@code arn} the last part of an Amazon resource name.
+ * Text with placeholders for options: {@code {option}}, {@code {option=default}}, {@code
+ * {option|filter}}. An option without default is required. {@code {topic}} is the record's topic,
+ * also as a default. Filters: {@code address:PORT} host and port of the first address; {@code path}
+ * the path of an address; {@code folder} a path with a trailing slash unless it is empty; {@code
+ * lower} lower case; {@code arn} the last part of an Amazon resource name.
  */
 record NameTemplate(String text) {
   private static final Pattern PLACE =
       Pattern.compile("\\{([^}=|]+)(?:=([^}|]*))?(?:\\|([a-z]+)(?::(\\d+))?)?}");
 
   /**
-   * Fills in the places.
+   * Fill the placeholders.
    *
-   * @throws dev.lineagelab.connect.columns.UnusableOptionException an option is missing
+   * @throws dev.lineagelab.connect.columns.UnusableOptionException if a required option is missing
    */
   String fill(final ConnectorOptions options, final String topic) {
     return PLACE
@@ -47,7 +47,7 @@ record NameTemplate(String text) {
   private static String filtered(final String value, final String filter, final String argument) {
     return switch (filter) {
       case "address" ->
-          ServerAddress.first(value, argument == null ? 80 : Integer.parseInt(argument));
+          ServerAddress.hostAndPort(value, argument == null ? 80 : Integer.parseInt(argument));
       case "path" -> ServerAddress.path(value).isEmpty() ? "/" : ServerAddress.path(value);
       case "folder" -> value.isEmpty() ? "" : value.replaceFirst("/+$", "") + "/";
       case "lower" -> value.toLowerCase(Locale.ROOT);

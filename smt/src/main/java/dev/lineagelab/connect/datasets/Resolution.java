@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
+import dev.lineagelab.connect.columns.TopicName;
 import java.util.List;
 
 /**
- * What a resolver found.
+ * Result of a resolver.
  *
- * @param notes what it could not find and why, in sentences for people
+ * @param notes what could not be resolved and why, as sentences for users
  */
 public record Resolution<T>(List<T> found, List<String> notes) {
   public Resolution {
@@ -14,18 +15,26 @@ public record Resolution<T>(List<T> found, List<String> notes) {
     notes = List.copyOf(notes);
   }
 
-  /** Nothing, and nothing to say of it. */
-  public static <T> Resolution<T> none() {
+  /** Nothing, without a note. */
+  public static <T> Resolution<T> empty() {
     return new Resolution<>(List.of(), List.of());
   }
 
-  /** All that there is. */
+  /** Complete result, without notes. */
   public static <T> Resolution<T> of(final List<T> found) {
     return new Resolution<>(found, List.of());
   }
 
   /** Nothing, for a reason. */
-  public static <T> Resolution<T> because(final String note) {
+  public static <T> Resolution<T> unknown(final String note) {
     return new Resolution<>(List.of(), List.of(note));
+  }
+
+  /** Nothing, because the name contains a topic name that is not known. */
+  static <T> Resolution<T> unknownTopic(final TopicName topic) {
+    return unknown(
+        topic instanceof final TopicName.Unknown unknown
+            ? unknown.reason()
+            : "The name of the place that records go to has their time in it.");
   }
 }

@@ -13,20 +13,22 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** The S3 archive sink: a folder for each topic, with the value of a record in each line or row. */
+/**
+ * S3 archive sink of the lab: one folder per topic; each line or row holds the value of a record.
+ */
 public final class S3ArchiveResolver implements DatasetResolver {
   private static final String CONNECTOR = "dev.lineagelab.archive.S3ArchiveSinkConnector";
 
   @Override
-  public boolean knows(final String connectorClass) {
-    return ConnectorClassNames.isAnyOf(List.of(CONNECTOR), connectorClass);
+  public boolean supports(final String connectorClass) {
+    return ConnectorClassNames.matchesAny(List.of(CONNECTOR), connectorClass);
   }
 
   @Override
-  public Resolution<SinkTarget> targets(
+  public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final SymbolicRecord record) {
     if (!(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.because(Routing.note(record.topic()));
+      return Resolution.unknownTopic(record.topic());
     }
     final ConnectorOptions options = connector.options();
     final String folder =
@@ -46,12 +48,12 @@ public final class S3ArchiveResolver implements DatasetResolver {
       final ConnectorOptions options, final SymbolicRecord record) {
     final boolean isAvro = choice(options, "format.class", "json").startsWith("avro");
     if (isAvro) {
-      return SinkConversions.renamed(envelope(options, record), S3ArchiveResolver::avroName);
+      return SinkConversions.renameFields(envelope(options, record), S3ArchiveResolver::avroName);
     }
     final boolean hasTextTimes = choice(options, "json.timestamp.format", "iso").equals("iso");
     final boolean hasTextDecimals =
         choice(options, "json.decimal.format", "string").equals("string");
-    return SinkConversions.stored(
+    return SinkConversions.convertTypes(
         envelope(options, record), StoreTypeMappings.json(hasTextTimes, hasTextDecimals));
   }
 
@@ -66,17 +68,17 @@ public final class S3ArchiveResolver implements DatasetResolver {
       fields.put("key", record.key());
     }
     fields.put("value", record.value());
-    return StructValue.exactly(null, fields);
+    return StructValue.closed(null, fields);
   }
 
-  /** Choices may have the package of a class before them. */
+  /** Return an option that may be a class name, without package and in lower case. */
   private static String choice(
       final ConnectorOptions options, final String name, final String otherwise) {
     final String value = options.text(name).orElse(otherwise);
     return value.substring(value.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
   }
 
-  /** Avro allows letters, digits and underscores. */
+  /** Return a legal Avro name: letters, digits and underscores. */
   private static String avroName(final String name) {
     final String legal = name.replaceAll("\\W", "_");
     return legal.isEmpty() || Character.isDigit(legal.charAt(0)) ? "_" + legal : legal;

@@ -5,7 +5,10 @@ import dev.lineagelab.connect.columns.UnusableOptionException;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** Finds host and port in addresses, and leaves out everything else: there may be a password. */
+/**
+ * Extracts host and port from addresses. Everything else is dropped, since it may contain a
+ * password.
+ */
 final class ServerAddress {
   private static final Map<String, Integer> PORTS = Map.of("http", 80, "https", 443);
 
@@ -14,18 +17,18 @@ final class ServerAddress {
   private ServerAddress() {}
 
   /**
-   * Host and port of the first of some addresses, with or without scheme.
+   * Return host and port of the first of several comma-separated addresses, with or without scheme.
    *
-   * @param port that is meant where none is given
-   * @throws UnusableOptionException there is no host
+   * @param port default port
+   * @throws UnusableOptionException if there is no unambiguous host
    */
-  static String first(final String addresses, final int port) {
+  static String hostAndPort(final String addresses, final int port) {
     final String first = addresses.split(",", -1)[0].strip();
     final int scheme = first.indexOf("://");
     final String rest = scheme < 0 ? first : first.substring(scheme + 3);
     final String authority = rest.split("[/?;]", -1)[0];
     final String host = authority.substring(authority.lastIndexOf('@') + 1);
-    // A password with a slash in it would end up in the name.
+    // A password that contains a slash would become part of the name.
     final boolean isDoubtful = !authority.contains("@") && rest.contains("@");
     if (isDoubtful || !HOST.matcher(host).matches()) {
       throw new UnusableOptionException("an address has no host that can be told");
@@ -35,7 +38,7 @@ final class ServerAddress {
     return hasPort ? host : host + ":" + PORTS.getOrDefault(name, port);
   }
 
-  /** The path behind host and port, without slashes at its ends. */
+  /** Return the path after host and port, without leading and trailing slashes. */
   static String path(final String address) {
     final int scheme = address.indexOf("://");
     final String rest = scheme < 0 ? address : address.substring(scheme + 3);

@@ -6,6 +6,7 @@ import dev.lineagelab.connect.columns.ColumnOrigins;
 import dev.lineagelab.connect.columns.Contribution;
 import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.SchemaFields;
 import dev.lineagelab.connect.columns.SchemaRefinement;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicRecord.Side;
@@ -31,11 +32,11 @@ import java.util.stream.Stream;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * Follows the records of a sink: from each topic that it reads through the transforms to where the
- * sink puts them. Each topic goes its own way, so that edges never cross.
+ * Traces the records of a sink: from each topic through the transforms to the datasets that the
+ * sink writes. Topics are traced separately, so edges never cross.
  */
 final class SinkLineageExtractor {
-  /** Every part of a Kafka record has a name. */
+  /** Column of any part of a Kafka record. */
   private static final Function<Origin, Optional<InputColumn>> TOPIC_COLUMNS =
       origin -> Optional.of(InputColumn.of(origin.columnName()));
 
@@ -65,41 +66,41 @@ final class SinkLineageExtractor {
     this.result = result;
   }
 
-  void describe(final List<ObservedTopic> seen) {
+  void extract(final List<ObservedTopic> seen) {
     final Map<String, List<ObservedTopic>> byName = new TreeMap<>();
-    configured().forEach(name -> byName.put(name, new ArrayList<>()));
+    configuredTopics().forEach(name -> byName.put(name, new ArrayList<>()));
     final List<String> configured = List.copyOf(byName.keySet());
-    final Predicate<String> isRead = isRead(configured);
+    final Predicate<String> isRead = topicFilter(configured);
     seen.stream()
         .flatMap(
             topic ->
                 isRead.test(topic.topic())
                     ? Stream.of(topic)
-                    : unrouted(topic, configured).stream())
+                    : originalTopic(topic, configured).stream())
         .forEach(topic -> byName.computeIfAbsent(topic.topic(), k -> new ArrayList<>()).add(topic));
     byName.forEach(
         (name, observations) -> {
-          result.input(connector.topic(name));
+          result.addInput(connector.topic(name));
           if (observations.isEmpty()) {
-            arrive(name, chain.apply(SymbolicRecord.startingAs(name)));
+            addTargets(name, chain.apply(SymbolicRecord.initial(name)));
           }
-          observations.forEach(this::follow);
+          observations.forEach(this::trace);
         });
   }
 
   /**
-   * A topic that is not read may be one that was renamed on the way: workers before Kafka 3.6 show
-   * a sink's transform no other name. Empty if none of the topics that are read gets that name, or
-   * more than one.
+   * Return the topic from which a renamed topic was read. Workers before Kafka 3.6 show a sink's
+   * transform the renamed topic only. Empty if no configured topic, or more than one, can get that
+   * name.
    */
-  private Optional<ObservedTopic> unrouted(final ObservedTopic seen, final List<String> read) {
+  private Optional<ObservedTopic> originalTopic(final ObservedTopic seen, final List<String> read) {
     final TransformChain before = chain.before(place(seen));
     final List<String> originals =
         read.stream()
             .filter(
                 name ->
-                    before.apply(SymbolicRecord.startingAs(name)).stream()
-                        .anyMatch(way -> way.topic().canBe(seen.topic())))
+                    before.apply(SymbolicRecord.initial(name)).stream()
+                        .anyMatch(branch -> branch.topic().canEqual(seen.topic())))
             .toList();
     return originals.size() == 1
         ? Optional.of(
@@ -110,20 +111,23 @@ final class SinkLineageExtractor {
   private String place(final ObservedTopic seen) {
     return Optional.ofNullable(seen.alias())
         .or(() -> chain.aliasOf(ConnectorLineageExtractor.OWN_TRANSFORM))
-        .orElse(TransformChain.END);
+        .orElse(TransformChain.END_OF_CHAIN);
   }
 
-  private Collection<String> configured() {
+  private Collection<String> configuredTopics() {
     try {
       return new TreeSet<>(connector.options().list("topics"));
     } catch (final UnusableOptionException e) {
-      result.note("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("Which topics the connector reads is not known: " + e.getMessage() + ".");
       return List.of();
     }
   }
 
-  /** Topics of before a change of the configuration may have been seen too. */
-  private Predicate<String> isRead(final Collection<String> configured) {
+  /**
+   * Return the filter for topics that are read: topics observed before a configuration change may
+   * be among the observed ones.
+   */
+  private Predicate<String> topicFilter(final Collection<String> configured) {
     try {
       final Optional<BoundedRegex> pattern =
           connector.options().text("topics.regex").map(BoundedRegex::of);
@@ -131,7 +135,7 @@ final class SinkLineageExtractor {
         return topic -> isMatch(pattern.get(), topic);
       }
     } catch (final UnusableOptionException e) {
-      result.note("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("Which topics the connector reads is not known: " + e.getMessage() + ".");
       return topic -> true;
     }
     final Set<String> topics = Set.copyOf(configured);
@@ -142,37 +146,37 @@ final class SinkLineageExtractor {
     try {
       return pattern.matches(topic);
     } catch (final UnusableOptionException e) {
-      result.note("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("Which topics the connector reads is not known: " + e.getMessage() + ".");
       return true;
     }
   }
 
-  private void follow(final ObservedTopic seen) {
+  private void trace(final ObservedTopic seen) {
     final String place = place(seen);
     final SymbolicRecord start =
-        SymbolicRecord.startingAs(seen.topic())
-            .withSchema(Side.withSchema(seen.keySchema(), seen.valueSchema()));
+        SymbolicRecord.initial(seen.topic())
+            .withSchemaSides(Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
     final List<SymbolicRecord> before = TransformChain.byTopic(chain.before(place).apply(start));
-    ownFields(before).ifPresent(added -> schema(seen, added));
+    fieldsAddedBefore(before).ifPresent(added -> addTopicSchema(seen, added));
     final List<SymbolicRecord> after = new ArrayList<>();
     before.stream()
         .map(record -> SchemaRefinement.refine(record, seen.keySchema(), seen.valueSchema()))
         .forEach(record -> after.addAll(chain.after(place).apply(record)));
-    arrive(seen.topic(), after);
+    addTargets(seen.topic(), after);
   }
 
   /**
-   * The fields that transforms before have added, if they have done nothing else to the value: the
-   * topic's own schema is then the one that was seen without them.
+   * Return the fields that transforms before the observation added, if they changed nothing else in
+   * the value. The topic's schema is then the observed one without these fields.
    */
-  private static Optional<Set<String>> ownFields(final List<SymbolicRecord> before) {
+  private static Optional<Set<String>> fieldsAddedBefore(final List<SymbolicRecord> before) {
     final Set<String> added = new TreeSet<>();
     for (final SymbolicRecord record : before) {
-      if (record.value() instanceof final StructValue tree
-          && tree.rest() instanceof SymbolicValue.Passthrough) {
+      if (record.value() instanceof final StructValue struct
+          && struct.rest() instanceof SymbolicValue.Passthrough) {
         final boolean isAdded =
-            tree.gone().isEmpty()
-                && ColumnOrigins.of(StructValue.exactly(null, tree.fields()))
+            struct.removed().isEmpty()
+                && ColumnOrigins.of(StructValue.closed(null, struct.fields()))
                     .known()
                     .values()
                     .stream()
@@ -181,7 +185,7 @@ final class SinkLineageExtractor {
         if (!isAdded) {
           return Optional.empty();
         }
-        added.addAll(tree.fields().keySet());
+        added.addAll(struct.fields().keySet());
       } else if (!(record.value() instanceof SymbolicValue.Passthrough)) {
         return Optional.empty();
       }
@@ -189,69 +193,74 @@ final class SinkLineageExtractor {
     return Optional.of(added);
   }
 
-  private void schema(final ObservedTopic seen, final Set<String> added) {
+  private void addTopicSchema(final ObservedTopic seen, final Set<String> added) {
     final Schema value = seen.valueSchema();
     if (value == null) {
       return;
     }
     final SymbolicRecord whole =
-        SchemaRefinement.refine(SymbolicRecord.startingAs(seen.topic()), seen.keySchema(), value);
+        SchemaRefinement.refine(SymbolicRecord.initial(seen.topic()), seen.keySchema(), value);
     final Integer version = added.isEmpty() ? value.version() : null;
-    ColumnOrigins.topicFields(whole)
+    SchemaFields.ofTopic(whole)
         .map(fields -> fields.stream().filter(field -> !added.contains(field.name())).toList())
-        .ifPresent(fields -> result.schema(connector.topic(seen.topic()), version, fields));
+        .ifPresent(fields -> result.addSchema(connector.topic(seen.topic()), version, fields));
   }
 
-  private void arrive(final String topic, final List<SymbolicRecord> ways) {
+  private void addTargets(final String topic, final List<SymbolicRecord> branches) {
     final Dataset input = connector.topic(topic);
-    final Optional<Dataset> other = declared.of(topic, connector);
-    if (ways.isEmpty()) {
-      result.note("No record of topic '" + topic + "' gets through the transforms.");
+    final Optional<Dataset> other = declared.forTopic(topic, connector);
+    if (branches.isEmpty()) {
+      result.addNote("No record of topic '" + topic + "' gets through the transforms.");
     } else if (other.isPresent()) {
-      result.pair(
+      result.addPair(
           input,
           other.get(),
-          TopicOnlyExtractor.unknown("Columns of datasets that are only declared are not known."));
+          TopicOnlyExtractor.unknownColumns(
+              "Columns of datasets that are only declared are not known."));
     } else {
-      TransformChain.byTopic(ways).forEach(record -> arrive(input, record));
+      TransformChain.byTopic(branches).forEach(record -> addTargets(input, record));
     }
   }
 
-  private void arrive(final Dataset input, final SymbolicRecord record) {
-    result.notes(record.reasons());
+  private void addTargets(final Dataset input, final SymbolicRecord record) {
+    result.addNotes(record.reasons());
     try {
-      final Resolution<SinkTarget> targets = resolver.targets(connector, record);
-      result.notes(targets.notes());
-      targets.found().forEach(target -> arrive(input, record, target));
+      final Resolution<SinkTarget> targets = resolver.sinkTargets(connector, record);
+      result.addNotes(targets.notes());
+      targets.found().forEach(target -> addTargets(input, record, target));
     } catch (final UnusableOptionException e) {
-      result.note("Where the connector writes is not known: " + e.getMessage() + ".");
+      result.addNote("Where the connector writes is not known: " + e.getMessage() + ".");
     }
   }
 
   /**
-   * What a record has beside key and value is in no schema that was seen. Where it becomes a column
-   * it is told as one of the topic's: readers drop columns that come from none.
+   * Add metadata of a record, which no observed schema contains, as a column of the topic if it
+   * becomes a column of the output: consumers drop columns whose source does not exist.
    */
-  private void column(final Dataset topic, final Origin origin) {
+  private void addMetadataColumn(final Dataset topic, final Origin origin) {
     if (RECORD_TYPES.containsKey(origin.part())) {
-      result.column(topic, Field.of(origin.columnName(), RECORD_TYPES.get(origin.part())));
+      result.addColumn(topic, Field.of(origin.columnName(), RECORD_TYPES.get(origin.part())));
     }
   }
 
-  private void arrive(final Dataset input, final SymbolicRecord record, final SinkTarget target) {
+  private void addTargets(
+      final Dataset input, final SymbolicRecord record, final SinkTarget target) {
     final Set<Contribution> filters = new TreeSet<>(record.filters());
     filters.addAll(target.filters());
     final ColumnOrigins columns = ColumnOrigins.of(target.columns());
-    result.pair(
+    result.addPair(
         input,
         target.dataset(),
-        ConnectorLineageBuilder.lineage(columns, input, TOPIC_COLUMNS, filters));
-    filters.forEach(filter -> column(input, filter.origin()));
-    columns.known().values().forEach(from -> from.forEach(part -> column(input, part.origin())));
-    result.symlinks(target.dataset(), target.symlinks());
+        ConnectorLineageBuilder.columnLineage(columns, input, TOPIC_COLUMNS, filters));
+    filters.forEach(filter -> addMetadataColumn(input, filter.origin()));
+    columns
+        .known()
+        .values()
+        .forEach(from -> from.forEach(part -> addMetadataColumn(input, part.origin())));
+    result.addSymlinks(target.dataset(), target.symlinks());
     if (target.hasSchema()) {
-      ColumnOrigins.fields(target.columns())
-          .ifPresent(fields -> result.schema(target.dataset(), null, fields));
+      SchemaFields.of(target.columns())
+          .ifPresent(fields -> result.addSchema(target.dataset(), null, fields));
     }
   }
 }

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Where a sink puts a record.
+ * Dataset to which a sink writes a record.
  *
  * @param symlinks other names of the dataset
- * @param columns what the record becomes there
- * @param hasSchema whether the columns are all that the dataset has, with their types
- * @param filters on what it depends that the record comes here
+ * @param columns content of the record in the dataset
+ * @param hasSchema true if the dataset has exactly these columns, with these types
+ * @param filters contributions that decided on this target
  */
 public record SinkTarget(
     Dataset dataset,
@@ -22,7 +22,7 @@ public record SinkTarget(
     SymbolicValue columns,
     boolean hasSchema,
     Set<Contribution> filters) {
-  /** One place for all records, of which only the columns are known that records bring. */
+  /** Return the target of all records; the dataset may have further columns. */
   public static SinkTarget of(final Dataset dataset, final SymbolicValue columns) {
     return new SinkTarget(dataset, List.of(), columns, false, Set.of());
   }

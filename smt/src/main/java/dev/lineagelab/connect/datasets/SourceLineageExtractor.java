@@ -2,6 +2,7 @@
 package dev.lineagelab.connect.datasets;
 
 import dev.lineagelab.connect.columns.ColumnOrigins;
+import dev.lineagelab.connect.columns.SchemaFields;
 import dev.lineagelab.connect.columns.SchemaRefinement;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicRecord.Side;
@@ -20,16 +21,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Follows the records of a source: from each of its datasets through the transforms before ours to
- * the topics that were seen there, and through those behind it to the topics that they go to.
+ * Traces the records of a source: from each dataset through the transforms before the own one to
+ * the topics observed there, and through the transforms after it to the topics that are written.
  */
 final class SourceLineageExtractor {
   /**
-   * Where a topic was seen, and what that tells of its records before.
+   * Place in the chain at which a topic was observed.
    *
-   * @param alias of our transform there
+   * @param alias of the own transform there
+   * @param schemaSides sides of the records that have a schema
    */
-  private record Place(String alias, Set<Side> withSchema) {}
+  private record Place(String alias, Set<Side> schemaSides) {}
 
   private final ConnectorContext connector;
   private final TransformChain chain;
@@ -50,138 +52,142 @@ final class SourceLineageExtractor {
     this.result = result;
   }
 
-  void describe(final List<ObservedTopic> seen) {
+  void extract(final List<ObservedTopic> seen) {
     final Map<ObservedTopic, Place> places = new IdentityHashMap<>();
     seen.forEach(topic -> places.put(topic, place(topic)));
-    final Set<String> explained = new HashSet<>();
-    for (final SourceStream stream : streams(seen)) {
+    final Set<String> traced = new HashSet<>();
+    for (final SourceStream stream : sourceStreams(seen)) {
       if (stream.dataset() != null) {
-        result.input(stream.dataset());
+        result.addInput(stream.dataset());
       }
       final Set<TopicName> reached = new HashSet<>();
       final Map<Place, List<SymbolicRecord>> atPlaces = new HashMap<>();
       for (final ObservedTopic topic : seen) {
-        final List<SymbolicRecord> ways =
+        final List<SymbolicRecord> branches =
             atPlaces.computeIfAbsent(places.get(topic), place -> before(place, stream.record()));
-        final Set<TopicName> ends = follow(stream, topic, ways);
+        final Set<TopicName> ends = trace(stream, topic, branches);
         reached.addAll(ends);
         if (!ends.isEmpty()) {
-          explained.add(topic.topic());
+          traced.add(topic.topic());
         }
       }
-      followUnseen(stream, reached);
+      traceUnseen(stream, reached);
     }
-    seen.stream().filter(topic -> !explained.contains(topic.topic())).forEach(this::unexplained);
+    seen.stream().filter(topic -> !traced.contains(topic.topic())).forEach(this::addUntracedTopic);
   }
 
   private List<SymbolicRecord> before(final Place place, final SymbolicRecord start) {
-    return chain.before(place.alias).apply(start.withSchema(place.withSchema));
+    return chain.before(place.alias).apply(start.withSchemaSides(place.schemaSides));
   }
 
-  private List<SourceStream> streams(final List<ObservedTopic> seen) {
+  private List<SourceStream> sourceStreams(final List<ObservedTopic> seen) {
     try {
-      final Resolution<SourceStream> streams = resolver.streams(connector, seen);
-      result.notes(streams.notes());
+      final Resolution<SourceStream> streams = resolver.sourceStreams(connector, seen);
+      result.addNotes(streams.notes());
       return streams.found();
     } catch (final UnusableOptionException e) {
-      result.note("What the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("What the connector reads is not known: " + e.getMessage() + ".");
       return List.of();
     }
   }
 
   /**
-   * Follows what a stream has in a topic that was seen.
+   * Trace a stream through an observed topic.
    *
-   * @param atPlace what the stream's records may be where it was seen
-   * @return the topics to which it goes; none if it is not of this stream
+   * @param atPlace possible records of the stream at the place of observation
+   * @return topics that it reaches; empty if the topic is not part of this stream
    */
-  private Set<TopicName> follow(
+  private Set<TopicName> trace(
       final SourceStream stream, final ObservedTopic seen, final List<SymbolicRecord> atPlace) {
-    final List<SymbolicRecord> ways =
-        atPlace.stream().filter(way -> canBe(way.topic(), seen.topic(), stream.isOnly())).toList();
-    if (ways.isEmpty()) {
+    final List<SymbolicRecord> branches =
+        atPlace.stream()
+            .filter(branch -> canMatch(branch.topic(), seen.topic(), stream.isSoleStream()))
+            .toList();
+    if (branches.isEmpty()) {
       return Set.of();
     }
     final SymbolicRecord refined =
         SchemaRefinement.refine(
-            SymbolicRecord.anyOf(ways).with(new TopicName.Known(seen.topic())),
+            SymbolicRecord.anyOf(branches).withTopic(new TopicName.Known(seen.topic())),
             seen.keySchema(),
             seen.valueSchema());
-    return follow(stream, chain.after(place(seen).alias).apply(refined));
+    return trace(stream, chain.after(place(seen).alias).apply(refined));
   }
 
-  private static boolean canBe(final TopicName name, final String topic, final boolean isOnly) {
-    return name.canBe(topic) || isOnly && name instanceof TopicName.Unknown;
+  private static boolean canMatch(
+      final TopicName name, final String topic, final boolean isSoleStream) {
+    return name.canEqual(topic) || isSoleStream && name instanceof TopicName.Unknown;
   }
 
-  /** A name that no transform can have means the place behind the last of them. */
+  /** Return the place of an observation; the end of the chain if the own transform is not in it. */
   private Place place(final ObservedTopic seen) {
     final String alias =
         Optional.ofNullable(seen.alias())
             .or(() -> chain.aliasOf(ConnectorLineageExtractor.OWN_TRANSFORM))
-            .orElse(TransformChain.END);
-    return new Place(alias, Side.withSchema(seen.keySchema(), seen.valueSchema()));
+            .orElse(TransformChain.END_OF_CHAIN);
+    return new Place(alias, Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
   }
 
-  /** Topics that the configuration alone tells, before a record was seen of them. */
-  private void followUnseen(final SourceStream stream, final Set<TopicName> reached) {
+  /** Add topics that follow from the configuration, before a record of them was observed. */
+  private void traceUnseen(final SourceStream stream, final Set<TopicName> reached) {
     final List<SymbolicRecord> all = chain.apply(stream.record());
-    all.forEach(way -> result.notes(way.reasons()));
-    follow(
+    all.forEach(branch -> result.addNotes(branch.reasons()));
+    trace(
         stream,
         all.stream()
-            .filter(way -> way.topic() instanceof TopicName.Known)
-            .filter(way -> !reached.contains(way.topic()))
+            .filter(branch -> branch.topic() instanceof TopicName.Known)
+            .filter(branch -> !reached.contains(branch.topic()))
             .toList());
   }
 
-  private Set<TopicName> follow(final SourceStream stream, final List<SymbolicRecord> ways) {
+  private Set<TopicName> trace(final SourceStream stream, final List<SymbolicRecord> branches) {
     final Set<TopicName> ends = new HashSet<>();
-    for (final SymbolicRecord record : TransformChain.byTopic(ways)) {
-      result.notes(record.reasons());
+    for (final SymbolicRecord record : TransformChain.byTopic(branches)) {
+      result.addNotes(record.reasons());
       if (record.topic() instanceof final TopicName.Known topic) {
-        arrive(stream, record, topic.name());
+        addTopic(stream, record, topic.name());
         ends.add(topic);
       }
     }
     return ends;
   }
 
-  private void arrive(final SourceStream stream, final SymbolicRecord record, final String name) {
+  private void addTopic(final SourceStream stream, final SymbolicRecord record, final String name) {
     final Dataset topic = connector.topic(name);
-    result.output(topic);
-    ColumnOrigins.topicFields(record).ifPresent(fields -> result.schema(topic, null, fields));
-    final Optional<Dataset> other = declared.of(name, connector);
+    result.addOutput(topic);
+    SchemaFields.ofTopic(record).ifPresent(fields -> result.addSchema(topic, null, fields));
+    final Optional<Dataset> other = declared.forTopic(name, connector);
     if (other.isPresent()) {
-      result.pair(other.get(), topic, undescribed());
+      result.addPair(other.get(), topic, unknownColumns());
     } else if (stream.dataset() != null) {
-      result.pair(
+      result.addPair(
           stream.dataset(),
           topic,
-          ConnectorLineageBuilder.lineage(
+          ConnectorLineageBuilder.columnLineage(
               ColumnOrigins.ofTopic(record), stream.dataset(), stream.columns(), record.filters()));
     }
   }
 
-  /** A topic that none of the streams explains: it is written, from what is not known. */
-  private void unexplained(final ObservedTopic seen) {
+  /** Add an observed topic that no stream reaches: it is written, its input is unknown. */
+  private void addUntracedTopic(final ObservedTopic seen) {
     final SymbolicRecord start =
         SchemaRefinement.refine(
-            SymbolicRecord.startingAs(seen.topic()), seen.keySchema(), seen.valueSchema());
+            SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema());
     for (final SymbolicRecord record :
         TransformChain.byTopic(chain.after(place(seen).alias).apply(start))) {
       if (record.topic() instanceof final TopicName.Known topic) {
         final Dataset output = connector.topic(topic.name());
-        result.output(output);
-        ColumnOrigins.topicFields(record).ifPresent(fields -> result.schema(output, null, fields));
+        result.addOutput(output);
+        SchemaFields.ofTopic(record).ifPresent(fields -> result.addSchema(output, null, fields));
         declared
-            .of(topic.name(), connector)
-            .ifPresent(input -> result.pair(input, output, undescribed()));
+            .forTopic(topic.name(), connector)
+            .ifPresent(input -> result.addPair(input, output, unknownColumns()));
       }
     }
   }
 
-  private static ColumnLineage undescribed() {
-    return TopicOnlyExtractor.unknown("Columns of datasets that are only declared are not known.");
+  private static ColumnLineage unknownColumns() {
+    return TopicOnlyExtractor.unknownColumns(
+        "Columns of datasets that are only declared are not known.");
   }
 }

@@ -8,26 +8,26 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What a source reads of one dataset.
+ * Records that a source makes of one dataset.
  *
- * @param dataset null if it is none that has a name
- * @param record as the connector makes it, before any transform
- * @param columns what part of the record is which column; empty for what is no column
- * @param isOnly whether the connector reads nothing else: then every topic comes from it
+ * @param dataset null if the input has no name
+ * @param record as the connector creates it, before any transform
+ * @param columns input column of an origin; empty if it is not a column
+ * @param isSoleStream true if the connector has no other stream, so that every topic belongs to it
  */
 public record SourceStream(
     Dataset dataset,
     SymbolicRecord record,
     Function<Origin, Optional<InputColumn>> columns,
-    boolean isOnly) {
+    boolean isSoleStream) {
 
   /**
-   * A column as it is in the record.
+   * Column of the input dataset.
    *
-   * @param masked whether the connector hides its values
+   * @param masked true if the connector masks its values
    */
   public record InputColumn(String name, boolean masked) {
-    /** A column that is read as it is. */
+    /** Return an unmasked column. */
     public static InputColumn of(final String name) {
       return new InputColumn(name, false);
     }

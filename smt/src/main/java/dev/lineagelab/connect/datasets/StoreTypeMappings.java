@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What stores make of Connect's types. */
+/** Mappings from Connect types to the types of stores. */
 final class StoreTypeMappings {
-  /** As Iceberg's sink creates columns, called as engines call the types. */
-  static final SinkConversions.Types ICEBERG = StoreTypeMappings::iceberg;
+  /** Types of the columns that the Iceberg sink creates, under their SQL names. */
+  static final SinkConversions.TypeMapping ICEBERG = StoreTypeMappings::iceberg;
 
-  /** A name of a type that is not the name of a field of a struct. */
+  /** Type name that is not a field name of a struct. */
   private static final Pattern TYPE =
       Pattern.compile("(?<![\\w.])([a-z]+\\d*(?:\\([^)]*\\))?(?: with time zone)?)(?![\\w:(])");
 
@@ -59,22 +59,23 @@ final class StoreTypeMappings {
 
   private static String icebergName(final String type) {
     if (type.startsWith("decimal(")) {
-      // The sink does not look at the precision.
+      // The sink ignores the precision.
       return "decimal(38," + type.substring(type.indexOf(',') + 1);
     }
     return type.startsWith("enum(") ? "string" : ICEBERG_TYPES.getOrDefault(type, type);
   }
 
   /**
-   * Lines of JSON.
+   * Return the mapping to JSON types.
    *
-   * @param hasTextTimes whether times are ISO 8601 text, not numbers
-   * @param hasTextDecimals whether decimals are text, not numbers
+   * @param hasTextTimes true if times are ISO 8601 text, false if numbers
+   * @param hasTextDecimals true if decimals are text, false if numbers
    */
-  static SinkConversions.Types json(final boolean hasTextTimes, final boolean hasTextDecimals) {
-    return new SinkConversions.Types() {
+  static SinkConversions.TypeMapping json(
+      final boolean hasTextTimes, final boolean hasTextDecimals) {
+    return new SinkConversions.TypeMapping() {
       @Override
-      public String of(final String type) {
+      public String storeType(final String type) {
         if (JSON_TIMES.contains(type)) {
           return hasTextTimes ? "string" : "number";
         }
@@ -85,7 +86,7 @@ final class StoreTypeMappings {
       }
 
       @Override
-      public boolean converts(final String type) {
+      public boolean changesValue(final String type) {
         return hasTextTimes && JSON_TIMES.contains(type)
             || hasTextDecimals && type.startsWith("decimal(")
             || "bytes".equals(type);

@@ -15,9 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Sinks whose datasets follow from their options by a template: the table is {@code
- * connectors.json} beside this class. It was written from the vendors' documentation; none of them
- * was run here.
+ * Sinks whose dataset names follow from their options by a template. The templates are in {@code
+ * connectors.json}, written from the vendors' documentation; these connectors are not run here.
  */
 public final class TemplateSinkResolver implements DatasetResolver {
   private static final String TABLE = "connectors.json";
@@ -25,11 +24,11 @@ public final class TemplateSinkResolver implements DatasetResolver {
   private final List<Row> rows;
 
   /**
-   * A kind of sink.
+   * Template of one kind of sink.
    *
    * @param classes names of its connector classes
-   * @param columns VALUE: a record's fields are columns; UNKNOWN: what is in a place depends on
-   *     more than the table tells
+   * @param columns VALUE if the fields of a record are columns; UNKNOWN if the content of the
+   *     dataset depends on more than the template
    */
   private record Row(
       @JsonProperty(value = "classes", required = true) List<String> classes,
@@ -51,29 +50,29 @@ public final class TemplateSinkResolver implements DatasetResolver {
   }
 
   @Override
-  public boolean knows(final String connectorClass) {
+  public boolean supports(final String connectorClass) {
     return row(connectorClass).isPresent();
   }
 
   private Optional<Row> row(final String connectorClass) {
     return rows.stream()
-        .filter(row -> ConnectorClassNames.isAnyOf(row.classes, connectorClass))
+        .filter(row -> ConnectorClassNames.matchesAny(row.classes, connectorClass))
         .findFirst();
   }
 
   @Override
-  public Resolution<SinkTarget> targets(
+  public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final SymbolicRecord record) {
     if (!(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.because(Routing.note(record.topic()));
+      return Resolution.unknownTopic(record.topic());
     }
-    final Row row = row(connector.view().connectorClass()).orElseThrow();
+    final Row row = row(connector.definition().connectorClass()).orElseThrow();
     final ConnectorOptions options = connector.options();
     final SymbolicValue columns =
         row.columns == Content.VALUE
             ? record.value()
             : SymbolicValue.Unknown.because(
-                "How " + connector.view().connectorClass() + " writes records is not known.");
+                "How " + connector.definition().connectorClass() + " writes records is not known.");
     return Resolution.of(
         List.of(
             SinkTarget.of(

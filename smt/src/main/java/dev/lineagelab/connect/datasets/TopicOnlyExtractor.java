@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
-import dev.lineagelab.connect.columns.ColumnOrigins;
+import dev.lineagelab.connect.columns.SchemaFields;
 import dev.lineagelab.connect.columns.SchemaRefinement;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.model.ColumnLineage;
@@ -12,51 +12,50 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What can be said of a connector whose configuration is not known: of a sink the topics that were
- * read; of a source those that records had at the transform's place. A topic's schema is the one
- * that was seen there. Both are right if the transform is the first of a sink, the last of a
- * source.
+ * Lineage of a connector whose configuration is unknown: the topics that a sink read, or the topics
+ * of a source's records at the transform's place, with the schemas observed there. These are right
+ * if the transform is the first one of a sink, or the last one of a source.
  */
 final class TopicOnlyExtractor {
-  static final String REASON =
+  static final String UNKNOWN_CONFIG =
       "The connector's configuration is not known: no REST extension has seen it.";
 
   private TopicOnlyExtractor() {}
 
-  static void describe(
+  static void extract(
       final ConnectorContext connector,
       final List<ObservedTopic> seen,
       final DeclaredDatasets declared,
       final ConnectorLineageBuilder result) {
-    result.note(REASON);
-    final boolean isSink = connector.view().type() == ConnectorType.SINK;
+    result.addNote(UNKNOWN_CONFIG);
+    final boolean isSink = connector.definition().type() == ConnectorType.SINK;
     for (final ObservedTopic topic : seen) {
       final Dataset kafka = connector.topic(topic.topic());
       if (isSink) {
-        result.input(kafka);
+        result.addInput(kafka);
       } else {
-        result.output(kafka);
+        result.addOutput(kafka);
       }
-      // Of which version it is cannot be told: transforms before may have made another of it.
-      ColumnOrigins.topicFields(asSeen(topic))
-          .ifPresent(fields -> result.schema(kafka, null, fields));
+      // The version is unknown: earlier transforms may have changed the schema.
+      SchemaFields.ofTopic(refinedBySchemas(topic))
+          .ifPresent(fields -> result.addSchema(kafka, null, fields));
       declared
-          .of(topic.topic(), connector)
+          .forTopic(topic.topic(), connector)
           .ifPresent(
               other -> {
-                final ColumnLineage unknown = unknown(REASON);
-                result.pair(isSink ? kafka : other, isSink ? other : kafka, unknown);
+                final ColumnLineage unknown = unknownColumns(UNKNOWN_CONFIG);
+                result.addPair(isSink ? kafka : other, isSink ? other : kafka, unknown);
               });
     }
   }
 
-  private static SymbolicRecord asSeen(final ObservedTopic seen) {
+  private static SymbolicRecord refinedBySchemas(final ObservedTopic seen) {
     return SchemaRefinement.refine(
-        SymbolicRecord.startingAs(seen.topic()), seen.keySchema(), seen.valueSchema());
+        SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema());
   }
 
-  /** No column is known. */
-  static ColumnLineage unknown(final String reason) {
+  /** Return column lineage in which every column is unknown. */
+  static ColumnLineage unknownColumns(final String reason) {
     return new ColumnLineage(List.of(), Set.of("*"), List.of(reason));
   }
 }

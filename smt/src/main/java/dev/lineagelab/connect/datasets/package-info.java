@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds which datasets a connector reads and writes, and how their columns hang together.
+ * Extracts the datasets that a connector reads and writes, and their column lineage.
  *
- * <p>{@link dev.lineagelab.connect.datasets.ConnectorLineageExtractor} is the way in. The topics
- * are known of every connector; the other side is up to a {@link
- * dev.lineagelab.connect.datasets.DatasetResolver} for the connector's family, found by
- * ServiceLoader, so that anybody can add one. Everything here is a pure function of the connector's
- * configuration and of the schemas that were seen. A value of the configuration that only the
- * worker resolves ({@code ${provider:key}}) is part of no name.
+ * <p>The entry point is {@link dev.lineagelab.connect.datasets.ConnectorLineageExtractor}. Topics
+ * are known for every connector; the other side is resolved by a {@link
+ * dev.lineagelab.connect.datasets.DatasetResolver} for the connector's family, discovered by
+ * ServiceLoader, so third parties can add resolvers. The result is a pure function of the
+ * connector's configuration and the observed schemas. Configuration values that only the worker can
+ * resolve ({@code ${provider:key}}) never become part of a name.
  */
 package dev.lineagelab.connect.datasets;

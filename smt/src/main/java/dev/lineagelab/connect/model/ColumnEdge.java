@@ -5,12 +5,12 @@ import java.util.Comparator;
 import java.util.Objects;
 
 /**
- * A column of an output depends on a column of an input.
+ * Dependency of an output column on an input column.
  *
- * @param outputField a path with dots, such as {@code customer.id}; null where the rows of the
- *     output depend on it, hence all of its columns
- * @param inputField a path with dots
- * @param masking whether the value cannot be told from the result
+ * @param outputField dotted path, such as {@code customer.id}; null if the rows of the output, and
+ *     thus all its columns, depend on the input
+ * @param inputField dotted path
+ * @param masking true if the input value cannot be recovered from the output
  */
 public record ColumnEdge(
     String outputField, Dataset input, String inputField, EdgeKind kind, boolean masking)

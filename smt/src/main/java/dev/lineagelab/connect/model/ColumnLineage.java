@@ -7,15 +7,15 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What is known of how the columns of an output come from those of an input.
+ * Column lineage from one input to one output.
  *
- * @param unknownFields columns of the output whose origin is not known; {@code *} for all that are
- *     not named otherwise
- * @param reasons why, in sentences for people
+ * @param unknownFields columns of the output that could not be traced; {@code *} for all that are
+ *     not named elsewhere
+ * @param reasons why, as sentences for users
  */
 public record ColumnLineage(
     List<ColumnEdge> edges, Set<String> unknownFields, List<String> reasons) {
-  /** Nothing is said of columns. */
+  /** No column lineage. */
   public static final ColumnLineage NONE = new ColumnLineage(List.of(), Set.of(), List.of());
 
   public ColumnLineage {

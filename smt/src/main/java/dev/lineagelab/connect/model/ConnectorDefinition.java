@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A connector as far as the plugin sees it.
+ * Connector with its configuration.
  *
  * @param connectorClass null if unknown
- * @param config as it was given, with secrets and unresolved references; never to be shown
- * @param complete whether {@code config} is the whole configuration. Without the REST extension it
- *     holds only the lines of this plugin's transform ({@code transforms.ALIAS.type} and its
- *     options): class, topics and the chain of transforms are then unknown
+ * @param config as given, with secrets and unresolved references; must never be logged or sent
+ * @param complete true if {@code config} is the entire configuration. Without the REST extension it
+ *     contains only the options of this plugin's transform ({@code transforms.ALIAS.type} and its
+ *     options); class, topics and transform chain are then unknown
  */
 public record ConnectorDefinition(
     String name,
@@ -25,7 +25,7 @@ public record ConnectorDefinition(
     config = Map.copyOf(config);
   }
 
-  /** Without the values of the configuration, among which are secrets. */
+  /** Omits the values of the configuration, which contain secrets. */
   @Override
   public String toString() {
     return type + " " + name + " (" + connectorClass + ")";

@@ -9,12 +9,12 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The lineage of a connector: sorted, so that equal lineage is an equal value.
+ * Lineage of a connector. Sorted, so that equal lineage is an equal value.
  *
- * @param pairs which input feeds which output
- * @param schemas of those datasets whose columns are known
+ * @param pairs data flow from inputs to outputs
+ * @param schemas of datasets whose columns are known
  * @param symlinks other names of datasets
- * @param notes what could not be found out and why, in sentences for people
+ * @param notes what could not be determined and why, as sentences for users
  */
 public record ConnectorLineage(
     List<Dataset> inputs,
@@ -23,16 +23,16 @@ public record ConnectorLineage(
     Map<Dataset, DatasetSchema> schemas,
     Map<Dataset, List<Symlink>> symlinks,
     List<String> notes) {
-  /** Nothing is known. */
+  /** Unknown lineage. */
   public static final ConnectorLineage EMPTY =
       new ConnectorLineage(List.of(), List.of(), List.of(), Map.of(), Map.of(), List.of());
 
-  /** With other schemas. */
+  /** Return a copy with other schemas. */
   public ConnectorLineage with(final Map<Dataset, DatasetSchema> other) {
     return new ConnectorLineage(inputs, outputs, pairs, other, symlinks, notes);
   }
 
-  /** With some notes more, each once. */
+  /** Return a copy with additional notes, deduplicated. */
   public ConnectorLineage noting(final Collection<String> more) {
     final List<String> all =
         Stream.concat(notes.stream(), more.stream()).distinct().sorted().toList();

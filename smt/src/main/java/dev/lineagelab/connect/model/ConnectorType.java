@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.model;
 
-/** Which way a connector carries data. */
+/** Direction in which a connector moves data. */
 public enum ConnectorType {
   SOURCE,
   SINK

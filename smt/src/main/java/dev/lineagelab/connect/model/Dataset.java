@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Objects;
 
 /**
- * A dataset by its OpenLineage name.
+ * Dataset under its OpenLineage name.
  *
  * @param namespace such as {@code kafka://broker:9092}
  * @param name such as a topic

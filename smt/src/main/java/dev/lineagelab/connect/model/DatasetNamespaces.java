@@ -5,11 +5,11 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * How namespaces are called.
+ * Canonical namespaces of datasets.
  *
- * @param kafka namespace of the worker's own Kafka cluster, canonical already
- * @param canonical a namespace as it follows from a configuration to the one that all use; a
- *     namespace that it does not know it returns as it is
+ * @param kafka canonical namespace of the worker's own Kafka cluster
+ * @param canonical maps a namespace as configured to the canonical one; an unmapped namespace is
+ *     returned unchanged
  */
 public record DatasetNamespaces(String kafka, UnaryOperator<String> canonical) {
   public DatasetNamespaces {

@@ -3,7 +3,7 @@ package dev.lineagelab.connect.model;
 
 import java.util.Objects;
 
-/** Data of {@code input} reaches {@code output}. */
+/** Data flow from an input to an output dataset, with its column lineage. */
 public record DatasetPair(Dataset input, Dataset output, ColumnLineage columns) {
   public DatasetPair {
     Objects.requireNonNull(input, "input");

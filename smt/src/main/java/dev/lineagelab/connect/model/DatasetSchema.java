@@ -4,11 +4,11 @@ package dev.lineagelab.connect.model;
 import java.util.List;
 
 /**
- * The columns of a dataset as they were seen.
+ * Columns of a dataset.
  *
- * @param registered where in the registry they are; null if unknown, or if there is none
- * @param version that the schema itself says it is; null if it does not
- * @param fields in the schema's order
+ * @param registered version in the schema registry; null if unknown, or if there is no registry
+ * @param version that the Connect schema carries; null if it has none
+ * @param fields in schema order
  */
 public record DatasetSchema(RegisteredSchema registered, Integer version, List<Field> fields) {
   public DatasetSchema {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.model;
 
-/** How a column depends on another: the subtypes of OpenLineage's transformations. */
+/** Kind of a column dependency, a subtype of an OpenLineage transformation. */
 public enum EdgeKind {
   IDENTITY(true),
   TRANSFORMATION(true),
@@ -20,7 +20,7 @@ public enum EdgeKind {
   }
 
   /**
-   * Whether the value goes into the column; otherwise it only decides on rows or on other values.
+   * Return true if the value flows into the column; false if it only affects rows or other values.
    */
   public boolean isDirect() {
     return direct;

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A column, or a field within one.
+ * Column, or field of a struct.
  *
- * @param type as the schema facet shows it; null if unknown
+ * @param type as in the schema facet; null if unknown
  * @param description null if there is none
- * @param fields those of a struct; empty for anything else
+ * @param fields of a struct; empty for any other type
  */
 public record Field(String name, String type, String description, List<Field> fields) {
   public Field {
@@ -17,7 +17,7 @@ public record Field(String name, String type, String description, List<Field> fi
     fields = List.copyOf(fields);
   }
 
-  /** A field without fields of its own. */
+  /** Return a field without nested fields. */
   public static Field of(final String name, final String type) {
     return new Field(name, type, null, List.of());
   }

@@ -3,14 +3,14 @@ package dev.lineagelab.connect.model;
 
 import java.util.Collection;
 
-/** Finds the lineage of a connector. */
+/** Extracts the lineage of a connector. */
 @FunctionalInterface
 public interface LineageExtractor {
   /**
-   * Describes a connector. Pure: equal arguments give equal results. Never throws for anything that
-   * a configuration may hold; what it cannot make out is absent and noted.
+   * Extract the lineage of a connector. Pure: equal arguments give equal results. Never throws
+   * because of a configuration; what cannot be determined is omitted and noted.
    *
-   * @param topics one entry per topic that records were seen of; may be empty
+   * @param topics observed topics; may be empty
    */
   ConnectorLineage describe(
       ConnectorDefinition connector, Collection<ObservedTopic> topics, DatasetNamespaces names);

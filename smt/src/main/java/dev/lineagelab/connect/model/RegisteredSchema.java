@@ -4,10 +4,10 @@ package dev.lineagelab.connect.model;
 import java.util.Objects;
 
 /**
- * Where in a schema registry a schema is.
+ * Version of a schema in a schema registry.
  *
  * @param version within the subject
- * @param id as records carry it; null if unknown
+ * @param id as stored in records; null if unknown
  */
 public record RegisteredSchema(String subject, String version, String id) {
   public RegisteredSchema {

@@ -1,5 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * What the rooms of the plugin pass to one another: immutable values, none of which does anything.
- */
+/** Immutable values that the packages of the plugin exchange. */
 package dev.lineagelab.connect.model;

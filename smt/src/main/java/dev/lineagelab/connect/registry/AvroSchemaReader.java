@@ -19,8 +19,8 @@ import org.apache.kafka.connect.data.Timestamp;
 import org.apache.kafka.connect.errors.DataException;
 
 /**
- * Turns Avro schemas into those that Connect's converters make of them, as far as columns show it:
- * names, types and logical types. Whether a field may be null is left out.
+ * Converts Avro schemas to the Connect schemas that converters derive from them, as far as columns
+ * show it: names, types and logical types. Optionality is ignored.
  */
 final class AvroSchemaReader {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -35,7 +35,7 @@ final class AvroSchemaReader {
           "bytes", Schema.Type.BYTES,
           "string", Schema.Type.STRING);
 
-  /** Narrower than what Avro has; Connect writes beside the type what it was. */
+  /** Types that Avro lacks; Connect stores them in a property of the Avro type. */
   private static final Map<String, Schema.Type> CONNECT_TYPES =
       Map.of("int8", Schema.Type.INT8, "int16", Schema.Type.INT16);
 
@@ -47,11 +47,11 @@ final class AvroSchemaReader {
           "timestamp-millis", Timestamp.LOGICAL_NAME);
 
   private final Map<String, Schema> named = new HashMap<>();
-  private final Set<String> open = new HashSet<>();
+  private final Set<String> inProgress = new HashSet<>();
 
   private AvroSchemaReader() {}
 
-  /** The text of a schema as JSON. */
+  /** Parse the text of a schema. */
   static JsonNode parse(final String text) throws UnsupportedSchemaException {
     try {
       return JSON.readTree(text);
@@ -60,8 +60,8 @@ final class AvroSchemaReader {
     }
   }
 
-  /** A schema as Connect would have it. */
-  static Schema read(final JsonNode avro) throws UnsupportedSchemaException {
+  /** Convert a schema. */
+  static Schema toConnect(final JsonNode avro) throws UnsupportedSchemaException {
     try {
       return new AvroSchemaReader().schema(avro, "");
     } catch (final DataException e) {
@@ -126,7 +126,7 @@ final class AvroSchemaReader {
   private Schema record(final JsonNode avro, final String outer) throws UnsupportedSchemaException {
     final String name = fullName(avro, outer);
     final String namespace = namespace(name);
-    if (!open.add(name)) {
+    if (!inProgress.add(name)) {
       throw new UnsupportedSchemaException("two records are called " + name);
     }
     final SchemaBuilder struct =
@@ -134,13 +134,13 @@ final class AvroSchemaReader {
     for (final JsonNode field : avro.path("fields")) {
       struct.field(field.path("name").asText(), schema(field.path("type"), namespace));
     }
-    open.remove(name);
+    inProgress.remove(name);
     final Schema built = struct.build();
     named.put(name, built);
     return built;
   }
 
-  /** A text that lists its symbols in parameters, as converters do it. */
+  /** Convert an enum to a string schema with its symbols as parameters, as converters do. */
   private Schema enumeration(final JsonNode avro, final String namespace) {
     final SchemaBuilder builder = SchemaBuilder.string();
     if (avro.has("connect.name")) {
@@ -151,7 +151,7 @@ final class AvroSchemaReader {
     return keep(avro, namespace, addParameters(builder, avro).build());
   }
 
-  /** A map whose keys are no texts comes as an array of entries. */
+  /** Convert an array; converters write maps with non-string keys as arrays of entries. */
   private Schema array(final JsonNode avro, final String namespace)
       throws UnsupportedSchemaException {
     final JsonNode items = avro.path("items");
@@ -164,7 +164,10 @@ final class AvroSchemaReader {
         : SchemaBuilder.array(item).build();
   }
 
-  /** With null it is the other; several others are a struct of which one field is there. */
+  /**
+   * Convert a union: a union with null becomes the other branch; several other branches become a
+   * struct with one field each.
+   */
   private Schema union(final JsonNode avro, final String namespace)
       throws UnsupportedSchemaException {
     final List<JsonNode> branches = new ArrayList<>();
@@ -196,7 +199,7 @@ final class AvroSchemaReader {
     final Schema known = named.get(name);
     if (known == null) {
       throw new UnsupportedSchemaException(
-          open.contains(name)
+          inProgress.contains(name)
               ? "schema " + name + " contains itself"
               : "schema " + name + " stands in another subject");
     }

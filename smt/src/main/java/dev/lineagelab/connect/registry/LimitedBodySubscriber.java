@@ -10,14 +10,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow.Subscription;
 
-/** Collects a body, and ends the exchange where it is longer than it may be. */
+/** Collects a response body, and cancels the exchange if the body exceeds a limit. */
 final class LimitedBodySubscriber implements BodySubscriber<byte[]> {
   private final int limit;
   private final ByteArrayOutputStream body = new ByteArrayOutputStream();
   private final CompletableFuture<byte[]> whole = new CompletableFuture<>();
   private Subscription subscription;
 
-  /** Of at most so many bytes. */
+  /** Create a subscriber for a body of at most {@code limit} bytes. */
   LimitedBodySubscriber(final int limit) {
     this.limit = limit;
   }

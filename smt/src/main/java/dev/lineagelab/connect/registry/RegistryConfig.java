@@ -8,23 +8,23 @@ import java.util.Optional;
 import org.apache.kafka.common.config.types.Password;
 
 /**
- * A schema registry as a converter's options name it.
+ * Schema registry of a converter, from the converter's options.
  *
- * @param url up to where the paths of its API begin, without credentials
- * @param authorization header of that name; empty if none is sent
+ * @param url base of the API's paths, without credentials
+ * @param authorization value of the header Authorization; empty if none is sent
  * @param group of Apicurio's artifacts
- * @param subjects how a topic's subject is called
- * @param idName of Apicurio's two ids, the one that records carry
+ * @param subjectNames naming of subjects
+ * @param idName which of Apicurio's two ids is stored in records
  */
 record RegistryConfig(
     Api api,
     String url,
     Password authorization,
     String group,
-    SubjectNameStrategy subjects,
+    SubjectNameStrategy subjectNames,
     String idName) {
 
-  /** What the registry understands. */
+  /** API of the registry. */
   enum Api {
     CONFLUENT,
     APICURIO_2,
@@ -36,10 +36,10 @@ record RegistryConfig(
   private static final String APICURIO_2_PATH = "/apis/registry/v2";
 
   /**
-   * The registry of a converter; empty if it has none.
+   * Return the registry of a converter; empty if it has none.
    *
    * @param options of the converter, without prefix
-   * @throws UnusableOptionException it has one that cannot be asked
+   * @throws UnusableOptionException if the registry cannot be queried
    */
   static Optional<RegistryConfig> of(final Map<String, String> options) {
     final ConnectorOptions converter = new ConnectorOptions(options);
@@ -49,7 +49,7 @@ record RegistryConfig(
     return converter.text(CONFLUENT_URL).map(url -> confluent(url, converter));
   }
 
-  /** Of several addresses the first. */
+  /** Return Confluent's registry, the first of several addresses. */
   private static RegistryConfig confluent(final String urls, final ConnectorOptions converter) {
     final RegistryUrl url = RegistryUrl.parse(CONFLUENT_URL, urls.split(",", -1)[0]);
     return new RegistryConfig(
@@ -64,12 +64,13 @@ record RegistryConfig(
   private static RegistryConfig apicurio(final String given, final ConnectorOptions converter) {
     final RegistryUrl url = RegistryUrl.parse(APICURIO_URL, given);
     final Password authorization = RegistryCredentials.apicurio(converter, url.userInfo());
-    final SubjectNameStrategy subjects = SubjectNameStrategy.apicurio(converter);
+    final SubjectNameStrategy subjectNames = SubjectNameStrategy.apicurio(converter);
     if (url.address().contains("/apis/ccompat/")) {
-      return new RegistryConfig(Api.CONFLUENT, url.address(), authorization, "", subjects, "id");
+      return new RegistryConfig(
+          Api.CONFLUENT, url.address(), authorization, "", subjectNames, "id");
     }
     final boolean isNew = url.address().contains("/apis/registry/v3");
-    // The client of version 2 adds the path where none is given.
+    // Version 2 of Apicurio's client adds the path if there is none.
     final String address =
         url.address().contains("/apis/") ? url.address() : url.address() + APICURIO_2_PATH;
     return new RegistryConfig(
@@ -77,7 +78,7 @@ record RegistryConfig(
         address,
         authorization,
         converter.text("apicurio.registry.artifact.group-id").orElse("default"),
-        subjects,
+        subjectNames,
         converter.text("apicurio.registry.use-id").orElse(isNew ? "contentId" : "globalId"));
   }
 

@@ -9,17 +9,17 @@ import java.util.Locale;
 import java.util.Optional;
 import org.apache.kafka.common.config.types.Password;
 
-/** What a converter shows the registry to be let in, as the header Authorization. */
+/** Credentials of a converter for its registry, as the value of the header Authorization. */
 final class RegistryCredentials {
   private static final Password NONE = new Password("");
 
   private RegistryCredentials() {}
 
   /**
-   * By the options of Confluent's clients.
+   * Return the credentials from the options of Confluent's clients.
    *
-   * @param ofUrl what stands before the host; null if nothing
-   * @throws UnusableOptionException it is done in a way that is not known here
+   * @param ofUrl user info of the URL; null if there is none
+   * @throws UnusableOptionException if the authentication method is not supported
    */
   static Password confluent(final ConnectorOptions converter, final String ofUrl) {
     final Optional<String> bearer = converter.text("bearer.auth.credentials.source");
@@ -39,7 +39,10 @@ final class RegistryCredentials {
             .orElseGet(() -> converter.required("schema.registry.basic.auth.user.info")));
   }
 
-  /** By the options of Apicurio's clients, which had other names before version 3. */
+  /**
+   * Return the credentials from the options of Apicurio's clients, whose names changed in version
+   * 3.
+   */
   static Password apicurio(final ConnectorOptions converter, final String ofUrl) {
     for (final String prefix : new String[] {"apicurio.registry.auth.", "apicurio.auth."}) {
       if (converter.has(prefix + "service.token.endpoint")) {

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.registry;
 
-/** The registry gave no answer that could be used. The message says what was asked, and why. */
+/** A registry request failed. The message contains the request and the cause. */
 final class RegistryException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  private final boolean isFinal;
+  private final boolean isPermanent;
 
-  private RegistryException(final String message, final Throwable cause, final boolean isFinal) {
+  private RegistryException(
+      final String message, final Throwable cause, final boolean isPermanent) {
     super(message, cause);
-    this.isFinal = isFinal;
+    this.isPermanent = isPermanent;
   }
 
-  /** It may answer better some minutes later. */
-  static RegistryException passing(final String message, final Throwable cause) {
+  /** Return a failure that a later attempt may not have. */
+  static RegistryException retriable(final String message, final Throwable cause) {
     return new RegistryException(message, cause, false);
   }
 
-  /** It would say the same again. */
-  static RegistryException lasting(final String message) {
+  /** Return a failure that every attempt would have. */
+  static RegistryException permanent(final String message) {
     return new RegistryException(message, null, true);
   }
 
-  /** Whether to ask again is of no use. */
-  boolean isFinal() {
-    return isFinal;
+  /** Return true if retries are useless. */
+  boolean isPermanent() {
+    return isPermanent;
   }
 }

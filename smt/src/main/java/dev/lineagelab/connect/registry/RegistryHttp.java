@@ -17,36 +17,41 @@ import java.util.concurrent.TimeoutException;
 import org.apache.kafka.common.config.types.Password;
 
 /**
- * Asks a registry, whatever there may be in its place: an answer has to be there as a whole within
- * a time and a size, and no redirection is followed, which would take the credentials elsewhere.
+ * HTTP client of registries, which are not trusted: a response must arrive within a timeout and a
+ * size limit, and redirects are not followed, because they would receive the credentials.
  */
 final class RegistryHttp {
-  /** A schema of a thousand columns has 100 kB. */
+  /** Maximum size of a response, 4 MiB. A schema of a thousand columns takes about 100 kB. */
   static final int MAX_BYTES = 4 << 20;
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int NOT_FOUND = 404;
 
   private final Duration timeout;
-  private final RequestRateLimiter budget;
+  private final RequestRateLimiter rateLimiter;
   private HttpClient client;
 
-  /** Opens nothing yet: the JDK's client has a thread from its beginning. Used by one thread. */
-  RegistryHttp(final Duration timeout, final RequestRateLimiter budget) {
+  /**
+   * Create a client for use by one thread. Connections are opened lazily: the JDK's client starts a
+   * thread when it is created.
+   */
+  RegistryHttp(final Duration timeout, final RequestRateLimiter rateLimiter) {
     this.timeout = timeout;
-    this.budget = budget;
+    this.rateLimiter = rateLimiter;
   }
 
   /**
-   * Reads an address, after waiting until one more request may be made.
+   * Send a GET request, once the rate limit permits it.
    *
-   * @return empty where there is nothing of that name
-   * @throws RegistryException there was no answer, or none that is JSON
-   * @throws InterruptedException the plugin ends
+   * @return empty if the response is 404
+   * @throws RegistryException if there is no response, or it is not JSON
+   * @throws InterruptedException if the plugin stops
    */
   Optional<JsonNode> get(final String address, final Password authorization)
       throws RegistryException, InterruptedException {
-    for (Duration wait = budget.take(); !wait.isZero(); wait = budget.take()) {
+    for (Duration wait = rateLimiter.tryAcquire();
+        !wait.isZero();
+        wait = rateLimiter.tryAcquire()) {
       TimeUnit.NANOSECONDS.sleep(wait.toNanos());
     }
     final HttpRequest.Builder request =
@@ -59,17 +64,17 @@ final class RegistryHttp {
       return Optional.empty();
     }
     if (response.statusCode() / 100 != 2) {
-      throw RegistryException.passing(
+      throw RegistryException.retriable(
           "GET " + address + " was answered " + response.statusCode(), null);
     }
     try {
       return Optional.of(JSON.readTree(response.body()));
     } catch (final IOException e) {
-      throw RegistryException.passing("GET " + address + " was answered with no JSON", e);
+      throw RegistryException.retriable("GET " + address + " was answered with no JSON", e);
     }
   }
 
-  /** The request's own timeout ends with the headers: a body that trickles would have no end. */
+  /** The timeout of HttpRequest covers the headers only; a slow body would never time out. */
   private HttpResponse<byte[]> send(final String address, final HttpRequest request)
       throws RegistryException, InterruptedException {
     if (client == null) {
@@ -85,9 +90,9 @@ final class RegistryHttp {
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (final ExecutionException e) {
-      throw RegistryException.passing("GET " + address + " failed: " + e.getCause(), e);
+      throw RegistryException.retriable("GET " + address + " failed: " + e.getCause(), e);
     } catch (final TimeoutException e) {
-      throw RegistryException.passing(
+      throw RegistryException.retriable(
           "GET " + address + " was not answered within " + timeout.toMillis() + " ms", e);
     } finally {
       answer.cancel(true);

@@ -4,21 +4,21 @@ package dev.lineagelab.connect.registry;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
-/** Where each API has what. */
+/** URLs of subjects and versions in each registry API. */
 final class RegistryPaths {
   private RegistryPaths() {}
 
-  /** All versions of a subject. */
+  /** Return the URL of all versions of a subject. */
   static String versions(final RegistryConfig registry, final String subject) {
     return switch (registry.api()) {
       case CONFLUENT -> registry.url() + "/subjects/" + encoded(subject) + "/versions";
-      // It knows no order.
+      // This API cannot sort.
       case APICURIO_2 -> artifact(registry, subject) + "?limit=500";
       case APICURIO_3 -> artifact(registry, subject) + "?orderby=globalId&order=desc&limit=100";
     };
   }
 
-  /** What one of them holds. */
+  /** Return the URL of one version's content. */
   static String content(final RegistryConfig registry, final String subject, final String version) {
     return switch (registry.api()) {
       case CONFLUENT -> registry.url() + "/subjects/" + subject + "/versions/" + encoded(version);

@@ -6,16 +6,16 @@ import java.net.URI;
 import java.net.URISyntaxException;
 
 /**
- * An address of a registry, taken apart.
+ * Address of a registry.
  *
- * @param address without credentials, query, and slashes at its end
- * @param userInfo what stands before the host; null if nothing
+ * @param address without credentials, query, and trailing slashes
+ * @param userInfo credentials in the address; null if there are none
  */
 record RegistryUrl(String address, String userInfo) {
   /**
-   * Reads an option.
+   * Parse the address in an option.
    *
-   * @throws UnusableOptionException it is no address of the web
+   * @throws UnusableOptionException if it is not an HTTP address
    */
   static RegistryUrl parse(final String option, final String text) {
     try {
@@ -30,12 +30,12 @@ record RegistryUrl(String address, String userInfo) {
           new URI(uri.getScheme(), null, uri.getHost(), uri.getPort(), null, null, null);
       return new RegistryUrl(bare + path, uri.getUserInfo());
     } catch (final URISyntaxException e) {
-      // The exception quotes the address, in which there may be a password.
+      // The exception quotes the address, which may contain a password.
       throw new UnusableOptionException("'" + option + "' is no http or https address");
     }
   }
 
-  /** Without what stands before the host, which is a secret. */
+  /** Omits the user info, which is a secret. */
   @Override
   public String toString() {
     return address;

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.LongSupplier;
 
-/** Says when the next request may be made: only so many in any minute. Used by one thread. */
+/** Limits requests in any sliding window of one minute. Used by one thread. */
 final class RequestRateLimiter {
   private static final long WINDOW = Duration.ofMinutes(1).toNanos();
 
@@ -20,11 +20,11 @@ final class RequestRateLimiter {
   }
 
   /**
-   * Takes one request if there is one left.
+   * Acquire one request if the limit permits it.
    *
-   * @return how long to wait before the next try; zero if it was taken
+   * @return zero if acquired; otherwise the time until the next attempt
    */
-  Duration take() {
+  Duration tryAcquire() {
     final long now = nanos.getAsLong();
     while (!taken.isEmpty() && now - taken.peekFirst() >= WINDOW) {
       taken.removeFirst();

@@ -6,27 +6,27 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Compares the columns of a topic as they were seen with those of a schema in the registry. */
+/** Compares observed columns of a topic with those of a registered schema. */
 final class SchemaMatcher {
-  /** Connect's decimals have no precision of which one could be sure. */
+  /** Precision of a decimal, which Connect schemas do not carry reliably. */
   private static final Pattern PRECISION = Pattern.compile("decimal\\([^,)]*,");
 
-  /** Columns of a topic that stand behind those of the value, and are in no schema of values. */
-  private static final Set<String> OF_RECORD =
+  /** Columns of a topic after those of the value, which no value schema contains. */
+  private static final Set<String> RECORD_COLUMNS =
       Set.of("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers");
 
   private SchemaMatcher() {}
 
-  /** The columns of the value alone. */
-  static List<Field> ofValue(final List<Field> topic) {
+  /** Return the columns of the value alone. */
+  static List<Field> valueFields(final List<Field> topic) {
     int end = topic.size();
-    while (end > 0 && OF_RECORD.contains(topic.get(end - 1).name().split("\\.", 2)[0])) {
+    while (end > 0 && RECORD_COLUMNS.contains(topic.get(end - 1).name().split("\\.", 2)[0])) {
       end--;
     }
     return topic.subList(0, end);
   }
 
-  /** Whether they are the same, in the same order, with the same types. */
+  /** Return true if both have the same columns and types in the same order. */
   static boolean isSame(final List<Field> one, final List<Field> other) {
     if (one.size() != other.size()) {
       return false;
@@ -45,12 +45,18 @@ final class SchemaMatcher {
         && isSame(one.fields(), other.fields());
   }
 
-  /** Branches of unions are called with or without namespace, by an option of the converter. */
+  /**
+   * Return a name without namespace: an option of the converter decides whether union branches have
+   * one.
+   */
   private static String simple(final String name) {
     return name.substring(name.lastIndexOf('.') + 1);
   }
 
-  /** What is not known may be anything; whether symbols are listed depends on the converter. */
+  /**
+   * Compare types. An unknown type equals any; enums equal strings, since listing symbols depends
+   * on the converter.
+   */
   private static boolean isSameType(final String one, final String other) {
     if (one == null || other == null) {
       return true;

@@ -18,13 +18,13 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Adds to what is known of a connector which versions its topics' schemas have in the registry.
- * Used by one thread, which never waits for a registry.
+ * Adds registered schema versions to the lineage of a connector. Used by one thread, and never
+ * blocks on a registry.
  */
 public final class SchemaVersionEnricher implements AutoCloseable {
   private static final int MAX_CONVERTERS = 1000;
 
-  /** From a fifth of a second to a quarter of a minute; together a minute. */
+  /** Retry delays, 0.2 s to 25.6 s, 51 s in total. */
   private static final List<Duration> DELAYS =
       IntStream.range(0, 8).mapToObj(attempt -> Duration.ofMillis(200L << attempt)).toList();
 
@@ -32,21 +32,21 @@ public final class SchemaVersionEnricher implements AutoCloseable {
   private final Map<Map<String, String>, Converter> converters = new HashMap<>();
 
   /**
-   * A converter as its options tell it.
+   * Registry of a converter.
    *
-   * @param registry empty if it has none that can be asked
-   * @param note why its registry cannot be asked; null if it can, or if it has none
+   * @param registry empty if there is none, or it cannot be queried
+   * @param note why it cannot be queried; null if it can, or if there is none
    */
   private record Converter(Optional<RegistryConfig> registry, String note) {}
 
   /**
-   * What is known by now.
+   * Lineage with the versions found so far.
    *
-   * @param isPending whether a version may well be known in a moment
+   * @param isPending true if a version is likely to be found soon
    */
   public record Completed(ConnectorLineage description, boolean isPending) {}
 
-  /** Starts nothing until there is a converter with a registry. */
+  /** Create an enricher. No thread or connection is opened until a converter has a registry. */
   public SchemaVersionEnricher(final int requestsPerMinute) {
     this(new SchemaVersionLookups(requestsPerMinute, DELAYS));
   }
@@ -56,9 +56,9 @@ public final class SchemaVersionEnricher implements AutoCloseable {
   }
 
   /**
-   * Completes a description. The same arguments may give more later.
+   * Add versions to the lineage of a connector. Later calls with the same arguments may add more.
    *
-   * @param found all of it but versions
+   * @param found lineage without versions
    */
   public Completed complete(
       final ConnectorDefinition connector,
@@ -88,10 +88,10 @@ public final class SchemaVersionEnricher implements AutoCloseable {
       final DatasetSchema schema = schemas.get(topic);
       if (schema != null) {
         final VersionLookupResult answer =
-            lookups.ask(
+            lookups.lookUp(
                 registry,
-                registry.subjects().of(topic.name()),
-                SchemaMatcher.ofValue(schema.fields()));
+                registry.subjectNames().subject(topic.name()),
+                SchemaMatcher.valueFields(schema.fields()));
         isPending |= answer.isPending();
         Optional.ofNullable(answer.note()).ifPresent(notes::add);
         schemas.put(topic, new DatasetSchema(answer.schema(), null, schema.fields()));

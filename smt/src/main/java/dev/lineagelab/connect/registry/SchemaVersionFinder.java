@@ -3,7 +3,7 @@ package dev.lineagelab.connect.registry;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import dev.lineagelab.connect.columns.ColumnOrigins;
+import dev.lineagelab.connect.columns.SchemaFields;
 import dev.lineagelab.connect.columns.SchemaRefinement;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.model.Field;
@@ -15,29 +15,32 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads subjects of registries. What a version holds never changes, so each is read once. */
+/**
+ * Finds versions of a subject by their columns. The content of a version never changes and is
+ * cached.
+ */
 final class SchemaVersionFinder {
-  /** Of a subject, the newest. */
-  private static final int MAX_COMPARED = 20;
+  /** Maximum number of versions to compare, newest first. */
+  private static final int MAX_COMPARED_VERSIONS = 20;
 
-  private static final int MAX_KEPT = 1000;
+  private static final int MAX_CACHED_VERSIONS = 1000;
   private static final String AVRO = "AVRO";
 
   private final RegistryHttp http;
-  private final Map<String, Content> kept =
+  private final Map<String, Content> cache =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
         protected boolean removeEldestEntry(final Map.Entry<String, Content> eldest) {
-          return size() > MAX_KEPT;
+          return size() > MAX_CACHED_VERSIONS;
         }
       };
 
   /**
-   * What a version holds.
+   * Content of a version.
    *
-   * @param fields those of a topic with that schema; null if they cannot be told
+   * @param fields columns of a topic with this schema; empty if unknown
    */
   private record Content(RegisteredSchema schema, List<Field> fields) {}
 
@@ -46,9 +49,9 @@ final class SchemaVersionFinder {
   }
 
   /**
-   * The newest version of a subject that has these fields; empty if none has.
+   * Return the newest version of a subject that has these fields; empty if there is none.
    *
-   * @throws RegistryException there is no answer
+   * @throws RegistryException if the registry cannot answer
    */
   Optional<RegisteredSchema> find(
       final RegistryConfig registry, final String subject, final List<Field> fields)
@@ -56,7 +59,7 @@ final class SchemaVersionFinder {
     String unreadable = null;
     int compared = 0;
     for (final Version version : versions(registry, subject)) {
-      if (compared++ == MAX_COMPARED) {
+      if (compared++ == MAX_COMPARED_VERSIONS) {
         break;
       }
       try {
@@ -69,20 +72,20 @@ final class SchemaVersionFinder {
       }
     }
     if (unreadable != null) {
-      throw RegistryException.lasting(unreadable);
+      throw RegistryException.permanent(unreadable);
     }
     return Optional.empty();
   }
 
   /**
-   * A version of a subject.
+   * Version of a subject.
    *
-   * @param id null where the list does not tell
-   * @param type as far as the list tells; else the most usual one
+   * @param id null if the list of versions omits it
+   * @param type schema type; Avro if the list of versions omits it
    */
   private record Version(String name, String id, String type, long order) {}
 
-  /** Newest first; none if there is no such subject. */
+  /** Return all versions, newest first; empty if the subject does not exist. */
   private List<Version> versions(final RegistryConfig registry, final String subject)
       throws RegistryException, InterruptedException {
     final String address = RegistryPaths.versions(registry, subject);
@@ -119,19 +122,19 @@ final class SchemaVersionFinder {
       final RegistryConfig registry, final String subject, final Version version)
       throws RegistryException, InterruptedException, UnsupportedSchemaException {
     final String address = RegistryPaths.content(registry, subject, version.name);
-    final Content known = kept.get(address);
+    final Content known = cache.get(address);
     if (known != null) {
       return known;
     }
     requireAvro(version.type);
     final JsonNode answer =
         http.get(address, registry.authorization())
-            .orElseThrow(() -> RegistryException.passing("GET " + address + ": not found", null));
+            .orElseThrow(() -> RegistryException.retriable("GET " + address + ": not found", null));
     final Content read =
         registry.api() == RegistryConfig.Api.CONFLUENT
             ? confluent(subject, version, answer)
             : new Content(new RegisteredSchema(subject, version.name, version.id), fields(answer));
-    kept.put(address, read);
+    cache.put(address, read);
     return read;
   }
 
@@ -151,9 +154,9 @@ final class SchemaVersionFinder {
   }
 
   private static List<Field> fields(final JsonNode schema) throws UnsupportedSchemaException {
-    final SymbolicRecord record = SymbolicRecord.startingAs("");
-    return ColumnOrigins.topicFields(
-            SchemaRefinement.refine(record, null, AvroSchemaReader.read(schema)))
+    final SymbolicRecord record = SymbolicRecord.initial("");
+    return SchemaFields.ofTopic(
+            SchemaRefinement.refine(record, null, AvroSchemaReader.toConnect(schema)))
         .orElse(List.of());
   }
 }

@@ -14,49 +14,53 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks registries which version has some columns, on a thread of its own. A converter registers a
- * schema after the transforms have seen it: what is not there yet is asked for again, later and
- * later.
+ * Looks up versions in registries on its own thread. Converters register a schema after the
+ * transforms have seen it, so a version that is not found is looked up again with growing delays.
  */
 final class SchemaVersionLookups implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SchemaVersionLookups.class);
 
-  private static final int MAX_QUESTIONS = 2000;
+  private static final int MAX_LOOKUPS = 2000;
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  /** A registry that could not answer is asked again at this interval, for as long as it is. */
-  private static final Duration RARELY = Duration.ofMinutes(10);
+  /** Retry interval after the last delay, for registries that are unavailable. */
+  private static final Duration UNAVAILABLE_RETRY_INTERVAL = Duration.ofMinutes(10);
 
-  /** In which an answer is worth to be waited for. */
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
-
-  /** Who has not asked for so long has got other columns since, or is gone. */
-  private static final Duration FORGOTTEN = Duration.ofMinutes(2);
+  /** Time during which a lookup counts as pending, so that events wait for its result. */
+  private static final Duration PENDING_TIMEOUT = Duration.ofSeconds(3);
 
   /**
-   * @param registry where to ask
-   * @param fields of the subject's values
+   * Lookups that were not requested for this long are dropped: the columns have changed, or the
+   * connector no longer exists.
    */
-  private record Question(RegistryConfig registry, String subject, List<Field> fields) {}
+  private static final Duration IDLE_EXPIRY = Duration.ofMinutes(2);
+
+  /**
+   * Lookup of the version that has some columns.
+   *
+   * @param registry registry to query
+   * @param fields columns of the subject's values
+   */
+  private record Lookup(RegistryConfig registry, String subject, List<Field> fields) {}
 
   private static final class State {
     private final long since = System.nanoTime();
-    private VersionLookupResult answer = VersionLookupResult.LATE;
+    private VersionLookupResult answer = VersionLookupResult.OVERDUE;
     private boolean isSettled;
-    private long askedAt = since;
+    private long lastRequestedAt = since;
     private int attempts;
   }
 
   private final List<Duration> delays;
   private final SchemaVersionFinder reader;
-  private final Map<Question, State> questions = new LinkedHashMap<>();
+  private final Map<Lookup, State> lookups = new LinkedHashMap<>();
   private ScheduledThreadPoolExecutor thread;
   private boolean isClosed;
 
   /**
-   * Starts nothing yet.
+   * Create lookups; the thread starts with the first one.
    *
-   * @param requestsPerMinute to all registries together
+   * @param requestsPerMinute limit for all registries together
    * @param delays between the attempts
    */
   SchemaVersionLookups(final int requestsPerMinute, final List<Duration> delays) {
@@ -66,34 +70,34 @@ final class SchemaVersionLookups implements AutoCloseable {
             new RegistryHttp(TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
   }
 
-  /** What is known by now. Never waits. */
-  synchronized VersionLookupResult ask(
+  /** Return the result so far. Never blocks. */
+  synchronized VersionLookupResult lookUp(
       final RegistryConfig registry, final String subject, final List<Field> fields) {
-    final Question question = new Question(registry, subject, fields);
-    State state = questions.get(question);
+    final Lookup lookup = new Lookup(registry, subject, fields);
+    State state = lookups.get(lookup);
     if (state == null) {
-      if (questions.size() >= MAX_QUESTIONS) {
-        questions.values().removeIf(SchemaVersionLookups::isForgotten);
+      if (lookups.size() >= MAX_LOOKUPS) {
+        lookups.values().removeIf(SchemaVersionLookups::isExpired);
       }
-      if (isClosed || questions.size() >= MAX_QUESTIONS) {
+      if (isClosed || lookups.size() >= MAX_LOOKUPS) {
         return VersionLookupResult.none(
             "Too many topics wait for the registry at " + registry + ".");
       }
       state = new State();
-      questions.put(question, state);
-      schedule(question, Duration.ZERO);
+      lookups.put(lookup, state);
+      schedule(lookup, Duration.ZERO);
     }
-    state.askedAt = System.nanoTime();
-    final boolean isYoung = state.askedAt - state.since < PATIENCE.toNanos();
-    return isYoung && !state.isSettled ? VersionLookupResult.PENDING : state.answer;
+    state.lastRequestedAt = System.nanoTime();
+    final boolean isRecent = state.lastRequestedAt - state.since < PENDING_TIMEOUT.toNanos();
+    return isRecent && !state.isSettled ? VersionLookupResult.PENDING : state.answer;
   }
 
-  private void schedule(final Question question, final Duration delay) {
+  private void schedule(final Lookup lookup, final Duration delay) {
     if (thread == null) {
       thread = new ScheduledThreadPoolExecutor(1, SchemaVersionLookups::newThread);
       thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
-    thread.schedule(() -> attempt(question), delay.toNanos(), TimeUnit.NANOSECONDS);
+    thread.schedule(() -> attempt(lookup), delay.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   private static Thread newThread(final Runnable work) {
@@ -103,49 +107,49 @@ final class SchemaVersionLookups implements AutoCloseable {
     return thread;
   }
 
-  private void attempt(final Question question) {
-    if (isForgotten(question)) {
+  private void attempt(final Lookup lookup) {
+    if (isExpired(lookup)) {
       return;
     }
     try {
       final Optional<RegisteredSchema> found =
-          reader.find(question.registry, question.subject, question.fields);
+          reader.find(lookup.registry, lookup.subject, lookup.fields);
       if (found.isPresent()) {
-        settle(question, VersionLookupResult.of(found.get()));
+        settle(lookup, VersionLookupResult.of(found.get()));
       } else {
-        again(
-            question,
-            "Subject '" + question.subject + "' has no version with the columns that were seen.",
+        retryOrGiveUp(
+            lookup,
+            "Subject '" + lookup.subject + "' has no version with the columns that were seen.",
             true);
       }
     } catch (final RegistryException e) {
-      again(question, e.getMessage() + ".", e.isFinal());
+      retryOrGiveUp(lookup, e.getMessage() + ".", e.isPermanent());
     } catch (final InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (final RuntimeException | StackOverflowError e) {
-      // Its message may quote what was sent, credentials and all.
-      again(question, "Asking failed with " + e.getClass().getName() + ".", false);
+      // The exception's message may quote the request with its credentials.
+      retryOrGiveUp(lookup, "Asking failed with " + e.getClass().getName() + ".", false);
     }
   }
 
-  private synchronized boolean isForgotten(final Question question) {
-    final State state = questions.get(question);
+  private synchronized boolean isExpired(final Lookup lookup) {
+    final State state = lookups.get(lookup);
     if (isClosed || state == null) {
       return true;
     }
-    if (isForgotten(state)) {
-      questions.remove(question);
+    if (isExpired(state)) {
+      lookups.remove(lookup);
       return true;
     }
     return false;
   }
 
-  private static boolean isForgotten(final State state) {
-    return System.nanoTime() - state.askedAt > FORGOTTEN.toNanos();
+  private static boolean isExpired(final State state) {
+    return System.nanoTime() - state.lastRequestedAt > IDLE_EXPIRY.toNanos();
   }
 
-  private synchronized void settle(final Question question, final VersionLookupResult answer) {
-    final State state = questions.get(question);
+  private synchronized void settle(final Lookup lookup, final VersionLookupResult answer) {
+    final State state = lookups.get(lookup);
     if (state != null) {
       state.answer = answer;
       state.isSettled = true;
@@ -153,33 +157,33 @@ final class SchemaVersionLookups implements AutoCloseable {
   }
 
   /**
-   * After the last delay it is said, once.
+   * Schedule the next attempt; after the last delay, log once and report the version as unknown.
    *
-   * @param isAnswered whether the registry would say the same for ever, unless somebody writes
+   * @param isAnswered true if the registry answered, so that further attempts are useless
    */
-  private synchronized void again(
-      final Question question, final String why, final boolean isAnswered) {
-    final State state = questions.get(question);
+  private synchronized void retryOrGiveUp(
+      final Lookup lookup, final String why, final boolean isAnswered) {
+    final State state = lookups.get(lookup);
     if (isClosed || state == null) {
       return;
     }
     final int attempt = state.attempts++;
     if (attempt < delays.size()) {
-      schedule(question, delays.get(attempt));
+      schedule(lookup, delays.get(attempt));
     } else {
       if (attempt == delays.size()) {
         LOG.warn(
             "The version of {} in the registry at {} is left out. {}",
-            question.subject,
-            question.registry,
+            lookup.subject,
+            lookup.registry,
             why);
       }
       settle(
-          question,
+          lookup,
           VersionLookupResult.none(
-              "The version of '" + question.subject + "' in the registry is not known. " + why));
+              "The version of '" + lookup.subject + "' in the registry is not known. " + why));
       if (!isAnswered) {
-        schedule(question, RARELY);
+        schedule(lookup, UNAVAILABLE_RETRY_INTERVAL);
       }
     }
   }

@@ -5,19 +5,20 @@ import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 
 /**
- * How the subject of a topic's values is called. Names that follow the record are not known: what
- * columns are told of is the topic.
+ * Subject names of topic values. Strategies that depend on the record are not supported: columns
+ * are known per topic.
  *
- * @param fixed one for all topics; null if it follows the topic
- * @param suffix behind the topic
+ * @param fixed subject of all topics; null if it depends on the topic
+ * @param suffix appended to the topic
  */
 record SubjectNameStrategy(String fixed, String suffix) {
-  private static final SubjectNameStrategy OF_TOPIC = new SubjectNameStrategy(null, "-value");
+  private static final SubjectNameStrategy TOPIC_NAME_STRATEGY =
+      new SubjectNameStrategy(null, "-value");
 
   /**
-   * By the options of Confluent's converters.
+   * Return the strategy from the options of Confluent's converters.
    *
-   * @throws UnusableOptionException the names are made in another way
+   * @throws UnusableOptionException if the strategy is not supported
    */
   static SubjectNameStrategy confluent(final ConnectorOptions converter) {
     final String option = "value.subject.name.strategy";
@@ -25,20 +26,20 @@ record SubjectNameStrategy(String fixed, String suffix) {
     if (!strategy.isEmpty() && !"TopicNameStrategy".equals(strategy)) {
       throw unknown(option, strategy);
     }
-    return OF_TOPIC;
+    return TOPIC_NAME_STRATEGY;
   }
 
   /**
-   * By the options of Apicurio's converters.
+   * Return the strategy from the options of Apicurio's converters.
    *
-   * @throws UnusableOptionException the names are made in another way
+   * @throws UnusableOptionException if the strategy is not supported
    */
   static SubjectNameStrategy apicurio(final ConnectorOptions converter) {
     final String option = "apicurio.registry.artifact-resolver-strategy";
     final String fixed = converter.text("apicurio.registry.artifact.artifact-id").orElse(null);
     final String strategy = simpleName(converter, option);
     return switch (strategy) {
-      case "", "TopicIdStrategy" -> new SubjectNameStrategy(fixed, OF_TOPIC.suffix);
+      case "", "TopicIdStrategy" -> new SubjectNameStrategy(fixed, TOPIC_NAME_STRATEGY.suffix);
       case "SimpleTopicIdStrategy" -> new SubjectNameStrategy(fixed, "");
       default -> throw unknown(option, strategy);
     };
@@ -54,7 +55,7 @@ record SubjectNameStrategy(String fixed, String suffix) {
         "subjects are called after more than their topic ('" + option + "' is " + strategy + ")");
   }
 
-  String of(final String topic) {
+  String subject(final String topic) {
     return fixed == null ? topic + suffix : fixed;
   }
 }

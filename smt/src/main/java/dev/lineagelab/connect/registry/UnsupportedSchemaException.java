@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.registry;
 
-/** A schema of the registry that cannot be compared. The message says why. */
+/** A registered schema cannot be compared. The message contains the cause. */
 final class UnsupportedSchemaException extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -4,18 +4,18 @@ package dev.lineagelab.connect.registry;
 import dev.lineagelab.connect.model.RegisteredSchema;
 
 /**
- * What is known by now of a topic's schema in the registry.
+ * Result of a version lookup so far.
  *
- * @param schema null if nothing is
- * @param note why not, as a sentence for people; null if that is not settled yet
- * @param isPending whether it may well be known in a moment
+ * @param schema null if not found
+ * @param note why it was not found, as a sentence for users; null while attempts continue
+ * @param isPending true if it is likely to be found soon
  */
 record VersionLookupResult(RegisteredSchema schema, String note, boolean isPending) {
-  /** It was asked for just now. */
+  /** The lookup has just started. */
   static final VersionLookupResult PENDING = new VersionLookupResult(null, null, true);
 
-  /** It is asked for again and again; nobody should wait for it. */
-  static final VersionLookupResult LATE = new VersionLookupResult(null, null, false);
+  /** The lookup is retried, but events no longer wait for it. */
+  static final VersionLookupResult OVERDUE = new VersionLookupResult(null, null, false);
 
   static VersionLookupResult of(final RegisteredSchema schema) {
     return new VersionLookupResult(schema, null, false);

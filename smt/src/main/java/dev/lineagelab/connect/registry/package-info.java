@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds which version of which subject in the schema registry a topic's columns are.
+ * Finds the version of a subject in the schema registry that has a topic's columns.
  *
- * <p>{@link dev.lineagelab.connect.registry.SchemaVersionEnricher} is the way in. The registry is
- * the one that the connector's value converter uses. It is asked by a thread of its own, seldom,
- * and what it answers is trusted as little as anything that comes from a network.
+ * <p>The entry point is {@link dev.lineagelab.connect.registry.SchemaVersionEnricher}. The registry
+ * is the one of the connector's value converter. Requests are sent by a separate thread under a
+ * rate limit; responses are treated as untrusted input.
  */
 package dev.lineagelab.connect.registry;

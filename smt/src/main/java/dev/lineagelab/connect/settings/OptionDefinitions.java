@@ -9,13 +9,13 @@ import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.common.config.ConfigDef.ValidString;
 import org.apache.kafka.common.config.ConfigDef.Validator;
 
-/** What the options mean, with defaults and checks. */
+/** Definitions of the plugin's options: types, defaults, validators and documentation. */
 public final class OptionDefinitions {
   private static final Validator NOT_EMPTY = new NonEmptyString();
 
   private OptionDefinitions() {}
 
-  /** All options, under their names without prefix. */
+  /** Return the definitions of all options, under their names without prefix. */
   public static ConfigDef all() {
     final ConfigDef options = new ConfigDef();
     defineLineage(options);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.settings;
 
-/** The names of the options, without the prefix that they have outside the transform. */
+/** Names of the plugin's options, without the prefix that they have outside the transform. */
 public final class OptionNames {
-  /** Before the names in the worker's properties and among the system properties. */
+  /** Prefix of the names in worker properties and system properties. */
   public static final String PREFIX = "openlineage.";
 
-  /** Before options of the plugin's own Kafka clients, such as {@code kafka.security.protocol}. */
+  /**
+   * Prefix of options of the plugin's own Kafka clients, such as {@code kafka.security.protocol}.
+   */
   public static final String KAFKA_PREFIX = "kafka.";
 
   public static final String ENABLED = "enabled";

@@ -10,12 +10,12 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Where options come from, and which of them do not exist. */
+/** Sources of options, and warnings about unknown options. */
 public final class OptionSources {
   private OptionSources() {}
 
   /**
-   * Options of the process, for all that a configuration leaves open.
+   * Return the options of the process, the fallback for all other sources.
    *
    * @param system system properties, such as {@code openlineage.transport.url}
    * @param environment variables, such as {@code OPENLINEAGE_TRANSPORT_URL}
@@ -37,7 +37,7 @@ public final class OptionSources {
     return (OptionNames.PREFIX + name).replace('.', '_').toUpperCase(Locale.ROOT);
   }
 
-  /** {@code first} over {@code second}. */
+  /** Merge two sources; {@code first} takes precedence. */
   public static Map<String, String> merged(
       final Map<String, String> first, final Map<String, String> second) {
     final Map<String, String> all = new HashMap<>(second);
@@ -46,11 +46,10 @@ public final class OptionSources {
   }
 
   /**
-   * Options that do not exist, each with the one that was probably meant.
+   * Return warnings about unknown options, each with the most similar known option.
    *
    * @param where such as {@code worker property}
-   * @param prefix that the names have there
-   * @return sentences for a log
+   * @param prefix of the names in that source
    */
   public static List<String> unknown(
       final String where, final String prefix, final Set<String> names) {

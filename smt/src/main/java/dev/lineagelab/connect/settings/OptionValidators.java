@@ -9,7 +9,7 @@ import java.util.List;
 import org.apache.kafka.common.config.ConfigDef.Validator;
 import org.apache.kafka.common.config.ConfigException;
 
-/** Checks of single options. */
+/** Validators of single options. */
 final class OptionValidators {
   static final Validator URL =
       with(

@@ -40,11 +40,12 @@ public record PluginSettings(
   private static final String UNKNOWN_KAFKA = "kafka://unknown";
 
   /**
-   * Reads options.
+   * Read the settings.
    *
-   * @param options those of the plugin, without prefix
+   * @param options of the plugin, without prefix
    * @param worker the worker's properties; empty where they are not known
-   * @throws ConfigException an option is wrong; the message says which, and never a secret
+   * @throws ConfigException if an option is invalid; the message names it and never contains a
+   *     secret
    */
   public static PluginSettings of(
       final Map<String, String> options, final WorkerProperties worker) {

@@ -5,14 +5,14 @@ import java.time.Duration;
 import org.apache.kafka.common.config.AbstractConfig;
 
 /**
- * How events wait and how often they are tried.
+ * Settings of the event queue and of retries.
  *
- * @param capacity events that may wait
- * @param batchSize events that are sent at once
- * @param backoff before the first repetition
- * @param maxBackoff before any
- * @param retryTimeout after which an event is given up
- * @param shutdownTimeout for what waits when the worker stops
+ * @param capacity maximum number of waiting events
+ * @param batchSize maximum number of events per request
+ * @param backoff delay before the first retry
+ * @param maxBackoff maximum delay before a retry
+ * @param retryTimeout time after which an event is dropped
+ * @param shutdownTimeout time to send waiting events when the worker stops
  */
 public record QueueSettings(
     int capacity,

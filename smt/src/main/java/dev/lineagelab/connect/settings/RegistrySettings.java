@@ -5,10 +5,11 @@ import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
 
 /**
- * Whether and how schema registries are asked for versions.
+ * Settings of schema version lookups.
  *
- * @param requestsPerMinute to all of them together
- * @param converter the worker's options for values, without prefix; connectors may have their own
+ * @param requestsPerMinute limit for all registries together
+ * @param converter options of the worker's value converter, without prefix; a connector may
+ *     override them
  */
 public record RegistrySettings(
     boolean enabled, int requestsPerMinute, Map<String, String> converter) {
@@ -25,15 +26,15 @@ public record RegistrySettings(
         worker.withPrefix(CONVERTER + "."));
   }
 
-  /** Options of the converter that a connector's values go through, without prefix. */
+  /** Return the options of a connector's value converter, without prefix. */
   public Map<String, String> converterOf(final Map<String, String> connector) {
-    // Connect, too, takes all options from where it has the class from.
+    // Connect also takes all options from the source that has the class.
     return connector.containsKey(CONVERTER)
         ? WorkerProperties.withPrefix(connector, CONVERTER + ".")
         : converter;
   }
 
-  /** Without the converter's options, among which are secrets. */
+  /** Omits the converter's options, which contain secrets. */
   @Override
   public String toString() {
     return "versions of schemas: " + (enabled ? requestsPerMinute + " requests a minute" : "none");

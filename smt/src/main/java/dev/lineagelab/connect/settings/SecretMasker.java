@@ -10,11 +10,11 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Takes secrets out of texts that leave the worker. Messages of exceptions are known to quote a
- * connector's configuration.
+ * Masks secrets in texts that leave the worker. Exception messages may quote a connector's
+ * configuration.
  */
 public final class SecretMasker {
-  /** What stands for a secret. */
+  /** Replacement of a secret. */
   public static final String MASK = "****";
 
   private static final Pattern SECRET_NAME =
@@ -29,21 +29,24 @@ public final class SecretMasker {
           "(?i)([\\w.-]*(?:password|secret|token|api[._-]?key)\\w*[\"']?\\s*[=:]\\s*[\"']?)"
               + "[^\\s\"'&,;}]+");
 
-  /** Values of switches, whose names may well speak of secrets. */
+  /** Values of switches whose names look like those of secrets. */
   private static final Set<String> SWITCHES = Set.of("true", "false", "none");
 
-  /** Shorter values would make a text unreadable and are hardly secrets. */
+  /** Minimum length of a secret. Masking shorter values would make texts unreadable. */
   private static final int SHORTEST = 4;
 
   private final List<String> values;
 
   private SecretMasker(final Collection<String> values) {
-    // Longest first: one secret may be part of another.
+    // Longest first: a secret may contain another one.
     this.values =
         values.stream().sorted(Comparator.comparingInt(String::length).reversed()).toList();
   }
 
-  /** The secrets of a configuration: values of the options that are called like one. */
+  /**
+   * Create a masker for a configuration: the values of options whose names look like those of
+   * secrets.
+   */
   public static SecretMasker of(final Map<String, String> config) {
     return new SecretMasker(
         config.entrySet().stream()
@@ -61,7 +64,7 @@ public final class SecretMasker {
         && !SWITCHES.contains(value.toLowerCase(Locale.ROOT));
   }
 
-  /** The text without them, and without what looks like any other. */
+  /** Mask the secrets of the configuration, and everything else that looks like a secret. */
   public String mask(final String text) {
     String masked = text;
     for (final String value : values) {

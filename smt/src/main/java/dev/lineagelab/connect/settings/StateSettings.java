@@ -5,11 +5,11 @@ import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
 
 /**
- * Where runs outlive the worker.
+ * Settings of the durable run state.
  *
- * @param topic empty for memory only
+ * @param topic empty to keep state in memory
  * @param replicationFactor -1 for the broker's default
- * @param clients options of Kafka clients; empty where no cluster is known
+ * @param clients options of Kafka clients; empty if the cluster is not known
  */
 public record StateSettings(String topic, short replicationFactor, Map<String, Object> clients) {
   public StateSettings {
@@ -23,12 +23,12 @@ public record StateSettings(String topic, short replicationFactor, Map<String, O
         clients);
   }
 
-  /** Whether there is a topic, and a cluster to find it in. */
+  /** Return true if there is a topic, and a Kafka cluster to store it. */
   public boolean isDurable() {
     return !topic.isEmpty() && clients.containsKey("bootstrap.servers");
   }
 
-  /** Without the clients' options, among which are secrets. */
+  /** Omits the clients' options, which contain secrets. */
   @Override
   public String toString() {
     return isDurable() ? "topic " + topic : "memory";

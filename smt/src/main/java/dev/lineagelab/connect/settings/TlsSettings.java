@@ -5,10 +5,10 @@ import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.types.Password;
 
 /**
- * Whom to trust, and who one is.
+ * Truststore and client certificate of the HTTP transport.
  *
- * @param truststore path; empty for Java's own
- * @param keystore path; empty to show no certificate
+ * @param truststore path; empty for Java's default
+ * @param keystore path; empty for no client certificate
  */
 public record TlsSettings(
     String truststore, Password truststorePassword, String keystore, Password keystorePassword) {
@@ -21,7 +21,7 @@ public record TlsSettings(
         config.getPassword(OptionNames.KEYSTORE_PASSWORD));
   }
 
-  /** Whether anything differs from what Java does by itself. */
+  /** Return true if Java's defaults are overridden. */
   public boolean isSet() {
     return !truststore.isEmpty() || !keystore.isEmpty();
   }

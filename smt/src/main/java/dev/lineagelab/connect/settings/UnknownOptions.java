@@ -5,9 +5,9 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Set;
 
-/** Finds options that do not exist. ConfigDef passes over them in silence. */
+/** Detects unknown options, which ConfigDef ignores silently. */
 final class UnknownOptions {
-  /** What Connect itself adds to a transform's configuration. */
+  /** Options that Connect adds to a transform's configuration. */
   private static final Set<String> OF_CONNECT = Set.of("type", "predicate", "negate");
 
   private UnknownOptions() {}
@@ -18,7 +18,7 @@ final class UnknownOptions {
         && !name.startsWith(OptionNames.KAFKA_PREFIX);
   }
 
-  /** The known option that is written most like {@code name}; the first of several. */
+  /** Return the known option with the smallest edit distance; the first of several. */
   static String nearest(final String name, final Collection<String> known) {
     return known.stream()
         .min(
@@ -27,7 +27,7 @@ final class UnknownOptions {
         .orElseThrow();
   }
 
-  /** Characters to insert, remove or change to get from one to the other (Levenshtein). */
+  /** Return the Levenshtein distance of two texts. */
   private static int distance(final String from, final String to) {
     int[] above = new int[to.length() + 1];
     for (int column = 0; column <= to.length(); column++) {

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The properties of the worker, of which a REST extension is given all and a transform none. */
+/** Properties of the worker, which a REST extension receives and a transform does not. */
 public final class WorkerProperties {
-  /** What is known where only the transform is installed. */
+  /** Properties of a worker on which only the transform is installed. */
   public static final WorkerProperties UNKNOWN = new WorkerProperties(Map.of());
 
   private static final List<String> OF_CLIENTS =
@@ -16,7 +16,7 @@ public final class WorkerProperties {
 
   private final Map<String, String> properties;
 
-  /** Takes the properties as the worker hands them over: values are texts, or become so. */
+  /** Convert the properties from the worker to text. */
   public WorkerProperties(final Map<String, ?> properties) {
     final Map<String, String> texts = new HashMap<>();
     properties.forEach(
@@ -28,17 +28,17 @@ public final class WorkerProperties {
     this.properties = Map.copyOf(texts);
   }
 
-  /** A property; null if it is not set. */
+  /** Return a property; null if it is not set. */
   public String get(final String name) {
     return properties.get(name);
   }
 
-  /** The group of workers; empty for a standalone worker and where it is not known. */
+  /** Return the group id; empty for a standalone worker, and if it is not known. */
   public String group() {
     return properties.getOrDefault("group.id", "");
   }
 
-  /** First of the bootstrap servers, as {@code host:port}. */
+  /** Return the first bootstrap server, as {@code host:port}. */
   public Optional<String> bootstrapServer() {
     return Optional.ofNullable(properties.get("bootstrap.servers"))
         .map(servers -> servers.split(",")[0].trim())
@@ -46,14 +46,14 @@ public final class WorkerProperties {
         .map(server -> server.substring(server.indexOf("://") < 0 ? 0 : server.indexOf("://") + 3));
   }
 
-  /** The plugin's own options among the properties, without their prefix. */
+  /** Return the plugin's options among the properties, without their prefix. */
   public Map<String, String> options() {
     return withPrefix(properties, OptionNames.PREFIX);
   }
 
   /**
-   * Options of the plugin's own Kafka clients: the worker's own, and over them those that are given
-   * with the prefix {@code kafka.}.
+   * Return the options of the plugin's own Kafka clients: the worker's, overridden by those with
+   * the prefix {@code kafka.}.
    */
   Map<String, Object> clients(final Map<String, String> options) {
     final Map<String, Object> clients = new HashMap<>();
@@ -67,7 +67,7 @@ public final class WorkerProperties {
     return clients;
   }
 
-  /** Those with a prefix, without it. */
+  /** Return the properties with a prefix, without it. */
   Map<String, String> withPrefix(final String prefix) {
     return withPrefix(properties, prefix);
   }
@@ -83,7 +83,7 @@ public final class WorkerProperties {
     return found;
   }
 
-  /** Without the values, among which are secrets. */
+  /** Omits the values, which contain secrets. */
   @Override
   public String toString() {
     return "worker properties of group " + group();

@@ -65,7 +65,7 @@ class ConnectSchemaReaderTest {
   @ParameterizedTest
   @MethodSource("types")
   void callsTypesByTheirMeaning(final Schema schema, final String type) {
-    assertThat(ConnectSchemaReader.whole("x", schema)).isEqualTo(Field.of("x", type));
+    assertThat(ConnectSchemaReader.field("x", schema)).isEqualTo(Field.of("x", type));
   }
 
   @Test
@@ -99,7 +99,7 @@ class ConnectSchemaReaderTest {
 
   @Test
   void cutsASchemaThatContainsItself() {
-    final Field node = ConnectSchemaReader.whole("node", RecursiveSchema.node());
+    final Field node = ConnectSchemaReader.field("node", RecursiveSchema.node());
     assertThat(node.fields().get(0)).isEqualTo(Field.of("value", "int32"));
     assertThat(node.fields().get(1)).isEqualTo(Field.of("next", "struct<...>"));
     assertThat(node.fields().get(2)).isEqualTo(Field.of("children", "array<...>"));

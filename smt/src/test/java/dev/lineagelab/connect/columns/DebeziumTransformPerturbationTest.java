@@ -185,10 +185,10 @@ class DebeziumTransformPerturbationTest {
     }
     final SymbolicRecord start =
         SchemaRefinement.refine(
-            SymbolicRecord.startingAs("shop.public.orders"), events.key, events.envelope);
-    final List<SymbolicRecord> ways =
+            SymbolicRecord.initial("shop.public.orders"), events.key, events.envelope);
+    final List<SymbolicRecord> branches =
         TransformChain.of(config, Set.of()).apply(start.withValue(start.value(), false));
-    final Map<String, Set<Contribution>> said = said(ways);
+    final Map<String, Set<Contribution>> said = said(branches);
     final Map<Origin, Set<String>> found = new HashMap<>();
     for (final String op : List.of("u", "d")) {
       real.apply(events.record(op, null))
@@ -250,20 +250,20 @@ class DebeziumTransformPerturbationTest {
     return paths;
   }
 
-  private static Map<String, Set<Contribution>> said(final List<SymbolicRecord> ways) {
+  private static Map<String, Set<Contribution>> said(final List<SymbolicRecord> branches) {
     final Map<String, Set<Contribution>> said = new TreeMap<>();
-    for (final SymbolicRecord way : ways) {
-      collect("key", way.key(), said);
-      collect("value", way.value(), said);
+    for (final SymbolicRecord branch : branches) {
+      collect("key", branch.key(), said);
+      collect("value", branch.value(), said);
     }
     return said;
   }
 
   private static void collect(
-      final String path, final SymbolicValue shape, final Map<String, Set<Contribution>> said) {
-    if (shape instanceof final StructValue tree) {
-      tree.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
-    } else if (shape instanceof final Leaf leaf) {
+      final String path, final SymbolicValue value, final Map<String, Set<Contribution>> said) {
+    if (value instanceof final StructValue struct) {
+      struct.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
+    } else if (value instanceof final Leaf leaf) {
       said.computeIfAbsent(path, key -> new TreeSet<>()).addAll(leaf.contributions());
     }
   }

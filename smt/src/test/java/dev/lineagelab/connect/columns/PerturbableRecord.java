@@ -57,7 +57,7 @@ record PerturbableRecord(Schema keySchema, Schema valueSchema, boolean isTombsto
 
   SymbolicRecord symbolic() {
     final SymbolicRecord refined =
-        SchemaRefinement.refine(SymbolicRecord.startingAs("t1"), keySchema, valueSchema);
+        SchemaRefinement.refine(SymbolicRecord.initial("t1"), keySchema, valueSchema);
     final SymbolicRecord known =
         refined.withHeader("h1", true).withHeader("h2", true).withHeader("h3", false);
     return isTombstone

@@ -44,7 +44,7 @@ class TransformChainPerturbationTest {
    *
    * @param isDecided whether it depended on nothing what the transforms before did
    */
-  private record Seen(List<SymbolicRecord> ways, boolean isDecided) {}
+  private record Seen(List<SymbolicRecord> branches, boolean isDecided) {}
 
   @Test
   void saysOfEachColumnExactlyWhatItIsMadeFrom() {
@@ -84,16 +84,18 @@ class TransformChainPerturbationTest {
     if (output.isEmpty()) {
       return 0;
     }
-    final List<SymbolicRecord> ways = TransformChain.of(config, Set.of()).apply(input.symbolic());
-    assertThat(ways).as(what).isNotEmpty();
-    if (ways.size() > 1) {
-      checkAnyOf(what, input, real, output.get(), ways);
+    final List<SymbolicRecord> branches =
+        TransformChain.of(config, Set.of()).apply(input.symbolic());
+    assertThat(branches).as(what).isNotEmpty();
+    if (branches.size() > 1) {
+      checkAnyOf(what, input, real, output.get(), branches);
       return 1;
     }
-    final SymbolicRecord state = ways.get(0);
+    final SymbolicRecord state = branches.get(0);
     assertThat(state.topic())
         .as(what)
-        .matches(topic -> topic instanceof TopicName.Unknown || topic.canBe(output.get().topic()));
+        .matches(
+            topic -> topic instanceof TopicName.Unknown || topic.canEqual(output.get().topic()));
     if (!input.isTombstone()) {
       checkSchema(what, state.key(), output.get().keySchema(), output.get().key());
       checkSchema(what, state.value(), output.get().valueSchema(), output.get().value());
@@ -106,17 +108,17 @@ class TransformChainPerturbationTest {
   }
 
   private static void checkSchema(
-      final String what, final SymbolicValue shape, final Schema schema, final Object value) {
+      final String what, final SymbolicValue symbolic, final Schema schema, final Object value) {
     if (value == null || schema == null) {
       return;
     }
     if (schema.type() == Schema.Type.STRUCT) {
-      assertThat(ColumnOrigins.fields(shape)).as(what).contains(ConnectSchemaReader.fields(schema));
+      assertThat(SchemaFields.of(symbolic)).as(what).contains(ConnectSchemaReader.fields(schema));
     } else {
-      assertThat(shape).as(what).isInstanceOf(Leaf.class);
-      assertThat(((Leaf) shape).type())
+      assertThat(symbolic).as(what).isInstanceOf(Leaf.class);
+      assertThat(((Leaf) symbolic).type())
           .as(what)
-          .isEqualTo(ConnectSchemaReader.whole("", schema).type());
+          .isEqualTo(ConnectSchemaReader.field("", schema).type());
     }
   }
 
@@ -126,11 +128,11 @@ class TransformChainPerturbationTest {
       final PerturbableRecord input,
       final KafkaTransformChain real,
       final SinkRecord output,
-      final List<SymbolicRecord> ways) {
+      final List<SymbolicRecord> branches) {
     final Map<String, Object> before = leaves(output);
     for (final Origin origin : input.origins()) {
       final Set<String> said = new TreeSet<>();
-      ways.forEach(way -> said.addAll(pathsFrom(origin, said(way))));
+      branches.forEach(branch -> said.addAll(pathsFrom(origin, said(branch))));
       real.apply(input.record(origin))
           .ifPresent(
               changed ->
@@ -174,14 +176,14 @@ class TransformChainPerturbationTest {
           .isEqualTo(pathsFrom(origin, said));
     }
     said.forEach(
-        (path, shape) -> checkIdentity(what + ": " + path, input, before.get(path), shape));
+        (path, value) -> checkIdentity(what + ": " + path, input, before.get(path), value));
   }
 
   private static Set<String> unknown(final String what, final Map<String, SymbolicValue> said) {
     final Set<String> unknown = new TreeSet<>();
     said.forEach(
-        (path, shape) -> {
-          if (shape instanceof final Unknown found) {
+        (path, value) -> {
+          if (value instanceof final Unknown found) {
             assertThat(found.reason()).as("%s: %s", what, path).matches(NOT_TOLD_BY_TOPIC);
             unknown.add(path);
           }
@@ -194,8 +196,8 @@ class TransformChainPerturbationTest {
       final String what,
       final PerturbableRecord input,
       final Object value,
-      final SymbolicValue shape) {
-    for (final Contribution contribution : ((Leaf) shape).contributions()) {
+      final SymbolicValue symbolic) {
+    for (final Contribution contribution : ((Leaf) symbolic).contributions()) {
       final Origin origin = contribution.origin();
       if (contribution.kind() != EdgeKind.IDENTITY
           || origin.part() != Part.VALUE && origin.part() != Part.KEY) {
@@ -214,9 +216,9 @@ class TransformChainPerturbationTest {
   private static Set<String> pathsFrom(final Origin origin, final Map<String, SymbolicValue> said) {
     final Set<String> paths = new TreeSet<>();
     said.forEach(
-        (path, shape) -> {
+        (path, value) -> {
           final boolean isFrom =
-              !(shape instanceof final Leaf leaf)
+              !(value instanceof final Leaf leaf)
                   || leaf.contributions().stream()
                       .anyMatch(c -> c.origin().equals(origin) && !c.masking());
           if (isFrom) {
@@ -241,21 +243,21 @@ class TransformChainPerturbationTest {
       return;
     }
     final Seen seen = seenAt(place, input, config);
-    assertThat(seen.ways).as(what).isNotEmpty();
+    assertThat(seen.branches).as(what).isNotEmpty();
     final SymbolicRecord refined =
         SchemaRefinement.refine(
-            SymbolicRecord.anyOf(seen.ways), output.keySchema(), output.valueSchema());
+            SymbolicRecord.anyOf(seen.branches), output.keySchema(), output.valueSchema());
     final Map<String, SymbolicValue> expected = said(state);
     said(refined)
         .forEach(
-            (path, shape) -> {
+            (path, value) -> {
               final String which = what + ", seen at " + place + ": " + path;
-              if (shape instanceof final Unknown unknown) {
+              if (value instanceof final Unknown unknown) {
                 if (!(expected.get(path) instanceof Unknown)) {
                   assertThat(unknown.reason()).as(which).matches(NOT_TOLD_BY_NAMES);
                 }
               } else {
-                final Set<Origin> found = origins(shape);
+                final Set<Origin> found = origins(value);
                 assertThat(found).as(which).containsAll(origins(expected.get(path)));
                 if (seen.isDecided) {
                   assertThat(found).as(which).isEqualTo(origins(expected.get(path)));
@@ -271,19 +273,19 @@ class TransformChainPerturbationTest {
     final Map<String, String> after = part(config, aliases.subList(place, aliases.size()));
     final SinkRecord seen = new KafkaTransformChain(before).apply(input.record(null)).orElseThrow();
     final SymbolicRecord start =
-        SymbolicRecord.startingAs("t1")
+        SymbolicRecord.initial("t1")
             .withHeader("h1", true)
             .withHeader("h2", true)
             .withHeader("h3", false)
-            .withSchema(Side.withSchema(seen.keySchema(), seen.valueSchema()));
+            .withSchemaSides(Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
     final List<SymbolicRecord> there =
         TransformChain.of(before, Set.of()).apply(start.withValue(start.value(), false));
-    final List<SymbolicRecord> ways =
+    final List<SymbolicRecord> branches =
         TransformChain.byTopic(there).stream()
-            .map(way -> SchemaRefinement.refine(way, seen.keySchema(), seen.valueSchema()))
-            .flatMap(way -> TransformChain.of(after, Set.of()).apply(way).stream())
+            .map(branch -> SchemaRefinement.refine(branch, seen.keySchema(), seen.valueSchema()))
+            .flatMap(branch -> TransformChain.of(after, Set.of()).apply(branch).stream())
             .toList();
-    return new Seen(ways, there.size() == 1 && ways.size() == 1);
+    return new Seen(branches, there.size() == 1 && branches.size() == 1);
   }
 
   private static Map<String, String> part(
@@ -293,9 +295,9 @@ class TransformChainPerturbationTest {
     return part;
   }
 
-  private static Set<Origin> origins(final SymbolicValue shape) {
+  private static Set<Origin> origins(final SymbolicValue value) {
     final Set<Origin> origins = new TreeSet<>();
-    ((Leaf) shape).contributions().forEach(contribution -> origins.add(contribution.origin()));
+    ((Leaf) value).contributions().forEach(contribution -> origins.add(contribution.origin()));
     return origins;
   }
 
@@ -313,11 +315,11 @@ class TransformChainPerturbationTest {
   }
 
   private static void collect(
-      final String path, final SymbolicValue shape, final Map<String, SymbolicValue> said) {
-    if (shape instanceof final StructValue tree) {
-      tree.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
-    } else if (!(shape instanceof SymbolicValue.Absent)) {
-      said.put(path, shape);
+      final String path, final SymbolicValue value, final Map<String, SymbolicValue> said) {
+    if (value instanceof final StructValue struct) {
+      struct.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
+    } else if (!(value instanceof SymbolicValue.Absent)) {
+      said.put(path, value);
     }
   }
 }

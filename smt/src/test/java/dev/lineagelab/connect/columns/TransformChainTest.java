@@ -29,20 +29,20 @@ class TransformChainTest {
 
   private static List<SymbolicRecord> run(final Map<String, String> config) {
     final SymbolicRecord start =
-        SchemaRefinement.refine(SymbolicRecord.startingAs("t"), Schema.STRING_SCHEMA, SCHEMA);
+        SchemaRefinement.refine(SymbolicRecord.initial("t"), Schema.STRING_SCHEMA, SCHEMA);
     return TransformChain.of(config, Set.of(OWN)).apply(start);
   }
 
   @Test
   void knowsTransformsWithoutTheirPackage() {
-    final List<SymbolicRecord> ways =
+    final List<SymbolicRecord> branches =
         run(
             config(
                 "transforms=r,o",
                 "transforms.r.type=ReplaceField$Value",
                 "transforms.r.renames=a:b",
                 "transforms.o.type=Observer"));
-    assertThat(ColumnOrigins.of(ways.get(0).value()).known()).containsOnlyKeys("b");
+    assertThat(ColumnOrigins.of(branches.get(0).value()).known()).containsOnlyKeys("b");
   }
 
   private static final String METADATA =
@@ -50,7 +50,7 @@ class TransformChainTest {
 
   @Test
   void tellsBothWhereATransformMayHaveTheOptionsOfAnother() {
-    final List<SymbolicRecord> ways =
+    final List<SymbolicRecord> branches =
         run(
             config(
                 "transforms=flat,hoist,nested",
@@ -59,7 +59,7 @@ class TransformChainTest {
                 "transforms.hoist.field=row",
                 "transforms.nested.type=" + METADATA,
                 "transforms.nested.nested=true"));
-    assertThat(ColumnOrigins.of(SymbolicRecord.anyOf(ways).value()).known())
+    assertThat(ColumnOrigins.of(SymbolicRecord.anyOf(branches).value()).known())
         .containsKeys("row._kafka_metadata_topic", "row._kafka_metadata.topic")
         .containsKey("_kafka_metadata.offset")
         .doesNotContainKey("_kafka_metadata_offset");
@@ -79,14 +79,14 @@ class TransformChainTest {
                         "predicates.some.type=TopicNameMatches",
                         "predicates.some.pattern=t.*"),
                     Set.of(OWN))
-                .apply(SymbolicRecord.startingAs("t")));
+                .apply(SymbolicRecord.initial("t")));
     final SymbolicValue value = SchemaRefinement.refine(record.value(), Schema.STRING_SCHEMA);
     assertThat(value).isEqualTo(SymbolicValue.Leaf.of("string", Origin.of(Part.VALUE)));
   }
 
   @Test
   void hasOneWayWhereAllTransformsOfAClassHaveTheSameOptions() {
-    final List<SymbolicRecord> ways =
+    final List<SymbolicRecord> branches =
         run(
             config(
                 "transforms=one,hoist,other",
@@ -94,7 +94,7 @@ class TransformChainTest {
                 "transforms.hoist.type=HoistField$Value",
                 "transforms.hoist.field=row",
                 "transforms.other.type=" + METADATA));
-    assertThat(ways).hasSize(1);
+    assertThat(branches).hasSize(1);
   }
 
   private static final Map<String, String> SWAPPED_THEN_RENAMED =
@@ -114,12 +114,12 @@ class TransformChainTest {
   @Test
   void takesAFieldWithANewNameForTheOldOneThoughAnotherMayHaveHadThatName() {
     final SymbolicRecord start =
-        SymbolicRecord.startingAs("t").withSchema(SymbolicRecord.Side.withSchema(null, NAMES));
-    final List<SymbolicRecord> ways =
+        SymbolicRecord.initial("t").withSchemaSides(SymbolicRecord.Side.ofSchemas(null, NAMES));
+    final List<SymbolicRecord> branches =
         TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN)).apply(start);
-    assertThat(ways).hasSize(1);
+    assertThat(branches).hasSize(1);
     final ColumnOrigins columns =
-        ColumnOrigins.of(SchemaRefinement.refine(ways.get(0).value(), NAMES));
+        ColumnOrigins.of(SchemaRefinement.refine(branches.get(0).value(), NAMES));
     assertThat(columns.unknown()).isEmpty();
     assertThat(columns.known().get("given")).containsExactly(identity("first"));
     assertThat(columns.known().get("family")).containsExactly(identity("last"));
@@ -129,7 +129,7 @@ class TransformChainTest {
   void doesNotGuessWhichOfTwoFieldsHasANameWhereThereMayBeNoSchema() {
     final SymbolicRecord record =
         TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN))
-            .apply(SymbolicRecord.startingAs("t"))
+            .apply(SymbolicRecord.initial("t"))
             .get(0);
     final ColumnOrigins columns = ColumnOrigins.of(record.value());
     assertThat(columns.unknown()).containsExactlyInAnyOrder("given", "family");
@@ -145,13 +145,13 @@ class TransformChainTest {
             .get(0);
     final ColumnOrigins columns = ColumnOrigins.of(SchemaRefinement.refine(record.value(), empty));
     assertThat(columns)
-        .isEqualTo(ColumnOrigins.of(SymbolicValue.StructValue.exactly(null, Map.of())));
+        .isEqualTo(ColumnOrigins.of(SymbolicValue.StructValue.closed(null, Map.of())));
   }
 
   @Test
   void doesNotMissValuesInTombstones() {
     final SymbolicRecord tombstone =
-        SymbolicRecord.startingAs("t").withValue(SymbolicValue.ABSENT, true);
+        SymbolicRecord.initial("t").withValue(SymbolicValue.ABSENT, true);
     assertThat(SchemaRefinement.refine(tombstone, null, SCHEMA)).isEqualTo(tombstone);
   }
 
@@ -161,7 +161,7 @@ class TransformChainTest {
 
   @Test
   void saysOnWhichHeaderItDependsThatARecordGetsThrough() {
-    final List<SymbolicRecord> ways =
+    final List<SymbolicRecord> branches =
         run(
             config(
                 "transforms=f",
@@ -169,8 +169,8 @@ class TransformChainTest {
                 "transforms.f.predicate=p",
                 "predicates.p.type=HasHeaderKey",
                 "predicates.p.name=h"));
-    assertThat(ways).hasSize(1);
-    assertThat(ways.get(0).filters())
+    assertThat(branches).hasSize(1);
+    assertThat(branches.get(0).filters())
         .containsExactly(
             new Contribution(Origin.of(Part.HEADERS).child("h"), EdgeKind.FILTER, false));
   }

@@ -34,18 +34,18 @@ class DatasetResolversTest {
   private record Odd(Supplier<Boolean> isKnown, Supplier<RuntimeException> failure)
       implements DatasetResolver {
     @Override
-    public boolean knows(final String connectorClass) {
+    public boolean supports(final String connectorClass) {
       return isKnown.get() && "com.example.Odd".equals(connectorClass);
     }
 
     @Override
-    public Resolution<SourceStream> streams(
+    public Resolution<SourceStream> sourceStreams(
         final ConnectorContext connector, final List<ObservedTopic> seen) {
       throw failure.get();
     }
 
     @Override
-    public Resolution<SinkTarget> targets(
+    public Resolution<SinkTarget> sinkTargets(
         final ConnectorContext connector, final SymbolicRecord record) {
       throw failure.get();
     }
@@ -105,10 +105,10 @@ class DatasetResolversTest {
     final URL[] urls = {folder.toUri().toURL()};
     try (URLClassLoader loader =
         new URLClassLoader(urls, DatasetResolversTest.class.getClassLoader())) {
-      assertThatCode(() -> DatasetResolvers.of(loader)).doesNotThrowAnyException();
+      assertThatCode(() -> DatasetResolvers.load(loader)).doesNotThrowAnyException();
       assertThat(
-              DatasetResolvers.of(loader)
-                  .of("org.apache.kafka.connect.file.FileStreamSinkConnector"))
+              DatasetResolvers.load(loader)
+                  .find("org.apache.kafka.connect.file.FileStreamSinkConnector"))
           .get()
           .isInstanceOf(FileStreamResolver.class);
     }

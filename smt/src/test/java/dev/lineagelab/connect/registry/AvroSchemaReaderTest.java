@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AvroSchemaReaderTest {
   private static List<Field> fields(final String avro) throws UnsupportedSchemaException {
     return ConnectSchemaReader.fields(
-        AvroSchemaReader.read(AvroSchemaReader.parse(avro.replace('\'', '"'))));
+        AvroSchemaReader.toConnect(AvroSchemaReader.parse(avro.replace('\'', '"'))));
   }
 
   private static String record(final String... fields) {
@@ -126,6 +126,8 @@ class AvroSchemaReaderTest {
         List.of("_id", "name", "_key", "_offset", "_headers.h").stream()
             .map(name -> Field.of(name, "string"))
             .collect(Collectors.toList());
-    assertThat(SchemaMatcher.ofValue(topic)).extracting(Field::name).containsExactly("_id", "name");
+    assertThat(SchemaMatcher.valueFields(topic))
+        .extracting(Field::name)
+        .containsExactly("_id", "name");
   }
 }

@@ -39,7 +39,7 @@ final class LoopbackRegistry implements AutoCloseable {
 
   final List<Request> requests = new CopyOnWriteArrayList<>();
   final Map<String, String> answers = new ConcurrentHashMap<>();
-  volatile ResponseMode mood = ResponseMode.ANSWER;
+  volatile ResponseMode mode = ResponseMode.ANSWER;
   private final HttpServer server;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CountDownLatch end = new CountDownLatch(1);
@@ -72,7 +72,7 @@ final class LoopbackRegistry implements AutoCloseable {
     final String path = exchange.getRequestURI().getRawPath();
     requests.add(new Request(path, exchange.getRequestHeaders().getFirst("Authorization")));
     try {
-      switch (mood) {
+      switch (mode) {
         case ANSWER -> answer(exchange, answers.containsKey(path) ? 200 : 404, answers.get(path));
         case HANG -> end.await();
         case TRICKLE -> trickle(exchange);
@@ -83,7 +83,7 @@ final class LoopbackRegistry implements AutoCloseable {
           exchange.getResponseHeaders().set("Location", path);
           answer(exchange, 302, "");
         }
-        default -> throw new IllegalStateException(mood.toString());
+        default -> throw new IllegalStateException(mode.toString());
       }
     } catch (final InterruptedException e) {
       Thread.currentThread().interrupt();

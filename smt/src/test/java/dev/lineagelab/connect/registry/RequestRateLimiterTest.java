@@ -9,16 +9,16 @@ import org.junit.jupiter.api.Test;
 
 class RequestRateLimiterTest {
   private final AtomicLong now = new AtomicLong();
-  private final RequestRateLimiter budget = new RequestRateLimiter(2, now::get);
+  private final RequestRateLimiter rateLimiter = new RequestRateLimiter(2, now::get);
 
   @Test
   void givesSoManyInAnyMinute() {
-    assertThat(budget.take()).isZero();
+    assertThat(rateLimiter.tryAcquire()).isZero();
     now.set(Duration.ofSeconds(40).toNanos());
-    assertThat(budget.take()).isZero();
-    assertThat(budget.take()).isEqualTo(Duration.ofSeconds(20));
+    assertThat(rateLimiter.tryAcquire()).isZero();
+    assertThat(rateLimiter.tryAcquire()).isEqualTo(Duration.ofSeconds(20));
     now.set(Duration.ofSeconds(60).toNanos());
-    assertThat(budget.take()).isZero();
-    assertThat(budget.take()).isEqualTo(Duration.ofSeconds(40));
+    assertThat(rateLimiter.tryAcquire()).isZero();
+    assertThat(rateLimiter.tryAcquire()).isEqualTo(Duration.ofSeconds(40));
   }
 }

@@ -206,9 +206,9 @@ class SchemaVersionEnricherTest {
   @EnumSource(
       value = ResponseMode.class,
       names = {"FAIL", "GARBAGE", "HUGE", "REDIRECT"})
-  void leavesOutWhatARegistryInABadMoodDoesNotTell(final ResponseMode mood)
+  void leavesOutWhatARegistryInABadMoodDoesNotTell(final ResponseMode mode)
       throws InterruptedException {
-    registry.mood = mood;
+    registry.mode = mode;
     final ConnectorLineage found = await(confluentSink(), description(ID), x -> isGivenUp(x));
     assertThat(registered(found)).isNull();
     assertThat(found.notes()).hasSize(1);
@@ -219,8 +219,8 @@ class SchemaVersionEnricherTest {
   @EnumSource(
       value = ResponseMode.class,
       names = {"HANG", "TRICKLE"})
-  void neverWaitsForARegistryThatHangs(final ResponseMode mood) {
-    registry.mood = mood;
+  void neverWaitsForARegistryThatHangs(final ResponseMode mode) {
+    registry.mode = mode;
     final Completed first = ask(confluentSink(), description(ID));
     assertThat(first.isPending()).isTrue();
     assertThat(registered(first.description())).isNull();
@@ -234,8 +234,8 @@ class SchemaVersionEnricherTest {
   void endsTheWaitForARegistryThatHangs() throws Exception {
     final RegistryHttp http =
         new RegistryHttp(Duration.ofMillis(100), new RequestRateLimiter(10, System::nanoTime));
-    for (final ResponseMode mood : List.of(ResponseMode.HANG, ResponseMode.TRICKLE)) {
-      registry.mood = mood;
+    for (final ResponseMode mode : List.of(ResponseMode.HANG, ResponseMode.TRICKLE)) {
+      registry.mode = mode;
       assertThatThrownBy(() -> http.get(registry.url() + "/subjects", new Password("")))
           .isInstanceOf(RegistryException.class)
           .hasMessageContaining("was not answered within 100 ms");
@@ -324,7 +324,7 @@ class SchemaVersionEnricherTest {
     assertThat(registry.requests)
         .allMatch(request -> "Basic dXNlcjpzZWNyZXQ=".equals(request.authorization()));
     assertThat(found.toString()).doesNotContain("secret").doesNotContain("dXNlcjpzZWNyZXQ");
-    registry.mood = ResponseMode.FAIL;
+    registry.mode = ResponseMode.FAIL;
     final ConnectorLineage failed = await(connector, description(NAME), x -> isGivenUp(x));
     assertThat(failed.notes().toString()).contains("500").doesNotContain("secret");
   }
