@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from infra.artifacts import Artifacts, class_data, page, pins, prerequisites
+from infra.artifacts.binaries import BINARIES
 from infra.artifacts.errors import ArtifactError
 from infra.artifacts.progress import clock, human
 from infra.cli import docker_stack
@@ -89,9 +90,18 @@ def setup(
     stack: StackOption = DEFAULT_STACK,
     tests: Annotated[bool, typer.Option("--tests", help="What the tests need too.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Hash everything that is there again.")] = False,
+    binary: Annotated[
+        str | None, typer.Option("--binary", help="Set up this executable alone, such as minio, and print its path.")
+    ] = None,
 ) -> None:
     """Bring in everything that a lab runs on: downloads, builds, virtual environments."""
     artifacts = Artifacts.open()
+    if binary is not None:
+        if binary not in BINARIES:
+            raise LabError(f"unknown executable '{binary}'; choose from {', '.join(sorted(BINARIES))}")
+        bring_in(artifacts, frozenset({binary}))
+        typer.echo(artifacts.binary(binary))
+        return
     if verify:
         problems = artifacts.verify()
         for problem in problems:

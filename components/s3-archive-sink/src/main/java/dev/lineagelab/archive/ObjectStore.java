@@ -4,25 +4,24 @@ package dev.lineagelab.archive;
 import java.util.Optional;
 
 /**
- * The few things that the archive asks of a bucket. Every method throws {@link
- * StoreUnavailableException} if the same call may succeed later, and another {@code
- * ConnectException} if somebody has to mend something first.
+ * Operations of the archive on one bucket. Every method throws {@link StoreUnavailableException} if
+ * the same call may succeed later, and another {@code ConnectException} if it needs a manual fix.
  */
 interface ObjectStore extends AutoCloseable {
 
   /**
-   * Writes an object that is not there yet.
+   * Write an object unless its key exists.
    *
-   * @return false if there is one of this name; it stays as it is
+   * @return false if the key exists; the existing object is unchanged
    */
   boolean putIfAbsent(String key, byte[] content, String contentType);
 
-  /** The content of an object; empty if there is none. */
+  /** Return the content of an object; empty if the key does not exist. */
   Optional<byte[]> get(String key);
 
   boolean exists(String key);
 
-  /** The first key with this prefix, in the order of UTF-8; empty if there is none. */
+  /** Return the first key with a prefix, in UTF-8 order; empty if there is none. */
   Optional<String> first(String prefix);
 
   @Override

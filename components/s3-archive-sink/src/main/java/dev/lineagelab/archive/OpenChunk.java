@@ -1,52 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.archive;
 
+import dev.lineagelab.archive.ChunkUpload.PendingObject;
 import dev.lineagelab.archive.LogEntry.PlannedObject;
-import dev.lineagelab.archive.RecordFormat.Layout;
-import dev.lineagelab.archive.Upload.EncodedObject;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 
-/** Records of a topic partition that are not in the store yet, in the objects to come. */
+/** Buffered records of a topic partition, grouped by the hour of their timestamps. */
 final class OpenChunk {
-  /**
-   * What one chunk may cost in requests, if its timestamps are spread over many time partitions.
-   */
+  /** Maximum number of objects, which bounds the requests per chunk if timestamps scatter. */
   static final int MAX_OBJECTS = 100;
 
-  /** What one log entry may hold, if neighbouring records go to different objects. */
+  /**
+   * Maximum number of offset ranges, which bounds the log entry if neighbours differ in their hour.
+   */
   static final int MAX_RANGES = 10_000;
 
-  private record GroupKey(String timePath, Layout layout) {}
+  private static final long HOUR_MS = 3_600_000;
 
   private static final class Group {
-    private final EncodedRecords records = new EncodedRecords();
+    private final RecordBuffer records = new RecordBuffer();
     private final List<OffsetRange> ranges = new ArrayList<>();
-    private final long firstTimestamp;
-
-    private Group(final long firstTimestamp) {
-      this.firstTimestamp = firstTimestamp;
-    }
   }
 
   private final TopicPartition partition;
   private final long start;
   private final long openedAt;
-  private final Map<GroupKey, Group> groups = new LinkedHashMap<>();
+  private final Map<Long, Group> groups = new LinkedHashMap<>();
   private Group latest;
   private long firstOffset;
   private long lastOffset;
-  private int largest;
+  private int largestObject;
   private int ranges;
   private long footprint;
 
   /**
-   * Opens a chunk.
+   * Open a chunk.
    *
-   * @param start the offset after the chunk before
+   * @param start first offset after the previous chunk
    * @param openedAt epoch milliseconds
    */
   OpenChunk(final TopicPartition partition, final long start, final long openedAt) {
@@ -55,17 +50,12 @@ final class OpenChunk {
     this.openedAt = openedAt;
   }
 
-  void add(
-      final long offset,
-      final String timePath,
-      final Layout layout,
-      final long timestamp,
-      final byte[] encoded) {
+  void add(final long offset, final long timestamp, final byte[] record) {
     if (groups.isEmpty()) {
       firstOffset = offset;
     }
     final Group group =
-        groups.computeIfAbsent(new GroupKey(timePath, layout), key -> new Group(timestamp));
+        groups.computeIfAbsent(Math.floorDiv(timestamp, HOUR_MS), hour -> new Group());
     if (group == latest) {
       final int last = group.ranges.size() - 1;
       group.ranges.set(last, new OffsetRange(group.ranges.get(last).first(), offset));
@@ -74,35 +64,29 @@ final class OpenChunk {
       ranges++;
       latest = group;
     }
-    final long before = group.records.count() == 0 ? 0 : group.records.footprint();
-    group.records.add(encoded);
-    footprint += group.records.footprint() - before;
-    largest = Math.max(largest, group.records.count());
+    final long before = group.records.records() == 0 ? 0 : group.records.capacity();
+    group.records.add(record);
+    footprint += group.records.capacity() - before;
+    largestObject = Math.max(largestObject, group.records.records());
     lastOffset = offset;
   }
 
-  /** Tells that a record goes into no object: if the chunk is read again, it must not either. */
-  void leaveOut() {
+  /** Exclude the offset after the last one: a task that reads the chunk again must skip it too. */
+  void skip() {
     latest = null;
   }
 
-  /** Timestamp of the first record in the object that such a record would go to, else its own. */
-  long firstTimestamp(final String timePath, final Layout layout, final long timestamp) {
-    final Group group = groups.get(new GroupKey(timePath, layout));
-    return group == null ? timestamp : group.firstTimestamp;
-  }
-
-  /** Whether it must be written whatever the settings are. */
+  /** Return true if the chunk has reached {@link #MAX_OBJECTS} or {@link #MAX_RANGES}. */
   boolean isFull() {
     return groups.size() >= MAX_OBJECTS || ranges >= MAX_RANGES;
   }
 
-  /** Records in the largest object. */
-  int largest() {
-    return largest;
+  /** Return the number of records in the largest object. */
+  int largestObject() {
+    return largestObject;
   }
 
-  /** Bytes of memory that its records take. */
+  /** Return the memory that the records take, in bytes. */
   long footprint() {
     return footprint;
   }
@@ -111,24 +95,25 @@ final class OpenChunk {
     return firstOffset;
   }
 
-  /** Epoch milliseconds. */
+  /** Return the time at which the chunk was opened; epoch milliseconds. */
   long openedAt() {
     return openedAt;
   }
 
-  /** Ends the chunk at its last record. */
-  Upload seal(final ObjectNames names, final String extension) {
+  /** Close the chunk after its last record. */
+  ChunkUpload close(final ObjectKeys keys) {
     final List<PlannedObject> planned = new ArrayList<>();
-    final List<EncodedObject> encoded = new ArrayList<>();
+    final List<PendingObject> pending = new ArrayList<>();
     groups.forEach(
-        (group, content) -> {
-          final long first = content.ranges.get(0).first();
-          final long last = content.ranges.get(content.ranges.size() - 1).last();
-          final String key = names.data(partition, group.timePath(), first, last, extension);
-          planned.add(new PlannedObject(key, List.copyOf(content.ranges)));
-          encoded.add(new EncodedObject(key, group.layout(), content.records));
+        (hour, group) -> {
+          final long first = group.ranges.get(0).first();
+          final long last = group.ranges.get(group.ranges.size() - 1).last();
+          final Instant time = Instant.ofEpochMilli(hour * HOUR_MS);
+          final String key = keys.data(partition, time, first, last);
+          planned.add(new PlannedObject(key, List.copyOf(group.ranges)));
+          pending.add(new PendingObject(key, group.records));
         });
-    final LogEntry entry = new LogEntry(partition, start, lastOffset, planned);
-    return new Upload(entry, names.logEntry(partition, start), firstOffset, encoded, false);
+    final LogEntry entry = LogEntry.of(partition, start, lastOffset, planned);
+    return new ChunkUpload(entry, false, firstOffset, pending);
   }
 }

@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.archive;
 
-import java.time.Instant;
-import java.time.ZoneId;
-
 /**
- * When a chunk ends.
+ * Conditions that close a chunk.
  *
- * @param flushSize records of one object
- * @param intervalMs milliseconds between the first record of an object and one that does not go
- *     into it any more, by their timestamps; -1 for any
- * @param scheduleMs a chunk ends when the clock passes a multiple of so many milliseconds, counted
- *     from midnight; -1 for never
- * @param zone whose midnight
+ * @param flushSize maximum number of records per object
+ * @param scheduleMs interval in milliseconds; a chunk is closed when the clock passes a multiple of
+ *     it; -1 for never
  */
-record RotationPolicy(int flushSize, long intervalMs, long scheduleMs, ZoneId zone) {
+record RotationPolicy(int flushSize, long scheduleMs) {
 
-  /** Whether the largest object has all the records it may have. */
+  /** Return true if the chunk has reached a limit on records, objects or offset ranges. */
   boolean isComplete(final OpenChunk chunk) {
-    return chunk.largest() >= flushSize || chunk.isFull();
+    return chunk.largestObject() >= flushSize || chunk.isFull();
   }
 
-  boolean isTooLate(final long firstTimestamp, final long timestamp) {
-    return intervalMs > 0 && timestamp - firstTimestamp >= intervalMs;
-  }
-
-  /** When a chunk that was opened at a time ends at the latest; both in epoch milliseconds. */
+  /** Return the time by which a chunk opened at a given time is closed; epoch milliseconds. */
   long deadline(final long openedAt) {
-    if (scheduleMs <= 0) {
-      return Long.MAX_VALUE;
-    }
-    final long midnight =
-        Instant.ofEpochMilli(openedAt)
-            .atZone(zone)
-            .toLocalDate()
-            .atStartOfDay(zone)
-            .toInstant()
-            .toEpochMilli();
-    return midnight + ((openedAt - midnight) / scheduleMs + 1) * scheduleMs;
+    return scheduleMs <= 0 ? Long.MAX_VALUE : (openedAt / scheduleMs + 1) * scheduleMs;
   }
 }

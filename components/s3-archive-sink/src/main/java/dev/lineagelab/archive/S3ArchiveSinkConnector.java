@@ -14,7 +14,7 @@ import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.sink.SinkConnector;
 
-/** Archives topics in an S3 bucket; all tasks are alike. */
+/** Sink connector that archives topics in an S3 bucket, exactly once. */
 public final class S3ArchiveSinkConnector extends SinkConnector {
   static final String VERSION =
       Objects.requireNonNullElse(
@@ -22,7 +22,7 @@ public final class S3ArchiveSinkConnector extends SinkConnector {
 
   private Map<String, String> options = Map.of();
 
-  /** As Connect makes it. */
+  /** Create a connector without options; Connect calls {@link #start} next. */
   public S3ArchiveSinkConnector() {}
 
   @Override
@@ -32,24 +32,20 @@ public final class S3ArchiveSinkConnector extends SinkConnector {
 
   @Override
   public ConfigDef config() {
-    return OptionDefinitions.all();
+    return ArchiveConfig.DEFINITION;
   }
 
-  /** Adds what no single option shows to what is wrong with each. */
+  /** Validate each option, unknown options, and options that depend on each other. */
   @Override
   public Config validate(final Map<String, String> given) {
     final Config config = super.validate(given);
-    final Map<String, ConfigValue> values = new HashMap<>();
-    config.configValues().forEach(value -> values.put(value.name(), value));
-    ConfigProblems.find(given)
+    ArchiveConfig.findProblems(given)
         .forEach(
             (name, problem) -> {
-              if (!values.containsKey(name)) {
-                final ConfigValue unknown = new ConfigValue(name);
-                config.configValues().add(unknown);
-                values.put(name, unknown);
-              }
-              values.get(name).addErrorMessage(name + " " + problem);
+              final ConfigValue invalid = new ConfigValue(name);
+              invalid.addErrorMessage(name + " " + problem);
+              config.configValues().removeIf(value -> value.name().equals(name));
+              config.configValues().add(invalid);
             });
     return config;
   }
@@ -72,23 +68,23 @@ public final class S3ArchiveSinkConnector extends SinkConnector {
 
   @Override
   public void stop() {
-    // Nothing runs here: the tasks do the work.
+    // The connector itself holds no resources.
   }
 
   /**
-   * Lets offsets be reset, which has no effect on where the archive goes on.
+   * Accept a reset of offsets, which does not affect where the archive resumes.
    *
-   * @throws ConnectException they are to be set to other ones
+   * @throws ConnectException if offsets are set to a value
    */
   @Override
   public boolean alterOffsets(
       final Map<String, String> given, final Map<TopicPartition, Long> offsets) {
     if (offsets.values().stream().anyMatch(Objects::nonNull)) {
       throw new ConnectException(
-          "Setting offsets: this connector goes on where its archive ends, whatever is committed. To "
-              + "archive from the start again set "
-              + Options.TOPICS_DIR
-              + " to another folder; to leave out records that fail set errors.tolerance=all.");
+          ("Setting offsets: this connector resumes where its archive ends and ignores committed "
+                  + "offsets. To archive from the beginning again set %s to another folder; to skip "
+                  + "records that fail set errors.tolerance=all.")
+              .formatted(ArchiveConfig.TOPICS_DIR));
     }
     return true;
   }

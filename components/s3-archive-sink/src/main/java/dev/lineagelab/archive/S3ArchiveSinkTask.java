@@ -19,24 +19,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Archives the topic partitions that Connect assigns to it. What the store does not take stays here
- * and is tried again; meanwhile Connect reads nothing from Kafka, so memory stays bounded.
+ * Task that archives its assigned topic partitions. While the store is unavailable the current
+ * batch is retried and Connect fetches nothing from Kafka, so memory stays bounded.
  */
 public final class S3ArchiveSinkTask extends SinkTask {
   private static final Logger LOG = LoggerFactory.getLogger(S3ArchiveSinkTask.class);
 
+  /** Delay before Connect delivers a batch again that the store did not accept. */
+  private static final long RETRY_BACKOFF_MS = 5_000;
+
   private final Function<ArchiveConfig, ObjectStore> stores;
   private final Clock clock;
-  private final Map<TopicPartition, PartitionArchive> partitions = new LinkedHashMap<>();
+  private final Map<TopicPartition, PartitionArchiver> partitions = new LinkedHashMap<>();
 
-  /** The records of a batch that failed: Connect hands over the same instances again. */
+  /** Records of the batch that failed last: Connect delivers the same instances again. */
   private Set<SinkRecord> redelivered = Set.of();
 
   private ArchiveConfig config;
-  private ArchiveParts parts;
-  private Outage outage;
+  private ArchiveContext archive;
+  private RetryTimeout retryTimeout;
 
-  /** As Connect makes it. */
+  /** Create a task on Amazon S3 or a compatible store; Connect calls {@link #start} next. */
   public S3ArchiveSinkTask() {
     this(S3ObjectStore::open, Clock.systemUTC());
   }
@@ -54,8 +57,16 @@ public final class S3ArchiveSinkTask extends SinkTask {
   @Override
   public void start(final Map<String, String> options) {
     config = new ArchiveConfig(options);
-    parts = config.parts(stores.apply(config), clock, context.errantRecordReporter());
-    outage = new Outage(clock, config.retryTimeoutMs());
+    final ObjectStore store = stores.apply(config);
+    archive =
+        new ArchiveContext(
+            store,
+            config.keys(),
+            new WriteAheadLog(store, config.keys()),
+            config.rotation(),
+            new ErrantRecordHandler(context.errantRecordReporter(), config.toleratesErrors()),
+            clock);
+    retryTimeout = new RetryTimeout(clock, config.getLong(ArchiveConfig.RETRY_TIMEOUT_MS));
   }
 
   @Override
@@ -63,14 +74,14 @@ public final class S3ArchiveSinkTask extends SinkTask {
     for (final TopicPartition partition : assigned) {
       partitions.put(
           partition,
-          new PartitionArchive(partition, parts, offset -> context.offset(partition, offset)));
+          new PartitionArchiver(partition, archive, offset -> context.offset(partition, offset)));
     }
     try {
       assigned.forEach(partition -> partitions.get(partition).open());
     } catch (final StoreUnavailableException e) {
-      // From here an error would end the task for good; put() may be tried again.
-      outage.failed(e);
-      LOG.warn("{} Trying again before the first records are archived.", e.getMessage());
+      // An exception thrown here would fail the task; put() may be retried.
+      retryTimeout.onFailure(e);
+      LOG.warn("{} Retrying with the first batch.", e.getMessage());
     }
   }
 
@@ -81,14 +92,14 @@ public final class S3ArchiveSinkTask extends SinkTask {
     } catch (final StoreUnavailableException e) {
       redelivered = Collections.newSetFromMap(new IdentityHashMap<>());
       redelivered.addAll(records);
-      outage.failed(e);
-      context.timeout(config.retryBackoffMs());
+      retryTimeout.onFailure(e);
+      context.timeout(RETRY_BACKOFF_MS);
       throw e;
     }
     redelivered = Set.of();
-    outage.ended();
+    retryTimeout.onSuccess();
     partitions.values().stream()
-        .mapToLong(PartitionArchive::deadline)
+        .mapToLong(PartitionArchiver::deadline)
         .min()
         .ifPresent(deadline -> context.timeout(Math.max(1, deadline - clock.millis())));
   }
@@ -99,9 +110,9 @@ public final class S3ArchiveSinkTask extends SinkTask {
     final Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
     positions.forEach(
         (partition, position) -> {
-          final PartitionArchive archive = partitions.get(partition);
-          if (archive != null) {
-            archive
+          final PartitionArchiver archiver = partitions.get(partition);
+          if (archiver != null) {
+            archiver
                 .committable(position.offset())
                 .ifPresent(offset -> offsets.put(partition, new OffsetAndMetadata(offset)));
           }
@@ -109,7 +120,7 @@ public final class S3ArchiveSinkTask extends SinkTask {
     return offsets;
   }
 
-  /** What is not in the store is dropped: whoever gets the partitions reads it again. */
+  /** Drop buffered records: the task that gets the partitions reads them again. */
   @Override
   public void close(final Collection<TopicPartition> revoked) {
     revoked.forEach(partitions::remove);
@@ -117,41 +128,42 @@ public final class S3ArchiveSinkTask extends SinkTask {
 
   @Override
   public void stop() {
-    if (parts != null) {
-      parts.store().close();
+    if (archive != null) {
+      archive.store().close();
     }
   }
 
   private void archive(final Collection<SinkRecord> records) {
-    partitions.values().forEach(archive -> archive.begin(records));
+    partitions.values().forEach(archiver -> archiver.beginBatch(records));
+    final long bufferBytes = config.getLong(ArchiveConfig.BUFFER_BYTES);
     long buffered = footprint();
     for (final SinkRecord record : records) {
-      final PartitionArchive archive =
+      final PartitionArchiver archiver =
           partitions.get(
               new TopicPartition(record.originalTopic(), record.originalKafkaPartition()));
-      if (archive == null) {
-        // Of a partition that was taken away while the batch waited.
+      if (archiver == null) {
+        // The partition was revoked while the batch waited for a retry.
         continue;
       }
-      final long before = archive.footprint();
-      archive.offer(record, redelivered.contains(record));
-      buffered += archive.footprint() - before;
-      while (buffered > config.bufferBytes()) {
+      final long before = archiver.footprint();
+      archiver.offer(record, redelivered.contains(record));
+      buffered += archiver.footprint() - before;
+      while (buffered > bufferBytes) {
         largest().flush();
         buffered = footprint();
       }
     }
     final long now = clock.millis();
-    partitions.values().forEach(archive -> archive.flushIfDue(now));
-    partitions.values().forEach(PartitionArchive::end);
+    partitions.values().forEach(archiver -> archiver.flushIfDue(now));
+    partitions.values().forEach(PartitionArchiver::endBatch);
   }
 
   private long footprint() {
-    return partitions.values().stream().mapToLong(PartitionArchive::footprint).sum();
+    return partitions.values().stream().mapToLong(PartitionArchiver::footprint).sum();
   }
 
-  private PartitionArchive largest() {
+  private PartitionArchiver largest() {
     return Collections.max(
-        partitions.values(), Comparator.comparingLong(PartitionArchive::footprint));
+        partitions.values(), Comparator.comparingLong(PartitionArchiver::footprint));
   }
 }

@@ -10,31 +10,28 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
-import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.retry.RetryMode;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
-import software.amazon.awssdk.retries.StandardRetryStrategy;
-import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** One bucket over the S3 protocol. */
+/** Bucket of Amazon S3 or a compatible store. */
 final class S3ObjectStore implements ObjectStore {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
   /**
-   * One attempt, and all of them: a batch must be through before Kafka takes the task for dead
-   * ({@code max.poll.interval.ms}, five minutes).
+   * Limits for one attempt and for a call with all its retries: a batch must complete within {@code
+   * max.poll.interval.ms} of the consumer (5 minutes by default).
    */
   private static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(60);
 
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(120);
-  private static final Duration MAX_BACKOFF = Duration.ofSeconds(20);
 
   private final S3Client client;
   private final String bucket;
@@ -46,48 +43,34 @@ final class S3ObjectStore implements ObjectStore {
     this.errors = errors;
   }
 
-  /** A client as the options say; nothing is sent yet. */
+  /** Create a client; sends no request yet. */
   static S3ObjectStore open(final ArchiveConfig config) {
     final S3ClientBuilder builder =
         S3Client.builder()
-            .region(Region.of(config.getString(Options.REGION)))
-            .forcePathStyle(config.getBoolean(Options.PATH_STYLE))
+            .region(Region.of(config.getString(ArchiveConfig.REGION)))
+            .forcePathStyle(true)
             .httpClientBuilder(
                 UrlConnectionHttpClient.builder()
                     .connectionTimeout(CONNECT_TIMEOUT)
                     .socketTimeout(ATTEMPT_TIMEOUT))
-            // Stores that are not Amazon's need not know the checksums of newer SDKs.
+            // S3-compatible stores may not support the default checksums of newer SDKs.
             .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
             .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
-            .overrideConfiguration(overrides(config));
-    final String url = config.getString(Options.STORE_URL);
-    if (!url.isEmpty()) {
-      builder.endpointOverride(URI.create(url));
+            .overrideConfiguration(
+                overrides ->
+                    overrides
+                        .retryStrategy(RetryMode.STANDARD)
+                        .apiCallAttemptTimeout(ATTEMPT_TIMEOUT)
+                        .apiCallTimeout(CALL_TIMEOUT));
+    if (!config.storeUrl().isEmpty()) {
+      builder.endpointOverride(URI.create(config.storeUrl()));
     }
-    final String accessKey = config.getString(Options.ACCESS_KEY).trim();
-    if (!accessKey.isEmpty()) {
-      final String secretKey = config.getPassword(Options.SECRET_KEY).value().trim();
+    if (!config.accessKey().isEmpty()) {
       builder.credentialsProvider(
-          StaticCredentialsProvider.create(AwsBasicCredentials.create(accessKey, secretKey)));
+          StaticCredentialsProvider.create(
+              AwsBasicCredentials.create(config.accessKey(), config.secretKey())));
     }
-    final StoreErrors errors = new StoreErrors(config.bucket(), url, accessKey);
-    return new S3ObjectStore(builder.build(), config.bucket(), errors);
-  }
-
-  private static ClientOverrideConfiguration overrides(final ArchiveConfig config) {
-    final BackoffStrategy backoff =
-        BackoffStrategy.exponentialDelay(
-            Duration.ofMillis(config.getLong(Options.S3_RETRY_BACKOFF_MS)), MAX_BACKOFF);
-    return ClientOverrideConfiguration.builder()
-        .retryStrategy(
-            StandardRetryStrategy.builder()
-                .maxAttempts(config.getInt(Options.PART_RETRIES) + 1)
-                .backoffStrategy(backoff)
-                .throttlingBackoffStrategy(backoff)
-                .build())
-        .apiCallAttemptTimeout(ATTEMPT_TIMEOUT)
-        .apiCallTimeout(CALL_TIMEOUT)
-        .build();
+    return new S3ObjectStore(builder.build(), config.bucket(), new StoreErrors(config));
   }
 
   @Override
@@ -127,7 +110,7 @@ final class S3ObjectStore implements ObjectStore {
   @Override
   public boolean exists(final String key) {
     return attempt(
-        "Looking for " + key,
+        "Checking for " + key,
         () -> {
           try {
             client.headObject(request -> request.bucket(bucket).key(key));
@@ -156,11 +139,11 @@ final class S3ObjectStore implements ObjectStore {
     client.close();
   }
 
-  private <T> T attempt(final String what, final Supplier<T> call) {
+  private <T> T attempt(final String operation, final Supplier<T> call) {
     try {
       return call.get();
     } catch (final SdkException e) {
-      throw errors.explain(what, e);
+      throw errors.explain(operation, e);
     }
   }
 }

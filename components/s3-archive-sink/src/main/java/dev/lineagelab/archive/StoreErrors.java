@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.archive;
 
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.kafka.connect.errors.ConnectException;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/**
- * What the store's errors mean: what may pass, and what somebody has to mend.
- *
- * @param url empty for Amazon S3
- * @param accessKey empty where the SDK finds one
- */
-record StoreErrors(String bucket, String url, String accessKey) {
+/** Translation of SDK errors into transient errors and errors that need a fix, with a remedy. */
+record StoreErrors(ArchiveConfig config) {
   private static final Set<String> FULL =
       Set.of("XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded");
   private static final Set<String> WRONG_REGION =
@@ -20,98 +18,79 @@ record StoreErrors(String bucket, String url, String accessKey) {
           "AuthorizationHeaderMalformed",
           "PermanentRedirect",
           "IllegalLocationConstraintException");
-  private static final Set<String> PASSING =
+  private static final Set<String> TRANSIENT =
       Set.of("RequestTimeout", "SlowDown", "OperationAborted", "ConditionalRequestConflict");
   private static final int INSUFFICIENT_STORAGE = 507;
+  private static final String CREDENTIALS =
+      ArchiveConfig.ACCESS_KEY + " and " + ArchiveConfig.SECRET_KEY;
 
   /**
-   * The error to throw.
+   * Return the exception to throw.
    *
-   * @param what was attempted
+   * @param operation that failed, such as "Writing KEY"
    */
-  ConnectException explain(final String what, final SdkException cause) {
-    final String attempt =
-        what + " in bucket " + bucket + " at " + (url.isEmpty() ? "Amazon S3" : url);
-    if (cause instanceof AwsServiceException answer) {
-      return explainAnswer(attempt, answer);
+  ConnectException explain(final String operation, final SdkException cause) {
+    final String url = config.storeUrl().isEmpty() ? "Amazon S3" : config.storeUrl();
+    final String attempt = "%s in bucket %s at %s".formatted(operation, config.bucket(), url);
+    if (cause instanceof AwsServiceException response) {
+      return explainResponse(attempt, response);
     }
     if (String.valueOf(cause.getMessage()).contains("Unable to load credentials")) {
       return new ConnectException(
-          attempt
-              + ": there are no credentials. Set "
-              + Options.ACCESS_KEY
-              + " and "
-              + Options.SECRET_KEY
-              + ", or give the worker some as the AWS SDK finds them.",
+          ("%s: no credentials. Set %s, or provide credentials to the worker through the default "
+                  + "chain of the AWS SDK.")
+              .formatted(attempt, CREDENTIALS),
           cause);
     }
-    return passing(
-        attempt,
-        "no answer (" + rootMessage(cause) + ")",
-        "Check that the store runs and " + Options.STORE_URL,
+    return new StoreUnavailableException(
+        "%s: no response (%s). Check that the store is running, and %s."
+            .formatted(attempt, rootMessage(cause), ArchiveConfig.STORE_URL),
         cause);
   }
 
-  private ConnectException explainAnswer(final String attempt, final AwsServiceException answer) {
-    final int status = answer.statusCode();
-    final String code =
-        answer.awsErrorDetails() == null || answer.awsErrorDetails().errorCode() == null
-            ? ""
-            : answer.awsErrorDetails().errorCode();
-    final String told = "HTTP " + status + (code.isEmpty() ? "" : " " + code);
+  private ConnectException explainResponse(
+      final String attempt, final AwsServiceException response) {
+    final int status = response.statusCode();
+    final AwsErrorDetails details = response.awsErrorDetails();
+    final String code = details == null ? "" : Objects.requireNonNullElse(details.errorCode(), "");
+    final String http = ("HTTP " + status + " " + code).trim();
     if (FULL.contains(code) || status == INSUFFICIENT_STORAGE) {
-      return passing(
-          attempt, "the store is full (" + told + ")", "Free space or raise the quota", answer);
+      return new StoreUnavailableException(
+          "%s: the store is full (%s). Free space or raise the quota.".formatted(attempt, http),
+          response);
     }
+    if (status >= 500 || status == 408 || status == 429 || TRANSIENT.contains(code)) {
+      return new StoreUnavailableException(
+          "%s: the store failed (%s). See its log.".formatted(attempt, http), response);
+    }
+    return new ConnectException(attempt + ": " + lasting(status, code, http, response), response);
+  }
+
+  private String lasting(
+      final int status, final String code, final String http, final AwsServiceException response) {
     if (code.equals("NoSuchBucket")) {
-      return lasting(
-          attempt, "there is no such bucket", "Create it, or correct " + Options.BUCKET, answer);
+      return "the bucket does not exist. Create it, or correct " + ArchiveConfig.BUCKET + ".";
     }
     if (WRONG_REGION.contains(code)) {
-      return lasting(
-          attempt,
-          "the bucket is in another region (" + told + ")",
-          "Correct " + Options.REGION,
-          answer);
+      return "the bucket is in another region (%s). Correct %s."
+          .formatted(http, ArchiveConfig.REGION);
     }
     if (status == 401 || status == 403 || code.equals("ExpiredToken")) {
-      final String who =
-          accessKey.isEmpty() ? "the worker's credentials" : "access key " + accessKey;
-      return lasting(
-          attempt,
-          who + " may not do that (" + told + ")",
-          "Correct "
-              + Options.ACCESS_KEY
-              + " and "
-              + Options.SECRET_KEY
-              + ", or grant s3:GetObject, s3:PutObject and s3:ListBucket",
-          answer);
+      final String key = config.accessKey();
+      return ("access denied for %s (%s). Correct %s, or grant s3:GetObject, s3:PutObject and "
+              + "s3:ListBucket.")
+          .formatted(
+              key.isEmpty() ? "the worker's credentials" : "access key " + key, http, CREDENTIALS);
     }
-    if (status >= 500 || status == 408 || status == 429 || PASSING.contains(code)) {
-      return passing(attempt, "the store failed (" + told + ")", "See the store's log", answer);
-    }
-    return lasting(
-        attempt,
-        "the store refuses (" + told + ": " + answer.getMessage() + ")",
-        "Check " + Options.STORE_URL + " and that it speaks S3",
-        answer);
-  }
-
-  private static ConnectException passing(
-      final String attempt, final String cause, final String remedy, final Throwable e) {
-    return new StoreUnavailableException(attempt + ": " + cause + ". " + remedy + ".", e);
-  }
-
-  private static ConnectException lasting(
-      final String attempt, final String cause, final String remedy, final Throwable e) {
-    return new ConnectException(attempt + ": " + cause + ". " + remedy + ".", e);
+    return "the store rejected the request (%s: %s). Check that %s is the URL of an S3 API."
+        .formatted(http, response.getMessage(), ArchiveConfig.STORE_URL);
   }
 
   private static String rootMessage(final Throwable error) {
-    Throwable root = error;
-    while (root.getCause() != null) {
-      root = root.getCause();
-    }
-    return root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+    final Throwable root =
+        Stream.iterate(error, Objects::nonNull, Throwable::getCause)
+            .reduce((outer, inner) -> inner)
+            .orElse(error);
+    return Objects.requireNonNullElse(root.getMessage(), root.getClass().getSimpleName());
   }
 }

@@ -3,7 +3,7 @@ package dev.lineagelab.archive;
 
 import org.apache.kafka.connect.errors.RetriableException;
 
-/** The store did not do what it was asked for, and may do it later. */
+/** A request to the store failed and may succeed later. */
 final class StoreUnavailableException extends RetriableException {
   private static final long serialVersionUID = 1L;
 

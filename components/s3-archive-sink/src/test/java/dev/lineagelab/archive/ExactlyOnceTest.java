@@ -7,8 +7,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Whatever happens to tasks and store, each record is in exactly one object, and no offset may be
- * committed before its object is there. {@code -Darchive.seeds=100} tries more histories.
+ * Exactly-once delivery under random crashes, zombies and store failures: each record is in exactly
+ * one object, and no offset may be committed before its object exists. {@code -Darchive.seeds=100}
+ * runs more seeds.
  */
 @ExtendWith(MinioServer.Extension.class)
 class ExactlyOnceTest {
@@ -24,7 +25,7 @@ class ExactlyOnceTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void eachRecordIsInExactlyOneObject(final long seed) {
-    new RandomHistory(minio, seed).run();
+  void everyRecordIsInExactlyOneObject(final long seed) {
+    new RandomizedRun(minio, seed).run();
   }
 }

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
-/** A real store behind which things go wrong. */
+/** Decorator of a store that runs hooks around each request, to inject faults. */
 record FaultyStore(
     ObjectStore store, Runnable before, Runnable after, BiConsumer<String, byte[]> onWritten)
     implements ObjectStore {
@@ -37,7 +37,7 @@ record FaultyStore(
     return call(() -> store.first(prefix));
   }
 
-  /** The store is shared by the tasks of a test, and outlives them. */
+  /** Do nothing: the store is shared by the tasks of a test. */
   @Override
   public void close() {}
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class LogEntryTest {
   private static final LogEntry ENTRY =
-      new LogEntry(
+      LogEntry.of(
           new TopicPartition("orders", 2),
           100,
           199,
@@ -23,12 +23,12 @@ class LogEntryTest {
               new PlannedObject("b.json", List.of(new OffsetRange(151, 151)))));
 
   @Test
-  void readsWhatItWrote() {
+  void parsesWhatItWrites() {
     assertThat(LogEntry.parse("key", ENTRY.toJson())).isEqualTo(ENTRY);
   }
 
   @Test
-  void isWrittenLikeThis() {
+  void hasAStableJsonFormat() {
     assertThat(new String(ENTRY.toJson(), StandardCharsets.UTF_8))
         .isEqualTo(
             "{\"version\":1,\"topic\":\"orders\",\"partition\":2,\"start\":100,\"end\":199,\"objects\":["
@@ -37,17 +37,21 @@ class LogEntryTest {
   }
 
   @Test
-  void whatIsNoEntryIsNamedWithARemedy() {
-    assertUnreadable("{\"version\": 2}", "its version is 2, not 1");
-    assertUnreadable("{\"version\": 1}", "it has no field 'objects'");
+  void rejectsUnreadableEntriesWithARemedy() {
+    assertUnreadable("{\"version\": 2}", "expected version 1, found '2'");
+    assertUnreadable("{\"version\": 1}", "Missing creator property 'topic'");
     assertUnreadable("{", "Unexpected end-of-input");
+    assertUnreadable("[]", "expected version 1, found ''");
+    assertUnreadable(
+        new String(ENTRY.toJson(), StandardCharsets.UTF_8).replace("[[100,", "[["),
+        "Missing creator property");
   }
 
   private static void assertUnreadable(final String json, final String cause) {
     assertThatThrownBy(() -> LogEntry.parse("topics/x", json.getBytes(StandardCharsets.UTF_8)))
         .isInstanceOf(ConnectException.class)
-        .hasMessageContaining("Reading the archive's log entry topics/x")
+        .hasMessageContaining("Reading log entry topics/x: ")
         .hasMessageContaining(cause)
-        .hasMessageContaining("Set topics.dir to a folder of its own");
+        .hasMessageContaining("Set topics.dir to an unused folder");
   }
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 
-/** A clock that a test moves. */
+/** Clock that only a test advances. */
 final class ManualClock extends Clock {
   private Instant now;
 

@@ -21,10 +21,9 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
@@ -41,8 +40,9 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
- * The lab's object store, one for all tests of a run, on a free loopback port. Its program is the
- * one that set-up has built; tests that need it are skipped where it is not there.
+ * MinIO server on a free loopback port, shared by all tests of a run. Its executable is the one
+ * that the project pins: {@code bin/lab setup --binary minio} provides it, with a download or a
+ * build of several minutes if the cache does not have it yet.
  */
 final class MinioServer {
   static final String ACCESS_KEY = "archive-test";
@@ -63,9 +63,8 @@ final class MinioServer {
     this.folder = folder;
   }
 
-  /** Hands the server to test constructors, and stops it after the last test class. */
+  /** Injects the server into test constructors; JUnit stops it after the last test class. */
   static final class Extension implements ParameterResolver {
-    /** What JUnit closes at the end of the run. */
     private record Running(MinioServer server) implements AutoCloseable {
       @Override
       public void close() {
@@ -82,14 +81,10 @@ final class MinioServer {
     @Override
     public Object resolveParameter(
         final ParameterContext parameter, final ExtensionContext context) {
-      final Optional<Path> program = program();
-      Assumptions.assumeTrue(
-          program.isPresent(), "no MinIO in the lab's cache: run `bin/lab setup` to have it built");
       return context
           .getRoot()
           .getStore(ExtensionContext.Namespace.create(MinioServer.class))
-          .getOrComputeIfAbsent(
-              Running.class, key -> new Running(start(program.orElseThrow())), Running.class)
+          .getOrComputeIfAbsent(Running.class, key -> new Running(start(program())), Running.class)
           .server();
     }
   }
@@ -102,14 +97,14 @@ final class MinioServer {
     return client;
   }
 
-  /** A bucket of its own, by a name that was not used before. */
+  /** Create a bucket with a unique name. */
   String newBucket() {
     final String name = "bucket-" + Long.toString(System.nanoTime(), Character.MAX_RADIX);
     client.createBucket(request -> request.bucket(name));
     return name;
   }
 
-  /** Keys in a bucket, sorted. */
+  /** Return the keys with a prefix, sorted. */
   List<String> keys(final String bucket, final String prefix) {
     return client
         .listObjectsV2Paginator(request -> request.bucket(bucket).prefix(prefix))
@@ -123,7 +118,7 @@ final class MinioServer {
     return client.getObjectAsBytes(request -> request.bucket(bucket).key(key)).asByteArray();
   }
 
-  /** Lets a bucket hold no more than so many bytes; 0 for any. */
+  /** Set the quota of a bucket in bytes; 0 for none. */
   void setQuota(final String bucket, final long bytes) {
     final byte[] body =
         "{\"quota\":%d,\"quotatype\":\"hard\"}".formatted(bytes).getBytes(StandardCharsets.UTF_8);
@@ -155,7 +150,7 @@ final class MinioServer {
       final HttpResponse<String> answer =
           HttpClient.newHttpClient().send(http.build(), BodyHandlers.ofString());
       if (answer.statusCode() != 200) {
-        throw new IllegalStateException("setting a quota: " + answer.body());
+        throw new IllegalStateException("setting the quota of " + bucket + ": " + answer.body());
       }
     } catch (final IOException e) {
       throw new UncheckedIOException(e);
@@ -164,36 +159,43 @@ final class MinioServer {
     }
   }
 
-  /** What a connector needs to use a bucket here. */
+  /** Return the connector options for a bucket on this server. */
   Map<String, String> options(final String bucket) {
     return Map.of(
-        Options.BUCKET,
+        ArchiveConfig.BUCKET,
         bucket,
-        Options.STORE_URL,
+        ArchiveConfig.STORE_URL,
         uri.toString(),
-        Options.ACCESS_KEY,
+        ArchiveConfig.ACCESS_KEY,
         ACCESS_KEY,
-        Options.SECRET_KEY,
+        ArchiveConfig.SECRET_KEY,
         SECRET_KEY);
   }
 
-  private static Optional<Path> program() {
-    final Path home = Path.of(System.getProperty("user.home"));
-    final String lab = System.getenv("LINEAGE_LAB_CACHE");
-    final String user = System.getenv("XDG_CACHE_HOME");
-    final Path users = user == null ? home.resolve(".cache") : Path.of(user);
-    final Path cache = lab == null ? users.resolve("lineage-lab") : Path.of(lab);
-    if (!Files.isDirectory(cache.resolve("binaries"))) {
-      return Optional.empty();
-    }
-    try (Stream<Path> binaries = Files.list(cache.resolve("binaries"))) {
-      return binaries
-          .filter(path -> path.getFileName().toString().startsWith("minio-"))
-          .map(path -> path.resolve("minio"))
-          .filter(Files::isExecutable)
-          .findFirst();
+  /** Return the executable, built or downloaded if the project's cache does not have it. */
+  private static Path program() {
+    final Path lab =
+        Stream.iterate(Path.of("").toAbsolutePath(), Objects::nonNull, Path::getParent)
+            .map(folder -> folder.resolve("bin").resolve("lab"))
+            .filter(Files::isExecutable)
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException("not in a checkout: bin/lab not found"));
+    try {
+      final Process setup =
+          new ProcessBuilder(lab.toString(), "setup", "--binary", "minio")
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+      final String output =
+          new String(setup.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+      if (setup.waitFor() != 0) {
+        throw new IllegalStateException(lab + " setup --binary minio failed: " + output);
+      }
+      return Path.of(output.substring(output.lastIndexOf('\n') + 1));
     } catch (final IOException e) {
       throw new UncheckedIOException(e);
+    } catch (final InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while setting up MinIO", e);
     }
   }
 
@@ -261,7 +263,7 @@ final class MinioServer {
             return;
           }
         } catch (final ConnectException e) {
-          // Not listening yet: asked again below.
+          // Not listening yet: retried below.
         }
         TimeUnit.MILLISECONDS.sleep(50);
       }

@@ -7,14 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.connect.data.Schema;
-import org.apache.kafka.connect.data.SchemaBuilder;
-import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.sync.RequestBody;
 
-/** What a task archives, and where it goes on. */
-class S3ArchiveSinkTaskTest extends TaskTestCase {
+/** Objects that a task writes, and the position from which it resumes. */
+class S3ArchiveSinkTaskTest extends SinkTaskTestBase {
   private static final String AT_NOON = "year=2026/month=11/day=21/hour=12/";
   private static final String AN_HOUR_BEFORE = "year=2026/month=11/day=21/hour=11/";
 
@@ -23,7 +21,7 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void objectsHaveAsManyRecordsAsFlushSizeSays() {
+  void writesObjectsOfFlushSizeRecords() {
     produce(ORDERS, 7);
     produce(PAYMENTS, 3);
 
@@ -40,7 +38,7 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void whatWaitsLongerThanTheScheduleIsWritten() {
+  void writesBufferedRecordsOnSchedule() {
     produce(ORDERS, 2);
     final SimulatedWorker worker = start(ORDERS);
     worker.poll(100);
@@ -55,19 +53,7 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void anObjectSpansNoMoreThanTheRotateInterval() {
-    options.put(Options.ROTATE_INTERVAL_MS, "60000");
-    topics.append(ORDERS, clock.millis(), null, Map.of("n", 0));
-    topics.append(ORDERS, clock.millis() + 59_999, null, Map.of("n", 1));
-    topics.append(ORDERS, clock.millis() + 60_000, null, Map.of("n", 2));
-
-    start(ORDERS).poll(100);
-
-    assertThat(data()).hasSize(1).first().asString().endsWith("0000000000-0000000001.json");
-  }
-
-  @Test
-  void lateRecordsGoToTheFolderOfTheirTime() {
+  void writesLateRecordsToTheFolderOfTheirHour() {
     produce(ORDERS, 1);
     topics.append(ORDERS, clock.millis() - 3_600_000, null, Map.of("n", 1));
     produce(ORDERS, 2);
@@ -85,30 +71,9 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void withAvroAnotherSchemaMeansAnotherObject() {
-    options.put(Options.FORMAT_CLASS, "AvroFormat");
-    final Schema first = SchemaBuilder.struct().field("offset", Schema.INT64_SCHEMA).build();
-    final Schema second =
-        SchemaBuilder.struct()
-            .field("offset", Schema.INT64_SCHEMA)
-            .field("note", Schema.OPTIONAL_STRING_SCHEMA)
-            .build();
-    for (final Schema schema : List.of(first, second, first, second, first)) {
-      topics.append(
-          ORDERS, clock.millis(), schema, new Struct(schema).put("offset", topics.end(ORDERS)));
-    }
-
-    start(ORDERS).poll(100);
-
-    assertThat(data())
-        .extracting(key -> ArchiveReader.offsets(key, minio.content(bucket, key)))
-        .containsExactlyInAnyOrder(List.of(0L, 2L, 4L), List.of(1L, 3L));
-  }
-
-  @Test
-  void memoryIsBoundedWhateverFlushSizeSays() {
-    options.put(Options.FLUSH_SIZE, "1000000");
-    options.put(Options.BUFFER_BYTES, "1048576");
+  void boundsMemoryRegardlessOfFlushSize() {
+    options.put(ArchiveConfig.FLUSH_SIZE, "1000000");
+    options.put(ArchiveConfig.BUFFER_BYTES, "1048576");
     final String large = "x".repeat(100_000);
     for (int i = 0; i < 25; i++) {
       topics.append(ORDERS, clock.millis(), null, Map.of("n", i, "text", large));
@@ -123,7 +88,7 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void aSuccessorGoesOnWhereTheArchiveEndsWithoutCommittedOffsets() {
+  void resumesWhereTheArchiveEndsWithoutCommittedOffsets() {
     produce(ORDERS, 5);
     start(ORDERS).poll(100);
 
@@ -136,7 +101,7 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void missingObjectsOfTheNewestEntryAreWrittenAsPlannedWhateverTheSettingsAreNow() {
+  void rebuildsMissingObjectsAsPlannedAfterAnOptionChanged() {
     produce(ORDERS, 2);
     topics.append(ORDERS, clock.millis() - 3_600_000, null, Map.of("n", 2));
     produce(ORDERS, 1);
@@ -144,16 +109,14 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
     final Map<String, String> before = contents();
     before.keySet().forEach(key -> minio.client().deleteObject(r -> r.bucket(bucket).key(key)));
 
-    options.put(Options.FLUSH_SIZE, "1");
-    options.put(Options.PATH_FORMAT, "yyyy");
-    options.put(Options.COMPRESSION, "gzip");
+    options.put(ArchiveConfig.FLUSH_SIZE, "1");
     start(ORDERS).poll(100);
 
     assertThat(contents()).isEqualTo(before);
   }
 
   @Test
-  void recordsThatKafkaHasNoMoreDoNotHoldUpTheOthers() {
+  void skipsMissingObjectsWhoseRecordsKafkaHasDeleted() {
     produce(ORDERS, 3);
     start(ORDERS).poll(100);
     data().forEach(key -> minio.client().deleteObject(r -> r.bucket(bucket).key(key)));
@@ -173,20 +136,59 @@ class S3ArchiveSinkTaskTest extends TaskTestCase {
   }
 
   @Test
-  void aTopicThatWasMadeAnewIsNotMistakenForTheOldOne() {
+  void rejectsATopicThatWasCreatedAgain() {
     produce(ORDERS, 6);
     start(ORDERS).poll(100);
-    final SimulatedTopics anew = new SimulatedTopics();
-    anew.create(ORDERS);
-    anew.append(ORDERS, clock.millis(), null, Map.of("n", 0));
+    final SimulatedTopics recreated = new SimulatedTopics();
+    recreated.create(ORDERS);
+    recreated.append(ORDERS, clock.millis(), null, Map.of("n", 0));
 
-    final SimulatedWorker worker = track(SimulatedWorker.of(options, anew, clock, null)).start();
+    final SimulatedWorker worker =
+        track(SimulatedWorker.of(options, recreated, clock, null)).start();
     worker.assign(List.of(ORDERS));
 
     assertThatThrownBy(() -> worker.poll(100))
         .isInstanceOf(ConnectException.class)
         .hasMessageContaining("Kafka delivers offset 0")
-        .hasMessageContaining("has all before 6")
+        .hasMessageContaining("contains all offsets below 6")
         .hasMessageContaining("Set topics.dir to another folder");
+  }
+
+  @Test
+  void fencesAZombieThatStillHoldsThePartition() {
+    final SimulatedWorker zombie = start(ORDERS);
+    produce(ORDERS, 2);
+    zombie.poll(100);
+    produce(ORDERS, 1);
+    start(ORDERS).poll(100);
+    final Map<String, String> before = contents();
+    assertThat(before).hasSize(1);
+
+    zombie.poll(100);
+    produce(ORDERS, 3);
+    zombie.poll(100);
+
+    assertThat(contents()).containsAllEntriesOf(before);
+    assertThat(offsets()).containsExactly(0L, 1L, 2L, 3L, 4L, 5L);
+    assertThat(zombie.committable()).isEqualTo(Map.of(ORDERS, 6L));
+  }
+
+  @Test
+  void rejectsAMissingObjectOfAnUnknownFormat() {
+    final LogEntry entry =
+        LogEntry.of(
+            ORDERS,
+            0,
+            2,
+            List.of(new LogEntry.PlannedObject("topics/o.avro", List.of(new OffsetRange(0, 2)))));
+    minio
+        .client()
+        .putObject(
+            r -> r.bucket(bucket).key(new ObjectKeys("topics").logEntry(entry)),
+            RequestBody.fromBytes(entry.toJson()));
+
+    assertThatThrownBy(() -> start(ORDERS))
+        .isInstanceOf(ConnectException.class)
+        .hasMessageContaining("Rebuilding topics/o.avro of the newest log entry: unknown format");
   }
 }

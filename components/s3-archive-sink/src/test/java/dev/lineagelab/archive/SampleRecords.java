@@ -13,10 +13,9 @@ import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.data.Time;
 import org.apache.kafka.connect.data.Timestamp;
-import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** One order with every kind of field. */
+/** Sample record with a field of every type. */
 final class SampleRecords {
   static final long NOON = Instant.parse("2026-11-21T12:00:00Z").toEpochMilli();
 
@@ -69,15 +68,16 @@ final class SampleRecords {
   }
 
   static SinkRecord record(final Schema schema, final Object value) {
-    return record(Schema.STRING_SCHEMA, "key-7", schema, value);
-  }
-
-  static SinkRecord record(
-      final Schema keySchema, final Object key, final Schema schema, final Object value) {
-    final ConnectHeaders headers = new ConnectHeaders();
-    headers.addString("origin", "web").addInt("attempt", 2);
     return new SinkRecord(
-        "orders", 0, keySchema, key, schema, value, 42, NOON, TimestampType.CREATE_TIME, headers);
+        "orders",
+        0,
+        Schema.STRING_SCHEMA,
+        "key-7",
+        schema,
+        value,
+        42,
+        NOON,
+        TimestampType.CREATE_TIME);
   }
 
   private static Struct item(final String sku) {

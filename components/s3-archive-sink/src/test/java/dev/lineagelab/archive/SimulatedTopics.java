@@ -12,7 +12,7 @@ import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** Topic partitions with what producers wrote, and the offsets that a consumer group committed. */
+/** In-memory topic partitions and committed offsets of one consumer group. */
 final class SimulatedTopics {
   private final Map<TopicPartition, List<SinkRecord>> records = new LinkedHashMap<>();
   private final Map<TopicPartition, Long> ends = new HashMap<>();
@@ -27,12 +27,12 @@ final class SimulatedTopics {
     return records.keySet();
   }
 
-  /** Leaves offsets out, as compaction and transactions do. */
+  /** Leave a gap in the offsets, as compaction and transactions do. */
   void skip(final TopicPartition partition, final int offsets) {
     ends.merge(partition, (long) offsets, Long::sum);
   }
 
-  /** Appends a record; the key is the offset's text. */
+  /** Append a record; its key is the offset as text. */
   SinkRecord append(
       final TopicPartition partition,
       final Long timestamp,
@@ -54,13 +54,13 @@ final class SimulatedTopics {
     return record;
   }
 
-  /** The offset that the next record gets. */
+  /** Return the offset of the next record. */
   long end(final TopicPartition partition) {
     return ends.get(partition);
   }
 
   /**
-   * At most {@code limit} records from an offset on, as new instances: what a consumer would get.
+   * Return at most {@code limit} records from an offset on, as new instances like a consumer does.
    */
   List<SinkRecord> read(final TopicPartition partition, final long from, final int limit) {
     return records.get(partition).stream()
@@ -79,7 +79,7 @@ final class SimulatedTopics {
         .toList();
   }
 
-  /** 0 if none. */
+  /** Return the committed offset, or 0. */
   long committed(final TopicPartition partition) {
     return committed.getOrDefault(partition, 0L);
   }
@@ -88,7 +88,7 @@ final class SimulatedTopics {
     committed.put(partition, offset);
   }
 
-  /** Forgets committed offsets, as Kafka does with those of a group that was idle for long. */
+  /** Delete the committed offsets, as Kafka does after {@code offsets.retention.minutes}. */
   void expireCommitted() {
     committed.clear();
   }

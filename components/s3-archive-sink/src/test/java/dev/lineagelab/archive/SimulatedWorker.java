@@ -19,9 +19,9 @@ import org.apache.kafka.connect.sink.SinkTask;
 import org.apache.kafka.connect.sink.SinkTaskContext;
 
 /**
- * What Connect's worker does around one sink task, step by step: assignment, seeks before anything
- * is fetched, batches, the same batch again after a RetriableException while nothing is fetched,
- * and commits of what the task allows.
+ * Simulation of a Connect worker with one sink task: assignment, seeks before a fetch, batches,
+ * redelivery of a batch after a RetriableException without another fetch, and commits of the
+ * offsets that the task allows.
  */
 final class SimulatedWorker {
   private final SinkTask task;
@@ -46,7 +46,7 @@ final class SimulatedWorker {
     this.reporter = reporter;
   }
 
-  /** A worker with a task of this connector. */
+  /** Create a worker with a task of this connector. */
   static SimulatedWorker of(
       final Map<String, String> options,
       final SimulatedTopics topics,
@@ -71,7 +71,9 @@ final class SimulatedWorker {
     rewind();
   }
 
-  /** Takes partitions away; those that are {@code lost} are somebody else's already. */
+  /**
+   * Revoke partitions; {@code isLost} if another task owns them already, so nothing is committed.
+   */
   void revoke(final Collection<TopicPartition> partitions, final boolean isLost) {
     if (!isLost) {
       commit(partitions);
@@ -82,7 +84,7 @@ final class SimulatedWorker {
     batch = batch.stream().filter(record -> !partitions.contains(partitionOf(record))).toList();
   }
 
-  /** One turn: seek, fetch, hand over. */
+  /** Run one iteration: apply seeks, fetch, deliver. */
   void poll(final int maxRecords) {
     rewind();
     if (!isPaused) {
@@ -114,7 +116,7 @@ final class SimulatedWorker {
     return isPaused;
   }
 
-  /** Milliseconds that the task asked to be called again after; -1 for none. */
+  /** Return the timeout in milliseconds that the task requested; -1 for none. */
   long timeout() {
     return timeout;
   }
@@ -123,7 +125,7 @@ final class SimulatedWorker {
     commit(List.copyOf(positions.keySet()));
   }
 
-  /** What the task allows to commit of its partitions. */
+  /** Return the offsets that the task allows to commit. */
   Map<TopicPartition, Long> committable() {
     final Map<TopicPartition, OffsetAndMetadata> current = new HashMap<>();
     delivered.forEach((partition, offset) -> current.put(partition, new OffsetAndMetadata(offset)));
@@ -147,7 +149,7 @@ final class SimulatedWorker {
     task.stop();
   }
 
-  /** Frees what the process would have taken with it. */
+  /** Release resources without a commit, like a killed process. */
   void kill() {
     task.stop();
   }
@@ -166,7 +168,7 @@ final class SimulatedWorker {
     seeks.forEach(
         (partition, offset) -> {
           if (positions.containsKey(partition)) {
-            // Past the end there is nothing to read from: the consumer starts at the beginning.
+            // Beyond the end of the log the consumer resets to the earliest offset.
             final long target = offset > topics.end(partition) ? 0 : offset;
             positions.put(partition, target);
             delivered.put(partition, offset);

@@ -7,45 +7,46 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.sync.RequestBody;
 
-/** A store that cannot do, or does not do, what it is asked for. */
-class StoreFailureTest extends TaskTestCase {
+/** Unavailable, misconfigured and incompatible stores. */
+class StoreFailureTest extends SinkTaskTestBase {
 
   StoreFailureTest(final MinioServer minio) {
     super(minio);
   }
 
   @Test
-  void aMissingBucketIsNamedAtOnce() {
-    options.put(Options.BUCKET, "no-such-bucket");
+  void failsAtOnceOnAMissingBucket() {
+    options.put(ArchiveConfig.BUCKET, "no-such-bucket");
 
     assertThatThrownBy(() -> start(ORDERS))
         .isInstanceOf(ConnectException.class)
         .isNotInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("in bucket no-such-bucket at " + minio.uri())
-        .hasMessageContaining("there is no such bucket. Create it, or correct s3.bucket.name");
+        .hasMessageContaining("the bucket does not exist. Create it, or correct s3.bucket.name");
   }
 
   @Test
-  void wrongCredentialsAreNamedAtOnceWithoutTheSecret() {
-    options.put(Options.SECRET_KEY, "not-the-secret");
+  void failsAtOnceOnWrongCredentialsWithoutLoggingTheSecret() {
+    options.put(ArchiveConfig.SECRET_KEY, "not-the-secret");
     assertThatThrownBy(() -> start(ORDERS))
         .isInstanceOf(ConnectException.class)
         .hasMessageContaining(
-            "access key archive-test may not do that (HTTP 403 SignatureDoesNotMatch)")
+            "access denied for access key archive-test (HTTP 403 SignatureDoesNotMatch)")
         .hasMessageContaining("Correct aws.access.key.id and aws.secret.access.key")
         .hasMessageNotContaining("not-the-secret");
 
-    options.put(Options.ACCESS_KEY, "nobody");
+    options.put(ArchiveConfig.ACCESS_KEY, "nobody");
     assertThatThrownBy(() -> start(ORDERS)).hasMessageContaining("HTTP 403 InvalidAccessKeyId");
   }
 
   @Test
-  void aStoreThatDoesNotAnswerIsAskedAgainUntilTheTimeIsUp() {
-    options.put(Options.STORE_URL, "http://127.0.0.1:1");
-    options.put(Options.PART_RETRIES, "0");
+  void retriesAnUnreachableStoreUntilTheTimeout() {
+    options.put(ArchiveConfig.STORE_URL, "http://127.0.0.1:1");
     produce(ORDERS, 3);
     final SimulatedWorker worker = start(ORDERS);
     worker.poll(100);
@@ -57,13 +58,13 @@ class StoreFailureTest extends TaskTestCase {
 
     assertThatThrownBy(() -> worker.poll(100))
         .isInstanceOf(ConnectException.class)
-        .hasMessageContaining("no answer (Connection refused")
-        .hasMessageContaining("Check that the store runs and store.url")
-        .hasMessageContaining("Given up after 600000 ms (retry.timeout.ms)");
+        .hasMessageContaining("no response (Connection refused")
+        .hasMessageContaining("Check that the store is running, and store.url")
+        .hasMessageContaining("Gave up after 600000 ms (retry.timeout.ms)");
   }
 
   @Test
-  void aFullBucketHoldsUpAndLosesNothing() {
+  void retriesAFullBucketWithoutLosingRecords() {
     final SimulatedWorker worker = start(ORDERS);
     minio.setQuota(bucket, 1);
     produce(ORDERS, 3);
@@ -80,8 +81,8 @@ class StoreFailureTest extends TaskTestCase {
   }
 
   @Test
-  void aBucketThatStaysFullIsNamed() {
-    options.put(Options.RETRY_TIMEOUT_MS, "0");
+  void failsOnAFullBucketAfterTheTimeout() {
+    options.put(ArchiveConfig.RETRY_TIMEOUT_MS, "0");
     final SimulatedWorker worker = start(ORDERS);
     minio.setQuota(bucket, 1);
     produce(ORDERS, 3);
@@ -92,7 +93,7 @@ class StoreFailureTest extends TaskTestCase {
   }
 
   @Test
-  void aStoreThatOverwritesWhatItShouldNotIsRefused() {
+  void rejectsAStoreWithoutConditionalWrites() {
     final ObjectStore real = S3ObjectStore.open(new ArchiveConfig(options));
     final S3ArchiveSinkTask task =
         new S3ArchiveSinkTask(config -> new OverwritingStore(real), clock);
@@ -104,19 +105,21 @@ class StoreFailureTest extends TaskTestCase {
   }
 
   @Test
-  void aLogEntryOfANewerVersionIsNotMisread() {
+  void rejectsALogEntryOfANewerVersion() {
     minio
         .client()
         .putObject(
-            r -> r.bucket(bucket).key(new ObjectNames("topics", 10).logEntry(ORDERS, 0)),
-            software.amazon.awssdk.core.sync.RequestBody.fromString("{\"version\": 2}"));
+            r ->
+                r.bucket(bucket)
+                    .key(new ObjectKeys("topics").logEntry(LogEntry.of(ORDERS, 0, 0, List.of()))),
+            RequestBody.fromString("{\"version\": 2}"));
 
     assertThatThrownBy(() -> start(ORDERS))
         .isInstanceOf(ConnectException.class)
-        .hasMessageContaining("its version is 2, not 1");
+        .hasMessageContaining("expected version 1, found '2'");
   }
 
-  /** Says of every object that it was not there. */
+  /** Store that ignores If-None-Match: every conditional write succeeds. */
   private record OverwritingStore(ObjectStore store) implements ObjectStore {
     @Override
     public boolean putIfAbsent(final String key, final byte[] content, final String contentType) {
@@ -125,7 +128,7 @@ class StoreFailureTest extends TaskTestCase {
     }
 
     @Override
-    public java.util.Optional<byte[]> get(final String key) {
+    public Optional<byte[]> get(final String key) {
       return store.get(key);
     }
 
@@ -135,7 +138,7 @@ class StoreFailureTest extends TaskTestCase {
     }
 
     @Override
-    public java.util.Optional<String> first(final String prefix) {
+    public Optional<String> first(final String prefix) {
       return store.first(prefix);
     }
 

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tasks on the lab's object store, two topic partitions, and a clock that stands at noon. */
+/** Base of tests that run tasks on MinIO, with two topic partitions and a manual clock. */
 @ExtendWith(MinioServer.Extension.class)
-abstract class TaskTestCase {
+abstract class SinkTaskTestBase {
   static final TopicPartition ORDERS = new TopicPartition("orders", 0);
   static final TopicPartition PAYMENTS = new TopicPartition("payments", 1);
   static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");
@@ -35,7 +35,7 @@ abstract class TaskTestCase {
         return CompletableFuture.completedFuture(null);
       };
 
-  TaskTestCase(final MinioServer minio) {
+  SinkTaskTestBase(final MinioServer minio) {
     this.minio = minio;
   }
 
@@ -43,7 +43,7 @@ abstract class TaskTestCase {
   void createBucketAndTopics() {
     bucket = minio.newBucket();
     options.putAll(minio.options(bucket));
-    options.put(Options.FLUSH_SIZE, "3");
+    options.put(ArchiveConfig.FLUSH_SIZE, "3");
     topics.create(ORDERS);
     topics.create(PAYMENTS);
   }
@@ -70,10 +70,6 @@ abstract class TaskTestCase {
     return worker;
   }
 
-  final void useFolder(final String folder) {
-    options.put(Options.TOPICS_DIR, folder);
-  }
-
   final void produce(final TopicPartition partition, final int count) {
     for (int i = 0; i < count; i++) {
       topics.append(partition, clock.millis(), null, Map.of("n", topics.end(partition)));
@@ -81,7 +77,9 @@ abstract class TaskTestCase {
   }
 
   final List<String> data() {
-    return minio.keys(bucket, options.getOrDefault(Options.TOPICS_DIR, "topics") + "/").stream()
+    return minio
+        .keys(bucket, options.getOrDefault(ArchiveConfig.TOPICS_DIR, "topics") + "/")
+        .stream()
         .filter(ArchiveReader::isData)
         .toList();
   }
@@ -96,7 +94,7 @@ abstract class TaskTestCase {
     return new String(minio.content(bucket, key), StandardCharsets.UTF_8);
   }
 
-  /** Of the values {@code {"n": offset}} in all objects, in the order of their names. */
+  /** Return the offsets in the values {@code {"n": offset}} of all objects, in key order. */
   final List<Long> offsets() {
     return data().stream()
         .flatMap(key -> text(key).lines())

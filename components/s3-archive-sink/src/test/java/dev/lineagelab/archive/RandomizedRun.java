@@ -21,12 +21,11 @@ import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 
 /**
- * What may happen to tasks and store, drawn at random: tasks are killed before and after requests
- * to the store, lose their partitions and go on as if they had not, requests fail (some after they
- * were carried out), settings change, committed offsets are forgotten. Tasks are interleaved at
- * every request. The seed gives the same history again.
+ * Randomized run of tasks on a faulty store: tasks are killed before and after requests, continue
+ * as zombies after a rebalance, requests fail (some after they took effect), options change,
+ * committed offsets expire. Tasks are interleaved at every request. Equal seeds give equal runs.
  */
-final class RandomHistory {
+final class RandomizedRun {
   private static final Schema FIRST =
       SchemaBuilder.struct().name("lab.Order").field("offset", Schema.INT64_SCHEMA).build();
   private static final Schema SECOND =
@@ -38,7 +37,7 @@ final class RandomHistory {
   private static final Instant NOW = Instant.parse("2026-11-21T12:00:00Z");
   private static final int STEPS = 80;
 
-  /** The process of a task ends here. */
+  /** Simulated crash of a task. */
   private static final class Killed extends Error {
     private static final long serialVersionUID = 1L;
   }
@@ -51,12 +50,12 @@ final class RandomHistory {
   private final Map<TopicPartition, Set<Long>> expected = new HashMap<>();
   private final Map<TopicPartition, Set<Long>> archived = new HashMap<>();
   private final ObjectStore store;
-  private final List<Turn> owners = new ArrayList<>();
-  private final List<Turn> zombies = new ArrayList<>();
-  private boolean isCalm;
+  private final List<InterleavedTask> owners = new ArrayList<>();
+  private final List<InterleavedTask> zombies = new ArrayList<>();
+  private boolean isFaultFree;
 
-  /** A history that has not begun. */
-  RandomHistory(final MinioServer minio, final long seed) {
+  /** Prepare the run of a seed. */
+  RandomizedRun(final MinioServer minio, final long seed) {
     this.minio = minio;
     bucket = minio.newBucket();
     store = S3ObjectStore.open(new ArchiveConfig(minio.options(bucket)));
@@ -75,7 +74,7 @@ final class RandomHistory {
             });
   }
 
-  /** Lives it, lets everything come to rest, and looks at the archive. */
+  /** Run all steps, let the owners catch up without faults, then check the archive. */
   void run() {
     for (int step = 0; step < STEPS; step++) {
       produce();
@@ -86,12 +85,12 @@ final class RandomHistory {
       if (random.nextInt(30) == 0) {
         topics.expireCommitted();
       }
-      turn(random.nextInt(4) == 0 ? zombies : owners);
+      step(random.nextInt(4) == 0 ? zombies : owners);
     }
-    isCalm = true;
-    zombies.forEach(Turn::end);
+    isFaultFree = true;
+    zombies.forEach(InterleavedTask::end);
     finish();
-    assertArchiveIsWhole();
+    assertArchiveIsComplete();
     store.close();
   }
 
@@ -121,13 +120,13 @@ final class RandomHistory {
     }
   }
 
-  /** New tasks for all partitions; some of the old ones never hear of it. */
+  /** Assign all partitions to new tasks; some of the old ones continue as zombies. */
   private void rebalance() {
-    for (final Turn old : List.copyOf(owners)) {
+    for (final InterleavedTask old : List.copyOf(owners)) {
       if (random.nextBoolean()) {
         zombies.add(old);
       } else {
-        old.take(worker -> worker.stop());
+        old.run(worker -> worker.stop());
       }
     }
     owners.clear();
@@ -139,20 +138,20 @@ final class RandomHistory {
       for (int p = i; p < partitions.size(); p += count) {
         share.add(partitions.get(p));
       }
-      owners.add(new Turn(share));
+      owners.add(new InterleavedTask(share));
     }
   }
 
-  private void turn(final List<Turn> tasks) {
+  private void step(final List<InterleavedTask> tasks) {
     if (!tasks.isEmpty()) {
-      tasks.get(random.nextInt(tasks.size())).take(this::step);
+      tasks.get(random.nextInt(tasks.size())).run(this::step);
     }
   }
 
   private void step(final SimulatedWorker worker) {
     worker.poll(1 + random.nextInt(40));
     if (random.nextBoolean()) {
-      assertNothingIsMissingBefore(worker.committable());
+      assertArchivedBelow(worker.committable());
       if (owners.stream().anyMatch(owner -> owner.worker == worker)) {
         worker.commitAll();
       }
@@ -163,10 +162,10 @@ final class RandomHistory {
     rebalance();
     for (int round = 0; round < 2_000 && !isCaughtUp(); round++) {
       clock.advance(Duration.ofSeconds(15));
-      turn(owners);
-      owners.forEach(owner -> owner.take(SimulatedWorker::commitAll));
+      step(owners);
+      owners.forEach(owner -> owner.run(SimulatedWorker::commitAll));
     }
-    owners.forEach(Turn::end);
+    owners.forEach(InterleavedTask::end);
   }
 
   private boolean isCaughtUp() {
@@ -174,47 +173,44 @@ final class RandomHistory {
         .allMatch(partition -> archived.get(partition).containsAll(expected.get(partition)));
   }
 
-  private Map<String, String> settings() {
-    final Map<String, String> settings = new HashMap<>(minio.options(bucket));
-    settings.put(Options.RETRY_TIMEOUT_MS, "-1");
-    settings.put(Options.FLUSH_SIZE, Integer.toString(1 + random.nextInt(12)));
-    settings.put(Options.ROTATE_SCHEDULE_INTERVAL_MS, "10000");
-    settings.put(Options.ROTATE_INTERVAL_MS, random.nextBoolean() ? "-1" : "5000");
-    settings.put(Options.FORMAT_CLASS, random.nextBoolean() ? "JsonFormat" : "AvroFormat");
-    settings.put(Options.TIMESTAMP_EXTRACTOR, "Record");
-    settings.put(Options.PATH_FORMAT, random.nextBoolean() ? "'day'=dd/'hour'=HH" : "'at'=dd-HH");
-    return settings;
+  private Map<String, String> randomOptions() {
+    final Map<String, String> options = new HashMap<>(minio.options(bucket));
+    options.put(ArchiveConfig.RETRY_TIMEOUT_MS, "-1");
+    options.put(ArchiveConfig.FLUSH_SIZE, Integer.toString(1 + random.nextInt(12)));
+    options.put(
+        ArchiveConfig.ROTATE_SCHEDULE_INTERVAL_MS, random.nextBoolean() ? "10000" : "15000");
+    return options;
   }
 
-  private void written(final String key, final byte[] content) {
+  private void onWritten(final String key, final byte[] content) {
     if (!ArchiveReader.isData(key)) {
       return;
     }
-    for (final long offset : ArchiveReader.offsets(key, content)) {
-      assertThat(archived.get(ArchiveReader.nameOf(key).partition()).add(offset))
+    for (final long offset : ArchiveReader.offsets(content)) {
+      assertThat(archived.get(ArchiveReader.parse(key).partition()).add(offset))
           .as("offset %d is archived twice: now in %s", offset, key)
           .isTrue();
     }
   }
 
-  private void assertNothingIsMissingBefore(final Map<TopicPartition, Long> committable) {
+  private void assertArchivedBelow(final Map<TopicPartition, Long> committable) {
     committable.forEach(
         (partition, committed) ->
             assertThat(archived.get(partition))
-                .as("%s: what may be committed up to %d", partition, committed)
+                .as("%s: committable up to %d", partition, committed)
                 .containsAll(expected.get(partition).stream().filter(o -> o < committed).toList()));
   }
 
-  private void assertArchiveIsWhole() {
+  private void assertArchiveIsComplete() {
     final Map<TopicPartition, List<Long>> found = new HashMap<>();
     topics.partitions().forEach(partition -> found.put(partition, new ArrayList<>()));
     for (final String key : minio.keys(bucket, "topics/")) {
       if (ArchiveReader.isData(key)) {
-        final ArchiveReader.Name name = ArchiveReader.nameOf(key);
-        final List<Long> offsets = ArchiveReader.offsets(key, minio.content(bucket, key));
-        assertThat(offsets).as(key).isSorted().first().isEqualTo(name.first());
-        assertThat(offsets).as(key).last().isEqualTo(name.last());
-        found.get(name.partition()).addAll(offsets);
+        final ArchiveReader.DataKey parsed = ArchiveReader.parse(key);
+        final List<Long> offsets = ArchiveReader.offsets(minio.content(bucket, key));
+        assertThat(offsets).as(key).isSorted().first().isEqualTo(parsed.first());
+        assertThat(offsets).as(key).last().isEqualTo(parsed.last());
+        found.get(parsed.partition()).addAll(offsets);
       }
     }
     found.forEach(
@@ -226,19 +222,19 @@ final class RandomHistory {
         });
   }
 
-  /** A task that may take a turn whenever another one waits for the store. */
-  private final class Turn {
+  /** Task that may run a step while another one waits for the store. */
+  private final class InterleavedTask {
     private final List<TopicPartition> share;
-    private final Map<String, String> settings = settings();
+    private final Map<String, String> options = randomOptions();
     private SimulatedWorker worker;
     private boolean isRunning;
     private boolean isOver;
 
-    private Turn(final List<TopicPartition> share) {
+    private InterleavedTask(final List<TopicPartition> share) {
       this.share = share;
     }
 
-    private void take(final Consumer<SimulatedWorker> action) {
+    private void run(final Consumer<SimulatedWorker> action) {
       if (isRunning || isOver) {
         return;
       }
@@ -252,7 +248,7 @@ final class RandomHistory {
       } catch (final Killed e) {
         end();
         if (owners.remove(this)) {
-          owners.add(new Turn(share));
+          owners.add(new InterleavedTask(share));
         }
       } finally {
         isRunning = false;
@@ -270,28 +266,29 @@ final class RandomHistory {
       final S3ArchiveSinkTask task =
           new S3ArchiveSinkTask(
               config ->
-                  new FaultyStore(store, this::disturb, this::fail, RandomHistory.this::written),
+                  new FaultyStore(
+                      store, this::beforeRequest, this::injectFault, RandomizedRun.this::onWritten),
               clock);
       return new SimulatedWorker(
-          task, settings, topics, (record, error) -> CompletableFuture.completedFuture(null));
+          task, options, topics, (record, error) -> CompletableFuture.completedFuture(null));
     }
 
-    private void disturb() {
-      if (!isCalm && random.nextInt(6) == 0) {
-        turn(random.nextBoolean() ? zombies : owners);
+    private void beforeRequest() {
+      if (!isFaultFree && random.nextInt(6) == 0) {
+        step(random.nextBoolean() ? zombies : owners);
       }
-      fail();
+      injectFault();
     }
 
-    private void fail() {
-      if (isCalm) {
+    private void injectFault() {
+      if (isFaultFree) {
         return;
       }
       if (random.nextInt(25) == 0) {
         throw new Killed();
       }
       if (random.nextInt(15) == 0) {
-        throw new StoreUnavailableException("the store did not answer", null);
+        throw new StoreUnavailableException("injected failure", null);
       }
     }
   }
