@@ -2,9 +2,11 @@
 """What is brought in for a lab, of what it may have."""
 
 import pytest
+from typer.testing import CliRunner
 
 from infra.artifacts import Artifacts
 from infra.cli import setup
+from infra.cli.__main__ import app
 from infra.settings import Settings
 
 
@@ -23,3 +25,19 @@ def test_marquez_jar_is_looked_for_only_where_it_would_be_run(settings, looked_f
     setup.bring_in_lab(Artifacts.open(tmp_path), settings)
     assert ("marquez" in asked) == looked_for
     assert asked >= setup.NAMES
+
+
+def test_binary_option_sets_up_one_executable_and_prints_its_path(tmp_path, monkeypatch):
+    names = []
+    monkeypatch.setenv("LINEAGE_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(setup, "bring_in", lambda artifacts, wanted: names.append(wanted))
+    monkeypatch.setattr(Artifacts, "binary", lambda self, name: tmp_path / name)
+    result = CliRunner().invoke(app, ["setup", "--binary", "minio"])
+    assert (result.exit_code, result.stdout) == (0, f"{tmp_path / 'minio'}\n")
+    assert names == [{"minio"}]
+
+
+def test_binary_option_rejects_an_unknown_executable():
+    result = CliRunner().invoke(app, ["setup", "--binary", "kafka"])
+    assert result.exit_code == 1
+    assert "unknown executable 'kafka'; choose from minio, pulumi" in result.stderr
