@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the project is called, and where its folders are."""
+"""Name and folders of the project, and the paths that users may give."""
 
 import os
+import re
 from pathlib import Path
+
+from infra.errors import LabError
 
 NAME = "lineage-lab"
 """As in Pulumi.yaml: the project, and the namespace of its configuration."""
@@ -32,3 +35,26 @@ def stack_root(stack: str) -> Path:
 def python_path(project: Path) -> str:
     """`PYTHONPATH` of a process that runs the packages of the checkout `project`."""
     return os.pathsep.join(str(project / root) for root in SOURCE_ROOTS)
+
+
+ODD = re.compile(r"[^\w./+@,=~-]")
+
+
+def user_path(project: Path, text: str) -> Path:
+    """A path as a user writes it in the configuration: absolute, below `~`, or from the project's folder."""
+    return project / Path(text).expanduser()
+
+
+def refuse_odd_path(what: str, path: Path) -> None:
+    """Refuses a path that supervisord, Spark or Pulumi would misread: each splits or expands some other letter.
+
+    Raises:
+        LabError: naming the letters and what to do.
+    """
+    odd = sorted(set(ODD.findall(str(path))))
+    if odd:
+        letters = ", ".join("a space" if letter == " " else repr(letter) for letter in odd)
+        raise LabError(
+            f"{what} is at {str(path)!r}, whose path has {letters}: supervisord, Spark or Pulumi would misread it. "
+            "Move it to a path of letters, digits and . / + @ , = ~ - _"
+        )

@@ -9,9 +9,9 @@ from typing import Annotated, ParamSpec, TypeVar
 import typer
 from rich.console import Console
 
-from infra.artifacts.progress import PlainProgress, Progress
-from infra.artifacts.progress_rich import RichProgress
 from infra.errors import Interrupted, LabError
+from infra.toolchain.progress import PlainProgress, Progress
+from infra.toolchain.progress_rich import RichProgress
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -3,12 +3,10 @@
 
 from typing import TYPE_CHECKING
 
-from infra.artifacts import Artifacts
-from infra.connector_files import read_connector_files
-from infra.flink_job_files import read_flink_job_files
 from infra.project import PROJECT
 from infra.settings import Settings
-from infra.spark_job_files import read_spark_job_files
+from infra.toolchain import Artifacts
+from infra.user_files import read_user_files
 
 if TYPE_CHECKING:
     from infra.model import Lab
@@ -22,9 +20,9 @@ def described(stack: str, settings: Settings, artifacts: Artifacts) -> "tuple[La
         LabError: a file of the user's cannot be used, or the target cannot be had on this machine.
     """
     # Pulumi's SDK comes with the target and takes half a second to import; few commands need it.
-    from infra.lab import lab
+    from infra.catalog import lab
     from infra.targets.choice import target_for
 
     target = target_for(stack, settings, artifacts)
-    own = read_connector_files(PROJECT), read_spark_job_files(PROJECT), read_flink_job_files(PROJECT)
-    return lab(target.site, settings, *own), target
+    files = read_user_files(PROJECT)
+    return lab(target.site, settings, files), target

@@ -6,7 +6,6 @@ On a stack of another target, all of it does nothing.
 
 from typing import TYPE_CHECKING
 
-from infra.artifacts.progress import human
 from infra.cli.console import out, progress
 from infra.cli.description import described
 from infra.cli.plugin import ensure_plugin
@@ -14,9 +13,10 @@ from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
 from infra.model import Service, Task
 from infra.settings import Settings
+from infra.toolchain.progress import human
 
 if TYPE_CHECKING:
-    from infra.images.daemon import Daemon
+    from infra.targets.docker.images.daemon import Daemon
 
 
 def prepare(lab: Stack, settings: Settings) -> None:
@@ -33,7 +33,7 @@ def prepare(lab: Stack, settings: Settings) -> None:
 
 def build_images(lab: Stack, settings: Settings) -> None:
     """Pulls or builds the images that the daemon lacks; says so only where there were any."""
-    from infra.images import Images
+    from infra.targets.docker.images import Images
 
     model, _ = described(lab.name, settings, lab.artifacts)
     parts: tuple[Service | Task, ...] = (*model.services, *model.tasks)
@@ -57,7 +57,7 @@ def remove_images(lab: Stack) -> None:
     if stack_target(lab.name) != "docker":
         out.print(f"stack {lab.name} runs on no images")
         return
-    from infra.images import Images
+    from infra.targets.docker.images import Images
 
     gone = Images(lab.artifacts).remove(docker_daemon())
     out.print(f"{len(gone)} images are removed")
@@ -67,8 +67,8 @@ def doctor(lab: Stack, settings: Settings) -> None:
     """Says which daemon a stack on Docker runs on, what it has, and which images are there."""
     if settings.target != "docker":
         return
-    from infra.docker_engine import engine_host, in_words
-    from infra.images import Images
+    from infra.targets.docker.engine import engine_host, in_words
+    from infra.targets.docker.images import Images
 
     daemon = docker_daemon()
     with in_words("say what it is"):
@@ -85,7 +85,7 @@ def doctor(lab: Stack, settings: Settings) -> None:
 
 def docker_daemon() -> "Daemon":
     """The stack's Docker daemon. The SDK is slow to import, and most commands do without."""
-    from infra.docker_engine import shared_client
-    from infra.images.daemon import Daemon
+    from infra.targets.docker.engine import shared_client
+    from infra.targets.docker.images.daemon import Daemon
 
     return Daemon(shared_client())

@@ -14,7 +14,7 @@ from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.cli.verification import report_on
 from infra.errors import LabError, ServiceError
-from infra.loopback import client
+from infra.http_client import client
 from infra.namespaces import (
     JOB_ICEBERG_INGESTION,
     JOB_ORDERS_ETL,
@@ -24,7 +24,7 @@ from infra.namespaces import (
     TABLE_ORDERS_REJECTED,
     TOPIC_ORDERS,
 )
-from infra.services.spark import LIVE_STATISTICS
+from infra.services.spark.jobs import LIVE_STATISTICS
 from infra.settings import Settings
 from lineage.checks.contract import Report
 

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from infra.artifacts import Artifacts
-from infra.artifacts.progress import human
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
 from infra.cli.description import described
 from infra.cli.docker_stack import docker_daemon
 from infra.cli.setup import bring_in_lab
 from infra.cli.stack_file import stack_settings
-from infra.images import Images
 from infra.model import Service, Task
 from infra.settings import Settings
+from infra.targets.docker.images import Images
+from infra.toolchain import Artifacts
+from infra.toolchain.progress import human
 
 BaseOption = Annotated[
     str | None, typer.Option("--base", metavar="IMAGE", help="Build on this image instead of the stack's `baseImage`.")

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import httpx
 import typer
 
-from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.docker_stack import prepare, prepare_destroy, remove_images
 from infra.cli.first_run import first_run
@@ -21,6 +20,7 @@ from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
+from infra.toolchain import Artifacts
 
 
 @command

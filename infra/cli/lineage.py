@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
-from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, err, out
 from infra.cli.lineage_backup import backup, restore
 from infra.cli.lineage_reach import render_reach
 from infra.cli.lineage_service import GRAPH, ask, graph_of
 from infra.cli.stack import Stack
 from infra.errors import Interrupted, LabError
+from infra.toolchain import Artifacts
 from lineage.checks.diff import diff_graphs
 from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.rules import Rules, RulesError, load_rules

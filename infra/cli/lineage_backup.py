@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.stack import Stack
 from infra.errors import LabError
-from infra.runtime import Runtime
 from infra.services import lineage
+from infra.targets.runtime import Runtime
+from infra.toolchain import Artifacts
 from lineage import maintenance
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.description import described
 from infra.cli.stack_file import stack_settings
 from infra.settings import Settings
+from infra.toolchain import Artifacts
 
 if TYPE_CHECKING:
     from infra.targets.declared import Declared

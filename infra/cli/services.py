@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from infra.artifacts import Artifacts
+from infra.catalog import ENDPOINTS
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.errors import LabError
-from infra.lab import ENDPOINTS
-from infra.runtime import Runtime, State
+from infra.targets.runtime import Runtime, State
+from infra.toolchain import Artifacts
 
 ServiceArgument = Annotated[str, typer.Argument(help="A name that `lab status` shows.", metavar="SERVICE")]
 

@@ -8,19 +8,22 @@ import psutil
 import typer
 from rich.table import Table
 
-from infra.artifacts import Artifacts, class_data, page, pins, prerequisites
-from infra.artifacts.binaries import BINARIES
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.progress import clock, human
 from infra.cli import docker_stack
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
-from infra.services import connect, flink_jobs, marquez, postgres, schema_registry
+from infra.services import postgres, schema_registry
+from infra.services.connect import worker as connect
+from infra.services.flink import jobs as flink_jobs
+from infra.services.marquez import api as marquez
+from infra.services.marquez.user_jar import check_user_jars
 from infra.settings import Settings, known_keys
-from infra.user_jar import check_user_jars
+from infra.toolchain import Artifacts, class_data, page, pins, prerequisites
+from infra.toolchain.binaries import BINARIES
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.progress import clock, human
 
 NAMES = frozenset(
     {

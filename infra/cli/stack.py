@@ -17,15 +17,15 @@ from typing import Any
 
 import psutil
 
-from infra.artifacts import Artifacts
-from infra.artifacts.bootstrap import bytecode
 from infra.cli import checkpoint
 from infra.cli.console import DEFAULT_STACK, out
 from infra.cli.stack_file import stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
-from infra.runtime import Runtime
-from infra.supervision import Supervisor
+from infra.targets.local.supervisor import Supervisor
+from infra.targets.runtime import Runtime
+from infra.toolchain import Artifacts
+from infra.toolchain.bootstrap import bytecode
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -81,7 +81,9 @@ class Stack:
             SettingsError: the configuration cannot be read.
         """
         if stack_target(self.name) == "docker":
-            from infra.containers import Containers  # brings Docker's SDK, which a local stack has no use for
+            from infra.targets.docker.runtime import (
+                Containers,  # brings Docker's SDK, which a local stack has no use for
+            )
 
             return Containers(self.name)
         return Supervisor(self.root)
@@ -212,7 +214,7 @@ class Stack:
         """The Docker daemon that the kit speaks to, also by a context: Pulumi's plugin knows this variable alone."""
         if stack_target(self.name) != "docker":
             return {}
-        from infra.docker_engine import engine_host
+        from infra.targets.docker.engine import engine_host
 
         return {"DOCKER_HOST": engine_host()}
 

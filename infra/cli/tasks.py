@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from infra.errors import LabError, ServiceError
-from infra.runtime import Runtime
+from infra.targets.runtime import Runtime
 
 
 def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = None) -> float:

@@ -12,12 +12,12 @@ from typing import Annotated
 
 import typer
 
-from infra.artifacts import Artifacts
 from infra.cli.console import command, out
 from infra.cli.setup import TEST_NAMES, bring_in
 from infra.cli.stack import pulumi_environment
 from infra.errors import LabError
 from infra.project import PROJECT, python_path
+from infra.toolchain import Artifacts
 
 UNIT = "tests/unit"
 UNIT_PROCESSES = 2
@@ -125,7 +125,7 @@ def bench(
 
 def _possible_parts() -> list[Part]:
     """All of them, but for Docker where there is none."""
-    from infra.docker_engine import EngineError, connect
+    from infra.targets.docker.engine import EngineError, connect
 
     try:
         connect().close()

@@ -7,13 +7,13 @@ from typing import Annotated
 import httpx
 import typer
 
-from infra.artifacts import Artifacts
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
-from infra.loopback import client
+from infra.http_client import client
 from infra.project import PROJECT
+from infra.toolchain import Artifacts
 from lineage.checks.contract import ContractError, Report, compare, load
 
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from infra.errors import LabError
-from infra.loopback import client
+from infra.http_client import client
 from infra.provider.failure import causes
 from infra.provider.inputs import RUNNING
 from infra.provider.kind import Call

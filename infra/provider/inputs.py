@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
-from infra.preflight import Preflight
+from infra.provider.preflight import Preflight
 
 RUNNING = "RUNNING"
 """The state that is wanted of what runs in a cluster: Connect and Flink have one word for it."""
@@ -157,8 +157,8 @@ class FlinkJobInputs(Inputs):
         job: its name there.
         launcher: name of the service that submits it.
         definition: changes when what the launcher submits does.
-        notes: the file in which the launcher keeps why a job could not be submitted (`infra.provider.notes`); empty
-            where it cannot be read from here.
+        notes: the file in which the launcher keeps why a job could not be submitted;
+            empty where it cannot be read from here.
         state: Flink's word for what it does. RUNNING is wanted.
     """
 
@@ -184,7 +184,7 @@ class ProcessInputs(Inputs):
     """A program.
 
     Attributes:
-        root: the stack's folder (`infra.supervision`).
+        root: the stack's folder (`infra.targets.local.supervisor`).
         program: its name, unique in the stack.
         script: the shell script that becomes the program.
         files: configuration files by name.

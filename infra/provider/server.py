@@ -22,7 +22,6 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 
 from infra.errors import LabError
 from infra.provider import PACKAGE
-from infra.provider.kinds import KINDS
 from infra.provider.protocol import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
 from infra.provider.protocol import provider_pb2 as pb
 
@@ -231,11 +230,11 @@ def serve(provider: provider_pb2_grpc.ResourceProviderServicer) -> None:
         os._exit(0)  # the engine waits; the clients of Kafka alone would take half a second to be destroyed
 
 
-def main() -> None:
-    """The provider `labkit`, until the engine ends."""
+def main(kinds: Mapping[str, "Kind[Any]"]) -> None:
+    """Serve the provider `labkit` with these kinds until the engine exits."""
     if len(sys.argv) < 2:
         raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
     os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # everything that the kinds talk to is here
     for name in [name for name in os.environ if name.startswith("PG")]:
         del os.environ[name]  # the user's own Postgres: libpq would take its options for the lab's
-    serve(LabkitProvider(KINDS, sys.argv[1]))
+    serve(LabkitProvider(kinds, sys.argv[1]))

@@ -6,7 +6,8 @@ import json
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.namespaces import service_rules
 from infra.project import PROJECT
-from infra.services import iceberg_catalog, kafka, marquez
+from infra.services import iceberg_catalog, kafka
+from infra.services.marquez import api as marquez
 from infra.services.overview import overview
 from infra.settings import Settings
 

@@ -2,19 +2,13 @@
 """The lab as its lineage page shows it: each service, how to tell that it is there, and its own page."""
 
 from infra.model import Endpoint, Site
-from infra.services import (
-    connect,
-    flink_settings,
-    iceberg_catalog,
-    kafka,
-    marquez,
-    marquez_web,
-    object_store,
-    postgres,
-    schema_registry,
-    spark_cluster,
-    spark_history,
-)
+from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
+from infra.services.connect import worker as connect
+from infra.services.flink import settings as flink_settings
+from infra.services.marquez import api as marquez
+from infra.services.marquez import web as marquez_web
+from infra.services.spark import cluster as spark_cluster
+from infra.services.spark import history as spark_history
 from infra.settings import Settings
 
 

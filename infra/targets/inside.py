@@ -15,7 +15,9 @@ from infra.provider.inputs import (
     TableInputs,
     TopicInputs,
 )
-from infra.services import connect, flink_settings, kafka, object_store, postgres, schema_registry
+from infra.services import kafka, object_store, postgres, schema_registry
+from infra.services.connect import worker as connect
+from infra.services.flink import settings as flink_settings
 from infra.targets.declared import Declared
 
 Inside = Topic | Bucket | Database | Table | Subject | Connector
@@ -46,7 +48,7 @@ def flink_job(part: FlinkJob, site: Site, definition: str, notes: str) -> Declar
         part: the job.
         site: the place.
         definition: changes when the launcher's own does.
-        notes: the file in which the launcher keeps why it could not submit the job (`infra.provider.notes`).
+        notes: the file in which the launcher keeps why it could not submit the job.
     """
     return Declared("FlinkJob", part.key, flink_job_inputs(part, site, definition, notes), part.needs)
 

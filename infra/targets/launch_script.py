@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from infra.artifacts.class_data import ARCHIVE, CONFIGURATION
 from infra.errors import LabError
 from infra.model import Binary, ClassData, Java, Prepare, PublicImage, Python, Run, Service, Task
-from infra.paths import user_path
-from infra.project import python_path
+from infra.project import python_path, user_path
+from infra.toolchain.class_data import ARCHIVE, CONFIGURATION
 
 NOBODY = 65534
 """Uid and gid of the user `nobody`."""
 
 
 class Programs(Protocol):
-    """Where the programs of this machine are; `infra.artifacts.Artifacts` is one."""
+    """Where the programs of this machine are; `infra.toolchain.Artifacts` is one."""
 
     def component(self, name: str) -> Path:
         """The folder whose `lib/` holds the jars of a component, or whose `bin/` its native programs."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import pulumi
 
-from infra.lab import left_out
+from infra.catalog import left_out
 from infra.model import Lab, Site
 from infra.provider.resource import LabkitResource
 from infra.settings import Settings

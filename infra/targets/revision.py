@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from infra.model import Java, Python, Run
-from infra.paths import user_path
-from infra.project import SOURCE_ROOTS
+from infra.project import SOURCE_ROOTS, user_path
 
 LENGTH = 16
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does in small what the drivers do, so that the JVM meets the classes that they load: `bin/lab setup` runs it once.
 
-The JVM that it starts is told to write those classes to an archive when it ends (`infra.artifacts.class_data`); from
+The JVM that it starts is told to write those classes to an archive when it ends (`infra.toolchain.class_data`); from
 there they come in a fraction of the time. What this leaves out is loaded as ever, so nothing here decides whether a
 job is right. There is no broker, store or catalog while a kit is set up: a small server stands in for the last two, and
 of Kafka's client, only what comes before a broker's answer is met.

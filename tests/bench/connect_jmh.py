@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.artifacts import Artifacts
-from infra.log_files import log_tail
+from infra.targets.local.log_files import log_tail
+from infra.toolchain import Artifacts
 from tests.bench.figures import Figures, Goal
 from tests.connect.plugins import benchmark
 

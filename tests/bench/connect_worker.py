@@ -16,10 +16,11 @@ import httpx
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from infra.artifacts import Artifacts
-from infra.services import connect, jvm, kafka, schema_registry
+from infra.services import jvm, kafka, schema_registry
+from infra.services.connect import worker as connect
 from infra.settings import Settings
-from infra.targets.local import LocalSite
+from infra.targets.local.target import LocalSite
+from infra.toolchain import Artifacts
 from tests.bench.connect_threads import threads, used_between
 from tests.connect.endpoint import listening
 from tests.connect.plugins import plugins

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from infra.artifacts import Artifacts
 from infra.namespaces import JOB_ICEBERG_INGESTION, TABLE_LIVE_ORDERS, TOPIC_ORDERS, service_rules
 from infra.services import kafka, lineage, schema_registry
-from infra.services.flink_settings import GATEWAY, JOBMANAGER, TASKMANAGER
+from infra.services.flink.settings import GATEWAY, JOBMANAGER, TASKMANAGER
+from infra.toolchain import Artifacts
 from tests.bench.figures import Figures, Goal, shown
 from tests.bench.flink_job import Launch
 from tests.bench.flink_place import JVMS, FlinkPlace, prepared_cluster

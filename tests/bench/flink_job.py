@@ -10,8 +10,8 @@ from pathlib import Path
 from infra.model import Python, Task
 from infra.namespaces import CATALOG, JOB_ICEBERG_INGESTION
 from infra.project import PROJECT
-from infra.services.flink_jobs import SqlJob, sql_task
-from infra.services.flink_own_jobs import FOLDER, SUFFIX
+from infra.services.flink.jobs import SqlJob, sql_task
+from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX
 from lineagelab_flink.launch_sql import PRELUDE
 from tests.bench.flink_place import FlinkPlace
 from tests.bench.spark_place import inherited
@@ -67,7 +67,7 @@ class Launch:
 
     def task(self) -> Task:
         """The launcher as the lab renders it, with what is the launch's own."""
-        text = (PROJECT / FOLDER / f"{JOB_ICEBERG_INGESTION}{SUFFIX}").read_text(encoding="utf-8")
+        text = (PROJECT / FLINK_FOLDER / f"{JOB_ICEBERG_INGESTION}{FLINK_SUFFIX}").read_text(encoding="utf-8")
         job = SqlJob(JOB_ICEBERG_INGESTION, to_the_end(text) if self.bounded else text, stays=not self.bounded)
         task = sql_task(job, self.cluster.place.site, {PRELUDE: catalog_in(self.warehouse)})
         assert isinstance(task.run, Python)

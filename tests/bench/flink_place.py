@@ -16,11 +16,10 @@ from pathlib import Path
 import httpx
 import psutil
 
-from infra.log_files import log_tail
 from infra.model import Service
 from infra.namespaces import flink_lineage
-from infra.services.flink import CONFIG
-from infra.services.flink_settings import (
+from infra.services.flink.cluster import CONFIG
+from infra.services.flink.settings import (
     CHECKPOINT_FOLDER,
     GATEWAY,
     GATEWAY_REST,
@@ -28,6 +27,7 @@ from infra.services.flink_settings import (
     JOBMANAGER_REST,
     TASKMANAGER,
 )
+from infra.targets.local.log_files import log_tail
 from tests.bench.service_process import REPOSITORY
 from tests.bench.spark_place import Place, inherited
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from infra.namespaces import TABLE_LIVE_ORDERS
-from infra.services.flink_settings import GATEWAY, JOBMANAGER
+from infra.services.flink.settings import GATEWAY, JOBMANAGER
 from tests.bench.figures import Figures
 from tests.bench.flink_cost import at_once, full_topic
 from tests.bench.flink_fresh import has_rows

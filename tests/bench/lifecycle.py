@@ -18,9 +18,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from infra.artifacts import Artifacts
 from infra.cli.stack import Stack
 from infra.project import PROJECT
+from infra.toolchain import Artifacts
 
 STACK = "bench"
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from infra.artifacts import Artifacts
-from infra.artifacts.page import NAME, SITE
+from infra.toolchain import Artifacts
+from infra.toolchain.page import NAME, SITE
 from tests.bench.figures import Figures, Goal, shown, tell
 from tests.bench.page_graphs import graph_events
 from tests.bench.service_process import ServiceProcess, running_service

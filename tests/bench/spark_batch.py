@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from infra.artifacts import Artifacts
 from infra.model import Python, Task
 from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS
 from infra.project import PROJECT
 from infra.services import lineage
-from infra.services.spark_driver import PROPERTIES
+from infra.services.spark.driver import PROPERTIES
+from infra.toolchain import Artifacts
 from jobs.shop.orders import SUPPLIERS
 from tests.bench import spark_orders
 from tests.bench.figures import Figures, Goal, shown

@@ -18,18 +18,18 @@ from typing import TypeVar
 from pyiceberg.table import StaticTable
 
 from infra import credentials
-from infra.artifacts import Artifacts
-from infra.lab import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, lab
 from infra.model import Endpoint, Lab, Service, Task
 from infra.namespaces import CATALOG
 from infra.project import PROJECT
 from infra.services.properties import properties
-from infra.services.spark_driver import PROPERTIES
-from infra.services.spark_job import COMPONENT
+from infra.services.spark.driver import PROPERTIES
+from infra.services.spark.job import COMPONENT
 from infra.settings import Settings
-from infra.supervision import INHERITED
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite
+from infra.targets.local.supervisor import INHERITED
+from infra.targets.local.target import LocalSite
+from infra.toolchain import Artifacts
 
 Driver = TypeVar("Driver", Service, Task)
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import psutil
 
-from infra.log_files import log_tail
 from infra.project import python_path
+from infra.targets.local.log_files import log_tail
 from tests.bench.service_process import REPOSITORY
 
 PR_SET_CHILD_SUBREAPER = 36

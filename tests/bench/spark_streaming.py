@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from infra.artifacts import Artifacts
 from infra.model import Python, Service
 from infra.namespaces import JOB_ORDERS_ETL, TOPIC_ORDERS
 from infra.services import lineage, schema_registry
+from infra.toolchain import Artifacts
 from tests.bench.figures import Figures, Goal, shown
 from tests.bench.service_process import running_service
 from tests.bench.spark_events import Heard

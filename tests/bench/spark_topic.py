@@ -14,9 +14,9 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from fastavro import parse_schema, schemaless_writer
 
-from infra.log_files import log_tail
 from infra.model import Topic
 from infra.services import kafka
+from infra.targets.local.log_files import log_tail
 from jobs.shop.orders import Mix, Order, batch
 from tests.bench.service_process import REPOSITORY
 from tests.bench.spark_place import Place, inherited

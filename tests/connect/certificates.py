@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import Artifacts
+from infra.toolchain import Artifacts
 
 PASSWORD = "the-truststore-of-a-test"
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")

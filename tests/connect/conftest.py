@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from infra.artifacts import Artifacts
-from infra.services import connect, kafka, object_store, schema_registry
+from infra.services import kafka, object_store, schema_registry
+from infra.services.connect import worker as connect
 from infra.settings import Settings
+from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster
 from tests.connect.endpoint import listening
 from tests.connect.plugins import plugins

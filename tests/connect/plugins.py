@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import Artifacts
-from infra.artifacts.cache import key_of_tree
-from infra.artifacts.maven import outside
 from infra.project import PROJECT, STATE
+from infra.toolchain import Artifacts
+from infra.toolchain.cache import key_of_tree
+from infra.toolchain.maven import outside
 
 BUILT = STATE / ".connect-plugins"
 REACTOR = "components"

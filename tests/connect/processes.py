@@ -17,13 +17,13 @@ from pathlib import Path
 import httpx
 
 from infra import credentials
-from infra.artifacts import Artifacts
-from infra.lab import ENDPOINTS
+from infra.catalog import ENDPOINTS
 from infra.model import Probe, Service
-from infra.preflight import busy_ports
 from infra.project import PROJECT
+from infra.provider.preflight import busy_ports
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite
+from infra.targets.local.target import LocalSite
+from infra.toolchain import Artifacts
 
 START_SECONDS = 180
 STOP_SECONDS = 60

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from infra.services import connect
+from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, sink, source, with_lineage
 from tests.connect.conftest import take_away
 from tests.connect.processes import local_site, running

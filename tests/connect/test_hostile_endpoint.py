@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.services import connect
+from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, lines_of, sink, source, with_lineage
 from tests.connect.conftest import take_away
 from tests.connect.endpoint import Mood, listening

@@ -4,9 +4,10 @@
 import httpx
 import pytest
 
-from infra.artifacts import Artifacts
-from infra.services import connect, schema_registry
+from infra.services import schema_registry
+from infra.services.connect import worker as connect
 from infra.settings import Settings
+from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster, sink, source, with_lineage
 from tests.connect.conftest import take_away
 from tests.connect.processes import local_site, running

@@ -4,7 +4,7 @@
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from infra.services import connect
+from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, source, with_lineage
 from tests.connect.conftest import take_away
 from tests.connect.processes import local_site, running

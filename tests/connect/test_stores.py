@@ -8,15 +8,17 @@ import psycopg
 import pytest
 
 from infra import credentials
-from infra.artifacts import Artifacts
-from infra.lab import lab
+from infra.catalog import lab
 from infra.namespaces import ARCHIVE, KAFKA, POSTGRES, WAREHOUSE
 from infra.provider.kind import Call
-from infra.provider.kinds import KINDS
-from infra.services import connect, connectors, iceberg_catalog, kafka, object_store, postgres, schema_registry
+from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
+from infra.services.connect import connectors
+from infra.services.connect import worker as connect
 from infra.services.properties import properties
 from infra.settings import Settings
-from infra.targets.local import LocalTarget
+from infra.targets.kinds import KINDS
+from infra.targets.local.target import LocalTarget
+from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster
 from tests.connect.conftest import take_away
 from tests.connect.processes import all_running, credentials_of, launcher_of, local_site, running

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from infra.model import Java, Probe, Service, Site
-from infra.services import connect, jvm, kafka
+from infra.services import jvm, kafka
+from infra.services.connect import worker as connect
 from infra.services.properties import properties
 
 EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"

@@ -8,8 +8,8 @@ from pathlib import Path
 import docker.errors
 import pytest
 
-from infra.docker_engine import EngineError, connect, shared_client
 from infra.project import PROJECT
+from infra.targets.docker.engine import EngineError, connect, shared_client
 from tests.docker.docker_project import DockerProject
 
 START = "LINEAGE_LAB_TEST_DOCKER"

@@ -14,8 +14,10 @@ import pytest
 from infra import credentials
 from infra.namespaces import JOB_SUPPLIER_STATS, TOPICS
 from infra.project import CREDENTIALS_FILE, PULUMI_STATE
-from infra.services import connect, iceberg_catalog, kafka, schema_registry, shop
-from infra.targets.docker_names import PART_LABEL, USER, container, labels
+from infra.services import iceberg_catalog, kafka, schema_registry
+from infra.services.connect import worker as connect
+from infra.services.shop import writer as shop
+from infra.targets.docker.names import PART_LABEL, USER, container, labels
 from lineage.checks.diff.compare import diff_graphs
 from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import STACK, DockerLab

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import docker
 import pytest
 
-from infra.artifacts import Artifacts
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.progress import PlainProgress
 from infra.cli.description import described
 from infra.cli.stack_file import stack_settings
-from infra.images import Images
-from infra.images.contents import Content, Contents
-from infra.images.daemon import NAME_LABEL, STAGE_LABEL, Daemon, ImageError
-from infra.images.recipes import FOLDER, Image, Recipes
-from infra.images.record import Record
 from infra.model import Binary, Java, Service
 from infra.project import PROJECT
+from infra.targets.docker.images import Images
+from infra.targets.docker.images.contents import Content, Contents
+from infra.targets.docker.images.daemon import NAME_LABEL, STAGE_LABEL, Daemon, ImageError
+from infra.targets.docker.images.recipes import FOLDER, Image, Recipes
+from infra.targets.docker.images.record import Record
+from infra.toolchain import Artifacts
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.progress import PlainProgress
 
 TESTS = re.compile("lineage-lab-test/")
 HELLO = '#!/bin/sh\necho "$(id -u):$(id -g) $(cat /opt/lineage-lab/components/words/text)"\n'

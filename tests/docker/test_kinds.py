@@ -12,15 +12,16 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from infra import credentials, docker_engine
-from infra.docker_engine import EngineError, connect
+from infra import credentials
 from infra.errors import LabError, PreflightError
 from infra.project import PROJECT, python_path
 from infra.provider.kind import Call
-from infra.provider.kinds.container_ready import ContainerReadyInputs, ContainerReadyKind
-from infra.provider.kinds.credentials_volume import CredentialsVolumeInputs, CredentialsVolumeKind
-from infra.provider.kinds.docker_host import DockerHostInputs, DockerHostKind
-from infra.targets.docker_names import CHECKOUT_LABEL, STACK_LABEL, USER
+from infra.targets.docker import engine as docker_engine
+from infra.targets.docker.engine import EngineError, connect
+from infra.targets.docker.kinds.container_ready import ContainerReadyInputs, ContainerReadyKind
+from infra.targets.docker.kinds.credentials_volume import CredentialsVolumeInputs, CredentialsVolumeKind
+from infra.targets.docker.kinds.docker_host import DockerHostInputs, DockerHostKind
+from infra.targets.docker.names import CHECKOUT_LABEL, STACK_LABEL, USER
 
 LABEL = "dev.lineage-lab.test"
 STACK = "docker-kinds"
@@ -238,7 +239,7 @@ def test_a_daemon_that_is_too_old_is_told(monkeypatch):
 
 def test_a_daemon_that_is_not_for_this_user_is_told_with_the_remedy(tmp_path):
     """Root may use any socket, but for the capability; another user's socket is closed to it without that."""
-    words = [sys.executable, "-c", "from infra.docker_engine import connect; connect()"]
+    words = [sys.executable, "-c", "from infra.targets.docker.engine import connect; connect()"]
     path = tmp_path / "d.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))

@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.provider import notes
+from infra.targets.docker import diagnostics as notes
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import shlex
 
 import pytest
 
-from infra.artifacts import Artifacts
 from infra.namespaces import service_rules
-from infra.preflight import busy_ports
+from infra.provider.preflight import busy_ports
 from infra.services import kafka
-from infra.services.flink_jobs import PLANNER_COMPONENT, PLANNER_MAIN
-from infra.services.flink_settings import COMPONENT
+from infra.services.flink.jobs import PLANNER_COMPONENT, PLANNER_MAIN
+from infra.services.flink.settings import COMPONENT
 from infra.settings import Settings
+from infra.toolchain import Artifacts
 from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
 from tests.connect.processes import local_site, running

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import httpx
 
-from infra.artifacts import Artifacts
 from infra.namespaces import flink_lineage
-from infra.services.flink_settings import COMPONENT
+from infra.services.flink.settings import COMPONENT
+from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
 from lineagelab_flink.rest import Rest
 

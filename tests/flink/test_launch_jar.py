@@ -4,9 +4,9 @@
 import httpx
 import pytest
 
-from infra.artifacts import Artifacts
 from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
-from infra.services.flink_jobs import WINDOWS_COLUMNS, WINDOWS_COMPONENT
+from infra.services.flink.jobs import WINDOWS_COLUMNS, WINDOWS_COMPONENT
+from infra.toolchain import Artifacts
 from tests.flink.flink_cluster import JOBMANAGER
 from tests.flink.launched import Told, until
 

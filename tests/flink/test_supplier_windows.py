@@ -16,11 +16,11 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from infra.artifacts import Artifacts
 from infra.namespaces import KAFKA
 from infra.services import schema_registry
-from infra.services.flink_jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS, WINDOWS_COMPONENT
+from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS, WINDOWS_COMPONENT
 from infra.settings import Settings
+from infra.toolchain import Artifacts
 from jobs.shop.orders import Mix, order
 from lineagelab_flink.declared_columns import declaration
 from lineagelab_flink.rest import Rest

@@ -10,10 +10,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from infra.artifacts import Artifacts
-from infra.artifacts.facade import PAGE
-from infra.artifacts.page import NAME, SITE, SOURCES
 from infra.services.lineage import CONTRACT
+from infra.toolchain import Artifacts
+from infra.toolchain.facade import PAGE
+from infra.toolchain.page import NAME, SITE, SOURCES
 from lineage.checks.contract import load
 from tests.bench.service_process import running_service
 from tests.page.browser import chromium, visiting

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from pyiceberg.exceptions import RESTError
 
 from infra.namespaces import RAW_TABLES, TOPICS
-from infra.services.connectors import ARCHIVE_MS, COMMIT_MS
+from infra.services.connect.connectors import ARCHIVE_MS, COMMIT_MS
 from tests.smoke.places import Places, Position
 
 AWAY = (OSError, httpx.HTTPError, psycopg.OperationalError, KafkaException, BotoCoreError, ClientError, RESTError)

@@ -18,7 +18,7 @@ from infra import credentials
 from infra.cli.stack_file import stack_settings
 from infra.project import PROJECT, stack_root
 from infra.settings import Settings
-from infra.supervision import Supervisor
+from infra.targets.local.supervisor import Supervisor
 from tests.smoke.places import Places
 
 STACK = "smoke"

@@ -22,7 +22,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError
 
 from infra.namespaces import ARCHIVE_BUCKET, RAW_TABLES
-from infra.services.connectors import RECORD_OFFSET, RECORD_PARTITION
+from infra.services.connect.connectors import RECORD_OFFSET, RECORD_PARTITION
 from infra.services.postgres import SHOP
 from infra.services.schema_registry import CONFLUENT_API
 

@@ -22,8 +22,8 @@ from infra.namespaces import (
     TOPIC_ORDERS,
     TOPIC_SUPPLIER_WINDOWS,
 )
-from infra.services.flink_settings import JOBMANAGER
-from infra.services.spark import LIVE_STATISTICS
+from infra.services.flink.settings import JOBMANAGER
+from infra.services.spark.jobs import LIVE_STATISTICS
 from infra.settings import seconds
 from tests.smoke.drain import drain
 from tests.smoke.live_orders import compare, told_of, topic_of

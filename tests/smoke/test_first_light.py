@@ -32,7 +32,7 @@ from infra.namespaces import (
 from infra.project import PROJECT, PULUMI_STATE
 from infra.provider.kind import Call
 from infra.provider.kinds.topic import TopicInputs, TopicKind
-from infra.supervision import ROOT_VARIABLE
+from infra.targets.local.supervisor import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.checks.contract import compare, load
 from tests.page import pictures

@@ -5,9 +5,9 @@ import socket
 
 import pytest
 
-from infra.lab import ENDPOINTS
-from infra.preflight import busy_ports
-from infra.supervision import Supervisor
+from infra.catalog import ENDPOINTS
+from infra.provider.preflight import busy_ports
+from infra.targets.local.supervisor import Supervisor
 from tests.stack.engine import PROGRAM, Engine
 
 

@@ -8,14 +8,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.artifacts import Artifacts
 from infra.cli.stack import pulumi_environment
 from infra.project import PROJECT, python_path
+from infra.toolchain import Artifacts
 
 PROGRAM = """
 import json, pathlib
-from infra.provider.kinds.process import ProcessInputs
-from infra.provider.kinds.supervisor import SupervisorInputs
+from infra.targets.local.kinds.process import ProcessInputs
+from infra.targets.local.kinds.supervisor import SupervisorInputs
 from infra.provider.resource import LabkitResource
 import pulumi
 

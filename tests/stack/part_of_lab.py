@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Self
 
 from infra import credentials
-from infra.artifacts import Artifacts
-from infra.lab import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, lab
 from infra.project import PROJECT
 from infra.settings import Settings
-from infra.spark_job_files import read_spark_job_files
-from infra.supervision import Supervisor
 from infra.targets.declared import Declared
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget
+from infra.targets.local.supervisor import Supervisor
+from infra.targets.local.target import LocalSite, LocalTarget
+from infra.toolchain import Artifacts
+from infra.user_files import UserFiles, read_user_files
 from tests.stack.engine import Engine, Result
 
 PATIENCE_SECONDS = 400
@@ -51,7 +51,7 @@ def declared(
         user=os.geteuid(),
     )
     rendered = LocalTarget(site, launcher, settings).render(
-        lab(site, settings, connector_files, read_spark_job_files(Path(project)))
+        lab(site, settings, UserFiles(connector_files or {}, read_user_files(Path(project)).spark))
     )
     by_key = {resource.key: resource for resource in rendered}
     wanted: set[str] = set()

@@ -6,14 +6,14 @@ import os
 import sys
 from pathlib import Path
 
-from infra.artifacts import Artifacts
-from infra.lab import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, lab
 from infra.model import Database
 from infra.project import PROJECT
 from infra.settings import Settings
 from infra.targets.declared import Declared
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget
+from infra.targets.local.target import LocalSite, LocalTarget
+from infra.toolchain import Artifacts
 
 PROGRAM = """
 import json, pathlib

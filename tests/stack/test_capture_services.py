@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 from infra import credentials
-from infra.artifacts import Artifacts
-from infra.services import connect, schema_registry
+from infra.services import schema_registry
+from infra.services.connect import worker as connect
+from infra.toolchain import Artifacts
 from tests.stack.part_of_lab import PartOfLab
 
 NEEDED = ("postgres", "kafka", "connect", "apicurio-registry", "iceberg-rest-catalog", *connect.PLUGINS)

@@ -15,12 +15,12 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from pyiceberg.catalog import load_catalog
 
 from infra import credentials
-from infra.artifacts import Artifacts
 from infra.errors import Interrupted, LabError
 from infra.provider.kind import Call
 from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.subject import SubjectKind
-from infra.services import connectors
+from infra.services.connect import connectors
+from infra.toolchain import Artifacts
 from tests.stack.part_of_lab import PartOfLab
 
 pytestmark = [

@@ -16,7 +16,7 @@ from infra.errors import LabError
 from infra.provider.kind import Call
 from infra.provider.kinds import flink_job
 from infra.provider.kinds.flink_job import FlinkJobInputs, FlinkJobKind
-from infra.services.flink_settings import JOBMANAGER, TASKMANAGER
+from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
 from tests.stack.part_of_lab import PartOfLab
 
 pytestmark = pytest.mark.stack

@@ -10,17 +10,17 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.artifacts import Artifacts, pins
-from infra.artifacts.cache import Cache
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.progress import PlainProgress
 from infra.cli import setup
 from infra.cli.setup import bring_in_lab
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
-from infra.services import marquez
+from infra.services.marquez import api as marquez
 from infra.settings import Settings
-from infra.supervision import Supervisor
+from infra.targets.local.supervisor import Supervisor
+from infra.toolchain import Artifacts, pins
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.progress import PlainProgress
 from tests.stack.marquez_stand_in import stand_in
 from tests.stack.postgres_lab import PROGRAM
 

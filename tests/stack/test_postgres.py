@@ -9,11 +9,11 @@ import psycopg
 import pytest
 
 from infra import credentials
-from infra.artifacts import Artifacts
 from infra.errors import LabError
 from infra.provider.kind import Call
 from infra.provider.kinds.database import DatabaseKind
-from infra.supervision import Supervisor
+from infra.targets.local.supervisor import Supervisor
+from infra.toolchain import Artifacts
 from tests.stack.engine import Engine
 from tests.stack.postgres_lab import PROGRAM, declared
 

@@ -10,7 +10,7 @@ import httpx
 import psutil
 import pytest
 
-from infra.supervision import Supervisor
+from infra.targets.local.supervisor import Supervisor
 
 pytestmark = pytest.mark.stack
 

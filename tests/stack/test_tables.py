@@ -5,10 +5,10 @@ import psycopg
 import pytest
 
 from infra import credentials
-from infra.artifacts import Artifacts
 from infra.errors import LabError
 from infra.provider.kind import Call
 from infra.provider.kinds.table import ColumnInputs, TableInputs, TableKind
+from infra.toolchain import Artifacts
 from tests.stack.part_of_lab import PartOfLab
 
 pytestmark = [

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
-from infra.lab import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, lab
 from infra.project import PROJECT
 from infra.settings import Settings
-from infra.targets.docker import DockerTarget
-from infra.targets.docker_container import ContainerRenderer
-from infra.targets.docker_site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.container import ContainerRenderer
+from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
 from tests.docker.plugin.container import Container
 from tests.docker.plugin.container_config import duration, inputs_of, nanoseconds, request

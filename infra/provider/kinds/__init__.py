@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind that the provider serves, by name."""
+"""Registry of resource kinds, and the kinds that live inside the lab's services."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -9,49 +9,42 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from infra.provider.kind import Kind
 
-NAMES = {
-    "Bucket": "bucket",
-    "Connector": "connector",
-    "ContainerReady": "container_ready",
-    "Credentials": "credentials",
-    "CredentialsVolume": "credentials_volume",
-    "Database": "database",
-    "DockerHost": "docker_host",
-    "EnvironmentFile": "environment_file",
-    "FlinkJob": "flink_job",
-    "Process": "process",
-    "Subject": "subject",
-    "Supervisor": "supervisor",
-    "Table": "table",
-    "Topic": "topic",
+MODULES = {
+    "Bucket": f"{__name__}.bucket",
+    "Connector": f"{__name__}.connector",
+    "Credentials": f"{__name__}.credentials",
+    "Database": f"{__name__}.database",
+    "EnvironmentFile": f"{__name__}.environment_file",
+    "FlinkJob": f"{__name__}.flink_job",
+    "Subject": f"{__name__}.subject",
+    "Table": f"{__name__}.table",
+    "Topic": f"{__name__}.topic",
 }
-"""Of the kinds, and the module of each, which has a class called `{name}Kind`."""
+"""Module of each kind by the kind's name; the module defines the class `{name}Kind`."""
 
 
 class Kinds(Mapping[str, "Kind[Any]"]):
-    """The kinds by name, each imported when it is first asked for; threads may share it.
+    """Kinds by name, imported on first use; safe to share between threads.
 
-    What they talk with takes a second to import, and the engine starts the plugin twice in an update: one of the two
-    is asked for no resource, and a stack on Docker has no use for what the local one does.
+    The clients that kinds use take a second to import, and the engine starts the plugin twice in an update: one
+    process serves no resource at all, and a stack uses the kinds of one target only.
     """
 
-    def __init__(self) -> None:
-        self._made: dict[str, Kind[Any]] = {}
-        self._making = threading.Lock()
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+        self._instances: dict[str, Kind[Any]] = {}
+        self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> "Kind[Any]":
-        # One import at a time: two threads that meet in packages that import each other would see halves of them.
-        with self._making:
-            if name not in self._made:
-                module = import_module(f"{__name__}.{NAMES[name]}")
-                self._made[name] = getattr(module, f"{name}Kind")()
-            return self._made[name]
+        # One import at a time: threads that import mutually dependent packages would see partial modules.
+        with self._lock:
+            if name not in self._instances:
+                module = import_module(self._modules[name])
+                self._instances[name] = getattr(module, f"{name}Kind")()
+            return self._instances[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return len(NAMES)
-
-
-KINDS = Kinds()
+        return len(self._modules)

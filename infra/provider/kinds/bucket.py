@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionEr
 
 from infra import credentials
 from infra.errors import LabError
-from infra.loopback import client
+from infra.http_client import client
 from infra.provider.inputs import BucketInputs
 from infra.provider.kind import Call, Found, Kind
 

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from infra.errors import LabError
-from infra.loopback import client
+from infra.http_client import client
+from infra.model.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
 from infra.provider.connect_worker import CutOff, Status, Worker
 from infra.provider.failure import name_fields, refused_artifact
 from infra.provider.inputs import RUNNING, ConnectorInputs
 from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
-from infra.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
 
 START_SECONDS = 120
 """How long a connector may take until all of its tasks run."""

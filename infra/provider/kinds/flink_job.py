@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from infra.errors import LabError
-from infra.provider import notes
 from infra.provider.flink_cluster import Cluster, Job
 from infra.provider.inputs import RUNNING, FlinkJobInputs
 from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
+from infra.targets.docker import diagnostics as notes
 
 START_SECONDS = 420
 """How long it may take until all of its tasks run: on a busy machine a first statement alone takes half a minute."""

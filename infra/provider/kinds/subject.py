@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from infra.errors import LabError
-from infra.loopback import client
+from infra.http_client import client
 from infra.provider.failure import name_fields
 from infra.provider.inputs import SubjectInputs
 from infra.provider.kind import Call, Found, Kind

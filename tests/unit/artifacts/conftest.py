@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts.cache import Cache
-from infra.artifacts.process import Runner
+from infra.toolchain.cache import Cache
+from infra.toolchain.process import Runner
 
 
 @pytest.fixture

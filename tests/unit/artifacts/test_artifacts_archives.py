@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import Artifacts, facade, pins, steps
-from infra.artifacts import lock as locks
-from infra.artifacts.archives import all_jars, jar_for, unpack
-from infra.artifacts.cache import Cache
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.maven import Maven, Resolved
-from infra.artifacts.process import Runner
-from infra.artifacts.stamp import sha256_of
+from infra.toolchain import Artifacts, facade, pins, steps
+from infra.toolchain import lock as locks
+from infra.toolchain.archives import all_jars, jar_for, unpack
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.maven import Maven, Resolved
+from infra.toolchain.process import Runner
+from infra.toolchain.stamp import sha256_of
 
 
 def member(name: str, content: bytes = b"", mode: int = 0o644, link: str = "") -> tuple[tarfile.TarInfo, bytes]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import pins
-from infra.artifacts.binaries import BINARIES, MINIO, PULUMI, find_on_path, from_vendor, stamp_on_path
-from infra.artifacts.cache import Cache, platform_tag
-from infra.artifacts.golang import GoModule, GoToolchain, environment, required_version
-from infra.artifacts.prerequisites import parse_version
-from infra.artifacts.process import Runner
+from infra.toolchain import pins
+from infra.toolchain.binaries import BINARIES, MINIO, PULUMI, find_on_path, from_vendor, stamp_on_path
+from infra.toolchain.cache import Cache, platform_tag
+from infra.toolchain.golang import GoModule, GoToolchain, environment, required_version
+from infra.toolchain.prerequisites import parse_version
+from infra.toolchain.process import Runner
 
 
 def tool(folder: Path, name: str, says: str) -> Path:

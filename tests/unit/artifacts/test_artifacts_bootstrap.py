@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import venvs
-from infra.artifacts.cache import Cache
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.process import Runner
-from infra.artifacts.stamp import STAMP_FILE, load
+from infra.toolchain import venvs
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.process import Runner
+from infra.toolchain.stamp import STAMP_FILE, load
 
 LAB = Path(__file__).parents[3] / "bin" / "lab"
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import stamp as stamps
-from infra.artifacts.cache import Cache, default_root, key_of, key_of_tree, size_of
-from infra.artifacts.errors import ArtifactError
+from infra.toolchain import stamp as stamps
+from infra.toolchain.cache import Cache, default_root, key_of, key_of_tree, size_of
+from infra.toolchain.errors import ArtifactError
 
 HOLDER = """
 import sys
 from pathlib import Path
-from infra.artifacts.cache import Cache
+from infra.toolchain.cache import Cache
 with Cache.open(Path(sys.argv[1])).lock(print):
     print("held", flush=True)
     sys.stdin.read()

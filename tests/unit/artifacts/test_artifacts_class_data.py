@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import Artifacts, class_data, prerequisites
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.prerequisites import Tool
+from infra.toolchain import Artifacts, class_data, prerequisites
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.prerequisites import Tool
 from jobs.spark.launch_training_server import BUCKET, serving, unframed
 
 WRITES = """#!/bin/sh

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from infra.artifacts import pins, venvs
-from infra.artifacts.archives import unpack_parts
-from infra.artifacts.cache import Cache
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.maven import Maven, Resolved
-from infra.artifacts.process import Runner
+from infra.toolchain import pins, venvs
+from infra.toolchain.archives import unpack_parts
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.maven import Maven, Resolved
+from infra.toolchain.process import Runner
 
 KEPT = {"deps/lib": "lib", "deps/lib/loader.jar": "planner", "deps/plugins/metrics": "plugins/metrics"}
 BACKEND = "def prepare_metadata_for_build_wheel(folder, config=None):\n    raise RuntimeError\n"

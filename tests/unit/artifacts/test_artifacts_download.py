@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts.download import DownloadFailed, fetch
+from infra.toolchain.download import DownloadFailed, fetch
 
 CONTENT = b"release" * 100_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import Artifacts, binaries, pins
-from infra.artifacts.cache import Cache, platform_tag
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.stamp import STAMP_FILE
+from infra.toolchain import Artifacts, binaries, pins
+from infra.toolchain.cache import Cache, platform_tag
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.stamp import STAMP_FILE
 
 RELEASE = b"#!/bin/sh\necho minio\n"
 

@@ -3,10 +3,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from infra.artifacts import lock as locks
-from infra.artifacts import pins
-from infra.artifacts.lock import Coordinate
-from infra.artifacts.maven import is_locked
+from infra.toolchain import lock as locks
+from infra.toolchain import pins
+from infra.toolchain.lock import Coordinate
+from infra.toolchain.maven import is_locked
 
 A, B = "a" * 64, "b" * 64
 LOG4J = Coordinate("org.apache.logging.log4j", "log4j-core", "2.25.4")

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import lock as locks
-from infra.artifacts import maven as under_test
-from infra.artifacts import pins
-from infra.artifacts.cache import Cache
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.lock import Coordinate
-from infra.artifacts.maven import Maven, Resolved, render_aggregator, render_pom
-from infra.artifacts.process import Runner
-from infra.artifacts.stamp import sha256_of
+from infra.toolchain import lock as locks
+from infra.toolchain import maven as under_test
+from infra.toolchain import pins
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.lock import Coordinate
+from infra.toolchain.maven import Maven, Resolved, render_aggregator, render_pom
+from infra.toolchain.process import Runner
+from infra.toolchain.stamp import sha256_of
 
 NAMESPACE = {"m": "http://maven.apache.org/POM/4.0.0"}
 ONE, TWO = Coordinate("g", "one", "1"), Coordinate("g", "two", "2", "tests")

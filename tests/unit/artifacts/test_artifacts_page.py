@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import page, prerequisites
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.facade import PAGE, Artifacts
+from infra.toolchain import page, prerequisites
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.facade import PAGE, Artifacts
 
 NPM = """#!/bin/sh
 echo "npm $1"

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import prerequisites
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.prerequisites import parse_java_version, parse_version
+from infra.toolchain import prerequisites
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.prerequisites import parse_java_version, parse_version
 
 
 def executable(path: Path, prints: str = "") -> Path:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts.cache import Cache
-from infra.artifacts.errors import ArtifactError, Cancelled
-from infra.artifacts.process import Command, Runner, ended_by_sigterm
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError, Cancelled
+from infra.toolchain.process import Command, Runner, ended_by_sigterm
 
 
 def command(cache: Cache, script: str, **env: str) -> Command:

@@ -4,9 +4,9 @@ import io
 import pytest
 from rich.console import Console
 
-from infra.artifacts import progress
-from infra.artifacts.progress import PlainProgress, clock, human
-from infra.artifacts.progress_rich import RichProgress
+from infra.toolchain import progress
+from infra.toolchain.progress import PlainProgress, clock, human
+from infra.toolchain.progress_rich import RichProgress
 
 
 @pytest.mark.parametrize(

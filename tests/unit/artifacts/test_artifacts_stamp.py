@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.artifacts import stamp as stamps
+from infra.toolchain import stamp as stamps
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra.namespaces import KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
-from infra.services.flink_jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
+from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
 from lineagelab_flink.declared_columns import DeclarationError, declaration, declared
 
 JAVA = Path(__file__).parents[3] / "jobs/flink/supplier-windows"

@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.services.flink_jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
+from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
 from lineagelab_flink import launch_jar
 from lineagelab_flink.errors import FlinkError
 from lineagelab_flink.launch_jar import JarJob, main

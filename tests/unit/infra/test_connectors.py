@@ -6,13 +6,14 @@ import re
 
 import pytest
 
-from infra.lab import lab
+from infra.catalog import lab
 from infra.model import Column, Table
+from infra.model.secret_options import is_reference, is_secret
 from infra.namespaces import RAW_TABLES, TOPICS
 from infra.provider.connect_worker import Status
 from infra.provider.kinds.connector import secrets_in_the_clear, slips
-from infra.secret_options import is_reference, is_secret
-from infra.services import connectors, shop_tables
+from infra.services.connect import connectors
+from infra.services.shop import tables as shop_tables
 from infra.settings import Settings
 from tests.unit.infra.test_services import ElsewhereSite
 

@@ -3,9 +3,9 @@
 
 import pytest
 
-from infra.container_state import memory_mib, state_of
-from infra.containers import lines_of
-from infra.targets.docker_names import PART_LABEL, ROLE_LABEL
+from infra.targets.docker.container_state import memory_mib, state_of
+from infra.targets.docker.names import PART_LABEL, ROLE_LABEL
+from infra.targets.docker.runtime import lines_of
 
 NEVER = "0001-01-01T00:00:00Z"
 

@@ -8,24 +8,26 @@ from pathlib import Path
 import pulumi
 import pytest
 
+from infra.catalog import ENDPOINTS, lab
 from infra.errors import LabError
-from infra.flink_job_files import read_flink_job_files
-from infra.lab import ENDPOINTS, lab
 from infra.model import Binary, Java, Probe, PublicImage, Service, Task
 from infra.project import PROJECT
-from infra.services import kafka, marquez, marquez_web
+from infra.services import kafka
+from infra.services.marquez import api as marquez
+from infra.services.marquez import web as marquez_web
 from infra.settings import Settings
-from infra.targets import docker_names as names
 from infra.targets.declared import outputs
-from infra.targets.docker import DockerTarget
-from infra.targets.docker_container import ContainerRenderer
-from infra.targets.docker_inputs import go_duration
-from infra.targets.docker_registration import Registration
-from infra.targets.docker_script import LONGEST, start_script
-from infra.targets.docker_site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker import names
+from infra.targets.docker.container import ContainerRenderer
+from infra.targets.docker.inputs import go_duration
+from infra.targets.docker.registration import Registration
+from infra.targets.docker.script import LONGEST, start_script
+from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget
+from infra.targets.local.target import LocalSite, LocalTarget
 from infra.targets.registration import register
+from infra.user_files import UserFiles, read_user_files
 from tests.unit.infra.snapshot import compare, file_name
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "docker"
@@ -53,7 +55,7 @@ def target(stack="dev", settings=None, image=image):
 
 
 def whole_lab(target):
-    return lab(target.site, target.settings, flink_files=read_flink_job_files(PROJECT))
+    return lab(target.site, target.settings, UserFiles(flink=read_user_files(PROJECT).flink))
 
 
 def resources(target):
@@ -128,7 +130,7 @@ def test_what_lives_inside_services_is_asked_for_as_on_this_machine():
     settings = Settings(port_offset=OFFSET)
     local_site = LocalSite(Path("/project/.lab/dev"), OFFSET, ENDPOINTS, PROGRAMS)
     launcher = Launcher(PROGRAMS, PROJECT, Path("/project/.lab/dev/credentials.env"))
-    wanted = lab(local_site, settings, flink_files=read_flink_job_files(PROJECT))
+    wanted = lab(local_site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
     local = {found.key: found for found in LocalTarget(local_site, launcher, settings).render(wanted)}
     inside = [key for key, found in local.items() if found.kind not in {"Process", "Supervisor"}]
     assert {"topic/orders", "bucket/warehouse", "connector/orders_source", "lab.env"} <= set(inside)

@@ -6,13 +6,13 @@ import json
 import httpx
 import pytest
 
-from infra.artifacts import Artifacts
 from infra.namespaces import JOB_ICEBERG_INGESTION, flink_lineage
 from infra.project import PROJECT
 from infra.services import lineage
-from infra.services.flink import CONFIG
-from infra.services.flink_own_jobs import FOLDER, SUFFIX
-from infra.services.flink_settings import CHECKPOINT_FOLDER, GATEWAY, JOBMANAGER, JOBMANAGER_REST, TASKMANAGER
+from infra.services.flink.cluster import CONFIG
+from infra.services.flink.settings import CHECKPOINT_FOLDER, GATEWAY, JOBMANAGER, JOBMANAGER_REST, TASKMANAGER
+from infra.toolchain import Artifacts
+from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX
 from lineagelab_flink.script import script
 from tests.bench.figures import Figures
 from tests.bench.flink_cost import Turn, at_once, costs, crossed, tell, tell_pair
@@ -61,12 +61,12 @@ def test_a_configuration_whose_checkpoints_are_elsewhere_is_refused(tmp_path):
 
 
 def test_the_labs_job_reads_to_the_end_and_is_the_same_otherwise():
-    text = (PROJECT / FOLDER / f"{JOB_ICEBERG_INGESTION}{SUFFIX}").read_text()
+    text = (PROJECT / FLINK_FOLDER / f"{JOB_ICEBERG_INGESTION}{FLINK_SUFFIX}").read_text()
     bounded = to_the_end(text)
     added = [line.strip() for line in bounded.splitlines() if line not in text.splitlines()]
     assert added == ["'scan.bounded.mode' = 'latest-offset',"]
     values = dict.fromkeys(("KAFKA_BOOTSTRAP", "SCHEMA_REGISTRY_URL"), "there")
-    job = f"{JOB_ICEBERG_INGESTION}{SUFFIX}"
+    job = f"{JOB_ICEBERG_INGESTION}{FLINK_SUFFIX}"
     assert script([(job, bounded)], values).job.text == script([(job, text)], values).job.text
 
 

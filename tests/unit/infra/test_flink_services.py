@@ -6,14 +6,13 @@ import shlex
 import pytest
 import yaml
 
+from infra.catalog import ENDPOINTS, lab
 from infra.cli.setup import FLINK_NAMES
 from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
-from infra.flink_job_files import read_flink_job_files
-from infra.lab import ENDPOINTS, lab
 from infra.namespaces import JOB_SUPPLIER_WINDOWS, JOBS
-from infra.services.flink_own_jobs import FlinkJobFileError
 from infra.settings import Settings, settings_from
+from infra.user_files import UserFileError, UserFiles, read_user_files
 from lineage.checks.contract import compare, load
 from tests.unit.infra.test_services import ElsewhereSite
 
@@ -24,7 +23,7 @@ ONCE = "-- lab: task\nINSERT INTO t SELECT 1;\n"
 
 
 def made(files=None, **settings):
-    return lab(ElsewhereSite(), Settings(**settings), flink_files=files or {})
+    return lab(ElsewhereSite(), Settings(**settings), UserFiles(flink=files or {}))
 
 
 @pytest.fixture(scope="module")
@@ -195,18 +194,18 @@ def test_a_setting_that_flink_could_not_work_with_is_refused():
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_the_reason(name, text, why):
-    with pytest.raises(FlinkJobFileError) as refused:
+    with pytest.raises(UserFileError) as refused:
         made({name: text})
     assert why in str(refused.value)
 
 
 def test_files_are_read_from_the_folder_and_a_broken_one_is_named(tmp_path):
-    assert read_flink_job_files(tmp_path) == {}
+    assert read_user_files(tmp_path).flink == {}
     folder = tmp_path / "jobs/flink/sql"
     folder.mkdir(parents=True)
     (folder / "a.sql").write_text(ONCE)
     (folder / "README.md").write_text("x")
-    assert read_flink_job_files(tmp_path) == {"a.sql": ONCE}
+    assert read_user_files(tmp_path).flink == {"a.sql": ONCE}
     (folder / "b.sql").write_bytes(b"\xff\xfe")
-    with pytest.raises(FlinkJobFileError, match=r"jobs/flink/sql/b\.sql cannot be read"):
-        read_flink_job_files(tmp_path)
+    with pytest.raises(UserFileError, match=r"jobs/flink/sql/b\.sql cannot be read"):
+        read_user_files(tmp_path)

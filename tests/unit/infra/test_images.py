@@ -13,17 +13,17 @@ from contextlib import closing
 import docker
 import pytest
 
-from infra.artifacts import Artifacts
-from infra.artifacts.errors import ArtifactError
-from infra.artifacts.progress import PlainProgress
-from infra.images import Images, wheels
-from infra.images.contents import PROBE, Content, Contents
-from infra.images.context import stream
-from infra.images.daemon import Daemon, ImageError, mismatch
-from infra.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
-from infra.images.record import Record
 from infra.model import Binary, Java, PublicImage, Python, Service
 from infra.project import PROJECT
+from infra.targets.docker.images import Images, wheels
+from infra.targets.docker.images.contents import PROBE, Content, Contents
+from infra.targets.docker.images.context import stream
+from infra.targets.docker.images.daemon import Daemon, ImageError, mismatch
+from infra.targets.docker.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
+from infra.targets.docker.images.record import Record
+from infra.toolchain import Artifacts
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.progress import PlainProgress
 from tests.unit.infra.answering import serving
 
 BASH = shutil.which("bash")

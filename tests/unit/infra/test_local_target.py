@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from infra.catalog import ENDPOINTS, lab
 from infra.errors import LabError
-from infra.flink_job_files import read_flink_job_files
-from infra.lab import ENDPOINTS, lab
 from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
 from infra.settings import Settings
 from infra.targets.client_environment import SECRETS, environment
 from infra.targets.declared import outputs
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite, LocalTarget
+from infra.targets.local.target import LocalSite, LocalTarget
 from infra.targets.revision import _with_imports, revision, source_revision
+from infra.user_files import UserFiles, read_user_files
 from tests.unit.infra.snapshot import compare, file_name
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "local"
@@ -58,7 +58,7 @@ def site():
 
 def resources(site, settings):
     launcher = Launcher(Programs(), PROJECT, Path("/project/.lab/dev/credentials.env"))
-    wanted = lab(site, settings, flink_files=read_flink_job_files(PROJECT))
+    wanted = lab(site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
     return {r.key: r for r in LocalTarget(site, launcher, settings).render(wanted)}
 
 

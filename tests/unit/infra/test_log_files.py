@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Following a log that is a file."""
 
-from infra.log_files import Follower, last_lines
+from infra.targets.local.log_files import Follower, last_lines
 
 
 def test_only_what_is_appended_is_read_and_only_whole_lines(tmp_path):

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 import httpx
 import pytest
 
-from infra.loopback import client
+from infra.http_client import client
 from tests.unit.infra.answering import serving
 
 

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from infra.connector_files import read_connector_files
-from infra.lab import lab
+from infra.catalog import lab
 from infra.project import PROJECT
-from infra.services.own_connectors import ConnectorFileError, names, own_connectors
+from infra.services.connect.user_connectors import names, own_connectors
 from infra.settings import Settings
+from infra.user_files import UserFileError, read_user_files
 from tests.unit.infra.test_services import ElsewhereSite
 
 SITE = ElsewhereSite()
@@ -23,7 +23,7 @@ def one(options, name="copy"):
 
 
 def refusal(options, name="copy"):
-    with pytest.raises(ConnectorFileError) as refused:
+    with pytest.raises(UserFileError) as refused:
         one(options, name)
     assert str(refused.value).startswith(f"jobs/connect/{name}.json: ")
     return str(refused.value)
@@ -95,20 +95,20 @@ def test_names_that_cannot_be_and_names_that_are_taken_are_refused():
 def test_files_come_into_the_lab_and_stop_it_where_they_are_wrong():
     made = lab(SITE, Settings(), {"copy.json": json.dumps(SINK)})
     assert made.connectors[-1].name == "copy"
-    with pytest.raises(ConnectorFileError, match=r"jobs/connect/copy\.json"):
+    with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json"):
         lab(SITE, Settings(), {"copy.json": "{"})
 
 
 def test_files_are_read_from_their_folder(tmp_path):
-    assert read_connector_files(tmp_path) == {}
+    assert read_user_files(tmp_path).connectors == {}
     folder = tmp_path / "jobs" / "connect"
     folder.mkdir(parents=True)
     (folder / "README.md").write_text("no connector")
     (folder / "copy.json").write_text("{}")
-    assert read_connector_files(tmp_path) == {"copy.json": "{}"}
+    assert read_user_files(tmp_path).connectors == {"copy.json": "{}"}
     (folder / "copy.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(ConnectorFileError, match=r"jobs/connect/copy\.json cannot be read"):
-        read_connector_files(tmp_path)
+    with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json cannot be read"):
+        read_user_files(tmp_path)
 
 
 def test_the_example_of_the_documentation_is_one_that_works():

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from infra.preflight import busy_ports, short_of
+from infra.provider.preflight import busy_ports, short_of
 
 
 @pytest.fixture

@@ -40,8 +40,8 @@ def test_a_kind_that_there_is_not_is_none():
     [
         ("import infra.provider.server", CLIENTS | {"pulumi", "pydantic"}),
         ("import tests.docker.plugin.server", CLIENTS | {"pulumi", "pulumi_docker", "pydantic"}),
-        ("import infra.targets.docker, infra.targets.local", CLIENTS | {"pulumi", "pulumi_docker"}),
-        ("import infra.targets.docker_registration", CLIENTS),
+        ("import infra.targets.docker.target, infra.targets.local.target", CLIENTS | {"pulumi", "pulumi_docker"}),
+        ("import infra.targets.docker.registration", CLIENTS),
         ("import infra.cli.__main__", {"pulumi", "boto3", "confluent_kafka", "docker", "psycopg"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -11,12 +11,12 @@ import docker.errors
 import pytest
 
 from infra.cli.tasks import run_task
-from infra.containers import Containers
-from infra.docker_engine import EngineError, shared_client
 from infra.errors import LabError, ServiceError
-from infra.supervision import Supervisor
-from infra.supervisor_config import Program
-from infra.targets.docker_names import PART_LABEL, ROLE_LABEL, VOLUMES, labels
+from infra.targets.docker.engine import EngineError, shared_client
+from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, VOLUMES, labels
+from infra.targets.docker.runtime import Containers
+from infra.targets.local.supervisor import Supervisor
+from infra.targets.local.supervisor_config import Program
 
 IMAGE = "debian:bookworm-slim"
 
@@ -65,9 +65,8 @@ class ShellContainers(Containers):
 
 def _processes(folder):
     root = folder / "lab"
-    code = (
-        f"from pathlib import Path; from infra.supervision import Supervisor; Supervisor(Path({str(root)!r})).start()"
-    )
+    start = f"Supervisor(Path({str(root)!r})).start()"
+    code = f"from pathlib import Path; from infra.targets.local.supervisor import Supervisor; {start}"
     subprocess.run([sys.executable, "-c", code], check=True)  # it outlives who starts it
     return Processes(root)
 

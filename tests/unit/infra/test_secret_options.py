@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.secret_options import has_password_in_url, is_reference, is_secret, references
+from infra.model.secret_options import has_password_in_url, is_reference, is_secret, references
 
 
 @pytest.mark.parametrize(

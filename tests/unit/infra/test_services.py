@@ -7,15 +7,15 @@ import re
 import pytest
 import yaml
 
-from infra.artifacts.facade import COMPONENTS
-from infra.flink_job_files import read_flink_job_files
-from infra.lab import ENDPOINTS, lab, left_out
+from infra.catalog import ENDPOINTS, lab, left_out
 from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, components_of
 from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
 from infra.project import PROJECT
-from infra.services import connect
+from infra.services.connect import worker as connect
 from infra.services.properties import properties
 from infra.settings import Settings
+from infra.toolchain.facade import COMPONENTS
+from infra.user_files import UserFiles, read_user_files
 
 
 class ElsewhereSite:
@@ -106,7 +106,7 @@ def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(
 
 def test_what_runs_says_which_components_it_needs():
     """A target that ships programs has to know them all, those too that a program starts by itself."""
-    whole = lab(ElsewhereSite(True), Settings(), flink_files=read_flink_job_files(PROJECT))
+    whole = lab(ElsewhereSite(True), Settings(), UserFiles(flink=read_user_files(PROJECT).flink))
     needed = {part.name: set(components_of(part.run)) for part in (*whole.services, *whole.tasks)}
     assert needed["connect"] == {"connect", *connect.PLUGINS}
     assert needed["iceberg_ingestion"] == {"flink", "flink-sql-lineage"}

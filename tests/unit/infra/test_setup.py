@@ -4,10 +4,10 @@
 import pytest
 from typer.testing import CliRunner
 
-from infra.artifacts import Artifacts
 from infra.cli import setup
 from infra.cli.__main__ import app
 from infra.settings import Settings
+from infra.toolchain import Artifacts
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,17 @@
 
 import pytest
 
-from infra.lab import lab
+from infra.catalog import lab
 from infra.project import PROJECT
-from infra.services.spark_own_jobs import SparkJobFileError
 from infra.settings import Settings
-from infra.spark_job_files import read_spark_job_files
+from infra.user_files import UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import ElsewhereSite
 
 BODY = "\nfrom pyspark.sql import SparkSession\n# lab: service\n"
 
 
 def lab_with(text, name="mine.py", **settings):
-    return lab(ElsewhereSite(), Settings(**settings), spark_files={name: text})
+    return lab(ElsewhereSite(), Settings(**settings), UserFiles(spark={name: text}))
 
 
 def task(header, **settings):
@@ -23,7 +22,7 @@ def task(header, **settings):
 
 
 def refusal(header, name="mine.py"):
-    with pytest.raises(SparkJobFileError) as refused:
+    with pytest.raises(UserFileError) as refused:
         lab_with(header + BODY, name)
     assert str(refused.value).startswith(f"jobs/spark/{name}")
     return str(refused.value)
@@ -125,12 +124,12 @@ def test_a_name_that_the_lab_has_is_refused(name):
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "jobs" / "spark").mkdir(parents=True)
     (tmp_path / "jobs" / "spark" / "odd.py").write_bytes(b"\xff\xfe")
-    with pytest.raises(SparkJobFileError, match=r"jobs/spark/odd\.py cannot be read"):
-        read_spark_job_files(tmp_path)
-    assert read_spark_job_files(tmp_path / "nowhere") == {}
+    with pytest.raises(UserFileError, match=r"jobs/spark/odd\.py cannot be read"):
+        read_user_files(tmp_path)
+    assert read_user_files(tmp_path / "nowhere").spark == {}
 
 
 def test_no_module_of_the_labs_own_has_a_header():
-    assert lab(ElsewhereSite(), Settings(), spark_files=read_spark_job_files(PROJECT)) == lab(
+    assert lab(ElsewhereSite(), Settings(), UserFiles(spark=read_user_files(PROJECT).spark)) == lab(
         ElsewhereSite(), Settings()
     )

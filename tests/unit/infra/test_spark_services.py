@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.lab import lab
+from infra.catalog import lab
 from infra.settings import Settings
 from tests.unit.infra.test_services import ElsewhereSite
 

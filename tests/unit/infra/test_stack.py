@@ -12,9 +12,9 @@ import pytest
 
 from infra.cli.stack import Stack, _is_dead
 from infra.cli.stack_file import stack_settings, stack_target
-from infra.containers import Containers
 from infra.errors import LabError, SettingsError
-from infra.supervision import Supervisor
+from infra.targets.docker.runtime import Containers
+from infra.targets.local.supervisor import Supervisor
 
 
 @pytest.mark.parametrize("name", ["", "two words", "../up", "-dash", "a/b"])

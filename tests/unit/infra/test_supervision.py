@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 from infra.errors import ServiceError
-from infra.log_files import log_tail
-from infra.supervision import Supervisor, inherited
-from infra.supervisor_config import LONGEST_SOCKET_PATH, Program, daemon_config, program_config, socket_path
+from infra.targets.local.log_files import log_tail
+from infra.targets.local.supervisor import Supervisor, inherited
+from infra.targets.local.supervisor_config import (
+    LONGEST_SOCKET_PATH,
+    Program,
+    daemon_config,
+    program_config,
+    socket_path,
+)
 
 
 def parsed(text):

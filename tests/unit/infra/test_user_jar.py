@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from infra.errors import LabError
+from infra.services.marquez.user_jar import check_user_jars
 from infra.settings import Settings
-from infra.user_jar import check_user_jars
 
 
 def jar(path, *names):

@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.artifacts import Artifacts
+from infra.toolchain import Artifacts
 from tests.unit.shop.postgres_server import TABLES, PostgresServer
 
 

@@ -14,11 +14,11 @@ import psutil
 import psycopg
 
 from infra import credentials
-from infra.artifacts import Artifacts
 from infra.project import PROJECT
 from infra.services import postgres
 from infra.targets.launch_script import Launcher
-from infra.targets.local import LocalSite
+from infra.targets.local.target import LocalSite
+from infra.toolchain import Artifacts
 
 TABLES = {
     "orders": "order_id text PRIMARY KEY, item text, price text, supplier text, bid_time timestamptz(3)",

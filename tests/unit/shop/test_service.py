@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from infra.model import Python
-from infra.services import postgres, shop, shop_tables
+from infra.services import postgres
+from infra.services.shop import tables as shop_tables
+from infra.services.shop import writer as shop
 from infra.settings import Settings
-from infra.targets.local import LocalSite
+from infra.targets.local.target import LocalSite
 from jobs.shop.__main__ import parse
 from jobs.shop.database import Server
 from jobs.shop.orders import Mix

@@ -35,7 +35,7 @@ def spark_jars() -> list[Path]:
     """The jars of the driver's class path, from SPARK_JARS_DIR or from the lab's cache."""
     folder = os.environ.get("SPARK_JARS_DIR")
     if folder is None:
-        from infra.artifacts import Artifacts
+        from infra.toolchain import Artifacts
 
         folder = str(Artifacts.open().component("spark") / "lib")
     jars = sorted(Path(folder).glob("*.jar"))

@@ -17,10 +17,10 @@ import httpx
 import psutil
 import pytest
 
-from infra.artifacts import Artifacts
 from infra.namespaces import CATALOG, JOB_SUPPLIER_STATS, JOBS
 from infra.services import lineage
-from infra.services.spark_driver import PROPERTIES
+from infra.services.spark.driver import PROPERTIES
+from infra.toolchain import Artifacts
 from jobs.shop.orders import Mix, order
 from tests.bench.figures import Figures, Goal
 from tests.bench.service_process import running_service

@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""The lab's own images: which one a part runs on, and `lab images`."""
-
-from infra.images.facade import Images as Images
-from infra.images.facade import Listed as Listed

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connectors of the user's own: files in `jobs/connect/`, with the lab's names put in. Pure functions.
+
+`@{topic.orders}` stands for a name or an address of the lab (`names`); `@@{` for `@{` itself. Connect's own
+`${provider:key}` and `$1` mean what they always mean.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from infra.model import Connector, Site
+from infra.model.secret_options import has_password_in_url, is_reference, is_secret, references
+from infra.namespaces import ARCHIVE_BUCKET, CATALOG, RAW_TABLES, TABLES, TOPICS, WAREHOUSE_BUCKET
+from infra.services import iceberg_catalog, kafka, lineage, object_store, postgres, schema_registry
+from infra.services.connect import connectors
+from infra.services.connect import worker as connect
+from infra.user_files import CONNECTOR_FOLDER, CONNECTOR_SUFFIX, UserFileError
+
+CLASS = "connector.class"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_PLACEHOLDER = re.compile(r"@@\{|@\{([^{}]*)\}?")
+
+
+def names(site: Site) -> dict[str, str]:
+    """What the placeholders stand for."""
+    server = site.address(postgres.NAME, postgres.SQL.name)
+    addresses = {
+        "schema_registry": site.address(schema_registry.NAME, schema_registry.API.name).url,
+        "iceberg_catalog": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
+        "s3": site.address(object_store.NAME, object_store.S3.name).url,
+        "lineage": site.address(lineage.NAME, lineage.API.name).url,
+        "kafka": str(site.address(kafka.NAME, kafka.BROKER.name)),
+        "postgres.host": server.host,
+        "postgres.port": str(server.port),
+        "postgres.user": postgres.USER,
+    }
+    return {
+        **addresses,
+        "catalog": CATALOG,
+        **_same("topic", TOPICS),
+        **_same("table", (*TABLES, *RAW_TABLES.values())),
+        **_same("bucket", (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
+        **_same("database", (postgres.SHOP, iceberg_catalog.DATABASE)),
+        **{f"secret.{name}": connect.secret(name) for name in connect.SECRETS},
+    }
+
+
+def own_connectors(files: Mapping[str, str], site: Site) -> tuple[Connector, ...]:
+    """The connectors that files describe.
+
+    Args:
+        files: a file's name, `NAME.json`, -> its text: a JSON object of options, or `{"name", "config"}`.
+        site: whose names are put in.
+
+    Raises:
+        UserFileError: naming the file, and the option where it is about one.
+    """
+    taken = {connector.name for connector in connectors.connectors(site)}
+    known = names(site)
+    return tuple(_connector(file, files[file], known, taken) for file in sorted(files))
+
+
+def _connector(file: str, text: str, known: Mapping[str, str], taken: set[str]) -> Connector:
+    name = file.removesuffix(CONNECTOR_SUFFIX)
+    if not _NAME.fullmatch(name):
+        raise _error(file, "the file's name is the connector's: letters, digits, '-', '_' and '.'")
+    if name in taken:
+        raise _error(file, f"the lab has a connector {name} already: give the file another name")
+    options = _options(file, name, _parsed(file, text))
+    config = {option: _value(file, option, value, known) for option, value in options.items()}
+    if not config.get(CLASS):
+        raise _error(file, f"{CLASS} is missing: the class of the connector, such as FileStreamSink")
+    return Connector(name, config, _needs())
+
+
+def _parsed(file: str, text: str) -> Any:  # noqa: ANN401
+    def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        if twice := sorted({key for key in keys if keys.count(key) > 1}):
+            raise _error(file, f"{', '.join(twice)}: is there more than once")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=without_repetition)
+    except json.JSONDecodeError as error:
+        raise _error(file, f"line {error.lineno}, column {error.colno}: no JSON: {error.msg}") from error
+
+
+def _options(file: str, name: str, found: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The options, from either of the two forms that Connect's REST interface takes."""
+    if isinstance(found, dict) and isinstance(found.get("config"), dict):
+        if other := sorted(found.keys() - {"name", "config"}):
+            raise _error(file, f"{', '.join(other)}: beside name and config nothing is understood")
+        found = {"name": found.get("name", name), **found["config"]}
+    if not isinstance(found, dict):
+        raise _error(file, "a JSON object is expected: option -> value")
+    if found.get("name", name) != name:
+        raise _error(file, f"name: is {found['name']}, but a connector is called as its file is: {name}")
+    return {option: value for option, value in found.items() if option != "name"}
+
+
+def _value(file: str, option: str, value: Any, known: Mapping[str, str]) -> str:  # noqa: ANN401
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    if not isinstance(value, str):
+        raise _error(file, f"{option}: text, a number, true or false is expected, not {json.dumps(value)}")
+    text = _PLACEHOLDER.sub(lambda match: _name_for(file, option, match, known), value)
+    if has_password_in_url(text) or (text and is_secret(option) and not is_reference(text)):
+        own = ", ".join(f"@{{secret.{name}}}" for name in connect.SECRETS)
+        raise _error(file, f"{option}: is a secret, and must not stand in a file: write one of {own}")
+    for provider, key in references(text):
+        if provider != connect.PROVIDER or key not in connect.SECRETS:
+            there = ", ".join(connect.secret(name) for name in connect.SECRETS)
+            raise _error(file, f"{option}: the worker knows no ${{{provider}:{key}}}; it has {there}")
+    return text
+
+
+def _name_for(file: str, option: str, match: re.Match[str], known: Mapping[str, str]) -> str:
+    name = match.group(1)
+    if name is None:
+        return "@{"
+    if not match.group().endswith("}"):
+        raise _error(file, f"{option}: a placeholder has no end: {match.group()}")
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        guess = f"; did you mean @{{{near[0]}}}?" if near else "."
+        raise _error(file, f"{option}: there is no @{{{name}}}{guess} Known are {', '.join(sorted(known))}")
+    return known[name]
+
+
+def _needs() -> tuple[str, ...]:
+    """Everything that a placeholder may lead to."""
+    return (
+        *(f"topic/{topic}" for topic in TOPICS),
+        *(f"bucket/{bucket}" for bucket in (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
+        *(f"database/{database}" for database in (postgres.SHOP, iceberg_catalog.DATABASE)),
+        *(schema_registry.NAME, iceberg_catalog.NAME, lineage.NAME),
+    )
+
+
+def _same(kind: str, known: tuple[str, ...]) -> dict[str, str]:
+    return {f"{kind}.{name}": name for name in known}
+
+
+def _error(file: str, why: str) -> UserFileError:
+    return UserFileError(f"{CONNECTOR_FOLDER}/{file}: {why}")

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flink: a session cluster of one JobManager and one TaskManager, and the SQL gateway in front of it.
+
+The JVMs are started as they are, without Flink's scripts, and share one text of configuration.
+"""
+
+from pathlib import PurePosixPath
+
+from infra import credentials
+from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
+from infra.services import jvm, lineage
+from infra.services.flink.settings import (
+    COMPONENT,
+    GATEWAY,
+    GATEWAY_REST,
+    JOBMANAGER,
+    JOBMANAGER_BLOBS,
+    JOBMANAGER_METRICS,
+    JOBMANAGER_REST,
+    JOBMANAGER_RPC,
+    METRICS_PORT,
+    TASKMANAGER,
+    TASKMANAGER_DATA,
+    TASKMANAGER_METRICS,
+    TASKMANAGER_RPC,
+    direct_memory_mib,
+    flink_settings,
+    rendered,
+)
+from infra.settings import Settings
+
+ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {
+    JOBMANAGER: (JOBMANAGER_REST, JOBMANAGER_RPC, JOBMANAGER_BLOBS, JOBMANAGER_METRICS),
+    TASKMANAGER: (TASKMANAGER_RPC, TASKMANAGER_DATA, TASKMANAGER_METRICS),
+    GATEWAY: (GATEWAY_REST,),
+}
+
+_METRICS = {JOBMANAGER: JOBMANAGER_METRICS, TASKMANAGER: TASKMANAGER_METRICS}
+
+CONFIG = "config.yaml"
+"""The name that Flink looks for in the folder of its configuration."""
+
+LOGGING = "log4j2.properties"
+
+HEAP_MIB = 256
+"""Of the JobManager and of the gateway: they plan, and move no rows."""
+
+BESIDE_HEAP_MIB = 160
+"""What such a JVM takes beside its heap, the greater part of it classes."""
+
+CLASS_PATH = "lib/*:planner/*"
+
+SECRETS = {
+    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+}
+"""Where the AWS SDKs of checkpoints and of Iceberg look by themselves: no setting and no SQL holds a key."""
+
+_OPENED = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
+_OPENED_UTILITIES = ("util.concurrent.atomic", "util.concurrent.locks")
+_OPENS = (
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in (*_OPENED, *_OPENED_UTILITIES)),
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
+    "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    *(
+        f"--add-exports=jdk.compiler/com.sun.tools.javac.{name}=ALL-UNNAMED"
+        for name in ("api", "file", "parser", "tree", "util")
+    ),
+)
+"""What Flink needs of the inside of Java 17, as its own configuration lists it."""
+
+
+def services(site: Site, settings: Settings) -> tuple[Service, ...]:
+    """The cluster, where the lab has one."""
+    if not settings.flink:
+        return ()
+    return (_jobmanager(site, settings), _taskmanager(site, settings), _gateway(site, settings))
+
+
+def _jobmanager(site: Site, settings: Settings) -> Service:
+    return Service(
+        name=JOBMANAGER,
+        run=_java(
+            *(JOBMANAGER, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", site),
+            *(settings, HEAP_MIB, *jvm.QUICK_COMPILER),
+        ),
+        needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME),
+        endpoints=_endpoints(JOBMANAGER, settings),
+        ready=Probe(JOBMANAGER_REST.name, "/overview"),
+        files=_files(site, settings),
+        env=_environment(JOBMANAGER, site),
+        secrets=SECRETS,
+        memory_mib=HEAP_MIB + BESIDE_HEAP_MIB,
+    )
+
+
+def _taskmanager(site: Site, settings: Settings) -> Service:
+    """It is ready when it listens; the JobManager knows of it a moment later, and jobs wait for its slots."""
+    direct = direct_memory_mib()
+    return Service(
+        name=TASKMANAGER,
+        run=_java(
+            *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
+            *(settings, settings.flink_heap_mib),
+            *(*jvm.LATE_COMPILER, f"-XX:MaxDirectMemorySize={direct}m"),
+        ),
+        needs=(JOBMANAGER, f"bucket/{WAREHOUSE_BUCKET}"),
+        endpoints=_endpoints(TASKMANAGER, settings),
+        ready=Probe(TASKMANAGER_DATA.name),
+        files=_files(site, settings),
+        env=_environment(TASKMANAGER, site),
+        secrets=SECRETS,
+        memory_mib=settings.flink_heap_mib + direct + BESIDE_HEAP_MIB,
+    )
+
+
+def _gateway(site: Site, settings: Settings) -> Service:
+    return Service(
+        name=GATEWAY,
+        run=_java(
+            *(GATEWAY, "org.apache.flink.table.gateway.SqlGateway", site),
+            *(settings, HEAP_MIB, *jvm.QUICK_COMPILER),
+        ),
+        needs=(JOBMANAGER,),
+        endpoints=_endpoints(GATEWAY, settings),
+        ready=Probe(GATEWAY_REST.name, "/v1/info"),
+        files=_files(site, settings),
+        env={**_environment(GATEWAY, site), "FLINK_CONF_DIR": _folder(GATEWAY, site)},
+        secrets=SECRETS,
+        memory_mib=HEAP_MIB + BESIDE_HEAP_MIB,
+    )
+
+
+def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *options: str) -> Java:
+    """The gateway is told of its configuration by a variable; it knows no such option, and has no metrics."""
+    arguments: tuple[str, ...] = () if name == GATEWAY else ("--configDir", _folder(name, site))
+    if settings.flink_metrics and name in _METRICS:
+        arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
+    logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
+    return Java(
+        COMPONENT,
+        main,
+        heap_mib,
+        arguments,
+        (*jvm.LEAN_SERVICE, *options, *_OPENS, logging),
+        class_path=CLASS_PATH,
+    )
+
+
+def _endpoints(name: str, settings: Settings) -> tuple[Endpoint, ...]:
+    """What it listens on: the ports for metrics are there if they are asked for."""
+    unused = () if settings.flink_metrics else tuple(_METRICS.values())
+    return tuple(endpoint for endpoint in ENDPOINTS[name] if endpoint not in unused)
+
+
+def _files(site: Site, settings: Settings) -> dict[str, str]:
+    return {CONFIG: rendered(flink_settings(site, settings)), LOGGING: _LOGGING}
+
+
+def _folder(name: str, site: Site) -> str:
+    return str(PurePosixPath(site.file(name, CONFIG)).parent)
+
+
+def _environment(name: str, site: Site) -> dict[str, str]:
+    return {
+        "FLINK_PLUGINS_DIR": f"{site.component(COMPONENT)}/plugins",
+        "AWS_REGION": credentials.S3_REGION,
+        # The file system for checkpoints comes with an old SDK, which says so at every start.
+        "AWS_JAVA_V1_DISABLE_DEPRECATION_ANNOUNCEMENT": "true",
+    }
+
+
+_LOGGING = """rootLogger.level=warn
+rootLogger.appenderRef.console.ref=console
+appender.console.type=Console
+appender.console.name=console
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{ISO8601} %p %m (%c{1})%n
+logger.jobs.name=org.apache.flink.runtime.executiongraph.ExecutionGraph
+logger.jobs.level=info
+logger.dispatcher.name=org.apache.flink.runtime.dispatcher.StandaloneDispatcher
+logger.dispatcher.level=info
+logger.hadoop.name=org.apache.hadoop.util.NativeCodeLoader
+logger.hadoop.level=error
+logger.hadoopconf.name=org.apache.flink.runtime.util.HadoopUtils
+logger.hadoopconf.level=error
+logger.metrics.name=org.apache.flink.metrics.MetricGroup
+logger.metrics.level=error
+logger.web.name=org.apache.flink.runtime.webmonitor.WebMonitorUtils
+logger.web.level=error
+"""

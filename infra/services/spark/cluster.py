@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where Spark jobs run: inside their drivers, on a cluster of the user's, or on the lab's own master and worker."""
+
+from infra import credentials
+from infra.model import Endpoint, Probe, Python, Service, Site
+from infra.services import jvm
+from infra.services.spark.job import COMPONENT, PACKAGE
+from infra.services.spark.logging import LOG4J2_PROPERTIES
+from infra.services.spark.settings import process_environment
+from infra.settings import Settings
+
+MASTER = "spark_master"
+WORKER = "spark_worker"
+RPC = Endpoint("rpc", 7077)
+MASTER_WEB = Endpoint("web", 8088, scheme="http", published_as="spark_master")
+WORKER_RPC = Endpoint("rpc", 7078)
+WORKER_WEB = Endpoint("web", 8089, scheme="http", published_as="spark_worker")
+ENDPOINTS = {MASTER: (RPC, MASTER_WEB), WORKER: (WORKER_RPC, WORKER_WEB)}
+
+LOCAL_MASTER = "local[2]"
+
+LOGGING = "log4j2.properties"
+RECOVERY = "recovery"
+WORK = "work"
+
+HEAP_MIB = 192
+"""Of the master and of the worker itself; each takes about as much again beside it."""
+
+
+def included(settings: Settings) -> bool:
+    """Whether the lab has a cluster of its own. A master that the user names wins."""
+    return settings.spark == "cluster" and not settings.spark_master
+
+
+def master(site: Site, settings: Settings) -> str:
+    """The master URL of drivers."""
+    if included(settings):
+        return f"spark://{site.address(MASTER, RPC.name)}"
+    return settings.spark_master or LOCAL_MASTER
+
+
+def needs(settings: Settings) -> tuple[str, ...]:
+    """What a driver needs for it."""
+    return (WORKER,) if included(settings) else ()
+
+
+def services(site: Site, settings: Settings) -> tuple[Service, ...]:
+    """The master and its worker, where the lab has them."""
+    return (_master(site), _worker(site, settings)) if included(settings) else ()
+
+
+def daemon(main: str, *arguments: str) -> Python:
+    """A daemon of Spark's own. It is started by Spark's script, from where PySpark is installed."""
+    module = f"{PACKAGE}.launch_daemon"
+    return Python(module, (main, *arguments), environment="spark", components=(COMPONENT,), java=True)
+
+
+def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> dict[str, str]:
+    """The variables of such a daemon: heap, JVM options, log."""
+    logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
+    return {
+        **process_environment(site),
+        "SPARK_DAEMON_MEMORY": f"{heap_mib}m",
+        "SPARK_DAEMON_JAVA_OPTS": " ".join((*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER, logging, *options)),
+    }
+
+
+def _master(site: Site) -> Service:
+    """What it knows outlives it: else drivers would go on beside a master that does not know them, and stand still."""
+    reached, web = site.address(MASTER, RPC.name), site.listen(MASTER, MASTER_WEB.name)
+    return Service(
+        name=MASTER,
+        run=daemon(
+            "org.apache.spark.deploy.master.Master",
+            *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
+        ),
+        endpoints=ENDPOINTS[MASTER],
+        ready=Probe(MASTER_WEB.name, "/json/"),
+        files={LOGGING: LOG4J2_PROPERTIES},
+        volumes=(RECOVERY,),
+        env=daemon_environment(
+            MASTER,
+            site,
+            HEAP_MIB,
+            "-Dspark.deploy.recoveryMode=FILESYSTEM",
+            f"-Dspark.deploy.recoveryDirectory={site.volume(MASTER, RECOVERY)}",
+            "-Dspark.master.rest.enabled=false",
+        ),
+        memory_mib=2 * HEAP_MIB,
+    )
+
+
+def _worker(site: Site, settings: Settings) -> Service:
+    """The executors are its children: they have its environment, the credentials among it, and end with it."""
+    reached, web = site.address(WORKER, WORKER_RPC.name), site.listen(WORKER, WORKER_WEB.name)
+    return Service(
+        name=WORKER,
+        run=daemon(
+            "org.apache.spark.deploy.worker.Worker",
+            *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
+            *("--cores", str(settings.spark_worker_cores), "--memory", f"{settings.spark_worker_memory_mib}m"),
+            *("--work-dir", site.volume(WORKER, WORK), f"spark://{site.address(MASTER, RPC.name)}"),
+        ),
+        needs=(MASTER,),
+        endpoints=ENDPOINTS[WORKER],
+        ready=Probe(WORKER_WEB.name, "/json/"),
+        files={LOGGING: LOG4J2_PROPERTIES},
+        volumes=(WORK,),
+        env={
+            **daemon_environment(WORKER, site, HEAP_MIB, "-Dspark.worker.cleanup.enabled=true"),
+            "SPARK_LOCAL_DIRS": site.scratch(WORKER),
+            "AWS_REGION": credentials.S3_REGION,
+        },
+        secrets={
+            "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+        },
+        memory_mib=2 * HEAP_MIB + settings.spark_worker_memory_mib,
+    )

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PySpark driver as a service or a task of the lab: its launcher, its environment, its files."""
+
+from infra import credentials
+from infra.model import Python, Service, Site, Task
+from infra.namespaces import CHECKPOINT_BUCKET, JOBS, WAREHOUSE_BUCKET
+from infra.services import iceberg_catalog, kafka, lineage, schema_registry
+from infra.services.properties import properties
+from infra.services.spark import cluster as spark_cluster
+from infra.services.spark import history as spark_history
+from infra.services.spark.job import COMPONENT, Driver
+from infra.services.spark.logging import LOG4J2_PROPERTIES
+from infra.services.spark.settings import LOGGING, driver_settings, process_environment
+from infra.settings import Settings
+
+PROPERTIES = "spark.properties"
+LAUNCHER = "lineagelab_spark.launch"
+TIMER = "lineagelab_spark.launch_every"
+
+STOP_SECONDS = 45
+"""A streaming driver waits for its batch (10 s), Spark stops, the JVM gets 10 s more: then the launcher ends it."""
+
+SECRETS = {
+    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+}
+"""Where the AWS SDK looks by itself, for Iceberg's files and for s3a: no Spark property holds a key."""
+
+
+def as_service(driver: Driver, site: Site, settings: Settings) -> Service:
+    """A driver that runs on, or again and again; it starts anew whenever it ends."""
+    return Service(
+        name=driver.program,
+        run=_run(driver),
+        needs=_needs(driver, settings),
+        files=_files(driver, site, settings),
+        env=_environment(driver, site),
+        secrets=SECRETS,
+        memory_mib=driver.memory_mib,
+        stop_seconds=STOP_SECONDS,
+    )
+
+
+def as_task(driver: Driver, site: Site, settings: Settings) -> Task:
+    """A driver that runs to its end."""
+    return Task(
+        name=driver.program,
+        run=_run(driver),
+        needs=_needs(driver, settings),
+        files=_files(driver, site, settings),
+        env=_environment(driver, site),
+        secrets=SECRETS,
+        memory_mib=driver.memory_mib,
+        stop_seconds=STOP_SECONDS,
+    )
+
+
+def _run(driver: Driver) -> Python:
+    application = ("--application", driver.job) if driver.has_agent else ()
+    launch = (*application, driver.module, *driver.arguments)
+    if driver.every:
+        return _python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module))
+    return _python(LAUNCHER, launch, uses=(driver.module,))
+
+
+def _python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
+    return Python(module, arguments, uses=uses, environment="spark", components=(COMPONENT,), java=True)
+
+
+def _needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
+    everybody = (iceberg_catalog.NAME, lineage.NAME, f"bucket/{WAREHOUSE_BUCKET}", f"bucket/{CHECKPOINT_BUCKET}")
+    by_choice = (*spark_cluster.needs(settings), *spark_history.needs(driver, settings))
+    return tuple(dict.fromkeys((*everybody, *by_choice, *driver.needs)))
+
+
+def _files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
+    master = spark_cluster.master(site, settings)
+    spark = driver_settings(driver, site, master) | spark_history.event_log(driver, settings)
+    return {PROPERTIES: properties(spark), LOGGING: LOG4J2_PROPERTIES}
+
+
+def _environment(driver: Driver, site: Site) -> dict[str, str]:
+    scratch = site.scratch(driver.program)
+    registry = site.address(schema_registry.NAME, schema_registry.API.name).url
+    spoken_of = {"LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url} if driver.lineage != "off" else {}
+    return {
+        **process_environment(site),
+        "PYSPARK_SUBMIT_ARGS": (
+            f"--properties-file {site.file(driver.program, PROPERTIES)} "
+            f"--driver-class-path {site.class_path(COMPONENT)} pyspark-shell"
+        ),
+        "CLASS_DATA": site.class_data(COMPONENT).archive,
+        "SPARK_LOCAL_DIRS": scratch,
+        "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
+        "SCHEMA_REGISTRY_URL": registry + schema_registry.CONFLUENT_API,
+        "CHECKPOINTS": f"s3a://{CHECKPOINT_BUCKET}",
+        "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
+        "OPENLINEAGE_NAMESPACE": JOBS,
+        "AWS_REGION": credentials.S3_REGION,
+        **spoken_of,
+        **driver.env,
+    }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark's history server: the stages and tasks of batch jobs that have ended, read from their event logs."""
+
+from infra import credentials
+from infra.model import Endpoint, Probe, Service, Site
+from infra.namespaces import EVENT_LOG_BUCKET
+from infra.services.spark.cluster import LOGGING, daemon, daemon_environment
+from infra.services.spark.job import COMPONENT, Driver
+from infra.services.spark.logging import LOG4J2_PROPERTIES
+from infra.services.spark.settings import s3a
+from infra.settings import Settings
+
+NAME = "spark_history"
+WEB = Endpoint("web", 18080, scheme="http", published_as="spark_history")
+ENDPOINTS = (WEB,)
+
+LOGS = f"s3a://{EVENT_LOG_BUCKET}/"
+HEAP_MIB = 256
+UPDATE = "5s"
+
+
+def event_log(driver: Driver, settings: Settings) -> dict[str, str | int | bool]:
+    """Settings that make a driver write its event log. A streaming driver's would grow for as long as it runs."""
+    if not settings.spark_history or driver.streaming:
+        return {}
+    return {"spark.eventLog.enabled": True, "spark.eventLog.dir": LOGS, "spark.eventLog.compress": True}
+
+
+def needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
+    """What a driver needs to write it."""
+    return (f"bucket/{EVENT_LOG_BUCKET}",) if event_log(driver, settings) else ()
+
+
+def services(site: Site, settings: Settings) -> tuple[Service, ...]:
+    """The history server, where it is asked for."""
+    return (_history(site),) if settings.spark_history else ()
+
+
+def _history(site: Site) -> Service:
+    listen = site.listen(NAME, WEB.name)
+    about = {
+        "spark.history.fs.logDirectory": LOGS,
+        "spark.history.ui.port": listen.port,
+        "spark.history.fs.update.interval": UPDATE,
+        **s3a(site),
+    }
+    options = [f"-D{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in about.items()]
+    return Service(
+        name=NAME,
+        run=daemon("org.apache.spark.deploy.history.HistoryServer"),
+        needs=(f"bucket/{EVENT_LOG_BUCKET}",),
+        endpoints=ENDPOINTS,
+        ready=Probe(WEB.name, "/api/v1/applications"),
+        files={LOGGING: LOG4J2_PROPERTIES},
+        env={
+            **daemon_environment(NAME, site, HEAP_MIB, *options),
+            "SPARK_DAEMON_CLASSPATH": site.class_path(COMPONENT),
+            "AWS_REGION": credentials.S3_REGION,
+        },
+        secrets={
+            "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+        },
+        memory_mib=2 * HEAP_MIB,
+    )

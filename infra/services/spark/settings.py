@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of Spark: master, memory, JVM, catalog, s3a, agent."""
+
+import re
+
+from infra import credentials
+from infra.model import Site
+from infra.namespaces import CATALOG, WAREHOUSE, spark_lineage
+from infra.services import iceberg_catalog, jvm, lineage, object_store
+from infra.services.spark.job import COMPONENT, Driver
+
+LOGGING = "log4j2.properties"
+
+EXECUTOR_HEAP_MIB = 512
+
+LONGEST_AVRO_VALUE = 2**20
+"""Bytes, and items. A record that announces a string of a gigabyte is broken; believed, it kills the driver."""
+
+Properties = dict[str, str | int | bool]
+
+
+def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
+    """What goes into a driver's properties file. Holds no secret."""
+    service = site.address(lineage.NAME, lineage.API.name).url
+    agent = spark_lineage(service, columns=driver.lineage == "agent") if driver.has_agent else {}
+    return {
+        "spark.app.name": driver.job,
+        **_place(driver, site, master),
+        "spark.driver.memory": f"{driver.heap_mib}m",
+        "spark.driver.host": site.host(driver.program),
+        "spark.driver.bindAddress": site.interface,
+        "spark.driver.defaultJavaOptions": _driver_jvm(driver, site),
+        "spark.ui.enabled": False,
+        "spark.ui.showConsoleProgress": False,
+        "spark.sql.shuffle.partitions": 2,
+        "spark.sql.session.timeZone": "UTC",
+        **_catalog(site),
+        **s3a(site),
+        **agent,
+    }
+
+
+def process_environment(site: Site) -> dict[str, str]:
+    """What each process of Spark needs in its environment.
+
+    The class path begins with the folder of Spark's configuration. An empty one keeps a configuration of the
+    user's out, and lets the archive of loaded classes fit: a JVM takes no archive where the folder holds files.
+    """
+    return {
+        "SPARK_LOCAL_IP": site.interface,
+        "SPARK_CONF_DIR": site.class_data(COMPONENT).configuration,
+    }
+
+
+def java_options(driver: Driver, *more: str) -> str:
+    """Of a driver's JVM, or of its executors'. The launcher adds the archive of classes, if it is sound."""
+    limits = ("string.maxLength", "bytes.maxLength", "collectionItems.maxLength")
+    return " ".join(
+        [
+            *jvm.LEAN,
+            "-Xss2m",  # for plans of many levels
+            *(jvm.LATE_COMPILER if driver.streaming else jvm.QUICK_COMPILER),
+            *more,
+            *(f"-Dorg.apache.avro.limits.{limit}={LONGEST_AVRO_VALUE}" for limit in limits),
+        ]
+    )
+
+
+def s3a(site: Site) -> Properties:
+    """Settings of Hadoop's file system for S3: checkpoints and event logs go through it."""
+    provider = "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
+    return {
+        "spark.hadoop.fs.s3a.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
+        "spark.hadoop.fs.s3a.endpoint.region": credentials.S3_REGION,
+        "spark.hadoop.fs.s3a.path.style.access": True,
+        "spark.hadoop.fs.s3a.aws.credentials.provider": provider,
+    }
+
+
+def _place(driver: Driver, site: Site, master: str) -> Properties:
+    """Where the job runs. A streaming one leaves a core to others: it would keep all that it gets, for ever."""
+    if master.startswith("local"):
+        return {"spark.master": _one_fewer(master) if driver.streaming else master}
+    return {
+        "spark.master": master,
+        "spark.executor.memory": f"{EXECUTOR_HEAP_MIB}m",
+        "spark.executor.extraClassPath": site.class_path(COMPONENT),
+        "spark.executor.defaultJavaOptions": java_options(driver),
+        **({"spark.cores.max": 1} if driver.streaming else {}),
+    }
+
+
+def _one_fewer(master: str) -> str:
+    """`local[4]` is `local[3]`; one core is the least."""
+    found = re.fullmatch(r"local\[(\d+)(.*)\]", master)
+    return f"local[{max(1, int(found[1]) - 1)}{found[2]}]" if found else master
+
+
+def _driver_jvm(driver: Driver, site: Site) -> str:
+    return java_options(
+        driver,
+        f"-Djava.io.tmpdir={site.scratch(driver.program)}",
+        f"-Dlog4j2.configurationFile={site.file(driver.program, LOGGING)}",
+    )
+
+
+def _catalog(site: Site) -> Properties:
+    name = f"spark.sql.catalog.{CATALOG}"
+    return {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        name: "org.apache.iceberg.spark.SparkCatalog",
+        f"{name}.type": "rest",
+        f"{name}.uri": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
+        f"{name}.warehouse": f"{WAREHOUSE}/",
+        f"{name}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        f"{name}.s3.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
+        f"{name}.s3.path-style-access": True,
+        f"{name}.client.region": credentials.S3_REGION,
+    }

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Docker target: every service a container on one network, under the vendor's Pulumi provider for Docker."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.catalog import ENDPOINTS
+from infra.model import FlinkJob, Lab, Part, PublicImage, Service, Task
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
+from infra.provider.inputs import ContainerReadyInputs, CredentialsInputs, CredentialsVolumeInputs, DockerHostInputs
+from infra.services.flink import jobs as flink_jobs
+from infra.services.marquez.user_jar import check_user_jars
+from infra.settings import Settings
+from infra.targets.declared import (
+    CREDENTIALS,
+    DISK_MIB,
+    KNOWN_LATER,
+    Declared,
+    environment_file,
+)
+from infra.targets.docker import names
+from infra.targets.docker.container import ContainerRenderer, definition, limit_mib, published
+from infra.targets.docker.diagnostics import in_container
+from infra.targets.docker.images import Images
+from infra.targets.docker.inputs import (
+    NetworkInputs,
+    RemoteImageInputs,
+    VolumeInputs,
+    labels_of,
+)
+from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.inside import flink_job, inside
+from infra.targets.launch_script import Launcher
+from infra.toolchain import Artifacts
+
+HOST = "docker"
+NETWORK = "network"
+CREDENTIALS_VOLUME = "credentials/volume"
+
+UNPROBED_SECONDS = 60
+PATIENCE = 2
+"""How many times as long as a process a container may take to be ready: it reads its programs through layers, cold."""
+
+
+def container_key(part: str) -> str:
+    """The key of a service's container; the service's own name is the key of its being ready."""
+    return f"container/{part}"
+
+
+def image_key(part: str) -> str:
+    """The key of the public image that a part is; the lab's own are built before Pulumi runs."""
+    return f"image/{part}"
+
+
+def volume_key(part: str) -> str:
+    return f"volume/{part}"
+
+
+@dataclass(frozen=True)
+class DockerTarget:
+    """Turns a lab into the resources of one stack on a Docker daemon.
+
+    Attributes:
+        containers: renders them.
+        root: the stack's folder on this machine.
+        settings: the stack's.
+    """
+
+    containers: ContainerRenderer
+    root: Path
+    settings: Settings
+
+    @property
+    def site(self) -> DockerSite:
+        """The place, as services see it."""
+        return self.containers.site
+
+    @property
+    def _environment_file(self) -> str:
+        return str(self.root / ENVIRONMENT_FILE)
+
+    @property
+    def _credentials_file(self) -> str:
+        return str(self.root / CREDENTIALS_FILE)
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        return names.labels(self.site.stack, self.containers.project)
+
+    def render(self, lab: Lab) -> tuple[Declared, ...]:
+        """Every resource of the lab; no daemon is asked."""
+        base = (self._host(lab), self._network(), *self._credentials(lab))
+        parts = tuple(resource for part in lab.parts for resource in self._part(part, lab))
+        return (*base, *parts, environment_file(lab, self.site, self._environment_file, self._credentials_file))
+
+    def deploy(self, lab: Lab) -> None:
+        """Makes the lab: resources and outputs of the stack."""
+        from infra.targets.docker.registration import Registration
+        from infra.targets.registration import export, register
+
+        register(self.render(lab), Registration())
+        export(lab, self.site, self.settings, self._environment_file)
+
+    def _host(self, lab: Lab) -> Declared:
+        inputs = DockerHostInputs(
+            root=str(self.root),
+            stack=self.site.stack,
+            checkout=names.checkout(self.containers.project),
+            ports={
+                f"{service.name} {endpoint.name}": self.site.address(service.name, endpoint.name, "outside").port
+                for service in lab.services
+                for endpoint in published(service)
+            },
+            memory_mib=lab.memory_mib,
+            disk_mib=DISK_MIB,
+            preflight=self.settings.preflight,
+        )
+        return Declared("DockerHost", HOST, inputs, ())
+
+    def _network(self) -> Declared:
+        inputs = NetworkInputs(name=names.network(self.site.stack), labels=labels_of(self._labels))
+        return Declared("Network", NETWORK, inputs, (HOST,))
+
+    def _credentials(self, lab: Lab) -> tuple[Declared, ...]:
+        """The file on this machine, the volume, and the copy there. Any image will do to copy: the first one's."""
+        volume = names.credentials_volume(self.site.stack)
+        copied = CredentialsVolumeInputs(
+            volume=volume,
+            path=self._credentials_file,
+            image=self.containers.image(lab.services[0]),
+            labels=self._labels,
+            fingerprint=KNOWN_LATER,
+        )
+        return (
+            Declared("Credentials", CREDENTIALS, CredentialsInputs(path=self._credentials_file), (HOST,)),
+            self._volume(CREDENTIALS, volume),
+            Declared(
+                "CredentialsVolume", CREDENTIALS_VOLUME, copied, (CREDENTIALS, volume_key(CREDENTIALS)), secret=True
+            ),
+        )
+
+    def _volume(self, of: str, name: str) -> Declared:
+        return Declared("Volume", volume_key(of), VolumeInputs(name=name, labels=labels_of(self._labels)), (HOST,))
+
+    def _part(self, part: Part, lab: Lab) -> tuple[Declared, ...]:
+        match part:
+            case Service():
+                return self._service(part)
+            case Task():
+                return (*self._image(part), self._container(part, part.key))
+            case FlinkJob():
+                launcher = self.containers.container(lab.service(part.launcher))
+                notes = in_container(launcher.name, flink_jobs.state_file(part.launcher, self.site))
+                return (flink_job(part, self.site, definition(launcher), notes),)
+            case _:
+                return (inside(part, self.site, self._credentials_file),)
+
+    def _service(self, service: Service) -> tuple[Declared, ...]:
+        key = container_key(service.name)
+        ready = ContainerReadyInputs(
+            container=KNOWN_LATER,
+            service=service.name,
+            probe=self.containers.probe(service),
+            seconds=PATIENCE * service.ready.seconds if service.ready else UNPROBED_SECONDS,
+            stop_seconds=service.stop_seconds,
+            may_end=service.restart == "on_failure",
+            memory_mib=limit_mib(service),
+        )
+        volume = self._volume(service.name, names.volume(self.site.stack, service.name))
+        return (
+            *((volume,) if service.volumes else ()),
+            *self._image(service),
+            self._container(service, key),
+            Declared("ContainerReady", service.key, ready, (key,)),
+        )
+
+    def _image(self, part: Service | Task) -> tuple[Declared, ...]:
+        if not isinstance(part.run, PublicImage):
+            return ()
+        return (Declared("RemoteImage", image_key(part.name), RemoteImageInputs(name=part.run.reference), (HOST,)),)
+
+    def _container(self, part: Service | Task, key: str) -> Declared:
+        keeps = isinstance(part, Service) and part.volumes
+        needs = (
+            *(HOST, NETWORK),
+            *((image_key(part.name),) if isinstance(part.run, PublicImage) else ()),
+            *((volume_key(part.name),) if keeps else ()),
+            *((volume_key(CREDENTIALS), CREDENTIALS_VOLUME, CREDENTIALS) if part.secrets else ()),
+            *part.needs,
+        )
+        return Declared("Container", key, self.containers.container(part), needs, secret=bool(part.secrets))
+
+
+def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> DockerTarget:
+    """The target of a stack of this checkout.
+
+    Raises:
+        LabError: a jar that the settings name is not there.
+    """
+    check_user_jars(settings)
+    images = Images(artifacts, settings.base_image)
+
+    def image(part: Service | Task) -> str:
+        """The identifier of the built image: the vendor's plugin takes a name for changed at each refresh."""
+        reference = images.image_for(part)
+        return images.identifier(reference) or reference
+
+    programs = ImagePrograms(artifacts.has)
+    site = DockerSite(stack, PROJECT, settings.port_offset, ENDPOINTS, programs)
+    file = Path(names.CREDENTIALS_FOLDER) / names.CREDENTIALS_NAME
+    launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", names.USER)
+    return DockerTarget(ContainerRenderer(site, launcher, image, PROJECT), stack_root(stack), settings)

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every resource kind of the provider: those inside services and those of each target."""
+
+from infra.provider.kinds import MODULES, Kinds
+from infra.targets.docker.kinds import MODULES as DOCKER_MODULES
+from infra.targets.local.kinds import MODULES as LOCAL_MODULES
+
+KINDS = Kinds({**MODULES, **LOCAL_MODULES, **DOCKER_MODULES})

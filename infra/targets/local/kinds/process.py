@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Process`: a program under the stack's supervisord: a service that runs on, or a task."""
+
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from infra.errors import LabError, PreflightError, ServiceError
+from infra.http_client import client
+from infra.provider.inputs import ProbeInputs, ProcessInputs
+from infra.provider.kind import Call, Found, Kind
+from infra.provider.preflight import busy_ports
+from infra.targets.local.log_files import log_tail
+from infra.targets.local.supervisor import Supervisor
+from infra.targets.local.supervisor_config import Program
+from infra.targets.runtime import State
+
+HEAL_SECONDS = 15
+"""How long a refresh waits for supervisord to bring a program back before it counts as missing."""
+
+UNPROBED_SECONDS = 60
+"""How long a program without a probe may take until it has run for a second."""
+
+
+class ProcessKind(Kind[ProcessInputs]):
+    """Created means ready. A process that is dead for good or missing is gone, and made again."""
+
+    name = "Process"
+    inputs = ProcessInputs
+    replace_on = frozenset({"root", "program"})
+
+    def create(self, inputs: ProcessInputs, call: Call) -> dict[str, Any]:
+        supervisor = Supervisor(Path(inputs.root))
+        log = supervisor.log_of(inputs.program)
+        supervisor.remove(inputs.program)
+        if busy := busy_ports(inputs.ports):
+            # Its probe would be answered by the other one, and the lab would be built on that.
+            raise PreflightError(f"{inputs.program} cannot start: " + "; ".join(busy))
+        self._lay_out(inputs)
+        log.unlink(missing_ok=True)
+        try:
+            supervisor.add(
+                Program(inputs.program, inputs.stays, inputs.stop_seconds, inputs.stop_signal, inputs.restart)
+            )
+            if inputs.stays:
+                call.say(f"waiting until it is ready; its log is {log}")
+                self._await_ready(inputs, supervisor, call)
+        except BaseException:
+            supervisor.remove(inputs.program)
+            raise
+        return {"log": str(log)}
+
+    def read(self, inputs: ProcessInputs, call: Call) -> Found[ProcessInputs] | None:
+        supervisor = Supervisor(Path(inputs.root))
+        if supervisor.pid() is None:
+            return None
+        found = Found(inputs, {"log": str(supervisor.log_of(inputs.program))})
+        for _ in call.poll(HEAL_SECONDS):
+            state = supervisor.state(inputs.program)
+            if state is None or state.word in {"STOPPED", "FATAL"}:
+                return found if state and not inputs.stays else None
+            if state.word == "EXITED" and state.exit_status == 0 and inputs.stays and inputs.restart == "on_failure":
+                return None
+            if not inputs.stays or (state.running and _ready(inputs.probe)):
+                return found
+        return None
+
+    def update(self, old: ProcessInputs, new: ProcessInputs, call: Call) -> dict[str, Any]:
+        return self.create(new, call)
+
+    def delete(self, inputs: ProcessInputs, call: Call) -> None:
+        supervisor = Supervisor(Path(inputs.root))
+        if supervisor.pid() is not None:
+            supervisor.remove(inputs.program)
+
+    def _lay_out(self, inputs: ProcessInputs) -> None:
+        """Writes script and files; what an earlier version of them left is removed, volumes stay."""
+        folder = Path(inputs.root) / "services" / inputs.program
+        for name in ("files", "scratch"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / name).mkdir(parents=True)
+        for name, text in inputs.files.items():
+            (folder / "files" / name).write_text(text, encoding="utf-8")
+        for name in inputs.volumes:
+            (folder / "volumes" / name).mkdir(parents=True, exist_ok=True)
+        script = folder / "run"
+        script.write_text(inputs.script, encoding="utf-8")
+        script.chmod(0o700)
+
+    def _await_ready(self, inputs: ProcessInputs, supervisor: Supervisor, call: Call) -> None:
+        """Waits until it is ready; a program that ends meanwhile has failed, whatever the reason."""
+        first_pid = 0
+        patience = inputs.probe.seconds if inputs.probe else UNPROBED_SECONDS
+        for _ in call.poll(patience):
+            state = supervisor.state(inputs.program)
+            if state is None or _gave_up(state, first_pid):
+                raise self._failure(inputs, supervisor, "ended while it was starting")
+            first_pid = first_pid or state.pid
+            if state.running and _ready(inputs.probe):
+                return
+        wanted = f"{inputs.probe.host}:{inputs.probe.port}{inputs.probe.path}" if inputs.probe else "running"
+        raise self._failure(inputs, supervisor, f"was not ready ({wanted}) after {patience} s")
+
+    def _failure(self, inputs: ProcessInputs, supervisor: Supervisor, what: str) -> LabError:
+        log = supervisor.log_of(inputs.program)
+        return ServiceError(f"{inputs.program} {what}. The end of its log, {log}:\n{log_tail(log)}")
+
+
+def _gave_up(state: State, first_pid: int) -> bool:
+    return state.ended or (first_pid != 0 and state.pid not in {0, first_pid})
+
+
+def _ready(probe: ProbeInputs | None) -> bool:
+    if probe is None:
+        return True
+    try:
+        if probe.path:
+            answer = client().get(f"http://{probe.host}:{probe.port}{probe.path}", timeout=5)
+            return answer.is_success
+        socket.create_connection((probe.host, probe.port), timeout=5).close()
+    except (OSError, httpx.HTTPError):
+        return False  # not yet
+    return True

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`labkit:index:Supervisor`: the folder of a stack on this machine, and the supervisord that works in it."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from infra.provider.inputs import SupervisorInputs
+from infra.provider.kind import Call, Found, Kind
+from infra.provider.preflight import busy_ports, judge, short_of
+from infra.targets.local.supervisor import Supervisor
+
+
+class SupervisorKind(Kind[SupervisorInputs]):
+    """Everything local depends on it, so that it is made first, after a preflight, and removed last."""
+
+    name = "Supervisor"
+    inputs = SupervisorInputs
+    replace_on = frozenset({"root"})
+
+    def create(self, inputs: SupervisorInputs, call: Call) -> dict[str, Any]:
+        root = Path(inputs.root)
+        supervisor = Supervisor(root)
+        supervisor.shut_down()  # what an interrupted or killed run left behind
+        self._preflight(inputs, call)
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        supervisor.start()
+        return {}
+
+    def _preflight(self, inputs: SupervisorInputs, call: Call) -> None:
+        root = Path(inputs.root)
+        busy = busy_ports(inputs.ports)
+        short = short_of(root, inputs.memory_mib, inputs.disk_mib)
+        judge("this machine", root.name, busy, short, inputs.preflight, call.say)
+
+    def read(self, inputs: SupervisorInputs, call: Call) -> Found[SupervisorInputs] | None:
+        return Found(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
+
+    def update(self, old: SupervisorInputs, new: SupervisorInputs, call: Call) -> dict[str, Any]:
+        """Ports, memory and disk matter only before the first start; moved ports are seen when bound."""
+        return {}
+
+    def delete(self, inputs: SupervisorInputs, call: Call) -> None:
+        root = Path(inputs.root)
+        Supervisor(root).shut_down()
+        if root.exists():
+            shutil.rmtree(root)

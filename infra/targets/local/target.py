@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The local target: every service a plain process on loopback, under one supervisord per stack."""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from infra.catalog import ENDPOINTS
+from infra.errors import LabError
+from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, PublicImage, Service, Task
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, refuse_odd_path, stack_root
+from infra.provider.inputs import CredentialsInputs, ProbeInputs, ProcessInputs, SupervisorInputs
+from infra.services.flink import jobs as flink_jobs
+from infra.services.marquez.user_jar import check_user_jars
+from infra.settings import Settings
+from infra.targets.declared import (
+    CREDENTIALS,
+    DISK_MIB,
+    KNOWN_LATER,
+    Declared,
+    environment_file,
+)
+from infra.targets.inside import flink_job, inside
+from infra.targets.launch_script import Launcher, Programs, class_data
+from infra.targets.revision import LENGTH as REVISION_LENGTH
+from infra.targets.revision import revision
+from infra.toolchain import Artifacts
+from infra.toolchain.pins import OWN_VERSION
+
+LOOPBACK = "127.0.0.1"
+INSIDE = "INSIDE"
+"""The one listener of an endpoint that is advertised: inside and outside are one place here."""
+
+SUPERVISOR = "supervisor"
+
+
+@dataclass(frozen=True)
+class LocalSite:
+    """A service's view of this machine: loopback, conventional ports plus the offset, the stack's folders."""
+
+    root: Path
+    port_offset: int
+    endpoints: Mapping[str, tuple[Endpoint, ...]]
+    programs: Programs
+
+    def __post_init__(self) -> None:
+        refuse_odd_path("The checkout", self.root)
+
+    @property
+    def stack(self) -> str:
+        return self.root.name
+
+    @property
+    def identity(self) -> str:
+        return f"{self.root} on this machine"
+
+    @property
+    def runs_images(self) -> bool:
+        return False
+
+    @property
+    def interface(self) -> str:
+        return LOOPBACK
+
+    def host(self, service: str) -> str:
+        return LOOPBACK
+
+    def listen(self, service: str, endpoint: str) -> Address:
+        port = next(known.port for known in self.endpoints[service] if known.name == endpoint)
+        return Address(LOOPBACK, port + self.port_offset)
+
+    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
+        return self.listen(service, endpoint)
+
+    def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
+        return (Listener(INSIDE, self.listen(service, endpoint), self.address(service, endpoint)),)
+
+    def file(self, service: str, name: str) -> str:
+        return str(self._folder(service) / "files" / name)
+
+    def volume(self, service: str, name: str) -> str:
+        return str(self._folder(service) / "volumes" / name)
+
+    def scratch(self, service: str) -> str:
+        return str(self._folder(service) / "scratch")
+
+    def class_path(self, component: str) -> str:
+        return f"{self.programs.component(component) / 'lib'}/*"
+
+    def component(self, name: str) -> str:
+        return str(self.programs.component(name))
+
+    def project_file(self, path: str) -> str:
+        return str(PROJECT / path)
+
+    def own_jar(self, component: str) -> str:
+        return str(self.programs.component(component) / "lib" / f"{component}-{OWN_VERSION}.jar")
+
+    def java(self) -> str:
+        return str(self.programs.java())
+
+    def class_data(self, component: str) -> ClassData:
+        return class_data(self.programs, component)
+
+    def has(self, component: str) -> bool:
+        return self.programs.has(component)
+
+    def _folder(self, service: str) -> Path:
+        return self.root / "services" / service
+
+
+@dataclass(frozen=True)
+class LocalTarget:
+    """Turns a lab into the resources of one stack on this machine."""
+
+    site: LocalSite
+    launcher: Launcher
+    settings: Settings
+
+    def render(self, lab: Lab) -> tuple[Declared, ...]:
+        """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else.
+
+        Raises:
+            LabError: a service or a task is a public image, which no process can be.
+        """
+        base = (self._supervisor(lab), self._credentials())
+        variables = environment_file(
+            lab, self.site, str(self.site.root / ENVIRONMENT_FILE), str(self.launcher.credentials)
+        )
+        return (*base, *(self._part(part, lab) for part in lab.parts), variables)
+
+    def deploy(self, lab: Lab) -> None:
+        """Makes the lab: resources and outputs of the stack."""
+        from infra.targets.registration import export, register
+
+        register(self.render(lab))
+        export(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
+
+    def _supervisor(self, lab: Lab) -> Declared:
+        ports = {
+            f"{service.name} {endpoint.name}": self.site.listen(service.name, endpoint.name).port
+            for service in lab.services
+            for endpoint in service.endpoints
+        }
+        inputs = SupervisorInputs(
+            root=str(self.site.root),
+            ports=ports,
+            memory_mib=lab.memory_mib,
+            disk_mib=DISK_MIB,
+            preflight=self.settings.preflight,
+        )
+        return Declared("Supervisor", SUPERVISOR, inputs, ())
+
+    def _credentials(self) -> Declared:
+        inputs = CredentialsInputs(path=str(self.launcher.credentials))
+        return Declared("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
+
+    def _part(self, part: Part, lab: Lab) -> Declared:
+        match part:
+            case Service() | Task():
+                needs = (SUPERVISOR, CREDENTIALS, *part.needs)
+                return Declared("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
+            case FlinkJob():
+                definition = self._definition(self._process(lab.service(part.launcher)))
+                notes = flink_jobs.state_file(part.launcher, self.site)
+                return flink_job(part, self.site, definition, notes)
+            case _:
+                return inside(part, self.site, str(self.launcher.credentials))
+
+    def _definition(self, launcher: ProcessInputs) -> str:
+        """A hash of all that makes a process what it is, but for the credentials."""
+        text = json.dumps([launcher.script, launcher.files, launcher.revision], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
+
+    def _process(self, part: Service | Task) -> ProcessInputs:
+        if isinstance(part.run, PublicImage):
+            raise LabError(
+                f"{part.name} is the public image {part.run.reference}, and target local runs no images: "
+                f"set lineage-lab:target to docker, or {part.run.remedy or 'leave it out'}"
+            )
+        service = part if isinstance(part, Service) else None
+        endpoints = service.endpoints if service else ()
+        return ProcessInputs(
+            root=str(self.site.root),
+            program=part.name,
+            script=self.launcher.script(part, Path(self.site.scratch(part.name))),
+            files=dict(part.files),
+            volumes=list(service.volumes) if service else [],
+            stays=service is not None,
+            probe=self._probe(service) if service else None,
+            stop_seconds=part.stop_seconds,
+            stop_signal=service.stop_signal if service else "TERM",
+            restart=service.restart if service else "always",
+            fingerprint=KNOWN_LATER,
+            revision=revision(self.launcher.project, service.run) if service else "",
+            ports={
+                f"{part.name} {endpoint.name}": self.site.listen(part.name, endpoint.name).port
+                for endpoint in endpoints
+            },
+        )
+
+    def _probe(self, service: Service) -> ProbeInputs | None:
+        if service.ready is None:
+            return None
+        address = self.site.address(service.name, service.ready.endpoint, "outside")
+        return ProbeInputs(host=address.host, port=address.port, path=service.ready.path, seconds=service.ready.seconds)
+
+
+def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalTarget:
+    """The target of a stack of this checkout.
+
+    Raises:
+        LabError: there is no JDK, the checkout lies in a place that the lab cannot work in, or a jar that the
+            settings name is not there.
+    """
+    check_user_jars(settings)
+    root = stack_root(stack)
+    site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
+    launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
+    return LocalTarget(site, launcher, settings)

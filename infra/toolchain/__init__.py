@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the lab downloads or builds: pins with hashes, resolution, cache.
+
+    artifacts = Artifacts.open()
+    artifacts.setup({"kafka", "minio"}, PlainProgress(sys.stderr))
+    artifacts.component("kafka") / "lib"        # jars
+    artifacts.binary("minio")                   # executable
+    artifacts.python("spark")                   # interpreter of a virtual environment
+
+`Artifacts` is imported on first use: the bootstrap script imports this package before any dependency is
+installed and on every call of the `lab` command, so importing it must cost next to nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from infra.toolchain.facade import Artifacts as Artifacts
+    from infra.toolchain.facade import Report as Report
+
+__all__ = ["Artifacts", "Report"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from infra.toolchain import facade
+
+    return getattr(facade, name)

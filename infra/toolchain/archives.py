@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes as an archive: unpacked, and nothing of it outside its folder.
+
+An archive is a tar.gz, or lies in a jar that holds it alone (native programs, one jar per platform).
+"""
+
+import gzip
+import shutil
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from infra.toolchain import pins
+from infra.toolchain.errors import ArtifactError
+
+_SUFFIX = ".txz"
+_REMEDY = "run `bin/lab setup` again; if this Python has no lzma, use one that was built with it"
+_CHUNK = 2**20
+
+
+def jar_for(component: pins.ArchiveComponent, platform: str) -> pins.MavenComponent:
+    """The file of one platform. Raises ArtifactError where none is pinned for it."""
+    coordinate = component.coordinate(platform)
+    if coordinate is None:
+        known = ", ".join(sorted(component.coordinates))
+        raise ArtifactError(
+            f"Setting up {component.name} for {platform}",
+            f"builds are pinned for {known} alone",
+            "use a machine of one of those",
+        )
+    return pins.MavenComponent(component.name, (coordinate,), transitive=False)
+
+
+def all_jars(component: pins.ArchiveComponent) -> pins.MavenComponent:
+    """The files of every platform, for locking them."""
+    return pins.MavenComponent(component.name, tuple(component.coordinates.values()), transitive=False)
+
+
+def unpack(file: Path, folder: Path) -> None:
+    """Unpack a tar.gz, or the archive in a jar, into `folder`. Raises ArtifactError.
+
+    Files and links that stay inside `folder` are all that is taken; folders come with what is in them.
+    """
+    attempt = f"Unpacking {file.name}"
+    try:
+        if file.name.endswith(".tar.gz"):
+            with gzip.open(file) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+                _place_all(tar, folder, attempt)
+                while stream.read(_CHUNK):  # to its end, where the checksum is
+                    pass
+        else:
+            _unpack_jar(file, folder, attempt)
+    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ArtifactError(attempt, str(error), _REMEDY) from error
+
+
+def unpack_parts(file: Path, kept: Mapping[str, str], folder: Path) -> None:
+    """Of a tar.gz with one topmost folder, unpack some parts into folders of `folder`. Raises ArtifactError.
+
+    Args:
+        file: the archive.
+        kept: path of a file, or of a folder with everything in it, below the topmost folder -> where in `folder`
+            what it holds goes. The longest path that fits a file counts. A path that fits nothing is an error.
+        folder: where to.
+    """
+    attempt = f"Unpacking {file.name}"
+    found: set[str] = set()
+    try:
+        with tarfile.open(file, mode="r|gz") as tar:
+            for member in tar:
+                path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
+                part = _part_of(path, kept)
+                if part is not None and not member.isdir():
+                    found.add(part)
+                    inside = path.relative_to(part) if path != PurePosixPath(part) else PurePosixPath(path.name)
+                    _place(tar, member, PurePosixPath(kept[part], inside), folder, attempt)
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ArtifactError(attempt, str(error), _REMEDY) from error
+    if missing := sorted(kept.keys() - found):
+        raise ArtifactError(attempt, f"it has no {', '.join(missing)}", "see what is kept of it in pins.py")
+
+
+def _part_of(path: PurePosixPath, kept: Mapping[str, str]) -> str | None:
+    fitting = [part for part in kept if path.is_relative_to(part)]
+    return max(fitting, key=len, default=None)
+
+
+def _unpack_jar(jar: Path, folder: Path, attempt: str) -> None:
+    with zipfile.ZipFile(jar) as outer:
+        names = [name for name in outer.namelist() if name.endswith(_SUFFIX)]
+        if len(names) != 1:
+            raise ArtifactError(attempt, f"it holds {len(names)} archives (*{_SUFFIX}), not one", _REMEDY)
+        with outer.open(names[0]) as stream, tarfile.open(fileobj=stream, mode="r|xz") as tar:
+            _place_all(tar, folder, attempt)
+
+
+def _place_all(tar: tarfile.TarFile, folder: Path, attempt: str) -> None:
+    for member in tar:
+        _place(tar, member, PurePosixPath(member.name), folder, attempt)
+
+
+def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, name: PurePosixPath, folder: Path, attempt: str) -> None:
+    """Put a member of an archive at `name` in `folder`."""
+    target = name.parent / member.linkname if member.issym() else name
+    if any(path.is_absolute() or ".." in path.parts for path in (name, target)):
+        raise ArtifactError(attempt, f"{member.name} leads out of the archive", "do not use this file")
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if member.issym():
+        path.symlink_to(member.linkname)
+    elif member.isfile() and (content := tar.extractfile(member)):
+        with content, path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        path.chmod(0o755 if member.mode & 0o100 else 0o644)

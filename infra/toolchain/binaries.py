@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Pulumi CLI and MinIO: from PATH where that will do, from the vendor, else built from a Go module."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from infra.toolchain import pins
+from infra.toolchain import stamp as stamps
+from infra.toolchain.cache import Cache, key_of, key_of_tree, platform_tag
+from infra.toolchain.download import DownloadFailed, fetch
+from infra.toolchain.golang import GoModule
+from infra.toolchain.prerequisites import Version, parse_version, version_text
+from infra.toolchain.process import Runner
+from infra.toolchain.progress import human
+
+_PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
+_LANGUAGE_HOST = "pulumi-language-python"
+_VERSION_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Binary:
+    """An executable and what must lie beside it.
+
+    `files` are the members of the vendor's archive that are kept; where there are none, the download is the
+    executable itself. `path_minimum` is the oldest version on PATH that will do, None if none will.
+    """
+
+    name: str
+    downloads: Mapping[str, pins.VendorFile]
+    module: GoModule
+    files: tuple[str, ...] = ()
+    companion: str = ""
+    path_minimum: Version | None = None
+
+    @property
+    def key(self) -> str:
+        vendor = self.downloads.get(platform_tag())
+        pin = vendor.sha256 if vendor else ""
+        return key_of(pin, key_of_tree(self.module.directory, below=self.module.directory), platform_tag())
+
+    def folder(self, cache: Cache) -> Path:
+        return cache.root / "binaries" / f"{self.name}-{self.key}"
+
+    @property
+    def alternative(self) -> str:
+        """How to do without Go."""
+        if self.path_minimum is None:
+            return f"let this machine reach the vendor's download of {self.name}"
+        minimum = version_text(self.path_minimum)
+        return f"put {self.name} {minimum} or newer with its {self.companion} on PATH"
+
+
+PULUMI = Binary(
+    name="pulumi",
+    downloads=pins.PULUMI_DOWNLOADS,
+    module=GoModule(
+        name="engine",
+        packages=("github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", f"./{_LANGUAGE_HOST}"),
+        tags="osusergo,grpcnotrace",
+        version_of=_PULUMI_SDK,
+        version_variable=f"{_PULUMI_SDK}/go/common/version.Version",
+        extras=(f"python/cmd/{_LANGUAGE_HOST}-exec", "python/dist/pulumi-resource-pulumi-python"),
+    ),
+    files=("pulumi", _LANGUAGE_HOST, f"{_LANGUAGE_HOST}-exec", "pulumi-resource-pulumi-python"),
+    companion=_LANGUAGE_HOST,
+    path_minimum=pins.MINIMUM_PULUMI,
+)
+
+MINIO = Binary(
+    name="minio",
+    downloads=pins.MINIO_DOWNLOADS,
+    module=GoModule(name="minio", packages=("github.com/minio/minio",)),
+)
+
+BINARIES = {binary.name: binary for binary in (PULUMI, MINIO)}
+
+
+def find_on_path(binary: Binary, cache: Cache) -> tuple[Path, Version] | None:
+    """The binary on PATH and its version, if it will do; those inside the cache do not count."""
+    if binary.path_minimum is None:
+        return None
+    entries = os.environ.get("PATH", "").split(os.pathsep)
+    path = os.pathsep.join(entry for entry in entries if cache.root not in Path(entry).absolute().parents)
+    found = shutil.which(binary.name, path=path)
+    if not found:
+        return None
+    beside = Path(found).parent / binary.companion
+    if not beside.exists() and not shutil.which(binary.companion, path=path):
+        return None
+    version = _version(found, cache)
+    return (Path(found), version) if version and version >= binary.path_minimum else None
+
+
+def stamp_on_path(binary: Binary, found: Path, version: Version) -> stamps.Stamp:
+    """A stamp for a binary that stays where it is."""
+    beside = found.parent / binary.companion
+    files = [found, beside] if beside.exists() else [found]
+    return stamps.take_outside(files, binary.key, f"{version_text(version)}, found in {found.parent}")
+
+
+def from_vendor(
+    binary: Binary,
+    staged: Path,
+    runner: Runner,
+    on_text: Callable[[str], None],
+    note: Callable[[str], None],
+) -> str | None:
+    """Put the vendor's release into `staged` and name it; None, after a note, where it cannot be had."""
+    vendor = binary.downloads.get(platform_tag())
+    if vendor is None:
+        note(f"{binary.name}: no pinned download for {platform_tag()}")
+        return None
+
+    def on_bytes(done: int, total: int | None) -> None:
+        runner.check()
+        on_text(f"{human(done)} of {human(total)}" if total else human(done))
+
+    archive = staged / f"{binary.name}.download"
+    failures = []
+    for url in vendor.urls:
+        try:
+            fetch(url, archive, vendor.sha256, on_bytes)
+        except DownloadFailed as error:
+            failures.append(f"{urlsplit(url).hostname} {error.reason}")
+            continue
+        if binary.files:
+            _extract(archive, binary.files, staged)
+            archive.unlink()
+        else:
+            archive.rename(staged / binary.name)
+        (staged / binary.name).chmod(0o755)
+        return f"{vendor.version}, downloaded from the vendor"
+    note(f"{binary.name}: no release {vendor.version} from the vendor ({'; '.join(failures)})")
+    return None
+
+
+def _extract(archive: Path, wanted: tuple[str, ...], destination: Path) -> None:
+    """Regular files of those names, wherever they are in the archive; paths in it are not followed."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            name = PurePosixPath(member.name).name
+            if member.isfile() and name in wanted and (content := tar.extractfile(member)):
+                with content, (destination / name).open("wb") as file:
+                    shutil.copyfileobj(content, file)
+                (destination / name).chmod(0o755)
+
+
+def _version(executable: str, cache: Cache) -> Version | None:
+    """What `<executable> version` prints; None where it cannot even say that."""
+    quiet = {"PULUMI_HOME": str(cache.tmp / "pulumi"), "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    try:
+        done = subprocess.run(
+            [executable, "version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=_VERSION_SECONDS,
+            env={**os.environ, **quiet},
+        )
+        return parse_version(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):  # broken: as good as none
+        return None

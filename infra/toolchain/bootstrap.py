@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a bare Python to the `lab` command: make the kit's environment where it is missing, then become it."""
+
+import os
+import sys
+from pathlib import Path
+
+from infra.toolchain import venvs
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.process import Runner, ended_by_sigterm
+from infra.toolchain.progress import PlainProgress
+from infra.toolchain.stamp import STAMP_FILE
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def run(arguments: list[str]) -> int:
+    """Replace this process by the `lab` command; returns an exit code only where that is impossible."""
+    try:
+        cache = Cache.open()
+        if not _is_there(cache):
+            _create(cache)
+    except ArtifactError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Interrupted; run the same command again to go on.", file=sys.stderr)
+        return 130
+    # -P: a folder called `infra` where the user happens to be must not be taken for ours.
+    python = venvs.KIT.python(cache)
+    command = [str(python), "-P", "-m", "infra.cli", *arguments]
+    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY), **bytecode(cache)})
+
+
+def bytecode(cache: Cache) -> dict[str, str]:
+    """Lets Python keep compiled modules, but in the cache, not in the checkout.
+
+    A PYTHONDONTWRITEBYTECODE of the user's would make it compile everything at each start.
+    """
+    return {"PYTHONPYCACHEPREFIX": str(cache.root / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def _is_there(cache: Cache) -> bool:
+    stamp = venvs.KIT.folder(cache) / STAMP_FILE
+    return stamp.exists() and venvs.KIT.python(cache).exists()
+
+
+def _create(cache: Cache) -> None:
+    progress = PlainProgress(sys.stderr)
+    with cache.lock(progress.note), ended_by_sigterm():
+        if _is_there(cache):  # made while we waited for the lock
+            return
+        venvs.create(venvs.KIT, cache, Runner(cache.tmp), progress)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Archives of the classes that a component's JVMs load, so that they start in a fraction of the time (AppCDS).
+
+An archive fits one JDK and one class path, jars' times included, and no other. It is therefore made here, at its final
+place, by running what drivers do in small (`jobs.spark.launch_training`), and is never moved. Without it, or where it
+no longer fits, a JVM loads classes as ever: nothing depends on it. From a damaged one it may crash, so that the
+launcher looks at the stamp before each start.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.project import python_path
+from infra.toolchain import prerequisites
+from infra.toolchain import stamp as stamps
+from infra.toolchain.cache import Cache, key_of
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.process import Command, Runner
+
+NAME = "class-data"
+COMPONENT = "spark"
+
+ARCHIVE = "classes.jsa"
+STAT = f"{ARCHIVE}.stat"
+"""Size and modification time of the archive, `SIZE MTIME_NS`: the launcher of drivers compares them."""
+
+CONFIGURATION = "conf"
+"""In the folder: the archive, and the empty folder that stands for Spark's configuration on the class path."""
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TRAINING = "jobs.spark.launch_training"
+IN_IMAGE = "infra.toolchain.class_data_in_image"
+SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
+"""What decides which classes it holds, beside the jars."""
+
+_HEAP = "1g"
+_REMEDY = "jobs run without it, and start slower; `bin/lab setup` tries again"
+
+
+@dataclass(frozen=True)
+class Training:
+    """What an archive is made with: the jars' folder, a driver's Python, and the JDK's `java`."""
+
+    jars: Path
+    python: Path
+    java: Path
+
+
+def key(*parts: str) -> str:
+    """A key of what an archive hangs on: `parts` are the keys of jars and Python; the JDK and the training are added.
+
+    Without a JDK there is no archive either; the key is then one that nothing has.
+    """
+    try:
+        home = prerequisites.find_jdk().home
+    except ArtifactError:
+        return key_of(*parts)
+    release = home / "release"
+    jdk = release.read_bytes() if release.is_file() else b""
+    training = (REPOSITORY / name for name in SOURCES)
+    return key_of(STAT, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
+
+
+def make(
+    folder: Path, archive_key: str, training: Training, cache: Cache, runner: Runner, on_text: Callable[[str], None]
+) -> stamps.Stamp:
+    """Makes the archive in `folder`, with the cache's lock held. Raises ArtifactError."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    (folder / CONFIGURATION).mkdir(parents=True)
+    started = time.monotonic()
+    attempt = "Making the archive of the classes that Spark's drivers load"
+    with cache.staging(NAME) as scratch:
+        command = Command(
+            [training.python, "-m", TRAINING],
+            attempt=attempt,
+            remedy=_REMEDY,
+            log=cache.log(NAME),
+            env=_environment(folder, training, scratch),
+            directory=scratch,
+        )
+        runner.run(command, lambda line: on_text(f"{time.monotonic() - started:.0f} s"))
+    if not (folder / ARCHIVE).is_file():
+        raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE} (log: {cache.log(NAME)})", _REMEDY)
+    os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # layers of images keep whole seconds alone
+    (folder / STAT).write_text(f"{(folder / ARCHIVE).stat().st_size} {made * 10**9}\n")
+    stamp = stamps.take(folder, archive_key, "a run of what drivers do")
+    stamps.save(stamp, folder)
+    return stamp
+
+
+def _environment(folder: Path, training: Training, scratch: Path) -> dict[str, str]:
+    """As a driver's. The class path must be the same text, or the archive will not fit."""
+    options = (
+        f"-XX:ArchiveClassesAtExit={folder / ARCHIVE} -Xlog:cds=off -Xlog:cds+dynamic=off "
+        f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
+    )
+    return {
+        "PYTHONPATH": python_path(REPOSITORY),
+        "JAVA_HOME": str(training.java.parent.parent),
+        "PYSPARK_PYTHON": str(training.python),
+        "SPARK_CONF_DIR": str(folder / CONFIGURATION),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(scratch),
+        "AWS_REGION": "us-east-1",
+        "NO_PROXY": "127.0.0.1",
+        "PYSPARK_SUBMIT_ARGS": (
+            f"--driver-memory {_HEAP} --driver-class-path {training.jars}/* "
+            f"--conf 'spark.driver.defaultJavaOptions={options}' pyspark-shell"
+        ),
+    }

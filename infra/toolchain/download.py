@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files from vendors' sites, each verified against its pinned hash before anything looks at it."""
+
+import hashlib
+import http.client
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from infra.toolchain.process import is_disk_full
+
+_CONNECT_SECONDS = 2.0
+"""Short: where vendors' sites cannot be reached at all, the build from source should start at once."""
+
+_READ_SECONDS = 30.0
+_CHUNK = 1 << 18
+
+
+class DownloadFailed(Exception):
+    """A file could not be had, or was not the pinned one."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url} {reason}")
+        self.url = url
+        self.reason = reason
+
+
+def fetch(
+    url: str,
+    destination: Path,
+    sha256: str,
+    on_bytes: Callable[[int, int | None], None] = lambda done, total: None,
+) -> None:
+    """Download `url` to `destination`; nothing stays there unless its hash is `sha256`.
+
+    `on_bytes` gets the bytes so far and, where the server says so, of the whole file; what it raises ends
+    the download. Raises DownloadFailed.
+    """
+    partial = destination.with_name(f"{destination.name}.part")
+    try:
+        actual = _read(url, partial, on_bytes)
+        if actual != sha256:
+            raise DownloadFailed(url, f"has sha256 {actual} instead of {sha256}: removed")
+        partial.rename(destination)
+    except (http.client.HTTPException, OSError) as error:
+        if isinstance(error, OSError) and is_disk_full(error):
+            raise
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise DownloadFailed(url, f"cannot be had: {reason or type(error).__name__}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _read(url: str, partial: Path, on_bytes: Callable[[int, int | None], None]) -> str:
+    digest = hashlib.sha256()
+    done = 0
+    opener = urllib.request.build_opener(_Http(), _Https())
+    with opener.open(url, timeout=_CONNECT_SECONDS) as response, partial.open("wb") as file:
+        length = response.headers.get("Content-Length")
+        total = int(length) if length else None
+        while chunk := response.read(_CHUNK):
+            file.write(chunk)
+            digest.update(chunk)
+            done += len(chunk)
+            on_bytes(done, total)
+    if total is not None and done < total:
+        raise DownloadFailed(url, f"ended after {done} of {total} bytes: removed")
+    return digest.hexdigest()
+
+
+class _HttpConnection(http.client.HTTPConnection):
+    def connect(self) -> None:
+        super().connect()
+        self.sock.settimeout(_READ_SECONDS)
+
+
+class _HttpsConnection(http.client.HTTPSConnection):
+    def connect(self) -> None:
+        super().connect()
+        self.sock.settimeout(_READ_SECONDS)
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_HttpConnection, request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_HttpsConnection, request, context=ssl.create_default_context())

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binaries built from Go modules. Their pin is the module's `go.sum`, which Go itself enforces."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.toolchain.cache import Cache
+from infra.toolchain.process import Command, Runner
+
+TOOLCHAIN = Path(__file__).parent / "go"
+_REMEDY = (
+    "check the network and Go's GOPROXY (`go env GOPROXY`), then run the same command again: what has been "
+    "downloaded and compiled is kept"
+)
+
+
+@dataclass(frozen=True)
+class GoModule:
+    """A module of `toolchain/` and what is built from it.
+
+    `version_of` is a required module whose version is written into the variable `version_variable`;
+    `extras` are files of that module that are installed beside the binaries.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    tags: str = ""
+    version_of: str = ""
+    version_variable: str = ""
+    extras: tuple[str, ...] = ()
+
+    @property
+    def directory(self) -> Path:
+        return TOOLCHAIN / self.name
+
+
+def required_version(go_mod: str, module: str) -> str:
+    """The version that a go.mod's text requires of `module`, as in `v3.259.0`. Raises ValueError."""
+    found = re.search(rf"^\s*(?:require\s+)?{re.escape(module)}\s+(v\S+)", go_mod, re.MULTILINE)
+    if not found:
+        raise ValueError(f"go.mod requires no {module}")
+    return found.group(1)
+
+
+@dataclass(frozen=True)
+class GoToolchain:
+    """Go with module and build caches inside the lab's; several GB, so `purge` them when all is built."""
+
+    cache: Cache
+    runner: Runner
+    executable: Path
+
+    def build(self, module: GoModule, destination: Path, on_text: Callable[[str], None]) -> None:
+        """Build `module` into `destination`: minutes on a cold cache; an interrupted build goes on later."""
+        ldflags = "-s -w"
+        if module.version_of:
+            version = required_version((module.directory / "go.mod").read_text("utf-8"), module.version_of)
+            ldflags += f" -X {module.version_variable}={version}"
+        tags = ["-tags", module.tags] if module.tags else []
+        arguments = ["build", "-v", "-trimpath", *tags, "-ldflags", ldflags, "-o", f"{destination}{os.sep}"]
+        self._run(module, [*arguments, *module.packages], on_text)
+        if module.extras:
+            source = self._directory_of(module)
+            for extra in module.extras:
+                copy = Path(shutil.copyfile(source / extra, destination / Path(extra).name))
+                copy.chmod(0o755)
+
+    def purge(self) -> None:
+        """Delete module and build cache."""
+        shutil.rmtree(self.cache.go)
+
+    def _directory_of(self, module: GoModule) -> Path:
+        lines: list[str] = []
+        self._run(module, ["list", "-m", "-f", "{{.Dir}}", module.version_of], lines.append)
+        return Path(lines[-1])
+
+    def _run(self, module: GoModule, arguments: list[str], on_text: Callable[[str], None]) -> None:
+        listing = arguments[0] == "list"
+        fetched = compiled = 0
+
+        def on_line(line: str) -> None:
+            nonlocal fetched, compiled
+            if listing:
+                on_text(line)
+            elif line.startswith("go: downloading"):
+                fetched += 1
+                on_text(f"{fetched} modules downloaded, {line.removeprefix('go: downloading ')}")
+            else:
+                compiled += 1
+                on_text(f"{compiled} packages compiled, {line}")
+
+        self.cache.go.mkdir(exist_ok=True)
+        command = Command(
+            [self.executable, *arguments],
+            attempt=f"Building {module.name} from its Go module",
+            remedy=_REMEDY,
+            log=self.cache.log(f"go-{module.name}"),
+            env=environment(self.cache),
+            directory=module.directory,
+        )
+        self.runner.run(command, on_line)
+
+
+def environment(cache: Cache) -> dict[str, str]:
+    """Settings under which Go writes nothing outside the cache and takes nothing that go.sum does not know.
+
+    The user's `go env -w` settings stay in force. Go keeps telemetry counters in the configuration
+    directory, which is why that one is moved.
+    """
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return {
+        "GOENV": os.environ.get("GOENV") or str(config / "go" / "env"),
+        "XDG_CONFIG_HOME": str(cache.go / "config"),
+        "GOMODCACHE": str(cache.go / "mod"),
+        "GOCACHE": str(cache.go / "build"),
+        "GOPATH": str(cache.go / "path"),
+        # Without -modcacherw the module cache is read-only, even to its owner who wants to delete it.
+        "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+        "CGO_ENABLED": "0",
+    }

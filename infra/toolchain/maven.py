@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jars: resolved by Maven into the cache's own repository, checked against the lock, linked into `lib/`.
+
+Maven is run as the user has set it up: settings.xml with its mirrors and proxies counts, no repository is
+declared here. What is locked is the result, so it does not matter which of them answered.
+"""
+
+import glob
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from infra.toolchain import lock as locks
+from infra.toolchain import pins
+from infra.toolchain import stamp as stamps
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.lock import Coordinate
+from infra.toolchain.prerequisites import find_jdk, find_maven
+from infra.toolchain.process import Command, Runner
+
+_RELOCK = "python -m infra.toolchain.relock"
+_CLASSPATH_FILE = "classpath.txt"
+_PROJECT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
+_NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
+_OWN_GROUP = "dev.lineagelab.artifacts"
+_REMEDY = (
+    "check the network, and mirror and proxy in Maven's settings.xml, then run the same command again: what "
+    "has arrived is kept"
+)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The files of one component. `own` is built here, so no lock can know its hash."""
+
+    jars: tuple[Path, ...]
+    own: Path | None = None
+
+
+def render_pom(component: pins.MavenComponent) -> str:
+    """A project that has the component's coordinates as dependencies."""
+    exclusions = component.exclusions if component.transitive else ("*:*",)
+    excluded = "".join(f"<exclusion>{_fields(('groupId', 'artifactId'), text)}</exclusion>" for text in exclusions)
+    dependencies = "\n".join(
+        f"    <dependency>{_dependency(text)}<exclusions>{excluded}</exclusions></dependency>"
+        for text in component.coordinates
+    )
+    return (
+        f"{_PROJECT}\n  <modelVersion>4.0.0</modelVersion>\n"
+        f"  {_fields(('groupId', 'artifactId', 'version'), f'{_OWN_GROUP}:{component.name}:1')}"
+        f"<packaging>pom</packaging>\n  <dependencies>\n{dependencies}\n  </dependencies>\n</project>\n"
+    )
+
+
+def render_aggregator(names: Iterable[str]) -> str:
+    """A project that has the projects in the folders `names` as modules: one run of Maven for all."""
+    modules = "".join(f"<module>{escape(name)}</module>" for name in names)
+    coordinate = _fields(("groupId", "artifactId", "version"), f"{_OWN_GROUP}:all:1")
+    return (
+        f"{_PROJECT}<modelVersion>4.0.0</modelVersion>{coordinate}<packaging>pom</packaging>"
+        f"<modules>{modules}</modules></project>\n"
+    )
+
+
+def outside(reactor: Path) -> list[Path]:
+    """The folders beside the reactor's that hold modules of it."""
+    modules = ElementTree.parse(reactor / "pom.xml").iterfind(f"{_NAMESPACE}modules/{_NAMESPACE}module")
+    paths = [PurePosixPath(module.text or "") for module in modules]
+    return [reactor.parent / name for name in sorted({path.parts[1] for path in paths if path.parts[0] == ".."})]
+
+
+@dataclass(frozen=True)
+class Maven:
+    """Maven with the cache's repository."""
+
+    cache: Cache
+    runner: Runner
+
+    def command(self) -> list[str]:
+        """`mvn` and the arguments that every call needs."""
+        return [str(find_maven().executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
+
+    def environment(self) -> dict[str, str]:
+        """Java as found, and its temporary files inside the cache."""
+        options = f"{os.environ.get('MAVEN_OPTS', '')} -Djava.io.tmpdir={self.cache.tmp} -XX:-UsePerfData"
+        return {"JAVA_HOME": str(find_jdk().home), "MAVEN_OPTS": options.strip()}
+
+    def resolve(self, components: list[pins.MavenComponent], on_text: Callable[[str], None]) -> dict[str, Resolved]:
+        """All files of `components`, by name, in one run."""
+        names = [component.name for component in components]
+        with self.cache.staging("maven-resolve") as folder:
+            (folder / "pom.xml").write_text(render_aggregator(names), encoding="utf-8")
+            for component in components:
+                (folder / component.name).mkdir()
+                (folder / component.name / "pom.xml").write_text(render_pom(component), encoding="utf-8")
+            self._run(folder, [], f"Resolving the jars of {', '.join(names)} with Maven", "maven", on_text)
+            return {name: Resolved(_classpath(folder / name)) for name in names}
+
+    def build(
+        self, component: pins.ProjectComponent, reactor: Path, on_text: Callable[[str], None], staged: Path
+    ) -> Resolved:
+        """Build a module in a copy of `reactor`: the checkout stays clean. The jar goes to `staged`."""
+        with self.cache.staging(f"maven-build-{component.name}") as folder:
+            copy = folder / reactor.name
+            for source in (reactor, *outside(reactor)):
+                shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("target"))
+            goals = ["-pl", f":{component.name}", "-am", "-Dmaven.test.skip=true", "package"]
+            attempt = f"Building {component.name} in {reactor} with Maven"
+            self._run(copy, goals, attempt, f"maven-{component.name}", on_text)
+            module = copy / component.module
+            built = sorted((module / "target").glob(f"{component.name}-*.jar"))
+            if len(built) != 1:
+                cause = f"its target folder holds {len(built)} jars of that name"
+                raise ArtifactError(attempt, cause, f"see {component.module}/pom.xml: one jar is expected")
+            own = Path(shutil.move(built[0], staged / built[0].name))
+            return Resolved(_classpath(module), own)
+
+    def assemble(self, name: str, resolved: Resolved, lib: Path) -> None:
+        """Check a component's files against its lock and link them into `lib`."""
+        self.check(name, resolved)
+        lib.mkdir(parents=True)
+        for jar in resolved.jars:
+            _link(jar, lib / jar.name)
+        if resolved.own:
+            shutil.move(resolved.own, lib / resolved.own.name)
+
+    def link(self, coordinates: Mapping[str, Iterable[str]], resolved: Resolved, folder: Path) -> None:
+        """Link files into folders of `folder`: name of the folder -> coordinates of what goes there."""
+        files = {str(_coordinate(jar, self.cache.maven)): jar for jar in resolved.jars}
+        for name, texts in coordinates.items():
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            for text in texts:
+                jar = files[str(Coordinate.parse(text if text.count(":") == 4 else f"{text}:jar"))]
+                _link(jar, folder / name / jar.name)
+
+    def check(self, name: str, resolved: Resolved) -> None:
+        """Compare a component's files with its lock. Raises ArtifactError.
+
+        A file that is not as locked leaves the repository as well, so that the next run fetches it again.
+        """
+        files = {_coordinate(jar, self.cache.maven): jar for jar in resolved.jars}
+        hashes = {coordinate: stamps.sha256_of(jar) for coordinate, jar in files.items()}
+        differences = locks.compare(_expected(name, hashes), hashes)
+        if differences:
+            for difference in differences:
+                if difference.coordinate in files:
+                    shutil.rmtree(files[difference.coordinate].parent)
+            raise ArtifactError(
+                f"Verifying the jars of {name} against {locks.path_of(name).name}",
+                "; ".join(map(str, differences)) + " (removed)",
+                f"run `bin/lab setup` again; if you trust what comes: `{_RELOCK} {name}`",
+            )
+
+    def hashes(self, resolved: Resolved) -> locks.Lock:
+        """What a lock of these files says."""
+        return {_coordinate(jar, self.cache.maven): stamps.sha256_of(jar) for jar in resolved.jars}
+
+    def forget(self, file_names: Iterable[str]) -> None:
+        """Drop files of these names from the repository: a corrupted one may be the same file as in `lib`."""
+        for name in file_names:
+            for path in [path for path in self.cache.maven.rglob(glob.escape(name)) if path.is_file()]:
+                shutil.rmtree(path.parent)
+
+    def _run(self, folder: Path, goals: list[str], attempt: str, log: str, on_text: Callable[[str], None]) -> None:
+        fetched = 0
+
+        def on_line(line: str) -> None:
+            nonlocal fetched
+            if "Downloaded from" in line:
+                fetched += 1
+                file = line.split(" (")[0].rsplit("/", 1)[-1]
+                on_text(f"{fetched} files fetched, {file}")
+
+        classpath = [f"{pins.MAVEN_DEPENDENCY_PLUGIN}:build-classpath", "-DincludeScope=runtime"]
+        output = f"-Dmdep.outputFile={_CLASSPATH_FILE}"
+        arguments = [*self.command(), "-f", str(folder / "pom.xml"), *goals, *classpath, output]
+        self.runner.run(Command(arguments, attempt, _REMEDY, self.cache.log(log), self.environment(), folder), on_line)
+
+
+def read_lock(name: str) -> locks.Lock:
+    """The lock of a component. Raises ArtifactError."""
+    path = locks.path_of(name)
+    try:
+        return locks.parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        remedy = f"restore the file, or make it anew with `{_RELOCK} {name}`"
+        raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
+
+
+def is_locked(name: str) -> bool:
+    """Whether a component has a lock; one that is optional and has none is taken as it comes."""
+    component = pins.COMPONENTS.get(name)
+    return not (isinstance(component, pins.MavenComponent) and component.optional) or locks.path_of(name).exists()
+
+
+def _expected(name: str, hashes: locks.Lock) -> locks.Lock:
+    """What the lock says of the files that a component has on this platform."""
+    if not is_locked(name):
+        return hashes
+    lock = read_lock(name)
+    if not isinstance(pins.COMPONENTS.get(name), pins.ArchiveComponent):
+        return lock
+    return {coordinate: lock[coordinate] for coordinate in hashes if coordinate in lock}
+
+
+def _classpath(folder: Path) -> tuple[Path, ...]:
+    text = (folder / _CLASSPATH_FILE).read_text(encoding="utf-8").strip()
+    jars = tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
+    names = [jar.name for jar in jars]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ArtifactError(
+            f"Collecting the class path of {folder.name}",
+            f"two jars are called {', '.join(twice)}",
+            "exclude one of them in infra/toolchain/pins.py",
+        )
+    return jars
+
+
+def _coordinate(jar: Path, repository: Path) -> Coordinate:
+    return Coordinate.of_path(PurePosixPath(jar.relative_to(repository)))
+
+
+def _link(jar: Path, destination: Path) -> None:
+    """A hard link where the file system has them: the repository's copy then costs no space."""
+    try:
+        os.link(jar, destination)
+    except OSError:
+        shutil.copyfile(jar, destination)
+
+
+def _dependency(coordinate: str) -> str:
+    """The fields of a dependency; what is no plain jar names its classifier and extension."""
+    names = ("groupId", "artifactId", "version", "classifier", "type")
+    return _fields(names if coordinate.count(":") == 4 else names[:3], coordinate)
+
+
+def _fields(names: tuple[str, ...], text: str) -> str:
+    pairs: Mapping[str, str] = dict(zip(names, text.split(":"), strict=True))
+    return "".join(f"<{name}>{escape(value)}</{name}>" for name, value in pairs.items())

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be on the machine beforehand, what was found of it, and how to get the rest."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.toolchain import pins
+from infra.toolchain.errors import ArtifactError
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool that was found. `home` is where it is installed, for a JDK its JAVA_HOME."""
+
+    name: str
+    executable: Path
+    version: Version
+    home: Path
+
+
+@dataclass(frozen=True)
+class _Advice:
+    debian: str
+    fedora: str
+    macos: str
+
+    def __str__(self) -> str:
+        return f"Debian/Ubuntu: {self.debian}; Fedora: {self.fedora}; macOS: {self.macos}"
+
+
+_JDK_ADVICE = _Advice(
+    "apt install openjdk-17-jdk-headless", "dnf install java-latest-openjdk-devel", "brew install openjdk@17"
+)
+_MAVEN_ADVICE = _Advice("apt install maven", "dnf install maven", "brew install maven")
+_NODE_ADVICE = _Advice(
+    "apt install nodejs npm where they are new enough, else the archive from https://nodejs.org",
+    "dnf install nodejs",
+    "brew install node",
+)
+_GO_ADVICE = _Advice(
+    "the archive from https://go.dev/dl (the distribution's is often too old)",
+    "dnf install golang, or the archive from https://go.dev/dl",
+    "brew install go",
+)
+VENV_ADVICE = _Advice("apt install python3-venv", "dnf install python3", "brew install python")
+
+
+def parse_version(text: str) -> Version:
+    """The first dotted number in `text`: `go1.26.8` is (1, 26, 8).
+
+    Raises ValueError where there is none.
+    """
+    found = re.search(r"\d+(?:\.\d+)*", text)
+    if not found:
+        raise ValueError(f"no version number in {text!r}")
+    return tuple(int(part) for part in found.group().split("."))
+
+
+def parse_java_version(text: str) -> Version:
+    """A Java version; up to Java 8 the number that counts came second (`1.8.0_372` is (8, 0))."""
+    version = parse_version(text)
+    return version[1:] if version[0] == 1 and len(version) > 1 else version
+
+
+def version_text(version: Version) -> str:
+    return ".".join(str(part) for part in version)
+
+
+def find_jdk() -> Tool:
+    """The JDK of JAVA_HOME, else the one whose `java` is on PATH. Raises ArtifactError."""
+    if home := os.environ.get("JAVA_HOME"):
+        java, where = Path(home) / "bin" / "java", f"JAVA_HOME ({home})"
+    elif found := shutil.which("java"):
+        java, where = Path(found).resolve(), f"PATH ({found})"
+    else:
+        raise _missing("a JDK", "no java on PATH and JAVA_HOME is not set", pins.MINIMUM_JDK, _JDK_ADVICE)
+    if not java.is_file():
+        raise _missing("a JDK", f"{where} has no bin/java", pins.MINIMUM_JDK, _JDK_ADVICE)
+    home_folder = java.parent.parent
+    version = _java_version(java, home_folder)
+    if version[:1] < pins.MINIMUM_JDK:
+        raise _missing("a JDK", f"{where} is Java {version_text(version)}", pins.MINIMUM_JDK, _JDK_ADVICE)
+    if not (home_folder / "bin" / "javac").is_file():
+        raise _missing("a JDK", f"{where} is a runtime without the compiler javac", pins.MINIMUM_JDK, _JDK_ADVICE)
+    return Tool("JDK", java, version, home_folder)
+
+
+def find_maven() -> Tool:
+    """Maven on PATH. Raises ArtifactError."""
+    found = shutil.which("mvn")
+    if not found:
+        raise _missing("Maven", "no mvn on PATH", pins.MINIMUM_MAVEN, _MAVEN_ADVICE)
+    said = _output(found, "--version", attempt="Looking for Maven")
+    if not (number := re.search(r"Apache Maven (\S+)", said)):
+        raise _missing("Maven", f"{found} is something else", pins.MINIMUM_MAVEN, _MAVEN_ADVICE)
+    version = parse_version(number.group(1))
+    if version < pins.MINIMUM_MAVEN:
+        raise _missing("Maven", f"{found} is {version_text(version)}", pins.MINIMUM_MAVEN, _MAVEN_ADVICE)
+    return Tool("Maven", Path(found), version, Path(found).resolve().parent.parent)
+
+
+def find_go(purpose: str, env: dict[str, str], alternative: str) -> Tool:
+    """Go on PATH, needed for `purpose`; `alternative` is how to do without. Raises ArtifactError."""
+    found = shutil.which("go")
+    need = f"Go (for {purpose})"
+    if not found:
+        raise _missing(need, "no go on PATH", pins.MINIMUM_GO, _GO_ADVICE, alternative)
+    version = parse_version(_output(found, "env", "GOVERSION", attempt="Looking for Go", env=env))
+    if version < pins.MINIMUM_GO:
+        cause = f"{found} is {version_text(version)}"
+        raise _missing(need, cause, pins.MINIMUM_GO, _GO_ADVICE, alternative)
+    return Tool("Go", Path(found), version, Path(found).resolve().parent.parent)
+
+
+def find_node() -> Tool:
+    """Node on PATH. Raises ArtifactError."""
+    found = shutil.which("node")
+    if not found:
+        raise _missing("Node", "no node on PATH", pins.MINIMUM_NODE, _NODE_ADVICE)
+    version = parse_version(_output(found, "--version", attempt="Looking for Node"))
+    if version < pins.MINIMUM_NODE:
+        raise _missing("Node", f"{found} is {version_text(version)}", pins.MINIMUM_NODE, _NODE_ADVICE)
+    return Tool("Node", Path(found), version, Path(found).resolve().parent.parent)
+
+
+def find_npm(node: Tool) -> Path:
+    """The npm beside a Node, else the one on PATH: Debian packs them apart. Raises ArtifactError."""
+    beside = node.executable.parent / "npm"
+    found = str(beside) if beside.exists() else shutil.which("npm")
+    if not found:
+        raise _missing("npm", f"none beside {node.executable} and none on PATH", pins.MINIMUM_NODE, _NODE_ADVICE)
+    return Path(found)
+
+
+def check_python() -> Tool:
+    """The interpreter that runs this. Raises ArtifactError where it is too old."""
+    version = sys.version_info[:3]
+    if version < pins.MINIMUM_PYTHON:
+        raise _missing("Python", f"this is {version_text(version)}", pins.MINIMUM_PYTHON, VENV_ADVICE)
+    return Tool("Python", Path(sys.executable), version, Path(sys.base_prefix))
+
+
+def _java_version(java: Path, home: Path) -> Version:
+    """Read from the JDK's `release` file, which costs no start of a virtual machine, else asked."""
+    release = home / "release"
+    if release.is_file():
+        found = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(encoding="utf-8"), re.MULTILINE)
+        if found:
+            return parse_java_version(found.group(1))
+    output = _output(str(java), "-version", attempt=f"Asking {java} for its version")
+    return parse_java_version(output)
+
+
+def _output(*arguments: str, attempt: str, env: dict[str, str] | None = None) -> str:
+    try:
+        done = subprocess.run(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+            env={**os.environ, **(env or {})},
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        remedy = f"run `{' '.join(arguments)}` and repair what it complains of"
+        raise ArtifactError(attempt, str(error), remedy) from error
+    return done.stdout
+
+
+def _missing(what: str, found: str, minimum: Version, advice: _Advice, alternative: str = "") -> ArtifactError:
+    remedy = f"install version {version_text(minimum)} or newer. {advice}"
+    if alternative:
+        remedy += f". Or: {alternative}"
+    return ArtifactError(f"Looking for {what}", found, remedy)

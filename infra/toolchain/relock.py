@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Make the lock files anew, after a version was changed.
+
+    python -m infra.toolchain.relock kafka spark iceberg-rest-catalog      # some of infra/toolchain/locks
+    python -m infra.toolchain.relock python                                # requirements/*.txt; needs uv
+
+What is locked is what the registries answer now: read the difference before you commit it.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from infra.toolchain import archives, pins
+from infra.toolchain.cache import Cache
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.facade import COMPONENTS, REACTOR
+from infra.toolchain.lock import path_of, render
+from infra.toolchain.maven import Maven, Resolved
+from infra.toolchain.process import Runner
+from infra.toolchain.progress import PlainProgress, Progress
+from infra.toolchain.venvs import ENVIRONMENTS, REQUIREMENTS
+
+PYTHON = "python"
+_DISTRIBUTIONS = tuple(c.name for c in pins.COMPONENTS.values() if isinstance(c, pins.DistributionComponent))
+_LOCKED = ("build", *ENVIRONMENTS, *_DISTRIBUTIONS)
+_HEADER = "# SPDX-License-Identifier: Apache-2.0\n# Made by `python -m infra.toolchain.relock python`.\n"
+_UV = ("pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate")
+
+
+def relock(name: str, cache: Cache, progress: Progress) -> list[Path]:
+    """Lock a Maven component, or with `python` the requirement files; returns what was written."""
+    if name == PYTHON:
+        return relock_requirements()
+    if name not in COMPONENTS:
+        known = ", ".join(sorted(COMPONENTS | {PYTHON}))
+        raise ArtifactError("Locking", f"unknown: {name}", f"choose from {known}")
+    runner = Runner(cache.tmp)
+    maven = Maven(cache, runner)
+    with cache.lock(progress.note), cache.staging(f"relock-{name}") as staged:
+        progress.start(name, "resolving with Maven")
+        lock = maven.hashes(_resolve(name, maven, staged, progress))
+    path_of(name).write_text(render(lock), encoding="utf-8")
+    return [path_of(name)]
+
+
+def relock_requirements() -> list[Path]:
+    """Resolve all requirement files together, so that they agree, then write one lock for each.
+
+    The lock of `test` leaves out what the environments that it sees have.
+    """
+    written = []
+    together = REQUIREMENTS / ".together.txt"
+    sources = [REQUIREMENTS / f"{name}.in" for name in _LOCKED]
+    try:
+        _compile(sources, together, [])
+        for name in _LOCKED:
+            path = REQUIREMENTS / f"{name}.txt"
+            _compile([REQUIREMENTS / f"{name}.in"], path, ["--constraints", str(together)])
+            environment = ENVIRONMENTS.get(name)
+            seen = {_package(b) for e in (environment.sees if environment else ()) for b in _blocks(e.name)}
+            kept = [block for block in _blocks(name) if _package(block) not in seen]
+            path.write_text(_HEADER + "".join(kept), encoding="utf-8")
+            written.append(path)
+    finally:
+        together.unlink(missing_ok=True)
+    return written
+
+
+def _resolve(name: str, maven: Maven, staged: Path, progress: Progress) -> Resolved:
+    component = pins.COMPONENTS[name]
+    if isinstance(component, pins.ProjectComponent):
+        return maven.build(component, REACTOR, lambda text: progress.update(name, text), staged)
+    if isinstance(component, pins.ArchiveComponent):
+        component = archives.all_jars(component)
+    if isinstance(component, pins.DistributionComponent):
+        component = component.jars
+    return maven.resolve([component], lambda text: progress.update(name, text))[name]
+
+
+def _compile(sources: list[Path], output: Path, extra: list[str]) -> None:
+    attempt = f"Resolving {', '.join(source.name for source in sources)}"
+    uv = shutil.which("uv")
+    if not uv:
+        raise ArtifactError(attempt, "no uv on PATH", "`pip install uv` and put it on PATH")
+    minimum = ".".join(map(str, pins.MINIMUM_PYTHON))
+    arguments = [uv, *_UV, "--python-version", minimum, *extra, "--output-file", str(output)]
+    done = subprocess.run(
+        [*arguments, *map(str, sources)], capture_output=True, text=True, cwd=REQUIREMENTS, check=False
+    )
+    if done.returncode != 0:
+        raise ArtifactError(attempt, "uv found no solution", "change the pins that it names", done.stderr)
+
+
+def _blocks(name: str) -> list[str]:
+    """The entries of a lock file: a pinned package with the lines of its hashes."""
+    blocks: list[str] = []
+    for line in (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines(keepends=True):
+        if line.startswith(" "):
+            blocks[-1] += line
+        elif not line.startswith("#"):
+            blocks.append(line)
+    return blocks
+
+
+def _package(block: str) -> str:
+    return block.split("==")[0]
+
+
+def main(names: list[str]) -> int:
+    progress = PlainProgress(sys.stderr)
+    try:
+        cache = Cache.open()
+        for name in names:
+            for path in relock(name, cache, progress):
+                print(path)
+    except ArtifactError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reader of the files that users add to the project: connectors, Spark jobs and Flink SQL."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from infra.errors import LabError
+
+CONNECTOR_FOLDER = "jobs/connect"
+SPARK_FOLDER = "jobs/spark"
+FLINK_FOLDER = "jobs/flink/sql"
+
+CONNECTOR_SUFFIX = ".json"
+SPARK_SUFFIX = ".py"
+FLINK_SUFFIX = ".sql"
+
+
+class UserFileError(LabError):
+    """A file of the user's cannot be used; the message begins with its path in the project."""
+
+
+@dataclass(frozen=True)
+class UserFiles:
+    """Text of each user file by file name, one mapping per folder."""
+
+    connectors: Mapping[str, str] = field(default_factory=dict)
+    spark: Mapping[str, str] = field(default_factory=dict)
+    flink: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_USER_FILES = UserFiles()
+"""A project without files of the user."""
+
+
+def read_user_files(project: Path) -> UserFiles:
+    """Read every user file of the checkout `project`; a missing folder has no files.
+
+    Raises:
+        UserFileError: a file cannot be read as UTF-8 text.
+    """
+    return UserFiles(
+        connectors=_texts(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
+        spark=_texts(project, SPARK_FOLDER, SPARK_SUFFIX),
+        flink=_texts(project, FLINK_FOLDER, FLINK_SUFFIX),
+    )
+
+
+def _texts(project: Path, folder: str, suffix: str) -> dict[str, str]:
+    return {path.name: _text(path, folder) for path in sorted((project / folder).glob(f"*{suffix}"))}
+
+
+def _text(path: Path, folder: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserFileError(f"{folder}/{path.name} cannot be read: {error}") from error
