@@ -61,7 +61,7 @@ def lab(
         files: the user's own connectors, Spark jobs and Flink SQL.
 
     Raises:
-        UserFileError: one of the x
+        UserFileError: one of the files cannot be used.
     """
     kits = _kits_lab(site, settings, files.connectors)
     with_sql = _with_sql_jobs(kits, site, files.flink) if settings.flink else kits

@@ -9,7 +9,7 @@ from infra.catalog import lab
 from infra.project import PROJECT
 from infra.services.connect.user_connectors import names, own_connectors
 from infra.settings import Settings
-from infra.user_files import UserFileError, read_user_files
+from infra.user_files import UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import ElsewhereSite
 
 SITE = ElsewhereSite()
@@ -93,10 +93,10 @@ def test_names_that_cannot_be_and_names_that_are_taken_are_refused():
 
 
 def test_files_come_into_the_lab_and_stop_it_where_they_are_wrong():
-    made = lab(SITE, Settings(), {"copy.json": json.dumps(SINK)})
+    made = lab(SITE, Settings(), UserFiles(connectors={"copy.json": json.dumps(SINK)}))
     assert made.connectors[-1].name == "copy"
     with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json"):
-        lab(SITE, Settings(), {"copy.json": "{"})
+        lab(SITE, Settings(), UserFiles(connectors={"copy.json": "{"}))
 
 
 def test_files_are_read_from_their_folder(tmp_path):

@@ -9,7 +9,7 @@ from pulumi.runtime import rpc
 
 from infra.project import PROJECT
 from infra.provider.inputs import Inputs
-from infra.provider.kinds import KINDS
+from infra.targets.kinds import KINDS
 from infra.provider.protocol import UNKNOWN
 
 CLIENTS = {"boto3", "botocore", "confluent_kafka", "docker", "httpx", "psycopg"}
