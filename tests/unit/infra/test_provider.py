@@ -9,8 +9,8 @@ from pulumi.runtime import rpc
 
 from infra.project import PROJECT
 from infra.provider.inputs import Inputs
-from infra.targets.kinds import KINDS
 from infra.provider.protocol import UNKNOWN
+from infra.targets.kinds import KINDS
 
 CLIENTS = {"boto3", "botocore", "confluent_kafka", "docker", "httpx", "psycopg"}
 """What the kinds talk with."""
