@@ -64,7 +64,7 @@ class ConnectSchemaReaderTest {
 
   @ParameterizedTest
   @MethodSource("types")
-  void callsTypesByTheirMeaning(final Schema schema, final String type) {
+  void namesTypesByTheirMeaning(final Schema schema, final String type) {
     assertThat(ConnectSchemaReader.field("x", schema)).isEqualTo(Field.of("x", type));
   }
 
@@ -92,13 +92,13 @@ class ConnectSchemaReaderTest {
   }
 
   @Test
-  void hasNoFieldsWhereThereIsNoStruct() {
+  void returnsNoFieldsForOtherTypes() {
     assertThat(ConnectSchemaReader.fields(null)).isEmpty();
     assertThat(ConnectSchemaReader.fields(Schema.STRING_SCHEMA)).isEmpty();
   }
 
   @Test
-  void cutsASchemaThatContainsItself() {
+  void truncatesRecursiveSchemas() {
     final Field node = ConnectSchemaReader.field("node", RecursiveSchema.node());
     assertThat(node.fields().get(0)).isEqualTo(Field.of("value", "int32"));
     assertThat(node.fields().get(1)).isEqualTo(Field.of("next", "struct<...>"));
@@ -106,7 +106,7 @@ class ConnectSchemaReaderTest {
   }
 
   @Test
-  void cutsASchemaOfAMillionPaths() {
+  void limitsTheNumberOfFields() {
     Schema schema = Schema.STRING_SCHEMA;
     for (int level = 0; level < 20; level++) {
       schema = SchemaBuilder.struct().field("left", schema).field("right", schema).build();

@@ -23,8 +23,8 @@ import org.apache.kafka.connect.sink.SinkRecord;
 import org.junit.jupiter.api.Test;
 
 /**
- * The same truth for change events: what changes with a part of the input, in updates or in
- * deletes, is what is said to come from it.
+ * Perturbation test of Debezium's transforms: an output column changes with an input column, in
+ * updates or deletes, exactly if the chain's symbolic result names that origin.
  */
 class DebeziumTransformPerturbationTest {
   private static final int CHAINS = Integer.getInteger("chains", 1_000);
@@ -33,7 +33,7 @@ class DebeziumTransformPerturbationTest {
   private static final List<String> MODES =
       List.of("drop", "tombstone", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone");
 
-  /** A change event with a row, whose parts can be given other values. */
+  /** Change events of a random table. Each part of an event can be perturbed. */
   private static final class Events {
     private final Schema row;
     private final Schema key;
@@ -133,7 +133,7 @@ class DebeziumTransformPerturbationTest {
   }
 
   @Test
-  void saysOfEachColumnExactlyWhatItIsMadeFrom() {
+  void predictsTheOriginsOfEachColumn() {
     int columns = 0;
     for (int seed = 0; seed < CHAINS; seed++) {
       final Random random = new Random(seed);
@@ -141,7 +141,7 @@ class DebeziumTransformPerturbationTest {
       final Map<String, String> config = config(random);
       columns += check("seed " + seed + " " + config, events, config);
     }
-    assertThat(columns).as("columns that were looked at").isGreaterThan(CHAINS);
+    assertThat(columns).as("checked columns").isGreaterThan(CHAINS);
   }
 
   private static Map<String, String> config(final Random random) {
@@ -157,11 +157,11 @@ class DebeziumTransformPerturbationTest {
     switch (random.nextInt(4)) {
       case 0 -> chains.add(ICEBERG, Map.of("cdc.target.pattern", "{db}_x.{table}"));
       case 1 -> {
-        // The change event as it is.
+        // The chain receives the entire change event.
       }
       default -> chains.add(DEBEZIUM + "ExtractNewRecordState", unwrap(random));
     }
-    return chains.addSome(random.nextInt(3)).config();
+    return chains.addRandomTransforms(random.nextInt(3)).config();
   }
 
   private static Map<String, String> unwrap(final Random random) {
@@ -188,18 +188,18 @@ class DebeziumTransformPerturbationTest {
             SymbolicRecord.initial("shop.public.orders"), events.key, events.envelope);
     final List<SymbolicRecord> branches =
         TransformChain.of(config, Set.of()).apply(start.withValue(start.value(), false));
-    final Map<String, Set<Contribution>> said = said(branches);
+    final Map<String, Set<Contribution>> predicted = predicted(branches);
     final Map<Origin, Set<String>> found = new HashMap<>();
     for (final String op : List.of("u", "d")) {
       real.apply(events.record(op, null))
-          .ifPresent(output -> observe(what, events, real, op, output, said, found));
+          .ifPresent(output -> observe(what, events, real, op, output, predicted, found));
     }
     for (final Map.Entry<Origin, Set<String>> changes : found.entrySet()) {
       assertThat(changes.getValue())
           .as("%s: columns that change with %s", what, changes.getKey())
-          .isEqualTo(pathsFrom(changes.getKey(), said));
+          .isEqualTo(pathsFrom(changes.getKey(), predicted));
     }
-    return found.isEmpty() ? 0 : said.size();
+    return found.isEmpty() ? 0 : predicted.size();
   }
 
   private static void observe(
@@ -208,11 +208,11 @@ class DebeziumTransformPerturbationTest {
       final KafkaTransformChain real,
       final String op,
       final SinkRecord output,
-      final Map<String, Set<Contribution>> said,
+      final Map<String, Set<Contribution>> predicted,
       final Map<Origin, Set<String>> found) {
     final Map<String, Object> before = leaves(output);
     if (output.value() != null) {
-      assertThat(said.keySet()).as(what).containsAll(before.keySet());
+      assertThat(predicted.keySet()).as(what).containsAll(before.keySet());
     }
     for (final Origin origin : events.origins()) {
       final SinkRecord changed = real.apply(events.record(op, origin)).orElseThrow();
@@ -229,19 +229,19 @@ class DebeziumTransformPerturbationTest {
 
   private static Map<String, Object> leaves(final SinkRecord record) {
     final Map<String, Object> leaves = new HashMap<>(RandomSchemas.flat("key", record.key()));
-    // Around no value a transform puts a map, which has no schema and nothing in it either.
+    // HoistField wraps null in a map without schema and content.
     if (record.value() instanceof Struct || record.valueSchema() != null) {
       leaves.putAll(RandomSchemas.flat("value", record.value()));
     }
-    // A struct that is not there has no fields that could be compared.
+    // Fields of a null struct cannot be compared.
     leaves.values().removeIf(Objects::isNull);
     return leaves;
   }
 
   private static Set<String> pathsFrom(
-      final Origin origin, final Map<String, Set<Contribution>> said) {
+      final Origin origin, final Map<String, Set<Contribution>> predicted) {
     final Set<String> paths = new TreeSet<>();
-    said.forEach(
+    predicted.forEach(
         (path, from) -> {
           if (from.stream().anyMatch(c -> c.origin().equals(origin) && !c.masking())) {
             paths.add(path);
@@ -250,21 +250,23 @@ class DebeziumTransformPerturbationTest {
     return paths;
   }
 
-  private static Map<String, Set<Contribution>> said(final List<SymbolicRecord> branches) {
-    final Map<String, Set<Contribution>> said = new TreeMap<>();
+  private static Map<String, Set<Contribution>> predicted(final List<SymbolicRecord> branches) {
+    final Map<String, Set<Contribution>> predicted = new TreeMap<>();
     for (final SymbolicRecord branch : branches) {
-      collect("key", branch.key(), said);
-      collect("value", branch.value(), said);
+      collect("key", branch.key(), predicted);
+      collect("value", branch.value(), predicted);
     }
-    return said;
+    return predicted;
   }
 
   private static void collect(
-      final String path, final SymbolicValue value, final Map<String, Set<Contribution>> said) {
+      final String path,
+      final SymbolicValue value,
+      final Map<String, Set<Contribution>> predicted) {
     if (value instanceof final StructValue struct) {
-      struct.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
+      struct.fields().forEach((name, field) -> collect(path + "/" + name, field, predicted));
     } else if (value instanceof final Leaf leaf) {
-      said.computeIfAbsent(path, key -> new TreeSet<>()).addAll(leaf.contributions());
+      predicted.computeIfAbsent(path, key -> new TreeSet<>()).addAll(leaf.contributions());
     }
   }
 }

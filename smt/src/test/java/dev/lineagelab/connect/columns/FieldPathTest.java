@@ -14,7 +14,7 @@ class FieldPathTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"a", "a.b", "a.b.c", "`a.b`.c", "a.`b.c`", "`a`", "a.", ".a", "`a`b`.c", "a`b.c"})
-  void readsPathsAsKafkaDoes(final String path) {
+  void parsesPathsLikeKafka(final String path) {
     final SingleFieldPath kafka = new SingleFieldPath(path, FieldSyntaxVersion.V2);
     assertThat(kafka.toString())
         .isEqualTo(
@@ -22,7 +22,7 @@ class FieldPathTest {
   }
 
   @Test
-  void refusesABacktickThatIsNotClosed() {
+  void rejectsAnUnclosedBacktick() {
     assertThatThrownBy(() -> FieldPath.parse("`a.b"))
         .isInstanceOf(UnusableOptionException.class)
         .hasMessageContaining("backtick");

@@ -11,7 +11,7 @@ import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 import org.apache.kafka.connect.transforms.predicates.Predicate;
 
-/** The transforms of a configuration themselves, applied as Connect's worker does. */
+/** Real transforms of a configuration, applied as by a Connect worker. */
 final class KafkaTransformChain {
   private final List<Step> steps = new ArrayList<>();
 
@@ -61,7 +61,7 @@ final class KafkaTransformChain {
     }
   }
 
-  /** What becomes of a record; empty if it is dropped or a transform fails on it. */
+  /** Return the resulting record; empty if it is dropped or a transform fails. */
   Optional<SinkRecord> apply(final SinkRecord record) {
     SinkRecord current = record;
     for (final Step step : steps) {

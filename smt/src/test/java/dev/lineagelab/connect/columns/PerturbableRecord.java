@@ -9,7 +9,7 @@ import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** A record of which each part can be given another value. */
+/** Record in which the value of each part can be changed. */
 record PerturbableRecord(Schema keySchema, Schema valueSchema, boolean isTombstone) {
   private static final int CHANGE = 60;
 

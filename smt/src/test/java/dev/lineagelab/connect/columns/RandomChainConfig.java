@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Random configurations of chains, of which most can be run on records of {@link RandomSchemas}.
+ * Random configurations of transform chains, most of which accept records of {@link RandomSchemas}.
  */
 final class RandomChainConfig {
   private static final String KAFKA = "org.apache.kafka.connect.transforms.";
-  private static final List<String> MORE_NAMES =
+  private static final List<String> FIELD_NAMES =
       List.of("a", "b", "c", "d", "e", "x", "y", "a_b", "b.a");
 
   private final Random random;
@@ -25,7 +25,7 @@ final class RandomChainConfig {
     this.withPredicates = withPredicates;
   }
 
-  /** Adds a transform. */
+  /** Add a transform. */
   RandomChainConfig add(final String className, final Map<String, String> options) {
     final String alias = "t" + aliases.size();
     aliases.add(alias);
@@ -38,19 +38,19 @@ final class RandomChainConfig {
     return this;
   }
 
-  /** The configuration. */
+  /** Return the configuration. */
   Map<String, String> config() {
     config.put("transforms", String.join(",", aliases));
     return config;
   }
 
-  /** The transforms of a configuration in their order. */
+  /** Return the aliases of a configuration, in order. */
   static List<String> aliases(final Map<String, String> config) {
     return List.of(config.get("transforms").split(","));
   }
 
-  /** Adds some of Kafka's transforms. */
-  RandomChainConfig addSome(final int count) {
+  /** Add random transforms of Kafka and Iceberg. */
+  RandomChainConfig addRandomTransforms(final int count) {
     for (int i = 0; i < count; i++) {
       addOne();
     }
@@ -170,10 +170,10 @@ final class RandomChainConfig {
   }
 
   private String name() {
-    return MORE_NAMES.get(random.nextInt(MORE_NAMES.size()));
+    return FIELD_NAMES.get(random.nextInt(FIELD_NAMES.size()));
   }
 
-  /** Sometimes a swap; fields of either name may be there or not. */
+  /** Return two renames, sometimes a swap; the fields may or may not exist. */
   private String renames() {
     final String one = name();
     final String other = name();

@@ -14,7 +14,7 @@ import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.data.Timestamp;
 
-/** Random schemas, and values for them of which each leaf is a number that no other leaf is. */
+/** Random schemas, and values in which each leaf has a unique number. */
 final class RandomSchemas {
   static final List<String> NAMES = List.of("a", "b", "c", "d", "e");
   private static final int DEPTH = 2;
@@ -25,7 +25,7 @@ final class RandomSchemas {
     this.random = random;
   }
 
-  /** A struct, sometimes something else. */
+  /** Return a struct schema, sometimes another type. */
   Schema schema() {
     return random.nextInt(8) == 0 ? leaf() : struct(0, null);
   }
@@ -58,7 +58,7 @@ final class RandomSchemas {
     };
   }
 
-  /** The paths of what has no fields; of a schema without fields, the empty one. */
+  /** Return the paths of all fields without nested fields; the empty path for other schemas. */
   static List<List<String>> leaves(final Schema schema) {
     if (schema.type() != Schema.Type.STRUCT) {
       return List.of(List.of());
@@ -74,7 +74,7 @@ final class RandomSchemas {
     return paths;
   }
 
-  /** A value whose leaves are these numbers. */
+  /** Return a value with the given leaves. */
   static Object value(final Schema schema, final Map<List<String>, Integer> numbers) {
     return value(schema, List.of(), numbers);
   }
@@ -109,7 +109,10 @@ final class RandomSchemas {
     };
   }
 
-  /** The leaves of a value as text, by their paths with slashes: names have dots. */
+  /**
+   * Return the leaves of a value by path. Steps are separated by slashes, because names contain
+   * dots.
+   */
   static Map<String, Object> flat(final String root, final Object value) {
     final Map<String, Object> found = new LinkedHashMap<>();
     flat(root, value, found);
@@ -126,7 +129,7 @@ final class RandomSchemas {
     }
   }
 
-  /** Different numbers for all leaves, in their order. */
+  /** Return a unique number for each leaf, ascending in schema order. */
   static Map<List<String>, Integer> numbers(final Schema schema, final int first) {
     final Map<List<String>, Integer> numbers = new HashMap<>();
     int next = first;

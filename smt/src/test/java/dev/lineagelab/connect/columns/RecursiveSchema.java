@@ -8,11 +8,14 @@ import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
-/** A struct that contains itself, as converters make it of recursive Avro: looked up when asked. */
+/**
+ * Recursive struct schema, as converters create it from recursive Avro: the nested schema is
+ * resolved lazily.
+ */
 public final class RecursiveSchema {
   private RecursiveSchema() {}
 
-  /** With a number, a struct of the same kind, and many of them. */
+  /** Return a node with a number, another node, and an array of nodes. */
   public static Schema node() {
     final Schema[] node = new Schema[1];
     final Schema later =

@@ -24,52 +24,54 @@ import org.apache.kafka.connect.sink.SinkRecord;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs random chains of the real transforms, changes one part of the input after the other, and
- * sees which parts of the output change: exactly those that the chain, evaluated without running
- * it, says to come from it.
+ * Perturbation test of the transform chain: runs random chains of the real transforms, changes one
+ * part of the input at a time, and compares the changed parts of the output with the origins that
+ * the symbolic evaluation predicts.
  */
 class TransformChainPerturbationTest {
   private static final int CHAINS = Integer.getInteger("chains", 2_000);
 
-  /** Why a column may be unknown to one who has seen the schema at the end only. */
-  private static final Pattern NOT_TOLD_BY_NAMES =
+  /**
+   * Accepted reasons for an unknown column if the schema was observed at the end of the chain only.
+   */
+  private static final Pattern UNKNOWN_BY_FLATTENING =
       Pattern.compile("Fields were flattened .*|Too many transforms depend .*");
 
-  /** Why a column may be unknown to one who knows the whole input. */
-  private static final Pattern NOT_TOLD_BY_TOPIC =
+  /** Accepted reasons for an unknown column if the entire input is known. */
+  private static final Pattern UNKNOWN_BY_ROUTING =
       Pattern.compile("A router decides on a topic that has the record's time in it\\.");
 
   /**
-   * What a record may be where its schema was seen.
+   * Symbolic records at the place where the schema was observed.
    *
-   * @param isDecided whether it depended on nothing what the transforms before did
+   * @param isDecided true if the transforms before did not depend on the record
    */
   private record Seen(List<SymbolicRecord> branches, boolean isDecided) {}
 
   @Test
-  void saysOfEachColumnExactlyWhatItIsMadeFrom() {
+  void predictsTheOriginsOfEachColumn() {
     int run = 0;
     for (int seed = 0; seed < CHAINS; seed++) {
       final Random random = new Random(seed);
       final PerturbableRecord input = input(random);
       final Map<String, String> config =
-          new RandomChainConfig(random, false).addSome(1 + random.nextInt(5)).config();
+          new RandomChainConfig(random, false).addRandomTransforms(1 + random.nextInt(5)).config();
       run += check("seed " + seed + " " + config, input, config);
     }
-    assertThat(run).as("chains that let their record through").isGreaterThan(CHAINS / 4);
+    assertThat(run).as("chains that pass their record").isGreaterThan(CHAINS / 4);
   }
 
   @Test
-  void saysItOfTransformsWithPredicatesToo() {
+  void predictsTheOriginsWithPredicates() {
     int run = 0;
     for (int seed = 0; seed < CHAINS; seed++) {
       final Random random = new Random(seed);
       final PerturbableRecord input = input(random);
       final Map<String, String> config =
-          new RandomChainConfig(random, true).addSome(1 + random.nextInt(5)).config();
+          new RandomChainConfig(random, true).addRandomTransforms(1 + random.nextInt(5)).config();
       run += check("seed " + seed + " " + config, input, config);
     }
-    assertThat(run).as("chains that let their record through").isGreaterThan(CHAINS / 4);
+    assertThat(run).as("chains that pass their record").isGreaterThan(CHAINS / 4);
   }
 
   private static PerturbableRecord input(final Random random) {
@@ -122,7 +124,7 @@ class TransformChainPerturbationTest {
     }
   }
 
-  /** Where a predicate looks at what only the record tells, nothing that can be is left out. */
+  /** Check that the branches of an undecided predicate cover every change. */
   private static void checkAnyOf(
       final String what,
       final PerturbableRecord input,
@@ -131,12 +133,12 @@ class TransformChainPerturbationTest {
       final List<SymbolicRecord> branches) {
     final Map<String, Object> before = leaves(output);
     for (final Origin origin : input.origins()) {
-      final Set<String> said = new TreeSet<>();
-      branches.forEach(branch -> said.addAll(pathsFrom(origin, said(branch))));
+      final Set<String> predicted = new TreeSet<>();
+      branches.forEach(branch -> predicted.addAll(pathsFrom(origin, predicted(branch))));
       real.apply(input.record(origin))
           .ifPresent(
               changed ->
-                  assertThat(said)
+                  assertThat(predicted)
                       .as("%s: columns that change with %s", what, origin)
                       .containsAll(changes(before, leaves(changed))));
     }
@@ -161,9 +163,9 @@ class TransformChainPerturbationTest {
       final SinkRecord output,
       final SymbolicRecord state) {
     final Map<String, Object> before = leaves(output);
-    final Map<String, SymbolicValue> said = said(state);
-    final Set<String> unknown = unknown(what, said);
-    said.keySet().removeAll(unknown);
+    final Map<String, SymbolicValue> predicted = predicted(state);
+    final Set<String> unknown = unknown(what, predicted);
+    predicted.keySet().removeAll(unknown);
     for (final Origin origin : input.origins()) {
       final Optional<SinkRecord> changed = real.apply(input.record(origin));
       if (changed.isEmpty()) {
@@ -173,25 +175,26 @@ class TransformChainPerturbationTest {
       changes.removeAll(unknown);
       assertThat(changes)
           .as("%s: columns that change with %s", what, origin)
-          .isEqualTo(pathsFrom(origin, said));
+          .isEqualTo(pathsFrom(origin, predicted));
     }
-    said.forEach(
+    predicted.forEach(
         (path, value) -> checkIdentity(what + ": " + path, input, before.get(path), value));
   }
 
-  private static Set<String> unknown(final String what, final Map<String, SymbolicValue> said) {
+  private static Set<String> unknown(
+      final String what, final Map<String, SymbolicValue> predicted) {
     final Set<String> unknown = new TreeSet<>();
-    said.forEach(
+    predicted.forEach(
         (path, value) -> {
           if (value instanceof final Unknown found) {
-            assertThat(found.reason()).as("%s: %s", what, path).matches(NOT_TOLD_BY_TOPIC);
+            assertThat(found.reason()).as("%s: %s", what, path).matches(UNKNOWN_BY_ROUTING);
             unknown.add(path);
           }
         });
     return unknown;
   }
 
-  /** What is said to be the same value is. */
+  /** Check that a value predicted to be an unchanged copy equals its origin. */
   private static void checkIdentity(
       final String what,
       final PerturbableRecord input,
@@ -212,10 +215,11 @@ class TransformChainPerturbationTest {
     }
   }
 
-  /** Those that are said to come from a part of the input; of unknown ones it is not denied. */
-  private static Set<String> pathsFrom(final Origin origin, final Map<String, SymbolicValue> said) {
+  /** Return the paths predicted to come from an origin; includes untraced paths. */
+  private static Set<String> pathsFrom(
+      final Origin origin, final Map<String, SymbolicValue> predicted) {
     final Set<String> paths = new TreeSet<>();
-    said.forEach(
+    predicted.forEach(
         (path, value) -> {
           final boolean isFrom =
               !(value instanceof final Leaf leaf)
@@ -229,8 +233,8 @@ class TransformChainPerturbationTest {
   }
 
   /**
-   * A schema is seen at one place of the chain only. Less may be known then, but what is said is
-   * the same.
+   * Check the prediction from a schema that was observed at one place only: it may contain more
+   * unknown columns, but never other origins.
    */
   private static void checkSeenAt(
       final int place,
@@ -247,14 +251,14 @@ class TransformChainPerturbationTest {
     final SymbolicRecord refined =
         SchemaRefinement.refine(
             SymbolicRecord.anyOf(seen.branches), output.keySchema(), output.valueSchema());
-    final Map<String, SymbolicValue> expected = said(state);
-    said(refined)
+    final Map<String, SymbolicValue> expected = predicted(state);
+    predicted(refined)
         .forEach(
             (path, value) -> {
               final String which = what + ", seen at " + place + ": " + path;
               if (value instanceof final Unknown unknown) {
                 if (!(expected.get(path) instanceof Unknown)) {
-                  assertThat(unknown.reason()).as(which).matches(NOT_TOLD_BY_NAMES);
+                  assertThat(unknown.reason()).as(which).matches(UNKNOWN_BY_FLATTENING);
                 }
               } else {
                 final Set<Origin> found = origins(value);
@@ -307,19 +311,19 @@ class TransformChainPerturbationTest {
     return leaves;
   }
 
-  private static Map<String, SymbolicValue> said(final SymbolicRecord state) {
-    final Map<String, SymbolicValue> said = new TreeMap<>();
-    collect("key", state.key(), said);
-    collect("value", state.value(), said);
-    return said;
+  private static Map<String, SymbolicValue> predicted(final SymbolicRecord state) {
+    final Map<String, SymbolicValue> predicted = new TreeMap<>();
+    collect("key", state.key(), predicted);
+    collect("value", state.value(), predicted);
+    return predicted;
   }
 
   private static void collect(
-      final String path, final SymbolicValue value, final Map<String, SymbolicValue> said) {
+      final String path, final SymbolicValue value, final Map<String, SymbolicValue> predicted) {
     if (value instanceof final StructValue struct) {
-      struct.fields().forEach((name, field) -> collect(path + "/" + name, field, said));
+      struct.fields().forEach((name, field) -> collect(path + "/" + name, field, predicted));
     } else if (!(value instanceof SymbolicValue.Absent)) {
-      said.put(path, value);
+      predicted.put(path, value);
     }
   }
 }

@@ -34,7 +34,7 @@ class TransformChainTest {
   }
 
   @Test
-  void knowsTransformsWithoutTheirPackage() {
+  void acceptsSimpleClassNames() {
     final List<SymbolicRecord> branches =
         run(
             config(
@@ -49,7 +49,7 @@ class TransformChainTest {
       "org.apache.iceberg.connect.transforms.KafkaMetadataTransform";
 
   @Test
-  void tellsBothWhereATransformMayHaveTheOptionsOfAnother() {
+  void reportsBothResultsOfSharedOptions() {
     final List<SymbolicRecord> branches =
         run(
             config(
@@ -66,7 +66,7 @@ class TransformChainTest {
   }
 
   @Test
-  void leavesOutWaysThatCannotHaveLedToWhatWasSeen() {
+  void discardsBranchesThatContradictTheObservedSchema() {
     final SymbolicRecord record =
         SymbolicRecord.anyOf(
             TransformChain.of(
@@ -85,7 +85,7 @@ class TransformChainTest {
   }
 
   @Test
-  void hasOneWayWhereAllTransformsOfAClassHaveTheSameOptions() {
+  void mergesTransformsWithEqualOptions() {
     final List<SymbolicRecord> branches =
         run(
             config(
@@ -112,7 +112,7 @@ class TransformChainTest {
           .build();
 
   @Test
-  void takesAFieldWithANewNameForTheOldOneThoughAnotherMayHaveHadThatName() {
+  void tracesARenameOntoAnExistingName() {
     final SymbolicRecord start =
         SymbolicRecord.initial("t").withSchemaSides(SymbolicRecord.Side.ofSchemas(null, NAMES));
     final List<SymbolicRecord> branches =
@@ -126,7 +126,7 @@ class TransformChainTest {
   }
 
   @Test
-  void doesNotGuessWhichOfTwoFieldsHasANameWhereThereMayBeNoSchema() {
+  void reportsAmbiguousRenamesAsUnknownWithoutSchema() {
     final SymbolicRecord record =
         TransformChain.of(SWAPPED_THEN_RENAMED, Set.of(OWN))
             .apply(SymbolicRecord.initial("t"))
@@ -137,7 +137,7 @@ class TransformChainTest {
   }
 
   @Test
-  void knowsThatAStructCanBeLeftWithoutFields() {
+  void acceptsAStructWithoutFields() {
     final Schema empty = SchemaBuilder.struct().build();
     final SymbolicRecord record =
         run(config(
@@ -149,7 +149,7 @@ class TransformChainTest {
   }
 
   @Test
-  void doesNotMissValuesInTombstones() {
+  void leavesTombstonesWithoutColumns() {
     final SymbolicRecord tombstone =
         SymbolicRecord.initial("t").withValue(SymbolicValue.ABSENT, true);
     assertThat(SchemaRefinement.refine(tombstone, null, SCHEMA)).isEqualTo(tombstone);
@@ -160,7 +160,7 @@ class TransformChainTest {
   }
 
   @Test
-  void saysOnWhichHeaderItDependsThatARecordGetsThrough() {
+  void reportsTheHeaderOfAFilter() {
     final List<SymbolicRecord> branches =
         run(
             config(
@@ -176,7 +176,7 @@ class TransformChainTest {
   }
 
   @Test
-  void dropsWhatTheTopicDecides() {
+  void dropsRecordsFilteredByTopic() {
     assertThat(
             run(
                 config(
@@ -189,7 +189,7 @@ class TransformChainTest {
   }
 
   @Test
-  void namesTheTransformBehindWhichNothingIsKnown() {
+  void namesTheUnsupportedTransform() {
     final SymbolicRecord record =
         run(config("transforms=x", "transforms.x.type=com.example.Odd")).get(0);
     assertThat(record.reasons()).singleElement().asString().contains("'x' (com.example.Odd)");
@@ -197,7 +197,7 @@ class TransformChainTest {
   }
 
   @Test
-  void doesNotGuessAnOptionThatOnlyTheWorkerResolves() {
+  void doesNotResolveConfigProviderReferences() {
     final SymbolicRecord record =
         run(config(
                 "transforms=x",
@@ -212,7 +212,7 @@ class TransformChainTest {
   }
 
   @Test
-  void takesAHashForWhatItHides() {
+  void marksHashesAsMasking() {
     final SymbolicRecord record =
         run(config(
                 "transforms=x",

@@ -24,7 +24,7 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Timestamp;
 
-/** A connector with its description, as the files beside this class have them. */
+/** Connector with its expected lineage, from the JSON files of this package. */
 record ConnectorExample(
     String title, ConnectorDefinition connector, List<ObservedTopic> topics, JsonNode expected) {
   static final DatasetNamespaces NAMES =
@@ -58,7 +58,10 @@ record ConnectorExample(
         node.has("alias") ? node.get("alias").asText() : null);
   }
 
-  /** A type by its name, or a struct by its fields; {@code @} is the name of its schema. */
+  /**
+   * Parse a schema: a type name, or an object with the fields of a struct; {@code @} is the schema
+   * name.
+   */
   private static Schema schema(final JsonNode node) {
     if (node == null || node.isNull()) {
       return null;
@@ -85,29 +88,29 @@ record ConnectorExample(
     return struct.build();
   }
 
-  ConnectorLineage describe() {
+  ConnectorLineage extract() {
     return new ConnectorLineageExtractor().describe(connector, topics, NAMES);
   }
 
-  /** A description as the files have it. */
-  static JsonNode json(final ConnectorLineage description) {
+  /** Convert lineage to the format of the JSON files. */
+  static JsonNode json(final ConnectorLineage lineage) {
     final ObjectNode node = JSON.createObjectNode();
-    names(description.inputs(), node.putArray("inputs"));
-    names(description.outputs(), node.putArray("outputs"));
+    names(lineage.inputs(), node.putArray("inputs"));
+    names(lineage.outputs(), node.putArray("outputs"));
     final ObjectNode pairs = node.putObject("pairs");
-    description.pairs().forEach(pair -> pair(pair, pairs));
+    lineage.pairs().forEach(pair -> pair(pair, pairs));
     final ObjectNode schemas = node.putObject("schemas");
-    description
+    lineage
         .schemas()
         .forEach((dataset, schema) -> schemas.set(name(dataset), fields(schema.fields())));
     final ObjectNode symlinks = node.putObject("symlinks");
-    description
+    lineage
         .symlinks()
         .forEach(
             (dataset, links) ->
                 links.forEach(
                     link -> symlinks.put(name(dataset), link.namespace() + " " + link.name())));
-    description.notes().forEach(node.putArray("notes")::add);
+    lineage.notes().forEach(node.putArray("notes")::add);
     return node;
   }
 

@@ -19,11 +19,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Answers as registries do, over HTTP: with texts that tests put under paths, or badly. */
+/** HTTP server with the API of schema registries and configurable failures. */
 final class LoopbackRegistry implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** What it does with a request. */
+  /** Response to each request. */
   enum ResponseMode {
     ANSWER,
     HANG,
@@ -34,7 +34,7 @@ final class LoopbackRegistry implements AutoCloseable {
     REDIRECT
   }
 
-  /** A request as it came. */
+  /** Received request. */
   record Request(String path, String authorization) {}
 
   final List<Request> requests = new CopyOnWriteArrayList<>();
@@ -55,7 +55,7 @@ final class LoopbackRegistry implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort();
   }
 
-  /** Puts versions of a subject where Confluent's API has them; ids are a hundred more. */
+  /** Register versions of a subject in Confluent's API; schema ids are version + 100. */
   void confluent(final String subject, final String... schemas) {
     final ArrayNode versions = JSON.createArrayNode();
     for (int version = 1; version <= schemas.length; version++) {
@@ -101,7 +101,7 @@ final class LoopbackRegistry implements AutoCloseable {
     }
   }
 
-  /** Headers at once, and then a body that does not end. */
+  /** Send the headers and the start of a body that never ends. */
   private void trickle(final HttpExchange exchange) throws IOException, InterruptedException {
     exchange.sendResponseHeaders(200, 0);
     final OutputStream body = exchange.getResponseBody();

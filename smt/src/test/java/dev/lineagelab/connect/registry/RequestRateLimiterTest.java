@@ -12,7 +12,7 @@ class RequestRateLimiterTest {
   private final RequestRateLimiter rateLimiter = new RequestRateLimiter(2, now::get);
 
   @Test
-  void givesSoManyInAnyMinute() {
+  void limitsRequestsPerSlidingMinute() {
     assertThat(rateLimiter.tryAcquire()).isZero();
     now.set(Duration.ofSeconds(40).toNanos());
     assertThat(rateLimiter.tryAcquire()).isZero();

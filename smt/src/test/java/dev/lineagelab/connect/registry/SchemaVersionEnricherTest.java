@@ -41,19 +41,19 @@ class SchemaVersionEnricherTest {
 
   private LoopbackRegistry registry;
   private SchemaVersionLookups lookups;
-  private SchemaVersionEnricher versions;
+  private SchemaVersionEnricher enricher;
 
   @BeforeEach
   void start() throws IOException {
     registry = new LoopbackRegistry();
     lookups =
         new SchemaVersionLookups(10_000, List.of(Duration.ofMillis(20), Duration.ofMillis(50)));
-    versions = new SchemaVersionEnricher(lookups);
+    enricher = new SchemaVersionEnricher(lookups);
   }
 
   @AfterEach
   void stop() {
-    versions.close();
+    enricher.close();
     registry.close();
   }
 
@@ -94,8 +94,8 @@ class SchemaVersionEnricherTest {
     return new RegistrySettings(true, 10_000, Map.of());
   }
 
-  private Completed ask(final ConnectorDefinition connector, final ConnectorLineage found) {
-    return versions.complete(connector, settings(), found);
+  private Completed enrich(final ConnectorDefinition connector, final ConnectorLineage found) {
+    return enricher.complete(connector, settings(), found);
   }
 
   private ConnectorLineage await(
@@ -103,10 +103,10 @@ class SchemaVersionEnricherTest {
       final ConnectorLineage found,
       final Predicate<Completed> is)
       throws InterruptedException {
-    Completed now = ask(connector, found);
+    Completed now = enrich(connector, found);
     while (!is.test(now)) {
       Thread.sleep(5);
-      now = ask(connector, found);
+      now = enrich(connector, found);
     }
     return now.description();
   }
@@ -119,12 +119,12 @@ class SchemaVersionEnricherTest {
     return registered(now.description()) != null;
   }
 
-  private static boolean isGivenUp(final Completed now) {
+  private static boolean hasNotes(final Completed now) {
     return !now.description().notes().isEmpty();
   }
 
   @Test
-  void takesTheVersionThatHasTheColumns() throws InterruptedException {
+  void findsTheVersionWithTheObservedColumns() throws InterruptedException {
     registry.confluent("orders-value", avro(ID), avro(ID, NAME), avro(ID, Field.of("x", "string")));
     final ConnectorLineage found =
         await(confluentSink(), description(ID, NAME, KEY), x -> isFound(x));
@@ -134,7 +134,7 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void tellsColumnsOfAnotherTypeFromThoseThatWereSeen() throws InterruptedException {
+  void distinguishesVersionsByColumnType() throws InterruptedException {
     registry.confluent("orders-value", avro(Field.of("id", "string")), avro(ID));
     final ConnectorLineage found =
         await(confluentSink(), description(Field.of("id", "string")), x -> isFound(x));
@@ -142,7 +142,7 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void takesValuesThatAreNoStructs() throws InterruptedException {
+  void findsVersionsOfScalarValues() throws InterruptedException {
     registry.confluent("orders-value", "\"long\"", "\"string\"");
     final Field value = Field.of("_value", "string");
     final ConnectorLineage found = await(confluentSink(), description(value, KEY), x -> isFound(x));
@@ -150,22 +150,22 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void saysThatSchemasOfAnotherKindAreNotCompared() throws InterruptedException {
+  void notesUnsupportedSchemaTypes() throws InterruptedException {
     registry.answers.put("/subjects/orders-value/versions", "[1]");
     registry.answers.put(
         "/subjects/orders-value/versions/1",
         "{\"schemaType\":\"PROTOBUF\",\"schema\":\"syntax = 3\"}");
-    final ConnectorLineage found = await(confluentSink(), description(ID), x -> isGivenUp(x));
+    final ConnectorLineage found = await(confluentSink(), description(ID), x -> hasNotes(x));
     assertThat(found.notes().get(0)).endsWith("schemas of type PROTOBUF are not compared.");
   }
 
   @Test
-  void asksOnceForEachVersionHoweverOftenItIsAsked() throws InterruptedException {
+  void readsEachVersionOnce() throws InterruptedException {
     registry.confluent("orders-value", avro(ID));
     await(confluentSink(), description(ID), x -> isFound(x));
     final int requests = registry.requests.size();
     for (int i = 0; i < 1000; i++) {
-      ask(confluentSink(), description(ID));
+      enrich(confluentSink(), description(ID));
     }
     assertThat(registry.requests).hasSize(requests).hasSize(2);
     registry.confluent("orders-value", avro(ID), avro(ID, NAME));
@@ -177,9 +177,9 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void findsAVersionThatIsRegisteredAfterTheColumnsWereSeen() throws InterruptedException {
+  void findsAVersionThatIsRegisteredLater() throws InterruptedException {
     registry.confluent("orders-value", avro(ID));
-    assertThat(ask(confluentSink(), description(ID, NAME)).isPending()).isTrue();
+    assertThat(enrich(confluentSink(), description(ID, NAME)).isPending()).isTrue();
     while (registry.requests.isEmpty()) {
       Thread.onSpinWait();
     }
@@ -189,12 +189,12 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void leavesOutWhatIsNotRegisteredAndSaysSo() throws InterruptedException {
+  void notesAMissingVersion() throws InterruptedException {
     registry.confluent("orders-value", avro(ID));
-    final ConnectorLineage found = await(confluentSink(), description(NAME), x -> isGivenUp(x));
+    final ConnectorLineage found = await(confluentSink(), description(NAME), x -> hasNotes(x));
     assertThat(registered(found)).isNull();
     assertThat(found.schemas().get(TOPIC).version())
-        .as("what the schema says of itself is none of the registry's versions")
+        .as("the Connect schema's own version is not a registry version")
         .isNull();
     assertThat(found.notes())
         .containsExactly(
@@ -206,32 +206,31 @@ class SchemaVersionEnricherTest {
   @EnumSource(
       value = ResponseMode.class,
       names = {"FAIL", "GARBAGE", "HUGE", "REDIRECT"})
-  void leavesOutWhatARegistryInABadMoodDoesNotTell(final ResponseMode mode)
-      throws InterruptedException {
+  void givesUpOnAFailingRegistry(final ResponseMode mode) throws InterruptedException {
     registry.mode = mode;
-    final ConnectorLineage found = await(confluentSink(), description(ID), x -> isGivenUp(x));
+    final ConnectorLineage found = await(confluentSink(), description(ID), x -> hasNotes(x));
     assertThat(registered(found)).isNull();
     assertThat(found.notes()).hasSize(1);
-    assertThat(registry.requests).as("one for each attempt, and no other").hasSize(3);
+    assertThat(registry.requests).as("one request per attempt").hasSize(3);
   }
 
   @ParameterizedTest
   @EnumSource(
       value = ResponseMode.class,
       names = {"HANG", "TRICKLE"})
-  void neverWaitsForARegistryThatHangs(final ResponseMode mode) {
+  void neverBlocksOnAHangingRegistry(final ResponseMode mode) {
     registry.mode = mode;
-    final Completed first = ask(confluentSink(), description(ID));
+    final Completed first = enrich(confluentSink(), description(ID));
     assertThat(first.isPending()).isTrue();
     assertThat(registered(first.description())).isNull();
     while (registry.requests.isEmpty()) {
-      assertThat(registered(ask(confluentSink(), description(ID)).description())).isNull();
+      assertThat(registered(enrich(confluentSink(), description(ID)).description())).isNull();
     }
-    versions.close();
+    enricher.close();
   }
 
   @Test
-  void endsTheWaitForARegistryThatHangs() throws Exception {
+  void timesOutOnAHangingRegistry() throws Exception {
     final RegistryHttp http =
         new RegistryHttp(Duration.ofMillis(100), new RequestRateLimiter(10, System::nanoTime));
     for (final ResponseMode mode : List.of(ResponseMode.HANG, ResponseMode.TRICKLE)) {
@@ -243,28 +242,28 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void asksNobodyWithoutARegistryOrWhereItIsSwitchedOff() {
+  void sendsNoRequestWithoutARegistryOrWhenDisabled() {
     final ConnectorDefinition json = sink(Map.of("value.converter.schemas.enable", "true"));
-    assertThat(ask(json, description(ID)).description()).isEqualTo(description(ID));
+    assertThat(enrich(json, description(ID)).description()).isEqualTo(description(ID));
     final RegistrySettings off = new RegistrySettings(false, 60, Map.of());
-    assertThat(versions.complete(confluentSink(), off, description(ID)).description())
+    assertThat(enricher.complete(confluentSink(), off, description(ID)).description())
         .isEqualTo(description(ID));
     assertThat(registry.requests).isEmpty();
   }
 
   @Test
-  void takesTheWorkersConverterOnlyWhereAConnectorHasNone() throws InterruptedException {
+  void usesTheWorkersConverterUnlessOverridden() throws InterruptedException {
     registry.confluent("orders-value", avro(ID));
     final RegistrySettings worker =
         new RegistrySettings(true, 60, Map.of("schema.registry.url", registry.url()));
     final ConnectorDefinition without =
         new ConnectorDefinition("c", ConnectorType.SINK, "com.example.Sink", Map.of(), true);
-    Completed now = versions.complete(without, worker, description(ID));
+    Completed now = enricher.complete(without, worker, description(ID));
     while (now.isPending()) {
-      now = versions.complete(without, worker, description(ID));
+      now = enricher.complete(without, worker, description(ID));
     }
     assertThat(registered(now.description()).version()).isEqualTo("1");
-    assertThat(versions.complete(sink(Map.of()), worker, description(ID)).description())
+    assertThat(enricher.complete(sink(Map.of()), worker, description(ID)).description())
         .isEqualTo(description(ID));
   }
 
@@ -280,8 +279,7 @@ class SchemaVersionEnricherTest {
 
   @ParameterizedTest
   @MethodSource("apis")
-  void speaksTheApiThatTheConverterDoes(final Map<String, String> options)
-      throws InterruptedException {
+  void usesTheApiOfTheConverter(final Map<String, String> options) throws InterruptedException {
     answerInAllApis();
     final Map<String, String> config = new HashMap<>();
     options.forEach(
@@ -313,7 +311,7 @@ class SchemaVersionEnricherTest {
   }
 
   @Test
-  void showsItsCredentialsToTheRegistryAndToNobodyElse() throws InterruptedException {
+  void sendsCredentialsToTheRegistryOnly() throws InterruptedException {
     registry.confluent("orders-value", avro(ID));
     final ConnectorDefinition connector =
         sink(
@@ -325,29 +323,29 @@ class SchemaVersionEnricherTest {
         .allMatch(request -> "Basic dXNlcjpzZWNyZXQ=".equals(request.authorization()));
     assertThat(found.toString()).doesNotContain("secret").doesNotContain("dXNlcjpzZWNyZXQ");
     registry.mode = ResponseMode.FAIL;
-    final ConnectorLineage failed = await(connector, description(NAME), x -> isGivenUp(x));
+    final ConnectorLineage failed = await(connector, description(NAME), x -> hasNotes(x));
     assertThat(failed.notes().toString()).contains("500").doesNotContain("secret");
   }
 
   @Test
-  void doesNotQuoteCredentialsThatNoHeaderCanHold() throws InterruptedException {
+  void omitsInvalidCredentialsFromNotes() throws InterruptedException {
     final Map<String, String> options =
         Map.of(
             "value.converter.schema.registry.url", registry.url(),
             "value.converter.bearer.auth.credentials.source", "STATIC_TOKEN",
             "value.converter.bearer.auth.token", "hidden\nword");
-    final ConnectorLineage found = await(sink(options), description(ID), x -> isGivenUp(x));
+    final ConnectorLineage found = await(sink(options), description(ID), x -> hasNotes(x));
     assertThat(found.notes().toString()).doesNotContain("hidden").doesNotContain("word");
   }
 
   @Test
-  void saysWhichOptionKeepsItFromAsking() {
+  void notesTheUnresolvableOption() {
     final Map<String, String> options =
         Map.of(
             "value.converter.schema.registry.url", registry.url(),
             "value.converter.basic.auth.credentials.source", "USER_INFO",
             "value.converter.basic.auth.user.info", "${file:/secrets:user}");
-    final ConnectorLineage found = ask(sink(options), description(ID)).description();
+    final ConnectorLineage found = enrich(sink(options), description(ID)).description();
     assertThat(found.notes())
         .containsExactly(
             "The registry of the value converter cannot be asked for versions:"

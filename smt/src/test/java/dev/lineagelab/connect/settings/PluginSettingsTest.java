@@ -34,7 +34,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void everyOptionIsExplained() {
+  void everyOptionHasDocumentationAndDefault() {
     assertThat(OptionDefinitions.all().configKeys().values())
         .allSatisfy(key -> assertThat(key.documentation).as(key.name).endsWith("."))
         .extracting((ConfigDef.ConfigKey key) -> key.hasDefault())
@@ -42,7 +42,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void takesTheWorkersWordForWhatIsLeftOpen() {
+  void defaultsToWorkerProperties() {
     final PluginSettings settings = settings();
     assertThat(settings.jobNamespace()).isEqualTo("lab");
     assertThat(settings.names().kafka()).isEqualTo("kafka://kafka-1:9093");
@@ -53,7 +53,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void knowsNamespacesByTheirCanonicalNames() {
+  void mapsNamespacesToCanonicalOnes() {
     final PluginSettings settings =
         settings(
             "namespaces",
@@ -67,7 +67,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void theWorkersClusterIsKnownByTheNameThatIsGivenForIt() {
+  void mapsTheWorkersClusterToTheConfiguredNamespace() {
     final PluginSettings settings = settings("namespace.kafka", "kafka://canonical:9092");
     assertThat(settings.names().kafka()).isEqualTo("kafka://canonical:9092");
     assertThat(settings.names().canonical().apply("kafka://kafka-1:9093"))
@@ -75,7 +75,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void sendsNowhereWithoutAnAddress() {
+  void disablesTheTransportWithoutUrl() {
     assertThat(PluginSettings.of(Map.of(), WorkerProperties.UNKNOWN).transport().kind())
         .isEqualTo(TransportSettings.Kind.NONE);
   }
@@ -92,7 +92,7 @@ class PluginSettingsTest {
     "namespace.kafka, kafka-1:9092",
     "namespaces, kafka://a",
   })
-  void refusesWhatMakesNoSense(final String option, final String value) {
+  void rejectsInvalidValues(final String option, final String value) {
     assertThatThrownBy(() -> settings(option, value))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining(option)
@@ -100,7 +100,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void saysWhatAKindOfTransportNeeds() {
+  void reportsMissingTransportOptions() {
     assertThatThrownBy(() -> PluginSettings.of(Map.of("transport.type", "http"), WORKER))
         .hasMessageContaining("transport.url is missing");
     assertThatThrownBy(() -> settings("transport.type", "file"))
@@ -111,7 +111,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void showsNoSecret() {
+  void omitsSecretsFromText() {
     final PluginSettings settings =
         settings(
             "transport.auth.bearer.token", "hush-1",
@@ -125,7 +125,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void sendsAKeyInTheHeaderThatIsAskedFor() {
+  void sendsTheApiKeyInTheConfiguredHeader() {
     assertThat(
             settings("transport.auth.api.key", "k", "transport.auth.api.key.header", "X-Key")
                 .transport()
@@ -135,7 +135,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void namesTheOptionThatWasProbablyMeant() {
+  void suggestsTheNearestOption() {
     assertThat(
             OptionSources.unknown(
                 "Worker property",
@@ -148,7 +148,7 @@ class PluginSettingsTest {
   }
 
   @Test
-  void readsTheProcessToo() {
+  void prefersSystemPropertiesToEnvironmentVariables() {
     final Properties system = new Properties();
     system.setProperty("openlineage.transport.url", "http://system:1");
     final Map<String, String> environment =

@@ -31,7 +31,7 @@ class SecretMaskerTest {
         "{\"token\": \"abc\"}|{\"token\": \"****\"}",
         "sent me:hush-2|sent ****",
       })
-  void leavesNoSecretInATextAndNothingElseOut(final String text, final String masked) {
+  void masksSecretsAndNothingElse(final String text, final String masked) {
     assertThat(SECRETS.mask(text)).isEqualTo(masked);
   }
 }
