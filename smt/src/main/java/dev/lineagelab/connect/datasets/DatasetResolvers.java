@@ -53,7 +53,7 @@ final class DatasetResolvers {
       }
       found.add(services.next());
     } catch (final ServiceConfigurationError e) {
-      LOG.error("A resolver of datasets cannot be loaded; the others are used", e);
+      LOG.error("A dataset resolver could not be loaded and is ignored", e);
     }
     return true;
   }
@@ -89,7 +89,10 @@ final class DatasetResolvers {
     final String what =
         resolver.getClass().getName() + " failed for connectors of class " + connectorClass;
     if (reportedFailures.add(what + failure.getClass())) {
-      LOG.error("{}; of those only topics are told, from now on without a word", what, failure);
+      LOG.error(
+          "{}; these connectors report topics only. Further occurrences are not logged",
+          what,
+          failure);
     }
     return "Only topics are told: " + what + " (" + failure.getClass().getName() + ").";
   }

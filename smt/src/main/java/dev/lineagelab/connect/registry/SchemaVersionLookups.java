@@ -173,7 +173,7 @@ final class SchemaVersionLookups implements AutoCloseable {
     } else {
       if (attempt == delays.size()) {
         LOG.warn(
-            "The version of {} in the registry at {} is left out. {}",
+            "No schema version for subject {} found in the registry at {}. {}",
             lookup.subject,
             lookup.registry,
             why);

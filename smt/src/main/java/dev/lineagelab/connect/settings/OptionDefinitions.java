@@ -27,36 +27,36 @@ public final class OptionDefinitions {
   }
 
   private static void defineLineage(final ConfigDef options) {
-    add(options, OptionNames.ENABLED, Type.BOOLEAN, true, null, "Whether lineage is told at all.");
+    add(options, OptionNames.ENABLED, Type.BOOLEAN, true, null, "Enables lineage events.");
     add(
         options,
         OptionNames.JOB_NAMESPACE,
         Type.STRING,
         "",
         null,
-        "Namespace of the jobs. Empty: the worker's group.id, or kafka-connect.");
+        "Namespace of jobs. Default: the worker's group.id, or kafka-connect.");
     add(
         options,
         OptionNames.KAFKA_NAMESPACE,
         Type.STRING,
         "",
         OptionValidators.KAFKA_NAMESPACE,
-        "Namespace of the worker's Kafka cluster, such as kafka://kafka:9092. Empty: made of the first"
-            + " bootstrap server.");
+        "Namespace of the worker's Kafka cluster, such as kafka://kafka:9092. Default: derived from"
+            + " the first bootstrap server.");
     add(
         options,
         OptionNames.NAMESPACES,
         Type.LIST,
         "",
         OptionValidators.NAMESPACES,
-        "Other namespaces as all the world calls them: found=canonical, comma-separated.");
+        "Canonical names of other namespaces: found=canonical, comma-separated.");
     add(
         options,
         OptionNames.DATASETS,
         Type.STRING,
         "",
         null,
-        "Where a connector of an unknown class reads from or writes to:"
+        "Datasets that a connector of an unsupported class reads or writes:"
             + " topic -> namespace|name, comma-separated.");
     add(
         options,
@@ -64,42 +64,44 @@ public final class OptionDefinitions {
         Type.STRING,
         "include",
         ValidString.in("include", "exclude"),
-        "Whether connectors that do not have the transform are told of too, without columns.");
+        "include or exclude connectors without the transform. Their lineage has no columns.");
     add(
         options,
         OptionNames.INTERVAL_MS,
         Type.LONG,
         30_000L,
         Range.atLeast(1000),
-        "Milliseconds between the events of a connector that runs.");
+        "Interval between events of a running connector, in milliseconds.");
     add(
         options,
         OptionNames.POLL_INTERVAL_MS,
         Type.LONG,
         500L,
         Range.atLeast(50),
-        "Milliseconds between two looks at the state of the connectors.");
+        "Poll interval for the state of connectors, in milliseconds.");
     add(
         options,
         OptionNames.TRANSFORM_ONLY_AFTER_MS,
         Type.LONG,
         10_000L,
         Range.atLeast(0),
-        "Milliseconds for which the transform waits for the REST extension before it goes on alone.");
+        "Time that the transform waits for the REST extension before it works without it, in"
+            + " milliseconds.");
     add(
         options,
         OptionNames.STATE_TOPIC,
         Type.STRING,
         "connect-lineage",
         null,
-        "Compacted topic in which runs outlive the worker; made where it is missing. Empty: in memory.");
+        "Compacted topic that stores the state of runs; created if it does not exist. Empty: state is"
+            + " kept in memory.");
     add(
         options,
         OptionNames.STATE_REPLICATION_FACTOR,
         Type.SHORT,
         (short) -1,
         null,
-        "Replication factor of that topic where it is made; -1 for the broker's default.");
+        "Replication factor of the state topic when it is created; -1 for the broker's default.");
   }
 
   private static void defineRegistry(final ConfigDef options) {
@@ -109,15 +111,15 @@ public final class OptionDefinitions {
         Type.BOOLEAN,
         true,
         null,
-        "Whether the schema registry of a connector's value converter is asked which version of its"
-            + " subject a topic's columns are.");
+        "Looks up the version of a topic's schema in the schema registry of the connector's value"
+            + " converter.");
     add(
         options,
         OptionNames.REGISTRY_REQUESTS,
         Type.INT,
         60,
         Range.atLeast(6),
-        "Requests a minute to registries, at most, of a whole worker.");
+        "Maximum number of requests per minute from a worker to all registries.");
   }
 
   private static void defineTransport(final ConfigDef options) {
@@ -127,7 +129,7 @@ public final class OptionDefinitions {
         Type.STRING,
         "",
         ValidString.in("", "http", "kafka", "file", "none"),
-        "How events leave: http, kafka, file or none. Empty: http where there is a transport.url,"
+        "Transport of events: http, kafka, file or none. Default: http if transport.url is set,"
             + " otherwise none.");
     add(
         options,
@@ -135,90 +137,103 @@ public final class OptionDefinitions {
         Type.STRING,
         "",
         OptionValidators.URL,
-        "http: address of the lineage service, such as http://localhost:5000.");
+        "http: base URL of the lineage service, such as http://localhost:5000.");
     add(
         options,
         OptionNames.ENDPOINT,
         Type.STRING,
         "/api/v1/lineage",
         OptionValidators.PATH,
-        "http: path that takes one event.");
+        "http: path that accepts one event.");
     add(
         options,
         OptionNames.BATCH_ENDPOINT,
         Type.STRING,
         "",
         OptionValidators.PATH_OR_EMPTY,
-        "http: path that takes an array of events, such as /api/v1/lineage/batch. Empty: one by one.");
+        "http: path that accepts an array of events, such as /api/v1/lineage/batch. Empty: one request"
+            + " per event.");
     add(
         options,
         OptionNames.COMPRESSION,
         Type.STRING,
         "none",
         ValidString.in("none", "gzip"),
-        "http: compression of requests.");
+        "http and kafka: compression of requests, none or gzip.");
     add(
         options,
         OptionNames.CONNECT_TIMEOUT_MS,
         Type.LONG,
         3000L,
         Range.atLeast(1),
-        "http: milliseconds for a connection.");
+        "http: timeout for opening a connection, in milliseconds.");
     add(
         options,
         OptionNames.REQUEST_TIMEOUT_MS,
         Type.LONG,
         10_000L,
         Range.atLeast(1),
-        "http: milliseconds for an answer.");
+        "http and kafka: timeout for a response, in milliseconds.");
     add(
         options,
         OptionNames.TOPIC,
         Type.STRING,
         "openlineage",
         NOT_EMPTY,
-        "kafka: topic of the events; the key is the job.");
+        "kafka: topic of the events; record keys are job names.");
     add(
         options,
         OptionNames.FILE,
         Type.STRING,
         "",
         null,
-        "file: path; one event per line is added.");
+        "file: path to which events are appended, one per line.");
   }
 
   private static void defineSecurity(final ConfigDef options) {
-    add(options, OptionNames.API_KEY, Type.PASSWORD, "", null, "http: key, sent in a header.");
+    add(options, OptionNames.API_KEY, Type.PASSWORD, "", null, "http: API key, sent in a header.");
     add(
         options,
         OptionNames.API_KEY_HEADER,
         Type.STRING,
         "X-API-Key",
         NOT_EMPTY,
-        "http: header of the key.");
+        "http: header of the API key.");
     add(
         options,
         OptionNames.BEARER_TOKEN,
         Type.PASSWORD,
         "",
         null,
-        "http: token, sent as Authorization: Bearer.");
+        "http: bearer token, sent in the header Authorization.");
     add(
         options,
         OptionNames.TRUSTSTORE,
         Type.STRING,
         "",
         null,
-        "http: truststore (PKCS12 or JKS). Empty: Java's.");
-    add(options, OptionNames.TRUSTSTORE_PASSWORD, Type.PASSWORD, "", null, "http: its password.");
+        "http: path of the truststore (PKCS12 or JKS). Default: Java's.");
+    add(
+        options,
+        OptionNames.TRUSTSTORE_PASSWORD,
+        Type.PASSWORD,
+        "",
+        null,
+        "http: password of the truststore.");
     add(
         options,
         OptionNames.KEYSTORE,
         Type.STRING,
         "",
         null,
-        "http: keystore with the client's certificate. Empty: no certificate is shown.");
-    add(options, OptionNames.KEYSTORE_PASSWORD, Type.PASSWORD, "", null, "http: its password.");
+        "http: path of the keystore with the client certificate. Empty: no client certificate.");
+    add(
+        options,
+        OptionNames.KEYSTORE_PASSWORD,
+        Type.PASSWORD,
+        "",
+        null,
+        "http: password of the keystore.");
   }
 
   private static void defineQueue(final ConfigDef options) {
@@ -228,52 +243,52 @@ public final class OptionDefinitions {
         Type.INT,
         2000,
         Range.atLeast(1),
-        "Events that may wait. Where there are more, the oldest are dropped and counted.");
+        "Maximum number of queued events. If it is exceeded, the oldest are dropped and counted.");
     add(
         options,
         OptionNames.BATCH_SIZE,
         Type.INT,
         50,
         Range.between(1, 10_000),
-        "Events that are sent at once, where the transport can.");
+        "Maximum number of events per request, if the transport supports batches.");
     add(
         options,
         OptionNames.RETRY_BACKOFF_MS,
         Type.LONG,
         250L,
         Range.atLeast(1),
-        "Milliseconds before a failed attempt is repeated; doubled each time.");
+        "Delay before the first retry, in milliseconds; doubled with each retry.");
     add(
         options,
         OptionNames.RETRY_BACKOFF_MAX_MS,
         Type.LONG,
         30_000L,
         Range.atLeast(1),
-        "The longest such wait.");
+        "Maximum delay before a retry, in milliseconds.");
     add(
         options,
         OptionNames.RETRY_TIMEOUT_MS,
         Type.LONG,
         600_000L,
         Range.atLeast(0),
-        "Milliseconds for which an event is tried; then it is dropped and counted.");
+        "Time after which an event that could not be sent is dropped and counted, in milliseconds.");
     add(
         options,
         OptionNames.SHUTDOWN_TIMEOUT_MS,
         Type.LONG,
         1500L,
         Range.between(0, 10_000),
-        "Milliseconds for what still waits when the worker stops.");
+        "Time to send queued events when the worker stops, in milliseconds.");
   }
 
   private static void add(
       final ConfigDef options,
       final String name,
       final Type type,
-      final Object standard,
-      final Validator check,
-      final String text) {
-    options.define(name, type, standard, check, importance(name), text);
+      final Object defaultValue,
+      final Validator validator,
+      final String documentation) {
+    options.define(name, type, defaultValue, validator, importance(name), documentation);
   }
 
   private static Importance importance(final String name) {

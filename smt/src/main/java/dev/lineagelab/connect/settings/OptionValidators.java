@@ -17,7 +17,7 @@ final class OptionValidators {
           () -> "http:// or https:// URL without credentials, or empty");
 
   static final Validator PATH =
-      with((name, value) -> checkPath(name, (String) value), () -> "path that begins with /");
+      with((name, value) -> checkPath(name, (String) value), () -> "path that starts with /");
 
   static final Validator PATH_OR_EMPTY =
       with(
@@ -26,7 +26,7 @@ final class OptionValidators {
               checkPath(name, (String) value);
             }
           },
-          () -> "path that begins with /, or empty");
+          () -> "path that starts with /, or empty");
 
   static final Validator KAFKA_NAMESPACE =
       with(OptionValidators::checkKafkaNamespace, () -> "kafka://host:port, or empty");
@@ -47,23 +47,25 @@ final class OptionValidators {
           "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
       if (!isHttp || url.getHost() == null || url.getUserInfo() != null) {
         throw new ConfigException(
-            name + ": give scheme (http or https), host and port; credentials have own options");
+            name
+                + " must be an http or https URL with a host and without credentials; set these with"
+                + " transport.auth.* options");
       }
     } catch (final URISyntaxException e) {
-      throw new ConfigException(name + " is no URL: " + e.getReason());
+      throw new ConfigException(name + " is not a URL: " + e.getReason());
     }
   }
 
   private static void checkPath(final String name, final String path) {
     if (!path.startsWith("/")) {
-      throw new ConfigException(name, path, "begin it with /");
+      throw new ConfigException(name, path, "must start with /");
     }
   }
 
   private static void checkKafkaNamespace(final String name, final Object value) {
     final String namespace = (String) value;
     if (!namespace.isEmpty() && (!namespace.startsWith("kafka://") || namespace.contains(","))) {
-      throw new ConfigException(name, namespace, "give kafka:// and one host:port");
+      throw new ConfigException(name, namespace, "must be kafka:// followed by one host:port");
     }
   }
 
@@ -72,7 +74,7 @@ final class OptionValidators {
       final String text = (String) entry;
       final int at = text.indexOf('=');
       if (at <= 0 || at == text.length() - 1) {
-        throw new ConfigException(name, text, "write it as found=canonical");
+        throw new ConfigException(name, text, "must have the form found=canonical");
       }
     }
   }
