@@ -15,7 +15,7 @@ final class ConsumerPosition {
     isValid = true;
   }
 
-  /** The consumer was told to seek. */
+  /** A seek was requested; Connect applies it before the next fetch. */
   void onSeek() {
     isValid = false;
     hasProcessed = false;

@@ -30,7 +30,7 @@ final class PartitionArchiver {
   private final ArchiveContext archive;
   private final LongConsumer seek;
 
-  /** Records of the current batch that were fetched before the consumer was told to seek. */
+  /** Records of the current batch that were fetched before a seek. */
   private final Set<SinkRecord> stale = Collections.newSetFromMap(new IdentityHashMap<>());
 
   private final ConsumerPosition position = new ConsumerPosition();
