@@ -401,7 +401,7 @@ def test_a_registry_that_is_away_is_waited_for_and_no_good_record_becomes_a_dead
             assert lab.rest("POST", f"/{name}/restart?includeTasks=true").is_success
         lab.order(after)
         for name in waiting:
-            line = rf"\[{name}\|task-\d+\] Asking the schema registry at http://{re.escape(lab.address(8081))}/"
+            line = rf"\[{name}\|task-\d+\] Requesting .* from the schema registry at http://{re.escape(lab.address(8081))}/"
             assert until(lambda line=line: re.search(line, log.read_text(errors="replace")[said:])), f"{name} asks not"
         assert all(set(lab.state(name)) == {"RUNNING"} for name in CONNECTORS)
     finally:

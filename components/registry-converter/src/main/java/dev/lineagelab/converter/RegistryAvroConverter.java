@@ -13,10 +13,8 @@ import org.apache.kafka.connect.data.SchemaAndValue;
 import org.apache.kafka.connect.storage.Converter;
 
 /**
- * Between records and Avro, as Apicurio's converter does it and with its options.
- *
- * <p>Where the registry cannot be reached, or cannot answer now, the error is a {@link
- * org.apache.kafka.connect.errors.RetriableException}. All other errors are Apicurio's own.
+ * Converter between Connect records and Avro: Apicurio's converter and its options, except that an
+ * unavailable registry is reported as {@link org.apache.kafka.connect.errors.RetriableException}.
  */
 public final class RegistryAvroConverter implements Converter {
   private static final String VERSION =
@@ -25,7 +23,7 @@ public final class RegistryAvroConverter implements Converter {
 
   private final AvroConverter<Object> apicurio = new AvroConverter<>();
 
-  /** As Connect makes it. */
+  /** Create a converter; Connect calls {@link #configure} next. */
   public RegistryAvroConverter() {}
 
   @Override
@@ -38,7 +36,7 @@ public final class RegistryAvroConverter implements Converter {
     return apicurio.config();
   }
 
-  /** A resolver of schemas that the options name is used as it is. */
+  /** Set the schema resolver, unless the options specify one. */
   @Override
   public void configure(final Map<String, ?> options, final boolean isKey) {
     final Map<String, Object> completed = new HashMap<>(options);

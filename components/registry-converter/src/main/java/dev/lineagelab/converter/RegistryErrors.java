@@ -9,19 +9,17 @@ import java.io.IOException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.Optional;
 
-/** What the errors of Apicurio's client mean. */
+/** Classification of errors of Apicurio's registry client. */
 final class RegistryErrors {
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
 
   private RegistryErrors() {}
 
-  /**
-   * What keeps the registry from answering; empty where it has answered, or the error is another.
-   */
-  static Optional<String> outage(final Throwable error) {
+  /** Return the reason why the registry is unavailable; empty for all other errors. */
+  static Optional<String> unavailability(final Throwable error) {
     for (Throwable e = error; e != null; e = e.getCause()) {
-      final Optional<String> found = outageItself(e);
+      final Optional<String> found = ownUnavailability(e);
       if (found.isPresent()) {
         return found;
       }
@@ -29,36 +27,36 @@ final class RegistryErrors {
     return Optional.empty();
   }
 
-  private static Optional<String> outageItself(final Throwable e) {
+  private static Optional<String> ownUnavailability(final Throwable e) {
     if (e instanceof RateLimitedClientException) {
-      return Optional.of("it has too many requests (HTTP " + TOO_MANY_REQUESTS + ")");
+      return Optional.of("rate limit exceeded (HTTP " + TOO_MANY_REQUESTS + ")");
     }
-    if (e instanceof RestClientException answer) {
-      return Optional.ofNullable(answer.getError()).flatMap(RegistryErrors::outageOf);
+    if (e instanceof RestClientException response) {
+      return Optional.ofNullable(response.getError()).flatMap(RegistryErrors::unavailabilityOf);
     }
-    // An answer that came in whole and is no JSON is none of a registry's.
+    // A complete response that is not JSON does not come from a registry.
     if (e instanceof IOException && !(e instanceof JsonProcessingException)
         || e instanceof UnresolvedAddressException) {
-      return Optional.of(noAnswer(e.getClass().getSimpleName(), e.getMessage()));
+      return Optional.of(noResponse(e.getClass().getSimpleName(), e.getMessage()));
     }
     return Optional.empty();
   }
 
   /**
-   * Apicurio's client drops the cause of an error that came before any answer: an {@link
-   * IOException}, or an interrupt. It keeps the name of its class, and has no code.
+   * Apicurio's client drops the cause of an error without a response ({@link IOException} or
+   * interrupt): the error has no code, and its name is the class of the cause.
    */
-  private static Optional<String> outageOf(final Error error) {
+  private static Optional<String> unavailabilityOf(final Error error) {
     final Integer code = error.getErrorCode();
     if (code == null) {
-      return Optional.ofNullable(error.getName()).map(name -> noAnswer(name, error.getMessage()));
+      return Optional.ofNullable(error.getName()).map(name -> noResponse(name, error.getMessage()));
     }
     return code >= SERVER_ERROR || code == TOO_MANY_REQUESTS
-        ? Optional.of("it failed (HTTP " + code + ", " + error.getMessage() + ")")
+        ? Optional.of("HTTP " + code + " (" + error.getMessage() + ")")
         : Optional.empty();
   }
 
-  private static String noAnswer(final String name, final String message) {
-    return "no answer (" + name + (message == null ? "" : ": " + message) + ")";
+  private static String noResponse(final String name, final String message) {
+    return "no response (" + name + (message == null ? "" : ": " + message) + ")";
   }
 }

@@ -14,22 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the registry, and says by a {@link RetriableException} that it is away.
+ * Schema resolver that throws {@link RetriableException} while the registry is unavailable.
  *
- * <p>It sees the registry's errors alone. What is wrong with a record's bytes, a value that ends
- * too early for one, is an {@link java.io.IOException} too, but will be wrong the next time as
- * well.
+ * <p>Errors of a record's bytes, such as a truncated value, are an {@link java.io.IOException} as
+ * well but occur outside of this resolver, and are not retried.
  *
- * @param <S> parsed schemas
- * @param <T> records
+ * @param <S> type of parsed schemas
+ * @param <T> type of records
  */
 public final class RetriableSchemaResolver<S, T> extends DefaultSchemaResolver<S, T> {
   private static final Logger LOG = LoggerFactory.getLogger(RetriableSchemaResolver.class);
 
   private String url = "";
-  private boolean away;
+  private boolean isUnavailable;
 
-  /** As Apicurio's serializers make it. */
+  /** Create a resolver; Apicurio's serializers call {@link #configure} next. */
   public RetriableSchemaResolver() {}
 
   @Override
@@ -40,38 +39,34 @@ public final class RetriableSchemaResolver<S, T> extends DefaultSchemaResolver<S
 
   @Override
   public SchemaLookupResult<S> resolveSchema(final Record<T> sought) {
-    return asking("the id of a schema", () -> super.resolveSchema(sought));
+    return request("the id of a schema", () -> super.resolveSchema(sought));
   }
 
   @Override
   public SchemaLookupResult<S> resolveSchemaByArtifactReference(final ArtifactReference reference) {
-    return asking("a schema", () -> super.resolveSchemaByArtifactReference(reference));
+    return request("a schema", () -> super.resolveSchemaByArtifactReference(reference));
   }
 
-  private <R> R asking(final String what, final Supplier<R> question) {
+  private <R> R request(final String what, final Supplier<R> lookup) {
     try {
-      final R answer = question.get();
-      away = false;
-      return answer;
+      final R result = lookup.get();
+      isUnavailable = false;
+      return result;
     } catch (RuntimeException e) {
-      throw RegistryErrors.outage(e).map(said -> retriable(what, said, e)).orElse(e);
+      throw RegistryErrors.unavailability(e).map(reason -> retriable(what, reason, e)).orElse(e);
     }
   }
 
   private RuntimeException retriable(
-      final String what, final String said, final RuntimeException cause) {
+      final String what, final String reason, final RuntimeException cause) {
     final String message =
-        "Asking the schema registry at "
-            + url
-            + " for "
-            + what
-            + ": "
-            + said
-            + ". Check that it runs, and apicurio.registry.url.";
-    if (!away) {
-      // Connect says nothing while it retries, and shows the task as running.
+        ("Requesting %s from the schema registry at %s: %s. Check that it is running, and "
+                + "apicurio.registry.url.")
+            .formatted(what, url, reason);
+    if (!isUnavailable) {
+      // Logged once: Connect logs nothing while it retries and reports the task as RUNNING.
       LOG.warn(message);
-      away = true;
+      isUnavailable = true;
     }
     return new RetriableException(message, cause);
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Apicurio's Avro converter, which knows a registry that is away from a record that is wrong.
+ * Avro converter of Apicurio that distinguishes an unavailable schema registry from an invalid
+ * record.
  *
- * <p>Connect asks a converter again, for as long as {@code errors.retry.timeout} says, where it
- * throws a retriable error. Apicurio's throws none.
+ * <p>Connect retries a converter for up to {@code errors.retry.timeout} if it throws a retriable
+ * exception. Apicurio's converter throws none.
  */
 package dev.lineagelab.converter;

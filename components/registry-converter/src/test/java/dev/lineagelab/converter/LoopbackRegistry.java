@@ -10,7 +10,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a converter needs of a registry's API of version 2, on a port that stays while it is away.
+ * Fake schema registry with the part of API version 2 that a converter uses. It keeps its port
+ * while it is stopped.
  */
 final class LoopbackRegistry implements AutoCloseable {
   static final int ID = 7;
@@ -25,12 +26,12 @@ final class LoopbackRegistry implements AutoCloseable {
 
   private HttpServer server;
   private int port;
-  private Answer instead;
+  private Response override;
 
-  /** What it answers in place of what it was asked for. */
+  /** Response that overrides the regular ones. */
   @FunctionalInterface
-  interface Answer {
-    void give(HttpExchange exchange) throws IOException;
+  interface Response {
+    void send(HttpExchange exchange) throws IOException;
   }
 
   LoopbackRegistry() {
@@ -48,7 +49,7 @@ final class LoopbackRegistry implements AutoCloseable {
       throw new UncheckedIOException(e);
     }
     port = server.getAddress().getPort();
-    server.createContext("/", this::answer);
+    server.createContext("/", this::handle);
     server.start();
   }
 
@@ -56,24 +57,24 @@ final class LoopbackRegistry implements AutoCloseable {
     server.stop(0);
   }
 
-  void answersNormally() {
-    instead = null;
+  void respondNormally() {
+    override = null;
   }
 
-  void answers(final int status, final String body) {
-    instead = exchange -> send(exchange, status, body);
+  void respondWith(final int status, final String body) {
+    override = exchange -> send(exchange, status, body);
   }
 
-  void answers(final Answer answer) {
-    instead = answer;
+  void respondWith(final Response response) {
+    override = response;
   }
 
-  private void answer(final HttpExchange exchange) throws IOException {
+  private void handle(final HttpExchange exchange) throws IOException {
     try (exchange) {
       exchange.getRequestBody().readAllBytes();
       final String path = exchange.getRequestURI().getPath();
-      if (instead != null) {
-        instead.give(exchange);
+      if (override != null) {
+        override.send(exchange);
       } else if (path.endsWith("/references")) {
         send(exchange, 200, "[]");
       } else if (path.contains("/ids/contentIds/" + ID)) {

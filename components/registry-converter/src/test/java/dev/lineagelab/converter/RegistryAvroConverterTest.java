@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.apicurio.registry.rest.client.exception.RestClientException;
 import io.apicurio.registry.rest.client.exception.RuleViolationException;
+import io.apicurio.registry.utils.converter.AvroConverter;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RegistryAvroConverterTest {
@@ -71,7 +73,7 @@ class RegistryAvroConverterTest {
   }
 
   @Test
-  void aRegistryThatIsAwayIsRetriedUntilItIsBack() {
+  void retriesAnUnreachableRegistryUntilItIsBack() {
     registry.stop();
     configure();
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -85,7 +87,7 @@ class RegistryAvroConverterTest {
   }
 
   @Test
-  void whatIsKnownNeedsNoRegistry() {
+  void convertsCachedSchemasWithoutTheRegistry() {
     read(BYTES);
     write();
     registry.stop();
@@ -96,43 +98,44 @@ class RegistryAvroConverterTest {
 
   @ParameterizedTest
   @ValueSource(ints = {429, 500, 502, 503, 504})
-  void aRegistryThatCannotAnswerNowIsRetried(final int status) {
+  void retriesRateLimitsAndServerErrors(final int status) {
     for (final String body : new String[] {"", "<html>", error(status)}) {
-      registry.answers(status, body);
+      registry.respondWith(status, body);
       assertRetriable(() -> read(BYTES), "HTTP " + status);
       assertRetriable(() -> write(), "HTTP " + status);
     }
-    registry.answersNormally();
+    registry.respondNormally();
 
     assertThat(read(BYTES)).isEqualTo("chair");
     assertThat(write()).isEqualTo(BYTES);
   }
 
   @Test
-  void anAnswerThatBreaksOffIsRetried() {
-    registry.answers(
+  void retriesATruncatedResponse() {
+    registry.respondWith(
         exchange -> {
           exchange.sendResponseHeaders(200, 100);
           exchange.getResponseBody().write('{');
         });
     assertRetriable(() -> read(BYTES), "IOException");
     assertRetriable(() -> write(), "IOException");
-    registry.answersNormally();
+    registry.respondNormally();
 
     assertThat(read(BYTES)).isEqualTo("chair");
     assertThat(write()).isEqualTo(BYTES);
   }
 
   @Test
-  void anUnknownIdIsNotRetried() {
+  void failsOnAnUnknownSchemaId() {
     assertThatThrownBy(() -> read(wire(255, "\nchair")))
         .isInstanceOf(RestClientException.class)
         .hasMessageContaining("No content with id");
   }
 
   @Test
-  void aSchemaThatTheRegistryRefusesIsNotRetried() {
-    registry.answers(409, LoopbackRegistry.error(409, "RuleViolationException", "Incompatible"));
+  void failsOnAnIncompatibleSchema() {
+    registry.respondWith(
+        409, LoopbackRegistry.error(409, "RuleViolationException", "Incompatible"));
 
     assertThatThrownBy(this::write)
         .isInstanceOf(RuleViolationException.class)
@@ -140,30 +143,32 @@ class RegistryAvroConverterTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {400, 401, 403})
-  void aRegistryThatRefusesToAnswerIsNotRetried(final int status) {
-    registry.answers(status, error(status));
+  @CsvSource({
+    "400, io.apicurio.registry.rest.client.exception.RestClientException",
+    "401, io.apicurio.rest.client.auth.exception.NotAuthorizedException",
+    "403, io.apicurio.rest.client.auth.exception.ForbiddenException"
+  })
+  void failsOnClientErrors(final int status, final Class<? extends Throwable> expected) {
+    registry.respondWith(status, error(status));
 
-    assertThat(catchThrowable(() -> read(BYTES)))
-        .isNotNull()
-        .isNotInstanceOf(RetriableException.class);
+    assertThatThrownBy(() -> read(BYTES)).isInstanceOf(expected);
   }
 
   @Test
-  void anAnswerThatIsNoRegistrysIsNotRetried() {
-    registry.answers(200, "<html>");
+  void failsOnAResponseThatIsNotJson() {
+    registry.respondWith(200, "<html>");
 
     assertThat(catchThrowable(this::write)).isNotNull().isNotInstanceOf(RetriableException.class);
   }
 
   @Test
-  void aValueThatEndsTooEarlyIsNotRetriedAlthoughItsErrorIsOneOfReading() {
+  void failsOnATruncatedValue() {
     assertThatThrownBy(() -> read(wire(LoopbackRegistry.ID, "\nch")))
         .isInstanceOf(UncheckedIOException.class);
   }
 
   @Test
-  void whatIsNotAvroIsNotRetriedWhereTheRegistryIsAwayEither() {
+  void failsOnBytesWithoutMagicByteWhileTheRegistryIsUnreachable() {
     registry.stop();
 
     assertThat(catchThrowable(() -> read("no magic byte".getBytes(StandardCharsets.UTF_8))))
@@ -172,18 +177,18 @@ class RegistryAvroConverterTest {
   }
 
   @Test
-  void connectFindsIt() {
+  void isFoundByServiceLoader() {
     assertThat(ServiceLoader.load(Converter.class))
         .anyMatch(found -> found instanceof RegistryAvroConverter);
-    assertThat(converter.config()).isNotNull();
+    assertThat(converter.config().names()).isEqualTo(new AvroConverter<Object>().config().names());
     assertThat(converter.version()).isEqualTo("unpackaged");
   }
 
-  private void assertRetriable(final Runnable conversion, final String said) {
+  private void assertRetriable(final Runnable conversion, final String reason) {
     assertThatThrownBy(conversion::run)
         .isInstanceOf(RetriableException.class)
         .hasMessageContaining("schema registry at " + registry.url())
-        .hasMessageContaining(said)
+        .hasMessageContaining(reason)
         .hasCauseInstanceOf(RuntimeException.class);
   }
 
@@ -200,10 +205,10 @@ class RegistryAvroConverterTest {
   }
 
   private static String error(final int status) {
-    return LoopbackRegistry.error(status, "SomeException", "said so");
+    return LoopbackRegistry.error(status, "SomeException", "some message");
   }
 
-  /** Confluent's wire format: a zero, four bytes of an id, Avro. */
+  /** Encode in Confluent's wire format: magic byte 0, schema id in 4 bytes, Avro. */
   private static byte[] wire(final int id, final String avro) {
     final byte[] value = avro.getBytes(StandardCharsets.UTF_8);
     return ByteBuffer.allocate(5 + value.length).put((byte) 0).putInt(id).put(value).array();
