@@ -12,16 +12,15 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What the server was told: where to listen (arguments), what to serve (environment).
+ * Settings of the server: its address from arguments, the catalog from environment variables.
  *
- * <p>The environment carries the rest because it carries secrets, and arguments can be read by
- * every user of the machine. Object-store credentials and region are not here at all: the AWS SDK
- * takes them from {@code AWS_ACCESS_KEY_ID}, {@code AWS_SECRET_ACCESS_KEY} and {@code AWS_REGION}
- * itself.
+ * <p>Secrets are read from the environment because every user of the machine can read the arguments
+ * of a process. The AWS SDK itself reads credentials and region of the object store from {@code
+ * AWS_ACCESS_KEY_ID}, {@code AWS_SECRET_ACCESS_KEY} and {@code AWS_REGION}.
  *
- * @param host the one address to bind
- * @param port 0 takes any free one
- * @param catalogProperties as Iceberg's {@code JdbcCatalog} understands them
+ * @param host address to bind
+ * @param port 0 for any free port
+ * @param catalogProperties properties of Iceberg's {@code JdbcCatalog}
  */
 record CatalogConfig(String host, int port, Map<String, String> catalogProperties) {
 
@@ -31,7 +30,7 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
   private static final String JDBC_URI = "CATALOG_JDBC_URI";
   private static final String WAREHOUSE = "CATALOG_WAREHOUSE";
 
-  /** Environment variable to catalog property. */
+  /** Catalog property of each environment variable. */
   private static final Map<String, String> PROPERTIES =
       Map.of(
           JDBC_URI,
@@ -48,25 +47,26 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
           "s3.endpoint");
 
   /**
-   * SQLite takes one writer at a time and answers others with SQLITE_BUSY, which JdbcCatalog passes
-   * on as a failed commit. One connection makes the requests of this server queue up in its pool;
-   * the busy timeout is for whoever else has the file open. WAL lets such a reader in while a
-   * commit is written.
+   * Properties for SQLite, which allows one writer at a time and rejects others with SQLITE_BUSY;
+   * JdbcCatalog reports that as a failed commit. With one connection the requests of this server
+   * queue in its pool; the busy timeout covers other processes that have the file open. WAL lets
+   * them read during a commit.
    */
   private static final Map<String, String> SQLITE =
       Map.of("clients", "1", "jdbc.busy_timeout", "10000", "jdbc.journal_mode", "WAL");
 
   /**
-   * What an idle connection of the pool says after a restart of the server: ended by the
-   * administrator, by a crash, or not yet accepting connections. JdbcCatalog connects anew by
-   * itself only after errors of the connection (SQLSTATE 08).
+   * SQLSTATEs of idle pooled connections after a restart of PostgreSQL: admin shutdown, crash
+   * shutdown, cannot connect now. JdbcCatalog itself reconnects only after connection exceptions
+   * (SQLSTATE class 08).
    */
   private static final Map<String, String> POSTGRES =
       Map.of("retryable_status_codes", "57P01,57P02,57P03");
 
   /**
-   * Reads arguments and environment; throws {@link InvalidConfigException} with everything that is
-   * wrong.
+   * Parse arguments and environment variables.
+   *
+   * @throws InvalidConfigException with all problems found
    */
   static CatalogConfig parse(final String[] args, final Map<String, String> env) {
     final List<String> problems = new ArrayList<>();
@@ -87,7 +87,7 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
         return options;
       }
       if (i + 1 == args.length) {
-        problems.add(args[i] + " needs a value");
+        problems.add("argument " + args[i] + " requires a value");
         return options;
       }
       options.put(args[i], args[i + 1]);
@@ -97,12 +97,12 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
 
   private static int port(final String text, final List<String> problems) {
     if (text == null) {
-      problems.add("--port is missing");
+      problems.add("argument --port is missing");
       return 0;
     }
     final boolean isNumber = text.matches("\\d{1,5}");
     if (!isNumber || Integer.parseInt(text) > 65535) {
-      problems.add("--port must be 0 to 65535, not '" + text + "'");
+      problems.add("--port must be between 0 and 65535, not '" + text + "'");
       return 0;
     }
     return Integer.parseInt(text);
@@ -116,7 +116,10 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
             .collect(Collectors.toCollection(TreeSet::new));
     if (!unknown.isEmpty()) {
       problems.add(
-          "unknown environment " + unknown + ", known are " + new TreeSet<>(PROPERTIES.keySet()));
+          "unknown environment variables "
+              + unknown
+              + "; known variables: "
+              + new TreeSet<>(PROPERTIES.keySet()));
     }
     final String jdbcUri =
         required(JDBC_URI, "jdbc:sqlite:FILE or jdbc:postgresql:...", env, problems);
@@ -126,7 +129,7 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
     final Map<String, String> properties = new HashMap<>();
     properties.put("catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog");
     properties.put("io-impl", "org.apache.iceberg.aws.s3.S3FileIO");
-    // V1 has views; without it the catalog's database is laid out as of before there were any.
+    // Schema V1 supports views; the default V0 does not.
     properties.put("jdbc.schema-version", "V1");
     if (jdbcUri != null && jdbcUri.startsWith("jdbc:sqlite:")) {
       properties.putAll(SQLITE);
@@ -136,7 +139,7 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
       problems.add(JDBC_URI + " must start with jdbc:sqlite: or jdbc:postgresql:");
     }
     if (env.containsKey("CATALOG_S3_ENDPOINT")) {
-      // A store that is not AWS has no DNS name for each bucket.
+      // S3-compatible stores have no DNS name per bucket.
       properties.put("s3.path-style-access", "true");
     }
     PROPERTIES.forEach(
@@ -156,7 +159,7 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
       final List<String> problems) {
     final String value = env.get(name);
     if (value == null || value.isBlank()) {
-      problems.add("environment " + name + " is missing, for example " + example);
+      problems.add("environment variable " + name + " is missing; example: " + example);
       return null;
     }
     return value;
@@ -175,7 +178,7 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
     }
   }
 
-  /** Never the properties: they may hold a password. */
+  /** Omit the catalog properties, which may contain a password. */
   @Override
   public String toString() {
     return "CatalogConfig["

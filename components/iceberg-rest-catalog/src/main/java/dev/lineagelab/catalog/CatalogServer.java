@@ -17,11 +17,11 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The Iceberg REST protocol on one address, over a catalog kept in a database. */
+/** HTTP server of the Iceberg REST catalog API, backed by a JDBC catalog. */
 final class CatalogServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CatalogServer.class);
 
-  /** Stored in every row of the catalog's tables: another name would show an empty catalog. */
+  /** Name stored in every row of the catalog database; under another name it would appear empty. */
   private static final String CATALOG_NAME = "rest";
 
   private static final int MAX_THREADS = 32;
@@ -38,10 +38,10 @@ final class CatalogServer implements AutoCloseable {
   }
 
   /**
-   * Opens the catalog, then listens.
+   * Open the catalog, then listen.
    *
-   * @throws IOException the address cannot be bound
-   * @throws RuntimeException the catalog's database cannot be opened
+   * @throws IOException if the address cannot be bound
+   * @throws RuntimeException if the catalog database cannot be opened
    */
   static CatalogServer start(final CatalogConfig config) throws IOException {
     final Catalog catalog =
@@ -70,7 +70,8 @@ final class CatalogServer implements AutoCloseable {
   private static ServletContextHandler routes(final Catalog catalog) {
     final ServletContextHandler context =
         new ServletContextHandler(ServletContextHandler.NO_SESSIONS);
-    context.addServlet(new ServletHolder(new RESTCatalogServlet(new QuietAdapter(catalog))), "/*");
+    context.addServlet(
+        new ServletHolder(new RESTCatalogServlet(new ErrorLoggingAdapter(catalog))), "/*");
     return context;
   }
 
@@ -82,21 +83,19 @@ final class CatalogServer implements AutoCloseable {
     http.join();
   }
 
-  /**
-   * Lets running requests finish (at most {@value #STOP_TIMEOUT_MS} ms), then closes the database.
-   */
+  /** Wait up to {@value #STOP_TIMEOUT_MS} ms for running requests, then close the database. */
   @Override
   public void close() {
     try {
       http.stop();
     } catch (final Exception e) {
-      LOG.warn("HTTP server did not stop cleanly", e);
+      LOG.warn("Stopping the HTTP server failed", e);
     }
     if (catalog instanceof Closeable closeable) {
       try {
         closeable.close();
       } catch (final IOException e) {
-        LOG.warn("Catalog did not close cleanly", e);
+        LOG.warn("Closing the catalog failed", e);
       }
     }
   }

@@ -12,17 +12,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs what is the server's own fault, and only that.
+ * Catalog adapter that logs server errors (5xx) only.
  *
- * <p>The servlet logs a stack trace for every answer that is no success, so that each "does this
- * table exist?" of a client fills the log; its logger is therefore off ({@code
- * simplelogger.properties}), and this takes its place.
+ * <p>{@code RESTCatalogServlet} logs a stack trace for every response that is not a success, such
+ * as each check whether a table exists. Its logger is therefore disabled in {@code
+ * simplelogger.properties}, and this adapter logs in its place.
  */
-final class QuietAdapter extends RESTCatalogAdapter {
-  private static final Logger LOG = LoggerFactory.getLogger(QuietAdapter.class);
+final class ErrorLoggingAdapter extends RESTCatalogAdapter {
+  private static final Logger LOG = LoggerFactory.getLogger(ErrorLoggingAdapter.class);
   private static final int SERVER_ERROR = 500;
 
-  QuietAdapter(final Catalog catalog) {
+  ErrorLoggingAdapter(final Catalog catalog) {
     super(catalog);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.catalog;
 
-/** A setting is missing, unknown or malformed. The message names it and says what is expected. */
+/** Missing, unknown or malformed settings; the message names them and the expected values. */
 final class InvalidConfigException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -6,10 +6,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the catalog until SIGTERM. {@code GET /v1/config} answers 200 as soon as it serves.
+ * Entry point of the catalog server, which runs until SIGTERM. {@code GET /v1/config} serves as the
+ * readiness probe.
  *
- * <p>Exit codes: 2 for settings that cannot be used, 1 for an address or a database that cannot be
- * opened, 143 (the JVM's own) after SIGTERM.
+ * <p>Exit codes: 2 for invalid settings, 1 if the address cannot be bound or the database cannot be
+ * opened, 143 after SIGTERM.
  */
 public final class Main {
   private static final Logger LOG = LoggerFactory.getLogger(Main.class);
@@ -44,12 +45,12 @@ public final class Main {
       System.err.println(
           "iceberg-rest-catalog: cannot listen on "
               + (config.host() + ":" + config.port())
-              + (": " + rootMessage(e) + ". Free the port or choose another"));
+              + (": " + rootMessage(e) + ". Free the port or choose another one"));
     } catch (final RuntimeException e) {
       System.err.println(
           "iceberg-rest-catalog: cannot open the catalog: "
               + rootMessage(e)
-              + ". Check CATALOG_JDBC_URI and that its database can be reached and written");
+              + ". Check CATALOG_JDBC_URI, and that its database is reachable and writable");
     }
     System.exit(EXIT_FAILED);
     throw new AssertionError("unreachable");

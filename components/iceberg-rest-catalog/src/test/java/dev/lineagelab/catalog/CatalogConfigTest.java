@@ -17,7 +17,7 @@ class CatalogConfigTest {
           "CATALOG_S3_ENDPOINT", "http://127.0.0.1:9000");
 
   @Test
-  void sqliteIsServedOverOneConnection() {
+  void usesOneConnectionForSqlite() {
     final CatalogConfig config = CatalogConfig.parse(ARGS, ENV);
 
     assertThat(config.port()).isEqualTo(8181);
@@ -29,7 +29,7 @@ class CatalogConfigTest {
   }
 
   @Test
-  void postgresKeepsThePoolOfTheCatalogSurvivesItsRestartAndTakesAPassword() {
+  void usesAPoolThatReconnectsForPostgres() {
     final CatalogConfig config =
         CatalogConfig.parse(
             ARGS,
@@ -47,7 +47,7 @@ class CatalogConfigTest {
   }
 
   @Test
-  void everythingThatIsMissingIsNamedAtOnce() {
+  void reportsAllMissingSettingsAtOnce() {
     assertThatThrownBy(() -> CatalogConfig.parse(new String[0], Map.of()))
         .isInstanceOf(InvalidConfigException.class)
         .hasMessageContaining("--port is missing")
@@ -56,7 +56,7 @@ class CatalogConfigTest {
   }
 
   @Test
-  void unknownAndMalformedSettingsAreNamed() {
+  void reportsUnknownAndMalformedSettings() {
     assertThatThrownBy(
             () ->
                 CatalogConfig.parse(
@@ -70,15 +70,16 @@ class CatalogConfigTest {
         .hasMessageContaining("'80810'")
         .hasMessageContaining("[CATALOG_WAREHOUS]")
         .hasMessageContaining("jdbc:sqlite: or jdbc:postgresql:")
-        .hasMessageContaining("CATALOG_S3_ENDPOINT must be a URI");
+        .hasMessageContaining("CATALOG_S3_ENDPOINT must be a URI")
+        .hasMessageNotContaining("CATALOG_WAREHOUSE must");
   }
 
   @Test
-  void unknownArgumentsAreNamed() {
+  void rejectsUnknownAndIncompleteArguments() {
     assertThatThrownBy(() -> CatalogConfig.parse(new String[] {"--prot", "1"}, ENV))
         .hasMessageContaining("unknown argument '--prot'");
     assertThatThrownBy(() -> CatalogConfig.parse(new String[] {"--port"}, ENV))
-        .hasMessageContaining("--port needs a value");
+        .hasMessageContaining("argument --port requires a value");
   }
 
   private static Map<String, String> with(final Map<String, String> changes) {

@@ -40,18 +40,21 @@ class CatalogServerTest {
   }
 
   @Test
-  void answersConfigWhenReady() throws Exception {
-    assertThat(get("/v1/config").statusCode()).isEqualTo(200);
+  void servesItsConfigWhenReady() throws Exception {
+    final HttpResponse<String> config = get("/v1/config");
+
+    assertThat(config.statusCode()).isEqualTo(200);
+    assertThat(config.body()).contains("\"defaults\"").contains("\"overrides\"");
   }
 
   @Test
-  void listensOnTheOneAddressGiven() {
+  void listensOnTheConfiguredAddressOnly() {
     assertThat(server.uri().getHost()).isEqualTo("127.0.0.1");
     assertThat(server.uri().getPort()).isPositive();
   }
 
   @Test
-  void namespaceIsCreatedOnceAndLoaded() throws Exception {
+  void rejectsASecondNamespaceOfTheSameName() throws Exception {
     assertThat(createNamespace("sales").statusCode()).isEqualTo(200);
     assertThat(get("/v1/namespaces/sales").body()).contains("\"sales\"");
     assertThat(createNamespace("sales").statusCode()).isEqualTo(409);
@@ -59,7 +62,7 @@ class CatalogServerTest {
   }
 
   @Test
-  void tablesSurviveARestart() throws Exception {
+  void keepsTablesAcrossARestart() throws Exception {
     createNamespace("sales");
     assertThat(createTable("sales", "orders").statusCode()).isEqualTo(200);
 
@@ -70,7 +73,7 @@ class CatalogServerTest {
   }
 
   @Test
-  void concurrentRequestsNeverFindTheDatabaseLocked() throws Exception {
+  void servesConcurrentRequestsWithoutDatabaseLockErrors() throws Exception {
     createNamespace("sales");
     final List<CompletableFuture<HttpResponse<String>>> requests =
         IntStream.range(0, 64)
@@ -79,10 +82,11 @@ class CatalogServerTest {
             .toList();
 
     assertThat(requests).extracting(request -> request.get().statusCode()).containsOnly(200);
+    assertThat(get("/v1/namespaces/sales/tables").body().split("\"name\"")).hasSize(65);
   }
 
   @Test
-  void aBusyPortIsRefused() {
+  void failsOnAPortInUse() {
     assertThatThrownBy(() -> CatalogServer.start(config(server.uri().getPort())))
         .isInstanceOf(IOException.class)
         .hasRootCauseInstanceOf(BindException.class);
