@@ -11,22 +11,24 @@ import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.sink.SinkConnector;
 
-/**
- * Does nothing with records but count them, and tells what each cost the thread that brought it.
- */
+/** Sink that counts records and measures CPU time and allocation per record of its thread. */
 public final class CountingSinkConnector extends SinkConnector {
   static final String EXPECTED = "expected.records";
   static final String RESULT = "result.file";
 
   private Map<String, String> options = Map.of();
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public CountingSinkConnector() {}
 
   static ConfigDef definition() {
     return new ConfigDef()
-        .define(EXPECTED, Type.LONG, Importance.HIGH, "After how many records to tell.")
-        .define(RESULT, Type.STRING, Importance.HIGH, "The file for it; one line of JSON.");
+        .define(
+            EXPECTED,
+            Type.LONG,
+            Importance.HIGH,
+            "Number of records after which the result is written.")
+        .define(RESULT, Type.STRING, Importance.HIGH, "Path of the result file: one line of JSON.");
   }
 
   @Override
@@ -56,6 +58,6 @@ public final class CountingSinkConnector extends SinkConnector {
 
   @Override
   public void stop() {
-    // Nothing runs here: the task does the work.
+    // The connector itself holds no resources.
   }
 }

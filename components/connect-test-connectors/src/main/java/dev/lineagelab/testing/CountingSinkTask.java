@@ -17,9 +17,9 @@ import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTask;
 
 /**
- * Measures from the end of each batch to the end of the next: fetching, converting and transforming
- * are in, the start of consumer and converter is left out. Told is the median of all batches, which
- * neither the compiler's first work nor a neighbour on the machine moves.
+ * Task that measures from the end of one batch to the end of the next, which includes fetching,
+ * conversion and transforms but not the start of consumer and converter. The result is the median
+ * over all batches, which is robust to JIT warm-up and to other load on the machine.
  */
 public final class CountingSinkTask extends SinkTask {
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -29,12 +29,12 @@ public final class CountingSinkTask extends SinkTask {
   private Path result;
   private long records;
   private Meter last;
-  private boolean isTold;
+  private boolean isWritten;
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public CountingSinkTask() {}
 
-  /** What this thread has used so far. */
+  /** Total CPU time and allocation of this thread. */
   private record Meter(long cpuNanos, long allocatedBytes) {}
 
   @Override
@@ -51,7 +51,7 @@ public final class CountingSinkTask extends SinkTask {
 
   @Override
   public void put(final Collection<SinkRecord> batch) {
-    if (batch.isEmpty() || isTold) {
+    if (batch.isEmpty() || isWritten) {
       return;
     }
     final Meter now =
@@ -63,14 +63,14 @@ public final class CountingSinkTask extends SinkTask {
     }
     records += batch.size();
     if (records >= expected) {
-      isTold = true;
-      tell();
+      isWritten = true;
+      writeResult();
     }
     last = new Meter(threads.getCurrentThreadCpuTime(), threads.getCurrentThreadAllocatedBytes());
   }
 
-  private void tell() {
-    final String told =
+  private void writeResult() {
+    final String line =
         String.format(
             Locale.ROOT,
             "{\"records\": %d, \"cpu_ns\": %.2f, \"bytes\": %.2f}%n",
@@ -79,10 +79,10 @@ public final class CountingSinkTask extends SinkTask {
             median(allocatedBytes));
     final Path unfinished = result.resolveSibling(result.getFileName() + ".part");
     try {
-      Files.writeString(unfinished, told);
+      Files.writeString(unfinished, line);
       Files.move(unfinished, result, StandardCopyOption.ATOMIC_MOVE);
     } catch (final IOException error) {
-      throw new UncheckedIOException("Writing the figures to " + result, error);
+      throw new UncheckedIOException("writing the result to " + result, error);
     }
   }
 
@@ -93,6 +93,6 @@ public final class CountingSinkTask extends SinkTask {
 
   @Override
   public void stop() {
-    // Nothing is held.
+    // No resources to release.
   }
 }

@@ -6,33 +6,33 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
-/** Passes records on until it is to fail. */
+/** Transform that passes records unchanged until its configured failure. */
 public final class FailingTransform<R extends ConnectRecord<R>> implements Transformation<R> {
-  private Failure failure;
+  private FailureInjection failure;
   private long records;
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public FailingTransform() {}
 
   @Override
   public R apply(final R record) {
-    failure.at(Failure.Stage.RECORDS, records);
+    failure.at(FailureInjection.Stage.RECORDS, records);
     records++;
     return record;
   }
 
   @Override
   public ConfigDef config() {
-    return Failure.addTo(new ConfigDef());
+    return FailureInjection.addTo(new ConfigDef());
   }
 
   @Override
   public void configure(final Map<String, ?> given) {
-    failure = Failure.of(config().parse(given));
+    failure = FailureInjection.of(config().parse(given));
   }
 
   @Override
   public void close() {
-    // Nothing is held.
+    // No resources to release.
   }
 }

@@ -13,16 +13,16 @@ import org.apache.kafka.common.config.ConfigDef.ValidString;
 import org.apache.kafka.connect.errors.ConnectException;
 
 /**
- * Where a plugin is to fail.
+ * Failure injected into a plugin.
  *
- * @param stage the only place where it does
- * @param afterRecords how many records pass first
- * @param flag a file: while it is there the plugin fails, so that a restart can succeed with the
- *     configuration unchanged; null to fail always
+ * @param stage at which the plugin fails
+ * @param afterRecords number of records that pass first
+ * @param flag file that must exist for the failure, so that a restart without it succeeds with an
+ *     unchanged configuration; null to fail always
  */
-record Failure(Stage stage, long afterRecords, Path flag) {
+record FailureInjection(Stage stage, long afterRecords, Path flag) {
 
-  /** A place where Connect calls a plugin. RECORDS is poll, put or apply. */
+  /** Call of Connect to a plugin. RECORDS is poll, put or apply. */
   enum Stage {
     NOWHERE,
     CONNECTOR_START,
@@ -31,45 +31,46 @@ record Failure(Stage stage, long afterRecords, Path flag) {
     TASK_STOP
   }
 
-  static final Failure NONE = new Failure(Stage.NOWHERE, 0, null);
+  static final FailureInjection NONE = new FailureInjection(Stage.NOWHERE, 0, null);
 
   private static final String STAGE = "fail.at";
   private static final String AFTER = "fail.after.records";
   private static final String FLAG = "fail.flag";
 
-  /** The options, added to a plugin's own. */
+  /** Add the options of this class to those of a plugin. */
   static ConfigDef addTo(final ConfigDef options) {
     return options
         .define(
             STAGE,
             Type.STRING,
             name(Stage.NOWHERE),
-            ValidString.in(Arrays.stream(Stage.values()).map(Failure::name).toArray(String[]::new)),
+            ValidString.in(
+                Arrays.stream(Stage.values()).map(FailureInjection::name).toArray(String[]::new)),
             Importance.HIGH,
-            "Where to fail.")
-        .define(AFTER, Type.LONG, 0L, Importance.LOW, "How many records pass before that.")
-        .define(FLAG, Type.STRING, "", Importance.LOW, "Fail only while this file is there.");
+            "Stage at which to fail.")
+        .define(AFTER, Type.LONG, 0L, Importance.LOW, "Number of records before the failure.")
+        .define(FLAG, Type.STRING, "", Importance.LOW, "Fail only while this file exists.");
   }
 
-  /** What options say that were parsed by a definition of {@link #addTo}. */
-  static Failure of(final Map<String, ?> parsed) {
+  /** Create an instance from options parsed with {@link #addTo}. */
+  static FailureInjection of(final Map<String, ?> parsed) {
     final String flag = (String) parsed.get(FLAG);
-    return new Failure(
+    return new FailureInjection(
         Stage.valueOf(((String) parsed.get(STAGE)).toUpperCase(Locale.ROOT)),
         (Long) parsed.get(AFTER),
         flag.isEmpty() ? null : Path.of(flag));
   }
 
   /**
-   * Called at each stage.
+   * Fail if the stage is reached; to be called at each stage.
    *
-   * @param records how many have passed so far
-   * @throws ConnectException this is where to fail
+   * @param records number of records so far
+   * @throws ConnectException if the failure is configured for this stage
    */
   void at(final Stage reached, final long records) {
     if (reached == stage && records >= afterRecords && (flag == null || Files.exists(flag))) {
       throw new ConnectException(
-          "Failing at " + name(reached) + " after " + records + " records, as the test wants it");
+          "Failing at " + name(reached) + " after " + records + " records, as configured");
     }
   }
 

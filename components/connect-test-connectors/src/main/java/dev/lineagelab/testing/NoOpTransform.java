@@ -6,10 +6,10 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
-/** The least that a transform can do; what others cost is told against it. */
+/** Transform without effect: the baseline for measuring the cost of others. */
 public final class NoOpTransform<R extends ConnectRecord<R>> implements Transformation<R> {
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public NoOpTransform() {}
 
   @Override
@@ -24,11 +24,11 @@ public final class NoOpTransform<R extends ConnectRecord<R>> implements Transfor
 
   @Override
   public void configure(final Map<String, ?> given) {
-    // It has no options.
+    // No options.
   }
 
   @Override
   public void close() {
-    // Nothing is held.
+    // No resources to release.
   }
 }

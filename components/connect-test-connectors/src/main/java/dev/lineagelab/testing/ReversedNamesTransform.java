@@ -10,12 +10,12 @@ import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.transforms.Transformation;
 
-/** Writes the names of a struct's fields backwards: something that nobody would guess. */
+/** Transform that reverses the field names of a struct, which no lineage rule anticipates. */
 public final class ReversedNamesTransform<R extends ConnectRecord<R>> implements Transformation<R> {
   private Schema seen;
   private Schema reversed;
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public ReversedNamesTransform() {}
 
   @Override
@@ -56,11 +56,11 @@ public final class ReversedNamesTransform<R extends ConnectRecord<R>> implements
 
   @Override
   public void configure(final Map<String, ?> given) {
-    // It has no options.
+    // No options.
   }
 
   @Override
   public void close() {
-    // Nothing is held.
+    // No resources to release.
   }
 }

@@ -11,19 +11,19 @@ import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.sink.SinkConnector;
 
-/** Writes each record that it is given to a file, as one line of JSON. */
+/** Sink that writes each record to a file as one line of JSON. */
 public final class ScriptedSinkConnector extends SinkConnector {
   static final String FILE = "file";
 
   private Map<String, String> options = Map.of();
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public ScriptedSinkConnector() {}
 
   static ConfigDef definition() {
-    return Failure.addTo(
+    return FailureInjection.addTo(
         new ConfigDef()
-            .define(FILE, Type.STRING, "", Importance.HIGH, "Where to; empty for nowhere."));
+            .define(FILE, Type.STRING, "", Importance.HIGH, "Path of the file; empty to discard."));
   }
 
   @Override
@@ -38,7 +38,7 @@ public final class ScriptedSinkConnector extends SinkConnector {
 
   @Override
   public void start(final Map<String, String> given) {
-    Failure.of(definition().parse(given)).at(Failure.Stage.CONNECTOR_START, 0);
+    FailureInjection.of(definition().parse(given)).at(FailureInjection.Stage.CONNECTOR_START, 0);
     options = new HashMap<>(given);
   }
 
@@ -54,6 +54,6 @@ public final class ScriptedSinkConnector extends SinkConnector {
 
   @Override
   public void stop() {
-    // Nothing runs here: the tasks do the work.
+    // The connector itself holds no resources.
   }
 }

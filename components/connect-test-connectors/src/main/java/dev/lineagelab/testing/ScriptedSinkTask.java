@@ -13,14 +13,14 @@ import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTask;
 
-/** Appends the records of each put at once; several tasks may share a file. */
+/** Task that appends each batch with one write, so that tasks may share a file. */
 public final class ScriptedSinkTask extends SinkTask {
   private final JsonConverter json = new JsonConverter();
-  private Failure failure;
+  private FailureInjection failure;
   private Path file;
   private long records;
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public ScriptedSinkTask() {}
 
   @Override
@@ -31,8 +31,8 @@ public final class ScriptedSinkTask extends SinkTask {
   @Override
   public void start(final Map<String, String> given) {
     final Map<String, Object> options = ScriptedSinkConnector.definition().parse(given);
-    failure = Failure.of(options);
-    failure.at(Failure.Stage.TASK_START, 0);
+    failure = FailureInjection.of(options);
+    failure.at(FailureInjection.Stage.TASK_START, 0);
     final String name = (String) options.get(ScriptedSinkConnector.FILE);
     file = name.isEmpty() ? null : Path.of(name);
     json.configure(Map.of("schemas.enable", "false", "decimal.format", "NUMERIC"), false);
@@ -43,7 +43,7 @@ public final class ScriptedSinkTask extends SinkTask {
     if (batch.isEmpty()) {
       return;
     }
-    failure.at(Failure.Stage.RECORDS, records);
+    failure.at(FailureInjection.Stage.RECORDS, records);
     records += batch.size();
     if (file != null) {
       write(batch);
@@ -56,7 +56,7 @@ public final class ScriptedSinkTask extends SinkTask {
     try {
       Files.writeString(file, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     } catch (final IOException error) {
-      throw new UncheckedIOException("Writing " + batch.size() + " records to " + file, error);
+      throw new UncheckedIOException("writing " + batch.size() + " records to " + file, error);
     }
   }
 
@@ -77,7 +77,7 @@ public final class ScriptedSinkTask extends SinkTask {
   @Override
   public void stop() {
     if (failure != null) {
-      failure.at(Failure.Stage.TASK_STOP, records);
+      failure.at(FailureInjection.Stage.TASK_STOP, records);
     }
   }
 }

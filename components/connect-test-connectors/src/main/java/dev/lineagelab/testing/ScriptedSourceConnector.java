@@ -11,9 +11,7 @@ import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.source.SourceConnector;
 
-/**
- * Makes numbered records of given shapes; each task makes all of them, in a partition of its own.
- */
+/** Source of numbered records of given shapes; each task emits all of them in its own partition. */
 public final class ScriptedSourceConnector extends SourceConnector {
   static final String TOPIC = "topic";
   static final String SHAPES = "shapes";
@@ -27,24 +25,38 @@ public final class ScriptedSourceConnector extends SourceConnector {
 
   private Map<String, String> options = Map.of();
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public ScriptedSourceConnector() {}
 
   static ConfigDef definition() {
     final ConfigDef own =
         new ConfigDef()
-            .define(TOPIC, Type.LIST, Importance.HIGH, "One or more topics, written to in turn.")
+            .define(TOPIC, Type.LIST, Importance.HIGH, "Topics, written round-robin.")
             .define(
-                SHAPES, Type.LIST, "order", Importance.HIGH, "Of each topic's values; see Shape.")
+                SHAPES,
+                Type.LIST,
+                "order",
+                Importance.HIGH,
+                "Shape of the values per topic; see ValueShape.")
             .define(
-                LATER_SHAPES, Type.LIST, "", Importance.LOW, "Shapes that take the others' place.")
-            .define(LATER_AFTER, Type.LONG, 0L, Importance.LOW, "After how many records they do.")
-            .define(RECORDS, Type.LONG, Long.MAX_VALUE, Importance.LOW, "How many a task makes.")
-            .define(PAUSE_MS, Type.LONG, 20L, Importance.LOW, "Milliseconds between two records.")
-            .define(TASK, Type.INT, 0, Importance.LOW, "Set by the connector for each task.")
+                LATER_SHAPES, Type.LIST, "", Importance.LOW, "Shapes that replace the first ones.")
             .define(
-                FAIL_TASK, Type.INT, EVERY_TASK, Importance.LOW, "The only task that may fail.");
-    return Failure.addTo(own);
+                LATER_AFTER,
+                Type.LONG,
+                0L,
+                Importance.LOW,
+                "Number of records before later.shapes apply.")
+            .define(
+                RECORDS, Type.LONG, Long.MAX_VALUE, Importance.LOW, "Number of records per task.")
+            .define(PAUSE_MS, Type.LONG, 20L, Importance.LOW, "Milliseconds between records.")
+            .define(TASK, Type.INT, 0, Importance.LOW, "Number of the task; set by the connector.")
+            .define(
+                FAIL_TASK,
+                Type.INT,
+                EVERY_TASK,
+                Importance.LOW,
+                "Number of the task that may fail; -1 for every task.");
+    return FailureInjection.addTo(own);
   }
 
   @Override
@@ -59,7 +71,7 @@ public final class ScriptedSourceConnector extends SourceConnector {
 
   @Override
   public void start(final Map<String, String> given) {
-    Failure.of(definition().parse(given)).at(Failure.Stage.CONNECTOR_START, 0);
+    FailureInjection.of(definition().parse(given)).at(FailureInjection.Stage.CONNECTOR_START, 0);
     options = new HashMap<>(given);
   }
 
@@ -81,6 +93,6 @@ public final class ScriptedSourceConnector extends SourceConnector {
 
   @Override
   public void stop() {
-    // Nothing runs here: the tasks do the work.
+    // The connector itself holds no resources.
   }
 }

@@ -10,23 +10,23 @@ import org.apache.kafka.connect.data.SchemaAndValue;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
-/** One record a poll. Goes on after the last one that Connect has committed. */
+/** Task that emits one record per poll, and resumes after the last committed one. */
 public final class ScriptedSourceTask extends SourceTask {
   private static final String NUMBER = "number";
 
   private final CountDownLatch stopped = new CountDownLatch(1);
-  private Failure failure;
+  private FailureInjection failure;
   private List<String> topics;
-  private List<Shape> shapes;
-  private List<Shape> laterShapes;
+  private List<ValueShape> shapes;
+  private List<ValueShape> laterShapes;
   private long laterAfter;
   private long records;
   private long pauseMs;
   private Map<String, Integer> partition;
   private long next;
-  private long made;
+  private long emitted;
 
-  /** As Connect makes it. */
+  /** Create an unconfigured instance, as Connect requires. */
   public ScriptedSourceTask() {}
 
   @Override
@@ -40,8 +40,8 @@ public final class ScriptedSourceTask extends SourceTask {
     final int number = (Integer) options.get(ScriptedSourceConnector.TASK);
     final int failing = (Integer) options.get(ScriptedSourceConnector.FAIL_TASK);
     final boolean mayFail = failing == ScriptedSourceConnector.EVERY_TASK || failing == number;
-    failure = mayFail ? Failure.of(options) : Failure.NONE;
-    failure.at(Failure.Stage.TASK_START, 0);
+    failure = mayFail ? FailureInjection.of(options) : FailureInjection.NONE;
+    failure.at(FailureInjection.Stage.TASK_START, 0);
     topics = texts(options.get(ScriptedSourceConnector.TOPIC));
     shapes = shapes(options.get(ScriptedSourceConnector.SHAPES));
     laterShapes = shapes(options.get(ScriptedSourceConnector.LATER_SHAPES));
@@ -53,20 +53,21 @@ public final class ScriptedSourceTask extends SourceTask {
     next = committed == null ? 0 : (Long) committed.get(NUMBER) + 1;
   }
 
-  /** Null where there is nothing to be made any more, as Connect wants it. */
+  /** Return one record, or null after the last one. */
   @Override
   public List<SourceRecord> poll() throws InterruptedException {
-    failure.at(Failure.Stage.RECORDS, made);
+    failure.at(FailureInjection.Stage.RECORDS, emitted);
     if (stopped.await(pauseMs, TimeUnit.MILLISECONDS) || next >= records) {
       return null;
     }
-    made++;
+    emitted++;
     return List.of(record(next++));
   }
 
   private SourceRecord record(final long number) {
     final int topic = (int) (number % topics.size());
-    final List<Shape> now = laterShapes.isEmpty() || number < laterAfter ? shapes : laterShapes;
+    final List<ValueShape> now =
+        laterShapes.isEmpty() || number < laterAfter ? shapes : laterShapes;
     final SchemaAndValue value = now.get(topic % now.size()).value(number);
     return new SourceRecord(
         partition,
@@ -82,12 +83,12 @@ public final class ScriptedSourceTask extends SourceTask {
   public void stop() {
     stopped.countDown();
     if (failure != null) {
-      failure.at(Failure.Stage.TASK_STOP, made);
+      failure.at(FailureInjection.Stage.TASK_STOP, emitted);
     }
   }
 
-  private static List<Shape> shapes(final Object names) {
-    return texts(names).stream().map(Shape::named).toList();
+  private static List<ValueShape> shapes(final Object names) {
+    return texts(names).stream().map(ValueShape::named).toList();
   }
 
   private static List<String> texts(final Object list) {

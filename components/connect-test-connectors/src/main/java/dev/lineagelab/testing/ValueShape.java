@@ -14,16 +14,16 @@ import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.data.Timestamp;
 
-/** What a record's value looks like. Schemas are made once: converters cache by identity. */
-enum Shape {
-  /** An order, with two logical types and a field that may be null. */
+/** Schema and values of generated records. Schemas are singletons: converters cache by identity. */
+enum ValueShape {
+  /** Order with two logical types and an optional field. */
   ORDER {
     @Override
     SchemaAndValue value(final long number) {
       return new SchemaAndValue(Schemas.ORDER, order(Schemas.ORDER, number));
     }
   },
-  /** The order with one field more: the next version of its schema. */
+  /** Order with an additional field: version 2 of its schema. */
   ORDER_WITH_NOTE {
     @Override
     SchemaAndValue value(final long number) {
@@ -31,7 +31,7 @@ enum Shape {
       return new SchemaAndValue(Schemas.ORDER_WITH_NOTE, order);
     }
   },
-  /** Another thing altogether. */
+  /** Bid: a schema unrelated to the order. */
   BID {
     @Override
     SchemaAndValue value(final long number) {
@@ -39,7 +39,7 @@ enum Shape {
       return new SchemaAndValue(Schemas.BID, bid);
     }
   },
-  /** Structs in structs, a list and a map of them. */
+  /** Nested structs, and a list and a map of structs. */
   NESTED {
     @Override
     SchemaAndValue value(final long number) {
@@ -55,7 +55,7 @@ enum Shape {
           Schemas.NESTED, new Struct(Schemas.NESTED).put("id", number).put("customer", customer));
     }
   },
-  /** 1,000 columns. */
+  /** Struct of 1,000 columns. */
   WIDE {
     @Override
     SchemaAndValue value(final long number) {
@@ -64,7 +64,7 @@ enum Shape {
       return new SchemaAndValue(Schemas.WIDE, row);
     }
   },
-  /** A schema that holds itself. */
+  /** Recursive schema. */
   RECURSIVE {
     @Override
     SchemaAndValue value(final long number) {
@@ -73,7 +73,7 @@ enum Shape {
       return new SchemaAndValue(Schemas.TREE, root);
     }
   },
-  /** A map of anything, without schema. */
+  /** Schemaless map with values of mixed types. */
   SCHEMALESS {
     @Override
     SchemaAndValue value(final long number) {
@@ -83,14 +83,14 @@ enum Shape {
       return new SchemaAndValue(null, Map.of("id", number, "anything", inner));
     }
   },
-  /** Text that a schema calls text. */
+  /** Plain string. */
   TEXT {
     @Override
     SchemaAndValue value(final long number) {
       return new SchemaAndValue(Schema.STRING_SCHEMA, "text " + number);
     }
   },
-  /** No value at all: a tombstone. */
+  /** Tombstone. */
   TOMBSTONE {
     @Override
     SchemaAndValue value(final long number) {
@@ -98,15 +98,15 @@ enum Shape {
     }
   };
 
-  /** Schema and value of a record; equal numbers give equal values. */
+  /** Return schema and value of a record; equal numbers give equal values. */
   abstract SchemaAndValue value(long number);
 
   /**
-   * The shape that an option means.
+   * Parse the name of a shape.
    *
-   * @throws IllegalArgumentException there is none of that name
+   * @throws IllegalArgumentException if the name is unknown
    */
-  static Shape named(final String name) {
+  static ValueShape named(final String name) {
     return valueOf(name.strip().toUpperCase(Locale.ROOT));
   }
 
@@ -118,7 +118,7 @@ enum Shape {
         .put("bid_time", new Date(1_700_000_000_000L + number));
   }
 
-  /** In a class of their own: an enum's constants cannot refer to its later static fields. */
+  /** Holder class, because enum constants cannot refer to later static fields of the enum. */
   private static final class Schemas {
     static final int COLUMNS = 1_000;
     static final Schema ORDER = order().version(1).build();
@@ -172,7 +172,7 @@ enum Shape {
       return columns.build();
     }
 
-    /** A builder is a schema too, and the only way to a cycle. */
+    /** Build a cycle, which requires the builder itself as a field schema. */
     private static Schema tree() {
       final SchemaBuilder tree = SchemaBuilder.struct().name("Tree").optional();
       tree.field("name", Schema.STRING_SCHEMA);

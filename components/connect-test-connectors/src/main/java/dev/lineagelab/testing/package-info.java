@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kafka Connect plugins that do what a test tells them to: fail at a given place, be slow, make
- * records of every odd shape, count.
+ * Kafka Connect plugins for tests and benchmarks: failures at a given stage, slow sources, records
+ * of unusual types, a sink that measures cost.
  *
- * <p>They stand for the connectors and transforms that the lineage plugin has never heard of, so
- * they share no code with it.
+ * <p>They represent connectors and transforms unknown to the lineage plugin, and share no code with
+ * it.
  */
 package dev.lineagelab.testing;

@@ -14,34 +14,40 @@ import org.apache.kafka.connect.errors.ConnectException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class FailureTest {
+class FailureInjectionTest {
 
   @Test
-  void itIsAtOneStageAndAfterSoManyRecords() {
-    final Failure failure = failure(Map.of("fail.at", "records", "fail.after.records", "2"));
-    assertThatCode(() -> failure.at(Failure.Stage.TASK_START, 5)).doesNotThrowAnyException();
-    assertThatCode(() -> failure.at(Failure.Stage.RECORDS, 1)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> failure.at(Failure.Stage.RECORDS, 2))
+  void failsAtItsStageAfterItsNumberOfRecords() {
+    final FailureInjection failure =
+        failure(Map.of("fail.at", "records", "fail.after.records", "2"));
+    assertThatCode(() -> failure.at(FailureInjection.Stage.TASK_START, 5))
+        .doesNotThrowAnyException();
+    assertThatCode(() -> failure.at(FailureInjection.Stage.RECORDS, 1)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> failure.at(FailureInjection.Stage.RECORDS, 2))
         .isInstanceOf(ConnectException.class)
-        .hasMessage("Failing at records after 2 records, as the test wants it");
+        .hasMessage("Failing at records after 2 records, as configured");
   }
 
   @Test
-  void itEndsWhenItsFlagIsTakenAway(@TempDir final Path folder) throws IOException {
+  void failsOnlyWhileTheFlagExists(@TempDir final Path folder) throws IOException {
     final Path flag = Files.createFile(folder.resolve("flag"));
-    final Failure failure = failure(Map.of("fail.at", "task_start", "fail.flag", flag.toString()));
-    assertThatThrownBy(() -> failure.at(Failure.Stage.TASK_START, 0))
+    final FailureInjection failure =
+        failure(Map.of("fail.at", "task_start", "fail.flag", flag.toString()));
+    assertThatThrownBy(() -> failure.at(FailureInjection.Stage.TASK_START, 0))
         .isInstanceOf(ConnectException.class);
     Files.delete(flag);
-    assertThatCode(() -> failure.at(Failure.Stage.TASK_START, 0)).doesNotThrowAnyException();
+    assertThatCode(() -> failure.at(FailureInjection.Stage.TASK_START, 0))
+        .doesNotThrowAnyException();
   }
 
   @Test
-  void aStageThatThereIsNotIsRefused() {
-    assertThatThrownBy(() -> failure(Map.of("fail.at", "put"))).isInstanceOf(ConfigException.class);
+  void rejectsAnUnknownStage() {
+    assertThatThrownBy(() -> failure(Map.of("fail.at", "put")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("fail.at");
   }
 
-  private static Failure failure(final Map<String, String> given) {
-    return Failure.of(Failure.addTo(new ConfigDef()).parse(given));
+  private static FailureInjection failure(final Map<String, String> given) {
+    return FailureInjection.of(FailureInjection.addTo(new ConfigDef()).parse(given));
   }
 }

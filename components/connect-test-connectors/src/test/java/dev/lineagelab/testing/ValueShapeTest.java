@@ -9,17 +9,18 @@ import org.apache.kafka.connect.data.SchemaAndValue;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class ShapeTest {
+class ValueShapeTest {
 
   @ParameterizedTest
   @EnumSource
-  void aValueFitsItsSchemaAndTheSchemaIsAlwaysTheSameObject(final Shape shape) {
+  void valuesMatchASingletonSchema(final ValueShape shape) {
     final SchemaAndValue made = shape.value(3);
+    assertThat(made).isEqualTo(shape.value(3));
     if (made.schema() != null) {
       assertThatCode(() -> ConnectSchema.validateValue(made.schema(), made.value()))
           .doesNotThrowAnyException();
     }
     assertThat(shape.value(4).schema()).isSameAs(made.schema());
-    assertThat(Shape.named(" " + shape.name().toLowerCase() + " ")).isSameAs(shape);
+    assertThat(ValueShape.named(" " + shape.name().toLowerCase() + " ")).isSameAs(shape);
   }
 }
