@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { pipeline } from "./pipeline";
-import { components, type Digraph, simplified } from "../src/layout/graph";
-import { layered } from "../src/layout/layers";
+import { components, type Digraph, simplified } from "../src/layout/digraph";
+import { layered } from "../src/layout/layeredGraph";
 import { layOut } from "../src/layout/layout";
-import { crossings, ordered } from "../src/layout/order";
+import { crossings, ordered } from "../src/layout/crossings";
 import { acyclic, ranks } from "../src/layout/ranks";
 import { SIZES } from "../src/layout/sizes";
 

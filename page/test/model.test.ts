@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { alerts } from "../src/model/alerts";
-import { columnIndex, columnPath } from "../src/model/columns";
+import { columnIndex, columnPath } from "../src/model/columnPath";
 import { engineOfDataset, engineOfJob } from "../src/model/engines";
 import { graphOf, sameShape, stateOf, subgraph, summariesOf, withoutIdleJobs } from "../src/model/graph";
 import { fitted, shortName, shown } from "../src/model/names";
-import { reachEdges, reachRows } from "../src/model/reach";
-import { statistics } from "../src/model/statistics";
+import { reachEdges, reachRows } from "../src/model/impact";
+import { statistics } from "../src/model/runStatistics";
 import { trace } from "../src/model/trace";
-import { schemaChanges } from "../src/model/versions";
+import { schemaChanges } from "../src/model/schemaChanges";
 import { column, exported, identity, SHOP } from "./samples";
 
 describe("graph", () => {

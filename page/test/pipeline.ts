@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Digraph } from "../src/layout/graph";
+import type { Digraph } from "../src/layout/digraph";
 
 /** A small generator of pseudo-random numbers (mulberry32), so that every run measures the same graphs. */
 export function random(seed: number): () => number {

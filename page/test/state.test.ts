@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { presumedState, stillPresumed, Throttle } from "../src/state/changes";
+import { presumedState, stillPresumed, Throttle } from "../src/state/liveEvents";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
 import { fit, placed, revealed, toPicture, toView, zoomed } from "../src/view/viewport";
-import { Engine } from "../src/worker/engine";
+import { Engine } from "../src/worker/graphWorker";
 import { column, exported, identity, SHOP } from "./samples";
 
 describe("routes", () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { components, type Digraph, simplified } from "./graph";
-import { type Layered, layered } from "./layers";
-import { ordered } from "./order";
-import { heights } from "./place";
+import { components, type Digraph, simplified } from "./digraph";
+import { type Layered, layered } from "./layeredGraph";
+import { ordered } from "./crossings";
+import { heights } from "./coordinates";
 import { acyclic, ranks } from "./ranks";
 
 /** Sizes in pixels at zoom 1. */

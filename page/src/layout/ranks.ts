@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Digraph, neighbours } from "./graph";
+import { type Digraph, neighbours } from "./digraph";
 
 /**
  * The graph with some edges turned round so that it has no cycle. A depth-first search turns those that lead back

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Symlink } from "./export";
+import type { Symlink } from "./apiTypes";
 
 /** What runs a job or holds a dataset, as far as the page has a picture of it. */
 export type Engine =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Engine, engineOfDataset, engineOfJob } from "./engines";
-import type { DatasetSummary, GraphExport, JobSummary, Pair, Summaries } from "./export";
+import type { DatasetSummary, GraphExport, JobSummary, Pair, Summaries } from "./apiTypes";
 import { type Kind, nodeId } from "./ids";
 
 /** The state of a job is that of its latest run; datasets have none. */

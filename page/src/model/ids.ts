@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pair } from "./export";
+import type { Pair } from "./apiTypes";
 
 export type Kind = "job" | "dataset";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Field, GraphExport, Summaries } from "./export";
+import type { Field, GraphExport, Summaries } from "./apiTypes";
 import type { Graph, GraphNode } from "./graph";
 import { nodeId } from "./ids";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { neighbours } from "../layout/graph";
+import { neighbours } from "../layout/digraph";
 
 /** Distances in edges from a node: up to what feeds it (negative), down to what it feeds (positive). */
 export type Trace = ReadonlyMap<number, number>;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { batch, computed, signal } from "@preact/signals";
-import type { Marks } from "../model/difference";
+import type { Marks } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { EngineClient } from "../worker/client";
 import { ReadError } from "../worker/errors";
-import { type Change, presumedState, stillPresumed, Throttle } from "./changes";
+import { type Change, presumedState, stillPresumed, Throttle } from "./liveEvents";
 import { formatRoute, parseRoute, type Route } from "./route";
 
 export const engine = new EngineClient();

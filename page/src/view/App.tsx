@@ -8,7 +8,7 @@ import { ColumnsView } from "./ColumnsView";
 import { GraphView } from "./GraphView";
 import { ImpactView } from "./ImpactView";
 import { LabView } from "./LabView";
-import { Link, Notice } from "./parts";
+import { Link, Notice } from "./components";
 import { SearchBox } from "./SearchBox";
 
 const TABS: readonly [View, string][] = [

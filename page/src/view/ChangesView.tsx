@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import type { DifferenceAnswer } from "../model/difference";
+import type { DifferenceAnswer } from "../model/diff";
 import { shown } from "../model/names";
 import { csv } from "../model/tables";
 import { go, graph, route } from "../state/store";
-import { How } from "./Comparison";
-import { download } from "./exports";
+import { How } from "./DiffControls";
+import { download } from "./downloads";
 import { moment } from "./format";
-import { Link, Notice } from "./parts";
-import { useResource } from "./resource";
+import { Link, Notice } from "./components";
+import { useResource } from "./useResource";
 import { useBeginning } from "./TimeBar";
 
 const SHOWN = 2000;

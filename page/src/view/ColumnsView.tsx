@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { COLUMN_SIZES } from "../layout/sizes";
-import type { ColumnPath } from "../model/columns";
-import type { Field } from "../model/export";
+import type { ColumnPath } from "../model/columnPath";
+import type { Field } from "../model/apiTypes";
 import { apiPath, columnId, nodeId } from "../model/ids";
 import { shown } from "../model/names";
 import { mermaid } from "../model/tables";
 import { engine, go, graph, nodeById, route } from "../state/store";
-import { download, fileName } from "./exports";
-import { Link, NodeLink, Notice } from "./parts";
-import { PictureView } from "./PictureView";
-import { useResource } from "./resource";
-import { columnPicture, spoken } from "./scene";
+import { download, fileName } from "./downloads";
+import { Link, NodeLink, Notice } from "./components";
+import { PictureView } from "./DiagramView";
+import { useResource } from "./useResource";
+import { columnPicture, spoken } from "./diagram";
 
 const NOTHING: ColumnPath = { nodes: [], edges: [], truncated: false };
 

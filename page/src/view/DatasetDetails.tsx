@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIGN } from "../model/difference";
-import type { Field, Pair } from "../model/export";
+import { SIGN } from "../model/diff";
+import type { Field, Pair } from "../model/apiTypes";
 import type { GraphNode } from "../model/graph";
 import { apiPath } from "../model/ids";
 import { shown } from "../model/names";
-import { type SchemaChange, schemaChanges } from "../model/versions";
+import { type SchemaChange, schemaChanges } from "../model/schemaChanges";
 import { graph } from "../state/store";
 import { ago, bytes, moment, number } from "./format";
-import { Icon, Link, NodeLink, Section, Table } from "./parts";
-import { useResource } from "./resource";
+import { Icon, Link, NodeLink, Section, Table } from "./components";
+import { useResource } from "./useResource";
 
 interface DatasetAnswer extends Pair {
   readonly fields: readonly (Field & { readonly tags: readonly string[]; readonly description: string | null })[];

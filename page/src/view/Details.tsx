@@ -3,11 +3,11 @@ import { ENGINE_NAMES } from "../model/engines";
 import type { GraphNode } from "../model/graph";
 import { shown } from "../model/names";
 import { go, graph, marks, nodeById, route, stateNow } from "../state/store";
-import { ChangesOfNode } from "./Comparison";
+import { ChangesOfNode } from "./DiffControls";
 import { DatasetDetails } from "./DatasetDetails";
 import { ago } from "./format";
 import { JobDetails } from "./JobDetails";
-import { Icon, Link, StateBadge } from "./parts";
+import { Icon, Link, StateBadge } from "./components";
 
 /** The panel beside the graph: everything about the node in focus. */
 export function Details() {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import { keptMarks, type Marks } from "../model/difference";
+import { keptMarks, type Marks } from "../model/diff";
 import { type Graph, subgraph } from "../model/graph";
 import { collapse, type Collapsed } from "../model/groups";
 import { trace } from "../model/trace";
 import { go, graph, marks, nodeById, presumed, route, stateNow } from "../state/store";
-import { Comparison } from "./Comparison";
+import { Comparison } from "./DiffControls";
 import { Details } from "./Details";
-import { PictureView } from "./PictureView";
-import { graphPicture } from "./scene";
+import { PictureView } from "./DiagramView";
+import { graphPicture } from "./diagram";
 import { TimeBar } from "./TimeBar";
 
 const BUDGETS = [100, 300, 1000, 3000];

@@ -3,12 +3,12 @@ import { useMemo, useState } from "preact/hooks";
 import { ENGINE_NAMES } from "../model/engines";
 import { columnId, nodeId } from "../model/ids";
 import { shown } from "../model/names";
-import { exportRows, type Reach, reachEdges, reachRows, type ReachRow } from "../model/reach";
+import { exportRows, type Reach, reachEdges, reachRows, type ReachRow } from "../model/impact";
 import { csv, mermaid } from "../model/tables";
 import { graph, nodeById, route } from "../state/store";
-import { download, fileName } from "./exports";
-import { Icon, Link, NodeLink, Notice } from "./parts";
-import { useResource } from "./resource";
+import { download, fileName } from "./downloads";
+import { Icon, Link, NodeLink, Notice } from "./components";
+import { useResource } from "./useResource";
 
 const SHOWN = 500;
 

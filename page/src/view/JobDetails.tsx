@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import type { Pair } from "../model/export";
+import type { Pair } from "../model/apiTypes";
 import { type GraphNode, stateOf } from "../model/graph";
 import { apiPath, nodeId } from "../model/ids";
 import { shown } from "../model/names";
 import type { Run } from "../model/runs";
 import { graph, nodeById } from "../state/store";
 import { ago, duration, moment } from "./format";
-import { Elsewhere, NodeLink, RunState, Section } from "./parts";
-import { useResource } from "./resource";
+import { Elsewhere, NodeLink, RunState, Section } from "./components";
+import { useResource } from "./useResource";
 import { RunDetails } from "./RunDetails";
 
 interface JobAnswer {

@@ -6,8 +6,8 @@ import { type FlowAnswer, lag, type Series, throughput } from "../model/flow";
 import { shown } from "../model/names";
 import { graph, connection, stateNow } from "../state/store";
 import { duration, number } from "./format";
-import { Elsewhere, Link, Notice, Table } from "./parts";
-import { useResource } from "./resource";
+import { Elsewhere, Link, Notice, Table } from "./components";
+import { useResource } from "./useResource";
 
 const EVERY = 3_000;
 

@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { shown } from "../model/names";
 import type { Run } from "../model/runs";
-import { type Event, statistics } from "../model/statistics";
+import { type Event, statistics } from "../model/runStatistics";
 import { bytes, moment, number } from "./format";
-import { Table } from "./parts";
-import { useResource } from "./resource";
+import { Table } from "./components";
+import { useResource } from "./useResource";
 
 const SHOWN_EVENTS = 50;
 

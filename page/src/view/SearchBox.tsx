@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { shown } from "../model/names";
 import type { Hit } from "../model/search";
 import { engine, go, graph, nodeById, stateNow } from "../state/store";
-import { Icon, StateBadge } from "./parts";
+import { Icon, StateBadge } from "./components";
 
 const MOST = 30;
 

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { go, graph, route } from "../state/store";
 import { moment } from "./format";
-import { Link } from "./parts";
-import { useResource } from "./resource";
+import { Link } from "./components";
+import { useResource } from "./useResource";
 
 const STEPS = 1000;
 const HOUR = 3_600_000;

@@ -2,9 +2,9 @@
 import { SIZES } from "../layout/sizes";
 import { fitted } from "../model/names";
 import { ICONS } from "./icons";
-import { paintMark, REMOVED } from "./paintMark";
+import { paintMark, REMOVED } from "./paintDiffBadge";
 import type { Palette } from "./palette";
-import type { Card } from "./scene";
+import type { Card } from "./diagram";
 
 const { width: WIDTH, height: HEIGHT } = SIZES;
 

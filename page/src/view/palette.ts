@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Mark, MARKS } from "../model/difference";
+import { type Mark, MARKS } from "../model/diff";
 import type { Engine } from "../model/engines";
 import type { State } from "../model/graph";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Engine } from "./engine";
+import type { Engine } from "./graphWorker";
 import { ReadError } from "./errors";
 
 type Methods = Pick<Engine, "load" | "nodes" | "changesOf" | "search" | "readColumns" | "columnPath" | "layOut">;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readJson } from "../api";
 import type { Answer, Question } from "./client";
-import { Engine } from "./engine";
+import { Engine } from "./graphWorker";
 import { ReadError } from "./errors";
 
 const engine = new Engine(readJson);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Change, changedPlaces, counted, type Marks, MARKS, SIGN, spokenChange } from "../model/difference";
+import { type Change, changedPlaces, counted, type Marks, MARKS, SIGN, spokenChange } from "../model/diff";
 import type { Graph } from "../model/graph";
 import { shown } from "../model/names";
 import { engine, go, graph, marks, route } from "../state/store";
 import { moment } from "./format";
-import { Link } from "./parts";
+import { Link } from "./components";
 
 /** What the marks in the picture mean and how many there are; leads from one change to the next. */
 export function Comparison() {

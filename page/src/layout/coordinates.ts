@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Layered } from "./layers";
+import type { Layered } from "./layeredGraph";
 
 const SWEEPS = 10;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIZES } from "../layout/sizes";
-import { type Emphasis, opacity, PLAIN } from "./emphasis";
-import { paint } from "./paint";
-import { spotColor } from "./paintSpots";
+import { type Emphasis, opacity, PLAIN } from "./highlight";
+import { paint } from "./paintDiagram";
+import { spotColor } from "./paintOverview";
 import { type Palette, readPalette } from "./palette";
-import type { Scene } from "./scene";
+import type { Scene } from "./diagram";
 import { fit, placed, type Point, revealed, type Size, toPicture, toView, type Viewport, zoomed } from "./viewport";
 
 /** What a stage tells its owner. */

@@ -9,10 +9,10 @@ import {
   joint,
   keptMarks,
   type Mark,
-} from "../src/model/difference";
+} from "../src/model/diff";
 import { graphOf, withoutIdleJobs } from "../src/model/graph";
 import { collapse } from "../src/model/groups";
-import { graphPicture } from "../src/view/scene";
+import { graphPicture } from "../src/view/diagram";
 import { SHOP } from "./samples";
 
 const ETL = { kind: "job", namespace: "jobs", name: "etl" } as const;

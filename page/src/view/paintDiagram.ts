@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIZES } from "../layout/sizes";
-import { type Box, type Emphasis, opacity, READABLE } from "./emphasis";
+import { type Box, type Emphasis, opacity, READABLE } from "./highlight";
 import type { Palette } from "./palette";
 import { paintCard } from "./paintCard";
-import { paintLines } from "./paintLines";
-import { paintSpots } from "./paintSpots";
-import type { Scene } from "./scene";
+import { paintLines } from "./paintEdges";
+import { paintSpots } from "./paintOverview";
+import type { Scene } from "./diagram";
 import type { Size, Viewport } from "./viewport";
 
 const { width: WIDTH, height: HEIGHT } = SIZES;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Digraph, simplified } from "../layout/graph";
+import { type Digraph, simplified } from "../layout/digraph";
 import type { Layout } from "../layout/layout";
-import type { ColumnPath } from "../model/columns";
-import { counted, joint, type Mark, type Marks, SIGN } from "../model/difference";
+import type { ColumnPath } from "../model/columnPath";
+import { counted, joint, type Mark, type Marks, SIGN } from "../model/diff";
 import { ENGINE_NAMES, type Engine, engineOfDataset } from "../model/engines";
 import type { Graph, GraphNode, State } from "../model/graph";
 import type { Collapsed, Group } from "../model/groups";

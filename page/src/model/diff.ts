@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { engineOfDataset } from "./engines";
-import type { Pair } from "./export";
+import type { Pair } from "./apiTypes";
 import type { Graph, GraphNode } from "./graph";
 import { type Kind, nodeId } from "./ids";
 

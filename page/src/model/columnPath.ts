@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Column, ColumnEdgeRow, GraphExport, Pair } from "./export";
+import type { Column, ColumnEdgeRow, GraphExport, Pair } from "./apiTypes";
 import { columnId, nodeId } from "./ids";
 import { paths } from "./search";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Field } from "./export";
+import type { Field } from "./apiTypes";
 
 /** What became of one column from one version of a schema to the next; `text` says its type, or both. */
 export interface SchemaChange {

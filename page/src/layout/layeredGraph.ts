@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Digraph, type Neighbours, neighbours } from "./graph";
+import { type Digraph, type Neighbours, neighbours } from "./digraph";
 
 /**
  * A graph whose edges all lead to the next layer: long edges go through bends, which stand in the layers like nodes.

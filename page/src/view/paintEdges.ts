@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIZES } from "../layout/sizes";
-import type { Mark } from "../model/difference";
-import { type Box, type Emphasis, opacity, READABLE } from "./emphasis";
+import type { Mark } from "../model/diff";
+import { type Box, type Emphasis, opacity, READABLE } from "./highlight";
 import type { Palette } from "./palette";
 import { cut } from "./paintCard";
-import { paintMark, REMOVED } from "./paintMark";
-import type { Line, Scene } from "./scene";
+import { paintMark, REMOVED } from "./paintDiffBadge";
+import type { Line, Scene } from "./diagram";
 
 const { width: WIDTH } = SIZES;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Scene } from "./scene";
+import type { Scene } from "./diagram";
 
 /** What is set off from the rest. */
 export interface Emphasis {

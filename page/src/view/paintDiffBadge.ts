@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Mark } from "../model/difference";
+import type { Mark } from "../model/diff";
 import type { Palette } from "./palette";
 
 const RADIUS = 9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pair } from "../model/export";
+import type { Pair } from "../model/apiTypes";
 import { nodeId } from "../model/ids";
 import type { State } from "../model/graph";
 

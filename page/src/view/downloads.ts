@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Mark, SIGN } from "../model/difference";
+import { type Mark, SIGN } from "../model/diff";
 import { svg, type SvgMark } from "../model/svg";
-import { PLAIN } from "./emphasis";
+import { PLAIN } from "./highlight";
 import { ICONS } from "./icons";
-import { paint } from "./paint";
-import { dashOf, linePoints } from "./paintLines";
-import { REMOVED } from "./paintMark";
+import { paint } from "./paintDiagram";
+import { dashOf, linePoints } from "./paintEdges";
+import { REMOVED } from "./paintDiffBadge";
 import { type Palette, readPalette } from "./palette";
-import type { Scene } from "./scene";
+import type { Scene } from "./diagram";
 import { fit } from "./viewport";
 
 const MOST_PIXELS = 8_000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pair } from "./export";
+import type { Pair } from "./apiTypes";
 
 interface Use extends Pair {
   readonly inputFacets?: Readonly<Record<string, Counts | undefined>>;

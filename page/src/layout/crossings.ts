@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Neighbours } from "./graph";
-import type { Layered } from "./layers";
+import type { Neighbours } from "./digraph";
+import type { Layered } from "./layeredGraph";
 
 const MOST_SWEEPS = 24;
 const PATIENCE = 4;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Digraph } from "../layout/graph";
+import type { Digraph } from "../layout/digraph";
 import { type Layout, layOut, type Sizes } from "../layout/layout";
-import { type ColumnIndex, columnIndex, type ColumnPath, columnPath } from "../model/columns";
-import { type Column, type GraphExport, NO_SUMMARIES, type Summaries } from "../model/export";
-import { type Change, changesOf, compared, type DifferenceAnswer, type Marks } from "../model/difference";
+import { type ColumnIndex, columnIndex, type ColumnPath, columnPath } from "../model/columnPath";
+import { type Column, type GraphExport, NO_SUMMARIES, type Summaries } from "../model/apiTypes";
+import { type Change, changesOf, compared, type DifferenceAnswer, type Marks } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, withoutIdleJobs } from "../model/graph";
 import { type Hit, search, type SearchIndex, searchIndex } from "../model/search";
 

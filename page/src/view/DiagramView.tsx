@@ -6,9 +6,9 @@ import { SIZES } from "../layout/sizes";
 import { trace } from "../model/trace";
 import { engine } from "../state/store";
 import { theme } from "../state/theme";
-import { exportPng, exportSvg } from "./exports";
-import { digraphOf, type Picture, sameOutline, type Scene } from "./scene";
-import { Stage } from "./stage";
+import { exportPng, exportSvg } from "./downloads";
+import { digraphOf, type Picture, sameOutline, type Scene } from "./diagram";
+import { Stage } from "./graphCanvas";
 
 interface Props {
   readonly picture: Picture;

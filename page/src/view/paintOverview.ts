@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIZES } from "../layout/sizes";
-import { type Box, type Emphasis, opacity } from "./emphasis";
+import { type Box, type Emphasis, opacity } from "./highlight";
 import type { Palette } from "./palette";
-import type { Card, Scene } from "./scene";
+import type { Card, Scene } from "./diagram";
 
 const { width: WIDTH, height: HEIGHT } = SIZES;
 

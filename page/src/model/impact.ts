@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Column, Pair } from "./export";
+import type { Column, Pair } from "./apiTypes";
 import type { MermaidEdge, Row } from "./tables";
 
 interface Step {

@@ -2,7 +2,7 @@
 /** Small pieces that all views are made of. */
 import type { ComponentChildren } from "preact";
 import type { Engine } from "../model/engines";
-import type { Pair } from "../model/export";
+import type { Pair } from "../model/apiTypes";
 import { stateOf, type State } from "../model/graph";
 import { type Kind, nodeId } from "../model/ids";
 import { shown } from "../model/names";
