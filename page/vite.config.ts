@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { defineConfig } from "vitest/config";
 
-// Relative paths: the service may sit behind a proxy that gives it a folder of its own.
+// Relative URLs, so that a reverse proxy can serve the page below a path prefix.
 export default defineConfig({
   base: "./",
   build: {
     outDir: "build/site",
     target: "es2022",
-    // A data: URL would need a hole in the content security policy.
+    // The content security policy does not allow data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light or dark before anything is drawn, so that nothing flashes: a plain script in the head, which blocks the first
-// picture as the modules do not. src/state/theme.ts takes over from there.
+// Sets the theme before the first paint. A classic script in the head blocks rendering; the modules, which include
+// src/state/theme.ts, load later and would cause a flash of the wrong theme.
 {
-  const chosen = localStorage.getItem("lineage-page.darkness");
+  const choice = localStorage.getItem("lineage-page.theme");
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = chosen === "light" || chosen === "dark" ? chosen : dark ? "dark" : "light";
+  document.documentElement.dataset.theme = choice === "light" || choice === "dark" ? choice : dark ? "dark" : "light";
 }

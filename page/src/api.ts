@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ReadError } from "./worker/errors";
 
-/** JSON of the service that the page came from. */
-export async function readJson(path: string): Promise<unknown> {
+/** A request that failed or that the service rejected. */
+export class RequestError extends Error {
+  constructor(
+    message: string,
+    /** HTTP status; 0 without a response, -1 if the page's web worker failed. */
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Fetch JSON from the service that serves the page. Throws RequestError. */
+export async function fetchJson(path: string): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(path, { headers: { Accept: "application/json" } });
   } catch {
-    throw new ReadError("the lineage service does not answer", 0);
+    throw new RequestError("the lineage service did not respond", 0);
   }
   if (response.ok) return response.json();
-  const said = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
-  throw new ReadError(said?.error?.message ?? `the lineage service answered ${response.status}`, response.status);
+  const body = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
+  throw new RequestError(
+    body?.error?.message ?? `the lineage service responded with status ${response.status}`,
+    response.status,
+  );
 }

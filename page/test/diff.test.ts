@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import {
-  type Change,
-  changedPlaces,
-  compared,
-  counted,
-  type DifferenceAnswer,
-  joint,
-  keptMarks,
-  type Mark,
+  type DiffChange,
+  changedNodes,
+  applyDiff,
+  countStatuses,
+  type DiffResponse,
+  combinedStatus,
+  filterStatuses,
+  type DiffStatus,
 } from "../src/model/diff";
-import { graphOf, withoutIdleJobs } from "../src/model/graph";
+import { graphOf, removeIdleJobs } from "../src/model/graph";
 import { collapse } from "../src/model/groups";
-import { graphPicture } from "../src/view/diagram";
+import { graphDiagram } from "../src/view/diagram";
 import { SHOP } from "./samples";
 
 const ETL = { kind: "job", namespace: "jobs", name: "etl" } as const;
 const REPORT = { ...ETL, name: "report" };
 const TOPIC = { kind: "dataset", namespace: "kafka://kafka:9092", name: "orders" } as const;
 const ORDERS = { kind: "dataset", namespace: "s3://lake", name: "sales/orders" } as const;
-const GONE = { kind: "dataset", namespace: "s3://lake", name: "sales/gone" } as const;
+const REMOVED = { kind: "dataset", namespace: "s3://lake", name: "sales/removed" } as const;
 
 /** etl: orders -> sales/orders; report: sales/orders -> sales/stats. */
-const GRAPH = withoutIdleJobs(graphOf(SHOP));
+const GRAPH = removeIdleJobs(graphOf(SHOP));
 
-function change(kind: Mark, subject: string, ...nodes: Change["nodes"]): Change {
+function change(kind: DiffStatus, subject: string, ...nodes: DiffChange["nodes"]): DiffChange {
   return { kind, subject, of: "", text: subject, before: "", after: "", nodes };
 }
 
-function difference(...changes: Change[]): DifferenceAnswer {
+function diffOf(...changes: DiffChange[]): DiffResponse {
   return { empty: changes.length === 0, counts: {}, changes };
 }
 
-/** Marks by the names of nodes, and by the names of an edge's ends. */
-function named(...changes: Change[]) {
-  const { graph, marks } = compared(GRAPH, difference(...changes));
+/** Statuses by node name, and by the names of both ends of an edge. */
+function named(...changes: DiffChange[]) {
+  const { graph, statuses } = applyDiff(GRAPH, diffOf(...changes));
   const name = (at: number) => graph.nodes[at].name;
   return {
-    nodes: Object.fromEntries(marks.nodes.flatMap((mark, at) => (mark ? [[name(at), mark]] : []))),
+    nodes: Object.fromEntries(statuses.nodes.flatMap((status, at) => (status ? [[name(at), status]] : []))),
     edges: Object.fromEntries(
-      marks.edges.flatMap((mark, at) => (mark ? [[`${name(graph.from[at])} > ${name(graph.to[at])}`, mark]] : [])),
+      statuses.edges.flatMap((status, at) => (status ? [[`${name(graph.from[at])} > ${name(graph.to[at])}`, status]] : [])),
     ),
   };
 }
 
-describe("the difference in the graph", () => {
-  test("leaves an equal graph as it is", () => {
-    const { graph, marks } = compared(GRAPH, difference());
+describe("applyDiff", () => {
+  test("returns the graph unchanged for an empty diff", () => {
+    const { graph, statuses } = applyDiff(GRAPH, diffOf());
     expect(graph).toEqual(GRAPH);
-    expect([...marks.nodes, ...marks.edges].filter(Boolean)).toEqual([]);
+    expect([...statuses.nodes, ...statuses.edges].filter(Boolean)).toEqual([]);
   });
 
-  test("marks what is new, and what has other columns", () => {
+  test("marks added nodes and edges, and changed columns and column edges", () => {
     expect(
       named(
         change("added", "job", REPORT),
@@ -65,82 +65,82 @@ describe("the difference in the graph", () => {
     });
   });
 
-  test("a new dataset is new, whatever became of its columns", () => {
+  test("marks an added dataset as added, whatever its column changes", () => {
     expect(named(change("added", "dataset", ORDERS), change("added", "column", ORDERS)).nodes).toEqual({
       "sales/orders": "added",
     });
   });
 
-  test("keeps what was removed, behind what is there", () => {
-    const removed = [change("removed", "dataset", GONE), change("removed", "edge", ETL, GONE)];
-    const { graph } = compared(GRAPH, difference(...removed));
+  test("appends removed nodes and edges", () => {
+    const removed = [change("removed", "dataset", REMOVED), change("removed", "edge", ETL, REMOVED)];
+    const { graph } = applyDiff(GRAPH, diffOf(...removed));
     expect(graph.nodes.slice(0, GRAPH.nodes.length)).toEqual(GRAPH.nodes);
     expect(graph.nodes.slice(GRAPH.nodes.length).map(({ id, engine }) => [id, engine])).toEqual([
-      ["dataset:s3://lake:sales/gone", "s3"],
+      ["dataset:s3://lake:sales/removed", "s3"],
     ]);
     expect(named(...removed)).toEqual({
-      nodes: { "sales/gone": "removed" },
-      edges: { "etl > sales/gone": "removed" },
+      nodes: { "sales/removed": "removed" },
+      edges: { "etl > sales/removed": "removed" },
     });
   });
 
-  test("a job that moved no data is not drawn because it went", () => {
+  test("does not add a removed job without edges", () => {
     const idle = { ...ETL, name: "idle" };
-    expect(compared(GRAPH, difference(change("removed", "job", idle))).graph.nodes).toHaveLength(GRAPH.nodes.length);
+    expect(applyDiff(GRAPH, diffOf(change("removed", "job", idle))).graph.nodes).toHaveLength(GRAPH.nodes.length);
   });
 
-  test("of a part has the marks of that part", () => {
+  test("filterStatuses keeps the statuses of a subgraph", () => {
     const changes = [change("changed", "job", REPORT), change("added", "edge", ORDERS, REPORT)];
-    const { graph, marks } = compared(GRAPH, difference(...changes));
+    const { graph, statuses } = applyDiff(GRAPH, diffOf(...changes));
     const kept = graph.nodes.map(({ name }) => name !== "etl" && name !== "orders");
-    const part = keptMarks(marks, graph, kept);
+    const part = filterStatuses(statuses, graph, kept);
     expect(part.nodes).toEqual(["changed", undefined, undefined]);
     expect(part.edges.filter(Boolean)).toEqual(["added"]);
   });
 
-  test("leads to every node that changed, and to jobs over whose edges something else passes", () => {
-    const { graph, marks } = compared(
+  test("changedNodes returns changed nodes and the jobs at changed edges", () => {
+    const { graph, statuses } = applyDiff(
       GRAPH,
-      difference(change("added", "column", ORDERS), change("changed", "column edge", TOPIC, ETL, ORDERS)),
+      diffOf(change("added", "column", ORDERS), change("changed", "column edge", TOPIC, ETL, ORDERS)),
     );
-    expect(changedPlaces(graph, marks).map((at) => graph.nodes[at].name)).toEqual(["etl", "sales/orders"]);
+    expect(changedNodes(graph, statuses).map((at) => graph.nodes[at].name)).toEqual(["etl", "sales/orders"]);
   });
 
-  test("counts what is drawn as one", () => {
-    expect(joint(["added", "added"])).toBe("added");
-    expect(joint(["added", undefined])).toBe("changed");
-    expect(joint([undefined, undefined])).toBeUndefined();
-    expect(counted(["changed", "added", undefined, "added"])).toEqual([
+  test("combines and counts statuses", () => {
+    expect(combinedStatus(["added", "added"])).toBe("added");
+    expect(combinedStatus(["added", undefined])).toBe("changed");
+    expect(combinedStatus([undefined, undefined])).toBeUndefined();
+    expect(countStatuses(["changed", "added", undefined, "added"])).toEqual([
       ["added", 2],
       ["changed", 1],
     ]);
   });
 });
 
-describe("the picture of a difference", () => {
-  const { graph, marks } = compared(
+describe("graphDiagram of a comparison", () => {
+  const { graph, statuses } = applyDiff(
     GRAPH,
-    difference(change("removed", "dataset", GONE), change("removed", "edge", ETL, GONE), change("changed", "job", ETL)),
+    diffOf(change("removed", "dataset", REMOVED), change("removed", "edge", ETL, REMOVED), change("changed", "job", ETL)),
   );
 
-  test("marks cards and lines, and says so to a screen reader", () => {
+  test("sets the diff status of cards and edges, and of their labels", () => {
     const whole = collapse(graph.nodes, { budget: 100, open: new Set(), closed: new Set() });
-    const picture = graphPicture(graph, whole, () => "none", marks);
-    expect(picture.cards.filter(({ mark }) => mark).map(({ title, mark }) => [title, mark])).toEqual([
+    const diagram = graphDiagram(graph, whole, () => "none", statuses);
+    expect(diagram.cards.filter(({ diffStatus }) => diffStatus).map(({ title, diffStatus }) => [title, diffStatus])).toEqual([
       ["etl", "changed"],
-      ["sales/gone", "removed"],
+      ["sales/removed", "removed"],
     ]);
-    expect(picture.cards.at(-1)?.label).toMatch(/removed$/);
-    expect(picture.lines.flatMap(({ mark }) => mark ?? [])).toEqual(["removed"]);
+    expect(diagram.cards.at(-1)?.label).toMatch(/removed$/);
+    expect(diagram.edges.flatMap(({ diffStatus }) => diffStatus ?? [])).toEqual(["removed"]);
   });
 
-  test("says of groups how much changed in them", () => {
+  test("counts the changes in collapsed groups", () => {
     const closed = collapse(graph.nodes, { budget: 1, open: new Set(), closed: new Set() });
-    const { cards, lines } = graphPicture(graph, closed, () => "none", marks);
+    const { cards, edges } = graphDiagram(graph, closed, () => "none", statuses);
     const lake = cards.find(({ title }) => title === "s3://lake")!;
-    expect(lake).toMatchObject({ shape: "group", mark: "changed", subtitle: "3 datasets · −1" });
+    expect(lake).toMatchObject({ shape: "group", diffStatus: "changed", subtitle: "3 datasets · −1" });
     expect(lake.label).toContain("1 removed");
-    const toLake = lines.filter(({ to }) => cards[to] === lake).map(({ mark }) => mark);
+    const toLake = edges.filter(({ to }) => cards[to] === lake).map(({ diffStatus }) => diffStatus);
     expect(toLake).toContain("changed");
   });
 });

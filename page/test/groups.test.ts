@@ -15,20 +15,20 @@ function lake(tables: number): Graph {
 
 const titles = (items: readonly GroupItem[]) => items.map((item) => item.group?.title ?? "node").sort();
 
-describe("groups", () => {
-  test("are not made where all fits", () => {
+describe("collapse", () => {
+  test("does not group within the budget", () => {
     const { items } = collapse(lake(20).nodes, { budget: 50, ...NONE });
     expect(items).toHaveLength(21);
     expect(items.every(({ group }) => group === undefined)).toBe(true);
   });
 
-  test("are systems beyond the budget, opened as far as it lasts, the smallest first", () => {
+  test("groups by system beyond the budget and expands the smallest groups first", () => {
     const { items, opened } = collapse(lake(300).nodes, { budget: 5, ...NONE });
     expect(titles(items)).toEqual(["area0 (s3://lake)", "area1 (s3://lake)", "area2 (s3://lake)", "node"]);
-    expect(opened.map(({ title }) => title)).toEqual(["Spark jobs of jobs", "s3://lake"]);
+    expect(opened.map(({ title }) => title)).toEqual(["Spark jobs in jobs", "s3://lake"]);
   });
 
-  test("that the user opened are open, those he closed are not", () => {
+  test("respects groups that the user opened or closed", () => {
     const graph = lake(90);
     const open = new Set(["dataset:s3://lake", "dataset:s3://lake/area1"]);
     const { items } = collapse(graph.nodes, { budget: 1, open, closed: new Set() });
@@ -37,15 +37,15 @@ describe("groups", () => {
     expect(titles(closed.items)).toEqual(["node", "s3://lake"]);
   });
 
-  test("that the user opened are open inside groups that opened by themselves", () => {
+  test("expands groups that the user opened inside automatically expanded groups", () => {
     const open = new Set(["dataset:s3://lake/area1"]);
     const { items } = collapse(lake(90).nodes, { budget: 6, open, closed: new Set() });
     expect(items.filter(({ group }) => group === undefined)).toHaveLength(31);
   });
 
-  test("stand for each of their nodes exactly once", () => {
+  test("represents each node exactly once", () => {
     const graph = lake(1000);
-    const { items, itemOf } = collapse(graph.nodes, { budget: 40, ...NONE });
+    const { items, itemByNode: itemOf } = collapse(graph.nodes, { budget: 40, ...NONE });
     const members = items.flatMap((item) => item.group?.members ?? [item.node!]);
     expect([...members].sort((a, b) => a - b)).toEqual(graph.nodes.map((_, at) => at));
     items.forEach((item, at) =>
@@ -53,7 +53,7 @@ describe("groups", () => {
     );
   });
 
-  test("whose names have nothing in common are cut by the alphabet", () => {
+  test("splits names without common segments into alphabetical ranges", () => {
     const flat = graphOf({ jobs: [], datasets: Array.from({ length: 700 }, (_, at) => dataset(`t${at}`)) });
     const open = new Set(["dataset:s3://lake"]);
     const { items } = collapse(flat.nodes, { budget: 1, open, closed: new Set() });
@@ -61,7 +61,7 @@ describe("groups", () => {
     expect(items[0].group?.title).toMatch(/^t0 – t/);
   });
 
-  test("bear names of one kind, of no parts, and equal ones in other namespaces", () => {
+  test("handles names without segments and equal names in different namespaces", () => {
     const odd = graphOf({
       jobs: [],
       datasets: [dataset("///"), dataset("///", { namespace: "x" }), dataset("a"), dataset("a/b")],

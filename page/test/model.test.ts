@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { alerts } from "../src/model/alerts";
-import { columnIndex, columnPath } from "../src/model/columnPath";
+import { buildColumnIndex, columnPath } from "../src/model/columnPath";
 import { engineOfDataset, engineOfJob } from "../src/model/engines";
-import { graphOf, sameShape, stateOf, subgraph, summariesOf, withoutIdleJobs } from "../src/model/graph";
-import { fitted, shortName, shown } from "../src/model/names";
-import { reachEdges, reachRows } from "../src/model/impact";
-import { statistics } from "../src/model/runStatistics";
-import { trace } from "../src/model/trace";
+import { graphOf, sameShape, stateOf, subgraph, summariesOf, removeIdleJobs } from "../src/model/graph";
+import { truncateMiddle, shortName, displayText } from "../src/model/names";
+import { impactEdges, impactRows } from "../src/model/impact";
+import { datasetStatistics } from "../src/model/runStatistics";
+import { traceLineage } from "../src/model/trace";
 import { schemaChanges } from "../src/model/schemaChanges";
 import { column, exported, identity, SHOP } from "./samples";
 
@@ -18,24 +18,24 @@ describe("graph", () => {
     (from, edge) => `${graph.nodes[from].name} -> ${graph.nodes[graph.to[edge]].name}`,
   );
 
-  test("leads from inputs over jobs to outputs", () => {
+  test("has edges from inputs through jobs to outputs", () => {
     expect(edges).toEqual(["orders -> etl", "etl -> sales/orders", "sales/orders -> report", "report -> sales/stats"]);
   });
 
-  test("tells streaming from batch, states and engines", () => {
+  test("has processing modes, states and engines", () => {
     const etl = graph.nodes[0];
     expect([etl.streaming, etl.state, etl.engine]).toEqual([true, "running", "flink"]);
     expect(graph.nodes[1]).toMatchObject({ streaming: false, state: "failed" });
     expect(graph.nodes.map(({ engine }) => engine).slice(3)).toEqual(["kafka", "iceberg", "s3"]);
   });
 
-  test("is without jobs that move nothing", () => {
-    const names = withoutIdleJobs(graph).nodes.map(({ name }) => name);
+  test("removeIdleJobs removes jobs without inputs and outputs", () => {
+    const names = removeIdleJobs(graph).nodes.map(({ name }) => name);
     expect(names).not.toContain("application");
-    expect(withoutIdleJobs(graph).from).toHaveLength(4);
+    expect(removeIdleJobs(graph).from).toHaveLength(4);
   });
 
-  test("of the past is made of an export alone", () => {
+  test("of a past state is built from an export", () => {
     const pair = (name: string) => ({ namespace: "s3://lake", name });
     const found = exported({
       jobs: [{ namespace: "jobs", name: "etl", type: "STREAMING", state: "RUNNING" }],
@@ -56,7 +56,7 @@ describe("graph", () => {
     expect(past.nodes[2]).toMatchObject({ columns: 1, masked: ["x"] });
   });
 
-  test("keeps its shape while only states change", () => {
+  test("has the same shape if only states change", () => {
     const failed = graphOf({ ...SHOP, jobs: SHOP.jobs.map((row) => ({ ...row, state: "FAILED" })) });
     expect(sameShape(graph, failed)).toBe(true);
     expect(
@@ -70,7 +70,7 @@ describe("graph", () => {
     ).toBe(false);
   });
 
-  test("a running job that is silent is stale, another is not", () => {
+  test("only a running job can be stale", () => {
     expect([stateOf("RUNNING", true), stateOf("FAILED", true), stateOf("?"), stateOf(null)]).toEqual([
       "stale",
       "failed",
@@ -80,7 +80,7 @@ describe("graph", () => {
   });
 });
 
-test("engines follow from integration and namespace", () => {
+test("engines are derived from integration and namespace", () => {
   expect(["KAFKA_CONNECT", "spark", "Flink", "AIRFLOW", null].map(engineOfJob)).toEqual([
     "connect",
     "spark",
@@ -97,9 +97,9 @@ test("engines follow from integration and namespace", () => {
   ]);
 });
 
-test("a trace has what feeds a node at negative, what it feeds at positive distances", () => {
+test("traceLineage returns negative distances upstream and positive ones downstream", () => {
   const edges = { from: Int32Array.of(0, 1, 2, 1, 4), to: Int32Array.of(1, 2, 3, 4, 1) };
-  expect([...trace(6, edges, 2)].sort((a, b) => a[1] - b[1])).toEqual([
+  expect([...traceLineage(6, edges, 2)].sort((a, b) => a[1] - b[1])).toEqual([
     [0, -2],
     [4, -2],
     [1, -1],
@@ -123,8 +123,8 @@ describe("column path", () => {
   const names = (path: ReturnType<typeof columnPath>) =>
     path.nodes.map(({ name, field, distance }) => `${distance} ${name}.${field ?? "*"}`);
 
-  test("goes up through every hop with its kind, and has the filters where they act", () => {
-    const path = columnPath(columnIndex(found), column("stats.total"));
+  test("follows every hop upstream with its transformations and includes filters", () => {
+    const path = columnPath(buildColumnIndex(found), column("stats.total"));
     expect(names(path).sort()).toEqual(["-1 clean.price", "-2 raw.price", "-2 raw.valid", "0 stats.total"]);
     const kinds = path.edges.map(
       ({ from, to, kinds: how }) => `${path.nodes[from].field}>${path.nodes[to].field}: ${how.join("+")}`,
@@ -136,39 +136,39 @@ describe("column path", () => {
     ]);
   });
 
-  test("goes down, ends at rows as a whole, and marks what is masked", () => {
-    const path = columnPath(columnIndex(found), column("raw.price"));
+  test("follows edges downstream, ends at dataset rows and reports masking", () => {
+    const path = columnPath(buildColumnIndex(found), column("raw.price"));
     expect(names(path)).toEqual(["0 raw.price", "1 clean.price", "2 stats.total", "2 stats.*"]);
     expect(path.edges.filter(({ masking }) => masking).map(({ to }) => path.nodes[to].field)).toEqual(["total"]);
   });
 
-  test("of a column that nothing is known of is that column", () => {
-    expect(names(columnPath(columnIndex(found), column("x.y")))).toEqual(["0 x.y"]);
+  test("of a column without lineage contains only that column", () => {
+    expect(names(columnPath(buildColumnIndex(found), column("x.y")))).toEqual(["0 x.y"]);
   });
 });
 
 describe("names", () => {
-  test("that cannot be seen are made visible, others stay", () => {
-    expect(shown("a\u202Eb\u0007c")).toBe("a\ufffdb\ufffdc");
-    expect(shown("مرحبا 🎉 <b>")).toBe("مرحبا 🎉 <b>");
-    expect(shown(" \u200b")).toBe(" \ufffd");
-    expect(shown("")).toBe("(no name)");
-    expect([...shown("x".repeat(10_000))]).toHaveLength(401);
+  test("displayText replaces invisible characters and cuts long names", () => {
+    expect(displayText("a\u202Eb\u0007c")).toBe("a\ufffdb\ufffdc");
+    expect(displayText("مرحبا 🎉 <b>")).toBe("مرحبا 🎉 <b>");
+    expect(displayText(" \u200b")).toBe(" \ufffd");
+    expect(displayText("")).toBe("(no name)");
+    expect([...displayText("x".repeat(10_000))]).toHaveLength(401);
   });
 
-  test("are cut in the middle, whole characters at a time", () => {
+  test("truncateMiddle keeps surrogate pairs intact", () => {
     const width = (text: string) => [...text].length;
-    expect(fitted("abcdefghij", 5, width)).toBe("ab…ij");
-    expect(fitted("🎉🎉🎉🎉", 3, width)).toBe("🎉…🎉");
-    expect(fitted("short", 5, width)).toBe("short");
+    expect(truncateMiddle("abcdefghij", 5, width)).toBe("ab…ij");
+    expect(truncateMiddle("🎉🎉🎉🎉", 3, width)).toBe("🎉…🎉");
+    expect(truncateMiddle("short", 5, width)).toBe("short");
   });
 
-  test("of paths are told by their last part", () => {
+  test("shortName returns the last path segment", () => {
     expect([shortName("a/b/c"), shortName("a/b/"), shortName("/")]).toEqual(["c", "b", "/"]);
   });
 });
 
-test("versions of a schema differ by column, nested ones by path", () => {
+test("schemaChanges compares columns, nested ones by path", () => {
   const nested = (type: string) => [{ name: "a", type: "struct", fields: [{ name: "b", type }] }];
   expect(
     schemaChanges([...nested("int"), { name: "old" }], [...nested("long"), { name: "new", type: "date" }]),
@@ -179,7 +179,7 @@ test("versions of a schema differ by column, nested ones by path", () => {
   ]);
 });
 
-test("statistics add up over the events of a run; what is not said stays unknown", () => {
+test("datasetStatistics adds up the events of a run; missing figures stay null", () => {
   const output = (rowCount: number) => ({
     namespace: "n",
     name: "t",
@@ -189,10 +189,10 @@ test("statistics add up over the events of a run; what is not said stays unknown
     { eventTime: "", outputs: [output(2)] },
     { eventTime: "", outputs: [output(3)], inputs: [{ namespace: "n", name: "s" }] },
   ];
-  expect(statistics(events)).toEqual([{ direction: "output", dataset: "t", rows: 5, size: null }]);
+  expect(datasetStatistics(events)).toEqual([{ direction: "output", dataset: "t", rows: 5, size: null }]);
 });
 
-test("alerts name failed and stale jobs, services that are down, and departures; the worst first", () => {
+test("alerts report failed jobs, services that are down and contract differences, errors first", () => {
   const graph = graphOf(SHOP);
   const down = { name: "kafka", title: "Kafka", ui: null, state: "down" as const, answer: "refused", milliseconds: 1 };
   const contract = {
@@ -202,14 +202,14 @@ test("alerts name failed and stale jobs, services that are down, and departures;
   };
   const found = alerts(graph.nodes, (node) => node.state, { name: "lab", services: [down] }, null, contract);
   expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual([
-    "bad: Kafka does not answer: refused",
-    "bad: report has failed",
-    "odd: the lineage departs from the contract in 1 ways",
+    "error: Kafka does not respond: refused",
+    "error: report failed",
+    "warning: 1 difference from the lineage contract",
   ]);
   expect(alerts([], () => "none", null, null, null)).toEqual([]);
 });
 
-test("the list of an impact has the nearest first, and its edges say how", () => {
+test("impact rows are sorted by distance, and edges have labels", () => {
   const step = {
     job: { namespace: "jobs", name: "etl" },
     input: column("a.x"),
@@ -218,16 +218,16 @@ test("the list of an impact has the nearest first, and its edges say how", () =>
     subtype: "IDENTITY",
     masking: true,
   };
-  const reach = {
+  const impact = {
     start: column("a.x"),
     columns: [{ ...column("b.x"), field: "x", distance: 1, certain: true, edges: [step] }],
     datasets: [{ ...column("b"), distance: 1, certain: false, whole: false, edges: [] }],
     jobs: [{ namespace: "jobs", name: "etl", distance: 0, certain: true, edges: [] }],
   };
-  expect(reachRows(reach).map(({ kind, jobs, how }) => `${jobs} ${kind} ${how}`)).toEqual([
+  expect(impactRows(impact).map(({ kind, distance, transformation }) => `${distance} ${kind} ${transformation}`)).toEqual([
     "0 job ",
     "1 column identity (masked)",
-    "1 dataset some of its columns",
+    "1 dataset some columns",
   ]);
-  expect(reachEdges(reach)).toEqual([{ from: "s3://lake/a x", to: "s3://lake/b x", label: "etl: IDENTITY" }]);
+  expect(impactEdges(impact)).toEqual([{ from: "s3://lake/a x", to: "s3://lake/b x", label: "etl: IDENTITY" }]);
 });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Digraph } from "../src/layout/digraph";
 
-/** A small generator of pseudo-random numbers (mulberry32), so that every run measures the same graphs. */
-export function random(seed: number): () => number {
+/** Pseudo-random numbers (mulberry32): every run tests the same graphs. */
+function random(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -13,9 +13,9 @@ export function random(seed: number): () => number {
 }
 
 /**
- * A lineage graph: jobs read a few earlier datasets, mostly recent ones, and write one or two new ones.
+ * A generated lineage graph: jobs read a few earlier datasets, mostly recent ones, and write one or two new ones.
  *
- * @param reads mean number of inputs of a job.
+ * @param reads mean number of inputs per job.
  */
 export function pipeline(count: number, reads: number, seed = 7): Digraph {
   const next = random(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ColumnEdgeRow, DatasetSummary, GraphExport, JobSummary, Pair, Summaries } from "../src/model/apiTypes";
+import type { ColumnEdgeRow, DatasetSummary, GraphExport, JobSummary, QualifiedName, Summaries } from "../src/model/apiTypes";
 
 const ABOUT = { updatedAt: "2026-01-01T00:00:00Z", tags: [], owners: [], description: null };
 
@@ -24,13 +24,13 @@ export function identity(input: string, output: string, more: Partial<ColumnEdge
   };
 }
 
-/** `table.field` as a column; `table` alone as a whole dataset. */
+/** Column from `table.field`; the rows of a dataset from `table`. */
 export function column(text: string) {
   const [name, field] = text.split(".");
   return field === undefined ? { namespace: "s3://lake", name } : { namespace: "s3://lake", name, field };
 }
 
-const JOB: Pair = { namespace: "jobs", name: "etl" };
+const JOB: QualifiedName = { namespace: "jobs", name: "etl" };
 
 export function exported(more: Partial<GraphExport>): GraphExport {
   return { version: 1, jobs: [], datasets: [], edges: [], columns: [], datasetColumns: [], ...more };

@@ -36,7 +36,7 @@ test.each([
   expect(find(text)).toEqual(expected);
 });
 
-test("an exact name comes before one that begins so, and that before one that holds it", () => {
+test("exact names rank before prefixes, and prefixes before other matches", () => {
   const index = searchIndex(
     graphOf({ jobs: [], datasets: ["a/stats", "stats_old", "stats"].map((name) => ({ ...SHOP.datasets[2], name })) }),
     null,
@@ -47,6 +47,6 @@ test("an exact name comes before one that begins so, and that before one that ho
   );
 });
 
-test("no more are found than asked for", () => {
+test("the number of hits is limited", () => {
   expect(search(INDEX, "s", 2)).toHaveLength(2);
 });

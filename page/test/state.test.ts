@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { presumedState, stillPresumed, Throttle } from "../src/state/liveEvents";
+import { provisionalState, unconfirmedStates } from "../src/state/liveEvents";
+import { Throttle } from "../src/state/throttle";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
-import { fit, placed, revealed, toPicture, toView, zoomed } from "../src/view/viewport";
-import { Engine } from "../src/worker/graphWorker";
+import { fitToView, alignPoint, scrollIntoView, toDiagram, toView, zoomAt } from "../src/view/viewport";
+import { GraphWorker } from "../src/worker/graphWorker";
 import { column, exported, identity, SHOP } from "./samples";
 
 describe("routes", () => {
-  test("come back from their links as they were", () => {
+  test("survive formatting and parsing", () => {
     const route = {
       ...HOME,
       view: "columns" as const,
@@ -22,39 +23,39 @@ describe("routes", () => {
     expect(formatRoute(HOME)).toBe("");
   });
 
-  test("bear what people type", () => {
+  test("ignore invalid values", () => {
     expect(parseRoute("?view=nothing&node=javascript:alert(1)&budget=-1&at=yesterday&direction=sideways")).toEqual(
       HOME,
     );
   });
 });
 
-test("an event presumes a state of its job, and nothing else does", () => {
+test("only a run event with a known type implies a job state", () => {
   const change = { kind: "run", eventTime: "", job: { namespace: "n", name: "j" } };
-  expect(presumedState({ ...change, eventType: "ABORT" })).toEqual({ id: "job:n:j", state: "aborted" });
-  expect(presumedState({ ...change, eventType: "OTHER" })).toBeUndefined();
-  expect(presumedState({ kind: "dataset", eventTime: "", eventType: "START" })).toBeUndefined();
+  expect(provisionalState({ ...change, eventType: "ABORT" })).toEqual({ id: "job:n:j", state: "aborted" });
+  expect(provisionalState({ ...change, eventType: "OTHER" })).toBeUndefined();
+  expect(provisionalState({ kind: "dataset", eventTime: "", eventType: "START" })).toBeUndefined();
 });
 
-test("what was heard after the service was asked is presumed until it is asked again", () => {
+test("states from events after the request stay provisional", () => {
   const presumed = new Map([["job:n:before", "running" as const], ["job:n:after", "running" as const]]);
   const heard = new Map([["job:n:before", 99], ["job:n:after", 100]]);
-  expect([...stillPresumed(presumed, heard, 100)]).toEqual([["job:n:after", "running"]]);
+  expect([...unconfirmedStates(presumed, heard, 100)]).toEqual([["job:n:after", "running"]]);
 });
 
-test("a throttle reads at once, once more for all that came meanwhile, and rests in proportion", async () => {
+test("a throttle runs at once, combines triggers during a run, and pauses in proportion", async () => {
   let clock = 0;
   let reads = 0;
   const waits: number[] = [];
   const throttle: Throttle = new Throttle(
     async () => {
       clock += 1000;
-      if (++reads === 1) for (let at = 0; at < 5; at++) void throttle.tell();
+      if (++reads === 1) for (let at = 0; at < 5; at++) void throttle.trigger();
     },
     async (milliseconds) => void waits.push(milliseconds),
     () => clock,
   );
-  await throttle.tell();
+  await throttle.trigger();
   expect(reads).toBe(2);
   expect(waits).toEqual([4000, 4000]);
 });
@@ -62,93 +63,93 @@ test("a throttle reads at once, once more for all that came meanwhile, and rests
 describe("viewport", () => {
   const view = { width: 800, height: 600 };
 
-  test("fits a picture into the view, and never magnifies it", () => {
-    const all = fit({ width: 8000, height: 100 }, view);
+  test("fits a diagram into the view without magnifying it", () => {
+    const all = fitToView({ width: 8000, height: 100 }, view);
     expect(toView(all, { x: 0, y: 50 }).x).toBeCloseTo(32);
     expect(toView(all, { x: 8000, y: 50 }).x).toBeCloseTo(768);
-    expect(fit({ width: 10, height: 10 }, view).scale).toBe(1);
+    expect(fitToView({ width: 10, height: 10 }, view).scale).toBe(1);
   });
 
-  test("zooms about the point under the mouse", () => {
+  test("zooms around the pointer", () => {
     const before = { x: 5, y: 7, scale: 0.5 };
     const at = { x: 200, y: 100 };
-    expect(toPicture(zoomed(before, 2, at), at)).toEqual(toPicture(before, at));
-    expect(zoomed(before, 1e9, at).scale).toBe(2.5);
+    expect(toDiagram(zoomAt(before, 2, at), at)).toEqual(toDiagram(before, at));
+    expect(zoomAt(before, 1e9, at).scale).toBe(2.5);
   });
 
-  test("moves only as far as needed", () => {
+  test("scrolls by the least distance", () => {
     const still = { x: 0, y: 0, scale: 1 };
-    expect(revealed(still, { x: 400, y: 300 }, view, { x: 50, y: 50 })).toBe(still);
-    const moved = revealed(still, { x: 1000, y: 300 }, view, { x: 50, y: 50 });
+    expect(scrollIntoView(still, { x: 400, y: 300 }, view, { x: 50, y: 50 })).toBe(still);
+    const moved = scrollIntoView(still, { x: 1000, y: 300 }, view, { x: 50, y: 50 });
     expect(toView(moved, { x: 1000, y: 300 })).toEqual({ x: 750, y: 300 });
-    expect(toView(placed(still, { x: 9, y: 9 }, { x: 1, y: 2 }), { x: 9, y: 9 })).toEqual({ x: 1, y: 2 });
+    expect(toView(alignPoint(still, { x: 9, y: 9 }, { x: 1, y: 2 }), { x: 9, y: 9 })).toEqual({ x: 1, y: 2 });
   });
 });
 
-describe("engine", () => {
-  function service(answers: Record<string, unknown>) {
-    const asked: string[] = [];
-    const engine = new Engine(async (path) => {
-      asked.push(path);
-      return answers[path];
+describe("GraphWorker", () => {
+  function fakeService(responses: Record<string, unknown>) {
+    const requested: string[] = [];
+    const worker = new GraphWorker(async (path) => {
+      requested.push(path);
+      return responses[path];
     });
-    return { asked, engine };
+    return { requested, worker };
   }
 
   const export_ = exported({ columns: [identity("a.x", "b.x")] });
 
-  test("reads summaries first, and columns when they are asked for, once", async () => {
-    const { asked, engine } = service({ "/api/v1/summaries": SHOP, "/api/v1/graph": export_ });
-    expect((await engine.load(null))?.count).toBe(5);
-    expect(engine.search("etl", 5)).toMatchObject({ hits: [{ node: "job:jobs:etl" }], partial: true });
-    expect(asked).toEqual(["/api/v1/summaries"]);
-    const paths = await Promise.all([engine.columnPath(column("b.x")), engine.columnPath(column("a.x"))]);
+  test("loads summaries first, and the export once, on demand", async () => {
+    const { requested, worker } = fakeService({ "/api/v1/summaries": SHOP, "/api/v1/graph": export_ });
+    expect((await worker.load(null))?.count).toBe(5);
+    expect(worker.search("etl", 5)).toMatchObject({ hits: [{ node: "job:jobs:etl" }], partial: true });
+    expect(requested).toEqual(["/api/v1/summaries"]);
+    const paths = await Promise.all([worker.columnPath(column("b.x")), worker.columnPath(column("a.x"))]);
     expect(paths.map(({ nodes }) => nodes.length)).toEqual([2, 2]);
-    expect(asked).toEqual(["/api/v1/summaries", "/api/v1/graph"]);
-    expect(engine.search("etl", 5).partial).toBe(false);
+    expect(requested).toEqual(["/api/v1/summaries", "/api/v1/graph"]);
+    expect(worker.search("etl", 5).partial).toBe(false);
   });
 
-  test("hands out nodes in slices, and none of a graph that was read before", async () => {
-    const { engine } = service({ "/api/v1/summaries": SHOP });
-    const first = (await engine.load(null))!;
-    expect(engine.nodes(first.generation, 3, 10)?.map(({ name }) => name)).toEqual(["sales/orders", "sales/stats"]);
-    await engine.load(null);
-    expect(engine.nodes(first.generation, 0, 1)).toBeNull();
+  test("returns nodes in slices, and null for a previous graph", async () => {
+    const { worker } = fakeService({ "/api/v1/summaries": SHOP });
+    const first = (await worker.load(null))!;
+    expect(worker.nodes(first.generation, 3, 10)?.map(({ name }) => name)).toEqual(["sales/orders", "sales/stats"]);
+    await worker.load(null);
+    expect(worker.nodes(first.generation, 0, 1)).toBeNull();
   });
 
-  test("shows what was asked for last, not what was answered last", async () => {
-    let answerPast = (_: unknown): void => undefined;
-    const past = new Promise((resolve) => (answerPast = resolve));
-    const engine = new Engine((path) => (path === "/api/v1/summaries" ? Promise.resolve(SHOP) : past));
-    const slow = engine.load("2026-01-01T00:00:00Z");
-    const now = (await engine.load(null))!;
-    answerPast(export_);
+  test("discards the response to an earlier request", async () => {
+    let resolvePast = (_: unknown): void => undefined;
+    const past = new Promise((resolve) => (resolvePast = resolve));
+    const worker = new GraphWorker((path) => (path === "/api/v1/summaries" ? Promise.resolve(SHOP) : past));
+    const slow = worker.load("2026-01-01T00:00:00Z");
+    const now = (await worker.load(null))!;
+    resolvePast(export_);
     expect(await slow).toBeNull();
-    expect(engine.nodes(now.generation, 0, 10)).toHaveLength(5);
+    expect(worker.nodes(now.generation, 0, 10)).toHaveLength(5);
   });
 
-  test("joins the difference to the later graph, and tells what changed about a node", async () => {
+  test("adds the diff to the later graph and returns the changes of a node", async () => {
     const since = "2026-01-01T00:00:00Z";
     const gone = { kind: "dataset", namespace: "s3://lake", name: "gone" };
     const change = { kind: "removed", subject: "dataset", of: "", text: "", before: "", after: "", nodes: [gone] };
-    const { asked, engine } = service({
+    const { requested, worker } = fakeService({
       "/api/v1/summaries": SHOP,
       [`/api/v1/diff?from=${encodeURIComponent(since)}`]: { empty: false, counts: {}, changes: [change] },
     });
-    const loaded = (await engine.load(null, since))!;
-    expect(asked).toHaveLength(2);
-    expect(engine.nodes(loaded.generation, 5, 10)?.map(({ name }) => name)).toEqual(["gone"]);
-    expect(loaded.marks?.nodes).toEqual([...new Array(5).fill(undefined), "removed"]);
-    expect(engine.changesOf("dataset:s3://lake:gone")).toEqual([change]);
-    expect((await engine.load(null))?.marks).toBeNull();
-    expect(engine.changesOf("dataset:s3://lake:gone")).toEqual([]);
+    const loaded = (await worker.load(null, since))!;
+    expect(requested).toHaveLength(2);
+    expect(worker.nodes(loaded.generation, 5, 10)?.map(({ name }) => name)).toEqual(["gone"]);
+    expect(loaded.statuses?.nodes).toEqual([...new Array(5).fill(undefined), "removed"]);
+    expect(worker.changesOf("dataset:s3://lake:gone")).toEqual([change]);
+    expect((await worker.load(null))?.statuses).toBeNull();
+    expect(worker.changesOf("dataset:s3://lake:gone")).toEqual([]);
   });
 
-  test("reads the past from its export alone", async () => {
+  test("loads a past state from its export alone", async () => {
     const at = "2026-01-01T00:00:00Z";
-    const { asked, engine } = service({ [`/api/v1/graph?asOf=${encodeURIComponent(at)}`]: export_ });
-    await engine.load(at);
-    expect((await engine.columnPath(column("b.x"))).nodes).toHaveLength(2);
-    expect(asked).toHaveLength(1);
+    const { requested, worker } = fakeService({ [`/api/v1/graph?asOf=${encodeURIComponent(at)}`]: export_ });
+    await worker.load(at);
+    expect((await worker.columnPath(column("b.x"))).nodes).toHaveLength(2);
+    expect(requested).toHaveLength(1);
   });
 });

@@ -25,18 +25,18 @@ from tests.bench.service_process import ServiceProcess, running_service
 from tests.page.browser import WIDE, chromium
 
 GRAPHS = ((1_000, "3000", 1.0), (10_000, "300", 3.0))
-"""Nodes, the budget of cards (all of the first graph, groups of the second), and the goal in seconds."""
+"""Nodes, card budget (the first graph is drawn without groups, the second with) and target time to interactive (s)."""
 
-BATCH = 2_000
-PATIENCE = 120
-LATE = 1_500
-"""Milliseconds in which tasks that come after the first picture are counted too."""
+BATCH_SIZE = 2_000
+TIMEOUT_SECONDS = 120
+OBSERVATION_MS = 1_500
+"""Time after the first paint in which long tasks still count."""
 
 FIRST_LOAD = Goal(300)
 LONGEST_TASK = Goal(100)
-ABORTED = Goal(2)
-CANCELLED = 20
-"""Jobs that are cancelled while the page is open."""
+UPDATE_LATENCY = Goal(2)
+ABORTED_RUNS = 20
+"""Number of runs that are aborted while the page is open."""
 
 _WATCH = (
     "window.tasks = []; new PerformanceObserver((list) => {"
@@ -51,13 +51,13 @@ _SEEN = """([node, state]) => {
         look();
     });
 }"""
-"""Notes the moment (ms since 1970) at which a node's button says a state."""
+"""Records the time (ms since 1970) at which the button of a node has a state."""
 
 _INTERACTIVE = "performance.getEntriesByName('interactive')[0]?.startTime ?? null"
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Run the benchmark and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="loads of each graph")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
@@ -73,21 +73,21 @@ def main() -> None:
 
 
 def first_load(site: Path) -> int:
-    """Gzipped bytes of what the first load brings: all but the worker, which comes after."""
+    """Gzipped size in bytes of the first load. The worker is loaded later and not included."""
     files = (path for path in site.rglob("*") if path.suffix in (".html", ".js", ".css"))
     return sum(len(gzip.compress(path.read_bytes())) for path in files if not path.name.startswith("worker-"))
 
 
 @contextmanager
 def serving(site: Path, nodes: int) -> Iterator[ServiceProcess]:
-    """A service with a graph of so many nodes."""
+    """A lineage service whose graph has `nodes` nodes."""
     with (
         tempfile.TemporaryDirectory(prefix="lineage-lab-bench-") as folder,
         running_service(Path(folder) / "data", "--page", site) as service,
     ):
         events = list(graph_events(nodes))
-        for first in range(0, len(events), BATCH):
-            send(service, events[first : first + BATCH])
+        for first in range(0, len(events), BATCH_SIZE):
+            send(service, events[first : first + BATCH_SIZE])
         yield service
 
 
@@ -95,32 +95,32 @@ def send(service: ServiceProcess, events: list[bytes]) -> None:
     """Post events as one batch."""
     headers = {"Content-Type": "application/json"}
     body = b"[" + b",".join(events) + b"]"
-    with urlopen(Request(f"{service.url}/api/v1/lineage/batch", body, headers), timeout=PATIENCE) as answer:
+    with urlopen(Request(f"{service.url}/api/v1/lineage/batch", body, headers), timeout=TIMEOUT_SECONDS) as answer:
         answer.read()
 
 
 def measure_loads(figures: Figures, service: ServiceProcess, nodes: int, budget: str, goal: float, rounds: int) -> None:
-    """Loads of the page with a warm browser, then how soon a cancelled job is seen."""
+    """Measure page loads in a warm browser, then the latency of updates."""
     with chromium() as browser:
         page = browser.new_page(viewport=WIDE)
         page.add_init_script(_WATCH)
         for number in range(rounds + 1):
             page.goto(f"{service.url}/?budget={budget}")
             seconds = until(page, _INTERACTIVE) / 1000
-            page.wait_for_timeout(LATE)
+            page.wait_for_timeout(OBSERVATION_MS)
             longest = max(page.evaluate("tasks"), default=0.0)
-            if number:  # the first one starts the browser's own processes
+            if number:  # the first load starts the browser's processes
                 figures.add(f"interactive, {nodes} nodes", "s", seconds, Goal(goal))
                 figures.add(f"longest task, {nodes} nodes", "ms", longest, LONGEST_TASK)
-        measure_cancelled(figures, page, service, nodes, budget)
+        measure_update_latency(figures, page, service, nodes, budget)
 
 
-def measure_cancelled(figures: Figures, page: Any, service: ServiceProcess, nodes: int, budget: str) -> None:
-    """How soon the open page shows that a job was aborted: from the request that says so, and from its answer."""
+def measure_update_latency(figures: Figures, page: Any, service: ServiceProcess, nodes: int, budget: str) -> None:
+    """Measure the time until the open page shows an aborted job, from the request and from its response."""
     event = json.loads(next(iter(graph_events(1_000))))
     node = f"job:{event['job']['namespace']}:{event['job']['name']}"
     page.goto(f"{service.url}/?budget={budget}&node={node}")
-    for number in range(CANCELLED):
+    for number in range(ABORTED_RUNS):
         event["run"]["runId"] = f"00000000-0000-7000-8000-{900_000 + number:012d}"
         for event_type, state in (("START", "running"), ("ABORT", "aborted")):
             event["eventType"], event["eventTime"] = event_type, datetime.now(UTC).isoformat()
@@ -129,19 +129,19 @@ def measure_cancelled(figures: Figures, page: Any, service: ServiceProcess, node
             send(service, [json.dumps(event).encode()])
             accepted = time.time()
             seen = page.evaluate("window.seen") / 1000
-        figures.add(f"cancelled job seen after its event was sent, {nodes} nodes", "s", seen - sent, ABORTED)
-        figures.add(f"cancelled job seen after the answer to that, {nodes} nodes", "s", seen - accepted, ABORTED)
+        figures.add(f"aborted job shown, from the request, {nodes} nodes", "s", seen - sent, UPDATE_LATENCY)
+        figures.add(f"aborted job shown, from the response, {nodes} nodes", "s", seen - accepted, UPDATE_LATENCY)
 
 
 def until(page: Any, expression: str) -> float:
-    """The value of an expression once it is not null: the page's policy forbids Playwright's own waiting for one."""
-    deadline = time.monotonic() + PATIENCE
+    """Poll an expression until it is not null. The content security policy forbids Playwright's wait_for_function."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < deadline:
         value = page.evaluate(expression)
         if value is not None:
             return float(value)
         page.wait_for_timeout(10)
-    raise TimeoutError(f"the page did not get to: {expression}")
+    raise TimeoutError(f"page expression is still null after {TIMEOUT_SECONDS} s: {expression}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that make a large lineage graph: jobs that each read a few earlier datasets and write a new one."""
+"""Generated OpenLineage events of a large graph: each job reads a few earlier datasets and writes a new one."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _FACET = {"_producer": "https://example.org/bench", "_schemaURL": "https://examp
 
 
 def graph_events(nodes: int, seed: int = 7) -> Iterator[bytes]:
-    """Complete runs, one for each job, encoded; jobs and datasets together are `nodes`."""
+    """Yield one encoded COMPLETE event per job. Jobs and datasets together number `nodes`."""
     random = Random(seed)
     datasets = [_dataset(number) for number in range(3)]
     for number in range((nodes - len(datasets)) // 2):

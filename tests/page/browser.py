@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's Chromium, driven by Playwright; pages that tell what went wrong in them."""
+"""Chromium driven by Playwright, and page visits that fail on errors, dialogs and foreign requests."""
 
 import os
 import shutil
@@ -20,16 +20,16 @@ NARROW = {"width": 390, "height": 844}
 
 @contextmanager
 def chromium() -> Iterator:
-    """A headless browser; skips the test, with the reason, where there can be none."""
+    """A headless Chromium. Skips the test if Playwright or Chromium is missing."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="Playwright is not installed (bin/lab setup --tests)"
     )
     if CHROMIUM is None:
         pytest.skip(NO_CHROMIUM)
     with playwright.sync_playwright() as driver:
-        # Chromium's sandbox refuses to work for root.
-        words = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=words)
+        # Chromium's sandbox does not run as root.
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=arguments)
         try:
             yield browser
         finally:
@@ -38,21 +38,21 @@ def chromium() -> Iterator:
 
 @dataclass
 class Visit:
-    """A page of one service, and what it did that it must not do."""
+    """A browser page on one service, and the problems observed on it."""
 
     page: object
     url: str
-    troubles: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     def open(self, **route: str) -> None:
-        """Go to a view and wait until it is drawn, or explains why it is not."""
+        """Open a view and wait until it shows content or a notice."""
         self.page.goto(f"{self.url}/?{urlencode(route)}")
         self.page.locator("main").wait_for()
         drawn = ".cards button, .notice, .list table, .lab dl, .list .error"
         self.page.locator(drawn).first.wait_for(state="attached")
 
     def choose_column(self, name: str) -> dict[str, list[str]]:
-        """Search for a column by the keyboard and go to the first that is found; what the address asks for then."""
+        """Search for a column with the keyboard, open the first hit and return the query parameters of its URL."""
         self.page.keyboard.press("/")
         self.page.keyboard.type(name)
         self.page.get_by_role("option", selected=True).get_by_text(name).wait_for()
@@ -72,20 +72,20 @@ class Visit:
 
 @contextmanager
 def visiting(browser, url: str, size=WIDE, dark: bool = False) -> Iterator[Visit]:
-    """A page that must not fail, open a dialog, or ask any host but the service's for anything."""
+    """A visit that fails on script errors, dialogs and requests to other hosts."""
     context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True)
     page = context.new_page()
     visit = Visit(page, url)
-    page.on("pageerror", lambda error: visit.troubles.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: (visit.troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda request: _check(request.url, url, visit))
+    page.on("pageerror", lambda error: visit.problems.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: (visit.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: _check_request(request.url, url, visit))
     try:
         yield visit
     finally:
         context.close()
-    assert visit.troubles == []
+    assert visit.problems == []
 
 
-def _check(asked: str, url: str, visit: Visit) -> None:
-    if not asked.startswith((f"{url}/", "blob:", "data:")):
-        visit.troubles.append(f"asked {asked}")
+def _check_request(requested: str, url: str, visit: Visit) -> None:
+    if not requested.startswith((f"{url}/", "blob:", "data:")):
+        visit.problems.append(f"request to {requested}")

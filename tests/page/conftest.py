@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A built page, a real lineage service that serves it, and a browser that looks at it."""
+"""Fixtures: the built page, a lineage service that serves it, and a browser."""
 
 import json
 import shutil
@@ -19,12 +19,12 @@ from tests.bench.service_process import running_service
 from tests.page.browser import chromium, visiting
 from tests.page.contract_events import contract_events
 
-FROM_SOURCES = (*SOURCES, "test")
+PROJECT_FILES = (*SOURCES, "test")
 
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The folder of the page, as this checkout's sources make it."""
+    """The folder of the page, built from the sources of this checkout."""
     artifacts = Artifacts.open()
     if not artifacts.has(NAME):
         pytest.skip("the lineage page is not built: bin/lab setup (needs Node 20.19 or newer)")
@@ -33,31 +33,31 @@ def site() -> Path:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory) -> Path:
-    """The page's sources with their development packages, in a copy, as the lock file says."""
+    """A copy of the page's sources with the development packages of the lock file."""
     if not shutil.which("npm"):
         pytest.skip("no npm on PATH")
     folder = tmp_path_factory.mktemp("page") / "page"
     folder.mkdir()
-    for name in FROM_SOURCES:
+    for name in PROJECT_FILES:
         source = PAGE / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("node_modules", "build"))
         else:
             shutil.copyfile(source, folder / name)
     cache = str(Artifacts.open().cache.root / "npm")
-    words = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", cache]
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", cache]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder
 
 
 @pytest.fixture(scope="session")
 def axe(project) -> str:
-    """The source of axe, which finds what people with disabilities stumble over."""
+    """Source of axe, which finds accessibility problems."""
     return (project / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
 class Served:
-    """A service with the page; `send` posts events and returns when they are in the graph."""
+    """A lineage service that serves the page. `send` returns when its events are in the graph."""
 
     def __init__(self, process) -> None:
         self.process = process
@@ -77,7 +77,7 @@ class Served:
 
 @pytest.fixture
 def empty(site, tmp_path):
-    """A service that has heard of nothing."""
+    """A service without events."""
     with running_service(tmp_path / "data", "--page", site) as process:
         yield Served(process)
 
@@ -89,9 +89,9 @@ def contract():
 
 @pytest.fixture
 def shop(site, tmp_path, contract):
-    """A service whose graph is that of the lineage contract."""
+    """A service with the graph of the lineage contract."""
     lab = tmp_path / "lab.json"
-    services = [{"name": "gone", "title": "A service that is away", "check": "127.0.0.1:1"}]
+    services = [{"name": "offline", "title": "Offline service", "check": "127.0.0.1:1"}]
     features = sorted({feature for job in contract.jobs for feature in job.requires})
     described = {"name": "test", "services": services, "contract": str(CONTRACT), "features": features}
     lab.write_text(json.dumps(described))
@@ -103,7 +103,7 @@ def shop(site, tmp_path, contract):
 
 @pytest.fixture(scope="package")
 def browser():
-    """Ended with these tests: Playwright runs once at a time, and the smoke tests look at their lab with it too."""
+    """A browser for this package. Playwright allows one instance at a time, and the smoke tests use it too."""
     with chromium() as found:
         yield found
 
@@ -111,5 +111,5 @@ def browser():
 @pytest.fixture
 def visit(browser, shop):
     """A wide page of the shop's graph."""
-    with visiting(browser, shop.url) as made:
-        yield made
+    with visiting(browser, shop.url) as page:
+        yield page

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that make a service's graph that of the lineage contract: the lab's own graph, without a lab."""
+"""OpenLineage events that produce the graph of the lineage contract without a lab."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,29 +26,29 @@ _TYPES = {"price": "decimal(10,2)", "bid_time": "timestamp", "total_count": "big
 
 
 def contract_events(contract: Contract, now: datetime) -> list[dict[str, Any]]:
-    """Streaming jobs that began an hour before `now` and go on, batch jobs that ran some times since."""
+    """Events of running streaming jobs, started an hour before `now`, and of completed batch runs since then."""
     found: list[dict[str, Any]] = []
     for number, job in enumerate(contract.jobs):
         runs = 1 if job.name in STREAMING else BATCH_RUNS
         for run in range(runs):
-            began = now - timedelta(hours=1) + timedelta(minutes=10 * run, seconds=number)
-            found += _run(contract.namespace, job, run_id(number * 100 + run), began, now)
+            started = now - timedelta(hours=1) + timedelta(minutes=10 * run, seconds=number)
+            found += _run(contract.namespace, job, run_id(number * 100 + run), started, now)
     return sorted(found, key=lambda event: event["eventTime"])
 
 
 def run_id(number: int) -> str:
-    """A run's UUID."""
+    """A run id for a number."""
     return str(UUID(int=(0x7000 << 64) | (0x8000 << 48) | number))
 
 
 def run_event(
     namespace: str, job: JobRow, event_type: str, run: str, at: datetime, facets: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """One event of a run of a contract's job, with all that the contract says of it."""
+    """A run event of a job, with the inputs, outputs and columns of the contract."""
     streaming = job.name in STREAMING
     integration = "KAFKA_CONNECT" if job.name in CONNECT else "FLINK" if job.name in FLINK else "SPARK"
     kind = facet(processingType="STREAMING" if streaming else "BATCH", integration=integration, jobType="JOB")
-    counted = event_type in ("RUNNING", "COMPLETE")
+    with_statistics = event_type in ("RUNNING", "COMPLETE")
     return {
         "eventTime": at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         "eventType": event_type,
@@ -57,32 +57,32 @@ def run_event(
         "run": {"runId": run, "facets": facets or {}},
         "job": {"namespace": namespace, "name": job.name, "facets": {"jobType": kind}},
         "inputs": [_dataset(row.dataset) for row in job.inputs],
-        "outputs": [_output(row, counted) for row in job.outputs],
+        "outputs": [_output(row, with_statistics) for row in job.outputs],
     }
 
 
 def facet(**content: Any) -> dict[str, Any]:
-    """A facet with what every facet must have."""
+    """A facet with the fields that the standard requires of every facet."""
     return {"_producer": _PRODUCER, "_schemaURL": f"{_SCHEMA}#/$defs/BaseFacet", **content}
 
 
-def _run(namespace: str, job: JobRow, run: str, began: datetime, now: datetime) -> Iterator[dict[str, Any]]:
-    yield run_event(namespace, job, "START", run, began)
+def _run(namespace: str, job: JobRow, run: str, started: datetime, now: datetime) -> Iterator[dict[str, Any]]:
+    yield run_event(namespace, job, "START", run, started)
     if job.name in STREAMING:
         yield run_event(namespace, job, "RUNNING", run, now - timedelta(seconds=1))
     else:
-        yield run_event(namespace, job, "COMPLETE", run, began + timedelta(seconds=20 + int(run[-2:], 16) % 17))
+        yield run_event(namespace, job, "COMPLETE", run, started + timedelta(seconds=20 + int(run[-2:], 16) % 17))
 
 
 def _dataset(dataset: Dataset, **facets: Any) -> dict[str, Any]:
-    named = {"namespace": dataset.namespace, "name": dataset.name}
+    identifier = {"namespace": dataset.namespace, "name": dataset.name}
     if dataset.namespace == "s3://warehouse":
         name = "lake." + dataset.name.replace("/", ".")
         facets["symlinks"] = facet(identifiers=[{"namespace": "http://catalog:8181", "name": name, "type": "TABLE"}])
-    return {**named, "facets": facets}
+    return {**identifier, "facets": facets}
 
 
-def _output(row: OutputRow, counted: bool) -> dict[str, Any]:
+def _output(row: OutputRow, with_statistics: bool) -> dict[str, Any]:
     columns = row.columns or {}
     fields = [{"name": name, "type": _TYPES.get(name, "string")} for name in columns]
     lineage = {
@@ -90,7 +90,7 @@ def _output(row: OutputRow, counted: bool) -> dict[str, Any]:
         "dataset": _inputs(row.dataset_columns),
     }
     output = _dataset(row.dataset, schema=facet(fields=fields), columnLineage=facet(**lineage))
-    if counted:
+    if with_statistics:
         output["outputFacets"] = {"outputStatistics": facet(rowCount=1200 + len(columns), size=48_000)}
     return output
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page in a real browser, over a real lineage service whose graph is that of the lineage contract."""
+"""Browser tests of the lineage page on a lineage service with the graph of the lineage contract."""
 
 import csv
 import json
@@ -21,9 +21,9 @@ STATS = "dataset:s3://warehouse:sales/supplier_stats"
 SHOP_ORDERS = "dataset:postgres://postgres:5432:shop.public.orders"
 
 
-def ids(graph) -> set[str]:
-    pairs = [("job", row) for row in graph["jobs"]] + [("dataset", row) for row in graph["datasets"]]
-    return {f"{kind}:{row['namespace']}:{row['name']}" for kind, row in pairs}
+def node_ids(graph) -> set[str]:
+    nodes = [("job", row) for row in graph["jobs"]] + [("dataset", row) for row in graph["datasets"]]
+    return {f"{kind}:{row['namespace']}:{row['name']}" for kind, row in nodes}
 
 
 def etl_of(contract):
@@ -32,13 +32,13 @@ def etl_of(contract):
 
 def test_the_first_load_shows_every_job_and_dataset_of_the_contract(visit, shop):
     visit.open()
-    assert visit.cards() == ids(shop.get("/api/v1/graph"))
+    assert visit.cards() == node_ids(shop.get("/api/v1/graph"))
     assert visit.card(ETL).get_attribute("data-state") == "running"
     assert "streaming job" in visit.card(ETL).get_attribute("aria-label")
     visit.page.get_by_role("status").get_by_text("live", exact=True).wait_for()
 
 
-def test_search_is_driven_by_the_keyboard_and_finds_columns(visit, contract):
+def test_search_works_with_the_keyboard_and_finds_columns(visit, contract):
     totals = {
         f"dataset:{output.dataset.namespace}:{output.dataset.name}"
         for job in contract.jobs
@@ -46,41 +46,41 @@ def test_search_is_driven_by_the_keyboard_and_finds_columns(visit, contract):
         if "total_price" in output.columns
     }
     visit.open()
-    asked = visit.choose_column("total_price")
-    assert (asked["view"], asked["field"]) == (["columns"], ["total_price"])
-    assert asked["node"][0] in totals
+    query = visit.choose_column("total_price")
+    assert (query["view"], query["field"]) == (["columns"], ["total_price"])
+    assert query["node"][0] in totals
 
 
 @pytest.mark.parametrize(("text", "found"), [("state:running", JOB_ORDERS_ETL), ("lake.sales.orders", "sales/orders")])
-def test_search_finds_states_and_other_names(visit, text, found):
+def test_search_finds_states_and_symlink_names(visit, text, found):
     visit.open()
     visit.page.get_by_role("combobox").first.fill(text)
     visit.page.get_by_role("option").get_by_text(found, exact=True).first.wait_for()
 
 
-def test_a_column_is_followed_from_postgres_to_the_statistics_with_each_step_named(visit):
+def test_a_column_path_lists_every_edge_from_postgres_to_the_statistics(visit):
     visit.open(view="columns", node=STATS, field="total_price")
-    visit.page.get_by_text("steps as a list").click()
-    rows = visit.page.locator(".hops tbody tr").all_inner_texts()
-    steps = {tuple(row.split("\t")[:3]) for row in rows}
+    visit.page.get_by_text("column edges as a table").click()
+    rows = visit.page.locator(".edges tbody tr").all_inner_texts()
+    edges = {tuple(row.split("\t")[:3]) for row in rows}
     assert {
         ("shop.public.orders.price", "identity", "orders.price"),
         ("orders.price", "filter, transformation", "sales/orders.price"),
         ("sales/orders.price", "aggregation", "sales/supplier_stats.total_price"),
-    } <= steps
-    assert ("sales/orders.supplier", "group by", "sales/supplier_stats.total_price") in steps
+    } <= edges
+    assert ("sales/orders.supplier", "group by", "sales/supplier_stats.total_price") in edges
 
 
-def test_a_job_that_is_cancelled_turns_aborted_on_the_open_page(visit, shop, contract):
+def test_an_aborted_job_is_shown_as_aborted_within_two_seconds(visit, shop, contract):
     visit.open()
     assert visit.card(ETL).get_attribute("data-state") == "running"
     number = [job.name for job in contract.jobs].index(JOB_ORDERS_ETL)
     shop.send(run_event(JOBS, etl_of(contract), "ABORT", run_id(number * 100), datetime.now(UTC)))
-    # The event is on disk and in the graph: this is how long somebody who looks at it may be left in the dark.
+    # The event is durable and applied; the open page must show it within ABORTED_MS.
     visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
 
 
-def test_details_of_a_dataset_have_schema_writes_and_what_changed_between_versions(visit, shop, contract):
+def test_dataset_details_show_columns_writes_and_schema_changes(visit, shop, contract):
     event = run_event(JOBS, etl_of(contract), "RUNNING", run_id(300), datetime.now(UTC))
     event["outputs"][0]["facets"]["schema"]["fields"].append({"name": "currency", "type": "string"})
     shop.send(event)
@@ -91,11 +91,11 @@ def test_details_of_a_dataset_have_schema_writes_and_what_changed_between_versio
     assert "1,205" in details.get_by_role("table").nth(1).inner_text()
 
 
-def test_details_of_a_job_have_runs_statistics_error_and_raw_events(visit, shop, contract):
+def test_job_details_show_runs_statistics_errors_and_raw_events(visit, shop, contract):
     job = etl_of(contract)
-    problem = {"errorMessage": facet(message="no <b>room</b> left", programmingLanguage="Python", stackTrace="at 1")}
+    error = {"errorMessage": facet(message="no <b>room</b> left", programmingLanguage="Python", stackTrace="at 1")}
     shop.send(run_event(JOBS, job, "START", run_id(901), datetime.now(UTC) - timedelta(seconds=2)))
-    shop.send(run_event(JOBS, job, "FAIL", run_id(901), datetime.now(UTC), problem))
+    shop.send(run_event(JOBS, job, "FAIL", run_id(901), datetime.now(UTC), error))
     visit.open(node=ETL)
     details = visit.page.get_by_label("Details")
     assert "no <b>room</b> left" in details.locator(".failure").inner_text()
@@ -105,7 +105,7 @@ def test_details_of_a_job_have_runs_statistics_error_and_raw_events(visit, shop,
     assert json.loads(details.locator(".events pre").inner_text())["run"]["runId"] == run_id(901)
 
 
-def test_the_slider_shows_the_graph_as_it_was_and_the_changes_since(visit, shop, contract):
+def test_a_past_graph_lacks_later_jobs_and_the_changes_list_them(visit, shop, contract):
     new = run_event(JOBS, etl_of(contract), "START", run_id(902), datetime.now(UTC) + timedelta(seconds=30))
     new["job"]["name"] = "late_comer"
     shop.send(new)
@@ -122,7 +122,7 @@ def test_the_slider_shows_the_graph_as_it_was_and_the_changes_since(visit, shop,
 
 @pytest.fixture
 def evolved(shop, contract):
-    """The shop has a column more in one table, and a job more with a table of its own: the moment before."""
+    """Add a column to one table, and a job with a new table; returns the time before."""
     job = etl_of(contract)
     before = datetime.now(UTC) + timedelta(seconds=15)
     changed = run_event(JOBS, job, "RUNNING", run_id(300), before + timedelta(seconds=5))
@@ -138,16 +138,18 @@ LATE = f"job:{JOBS}:late_comer"
 LATE_TABLE = "dataset:s3://warehouse:sales/late"
 
 
-def marks(visit) -> dict[str, str]:
-    """What the picture says became of each card that is not as it was."""
-    said = visit.page.locator(".cards button").evaluate_all("all => all.map(one => [one.dataset.node, one.ariaLabel])")
-    found = {node: re.search(r"(added|removed|changed)$", label) for node, label in said}
+def diff_statuses(visit) -> dict[str, str]:
+    """Diff status of each changed card, by node id."""
+    labels = visit.page.locator(".cards button").evaluate_all(
+        "all => all.map(one => [one.dataset.node, one.ariaLabel])"
+    )
+    found = {node: re.search(r"(added|removed|changed)$", label) for node, label in labels}
     return {node: match[1] for node, match in found.items() if match}
 
 
-def test_the_difference_of_two_moments_is_drawn_in_the_graph(visit, evolved):
+def test_a_comparison_marks_added_and_changed_nodes(visit, evolved):
     visit.open(since=evolved)
-    assert marks(visit) == {LATE: "added", LATE_TABLE: "added", SALES: "changed"}
+    assert diff_statuses(visit) == {LATE: "added", LATE_TABLE: "added", SALES: "changed"}
     legend = visit.page.get_by_role("group", name=re.compile("Changes since"))
     assert re.search(r"added: 2 nodes, \d edges\s+~ changed: 1 node", legend.inner_text())
     visit.card(SALES).focus()
@@ -156,22 +158,22 @@ def test_the_difference_of_two_moments_is_drawn_in_the_graph(visit, evolved):
     assert details.locator(".diff .added").first.inner_text().endswith("sales/orders#currency string")
     visit.page.get_by_role("button", name="Stop comparing").click()
     legend.wait_for(state="detached")
-    assert marks(visit) == {}
+    assert diff_statuses(visit) == {}
     assert "since=" not in visit.page.url
 
 
-def test_the_difference_between_two_moments_of_the_past_keeps_what_is_no_more(visit, evolved):
-    """Turned round: the graph of the beginning compared with a later one has lost what came since."""
+def test_a_comparison_keeps_removed_nodes(visit, evolved):
+    """With the times reversed, everything that was added appears as removed."""
     later = (datetime.fromisoformat(evolved) + timedelta(seconds=10)).isoformat()
     visit.open(since=later, at=evolved)
-    assert marks(visit) == {LATE: "removed", LATE_TABLE: "removed", SALES: "changed"}
+    assert diff_statuses(visit) == {LATE: "removed", LATE_TABLE: "removed", SALES: "changed"}
     visit.open(since=later, at=evolved, node=LATE_TABLE)
     details = visit.page.get_by_label("Details")
-    details.get_by_text("no longer in the later one").wait_for()
+    details.get_by_text("exists only in the earlier graph").wait_for()
     assert details.locator(".diff .removed").count() >= 2
 
 
-def test_keys_lead_from_one_change_to_the_next_and_a_link_keeps_the_place(visit, evolved):
+def test_keys_select_the_next_and_previous_change_and_the_url_keeps_the_selection(visit, evolved):
     visit.open(since=evolved)
     seen = []
     for _ in range(4):
@@ -187,38 +189,40 @@ def test_keys_lead_from_one_change_to_the_next_and_a_link_keeps_the_place(visit,
     assert chosen.get_attribute("data-node") == SALES
 
 
-def test_changes_in_closed_groups_are_counted_on_them(browser, empty):
+def test_collapsed_groups_show_the_number_of_changes(browser, empty):
     names = [f"area{number % 3}/table{number:03d}" for number in range(30)]
     empty.send(*(dataset_event("s3://lake", name) for name in names))
     before = datetime.now(UTC).isoformat()
     empty.send(*(dataset_event("s3://lake", f"area1/{name}") for name in ("new1", "new2")))
     with visiting(browser, empty.url) as visit:
         visit.open(since=before, budget="10")
-        group = visit.page.get_by_role("button", name=re.compile(r"Group area1 .*: 12 datasets, 2 added; opens"))
+        group = visit.page.get_by_role(
+            "button", name=re.compile(r"Group area1 .*: 12 datasets, 2 added; select to expand")
+        )
         group.wait_for(state="attached")
         assert visit.page.get_by_role("button", name=re.compile("Group area2 .*added")).count() == 0
         visit.page.keyboard.press("n")
         visit.card("dataset:s3://lake:area1/new1").wait_for(state="attached")
 
 
-def test_a_list_of_changes_leads_to_the_graph_and_back(visit, evolved):
+def test_the_table_of_changes_and_the_graph_link_to_each_other(visit, evolved):
     visit.open(view="changes", since=evolved)
-    visit.page.get_by_role("link", name="In the graph").click()
+    visit.page.get_by_role("link", name="Show in graph").click()
     visit.card(LATE_TABLE).wait_for(state="attached")
-    visit.page.get_by_role("link", name="As a list").click()
+    visit.page.get_by_role("link", name="Show as table").click()
     visit.page.locator("tr.added").filter(has_text="late_comer").first.wait_for()
 
 
-def test_a_slider_that_is_moved_goes_to_the_past(visit):
+def test_moving_the_slider_shows_a_past_graph(visit):
     visit.open()
     slider = visit.page.get_by_role("slider")
     slider.fill("0")
     slider.dispatch_event("change")
-    visit.page.get_by_role("status").get_by_text("the past").wait_for()
+    visit.page.get_by_role("status").get_by_text("past", exact=True).wait_for()
     assert "at=" in visit.page.url
 
 
-def test_what_breaks_is_a_list_that_can_be_taken_along(visit, tmp_path):
+def test_the_impact_table_can_be_exported(visit, tmp_path):
     visit.open(view="impact", node=SHOP_ORDERS, field="price")
     table = visit.page.locator(".list table")
     table.get_by_role("link", name="total_price").first.wait_for()
@@ -233,21 +237,21 @@ def test_what_breaks_is_a_list_that_can_be_taken_along(visit, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "begins"), [("SVG", b"<svg "), ("PNG", b"\x89PNG")])
-def test_the_picture_can_be_taken_along(visit, name, begins):
+def test_the_graph_can_be_exported(visit, name, begins):
     visit.open()
     with visit.page.expect_download() as waiting:
         visit.page.get_by_role("button", name=name).click()
     assert Path(waiting.value.path()).read_bytes().startswith(begins)
 
 
-def test_the_lab_shows_services_contract_and_what_needs_somebody(visit, contract):
+def test_the_lab_view_shows_services_contract_and_alerts(visit, contract):
     visit.open(view="lab")
-    visit.page.get_by_text(f"The lineage of {len(contract.jobs)} jobs is as the contract says").wait_for()
-    visit.page.get_by_text("A service that is away does not answer").wait_for()
-    assert "down" in visit.page.get_by_role("row").filter(has_text="A service that is away").inner_text()
+    visit.page.get_by_text(f"The lineage of {len(contract.jobs)} jobs matches the contract").wait_for()
+    visit.page.get_by_text("Offline service does not respond").wait_for()
+    assert "down" in visit.page.get_by_role("row").filter(has_text="Offline service").inner_text()
 
 
-def test_arrow_keys_lead_along_the_lineage_and_enter_opens(visit):
+def test_arrow_keys_follow_edges_and_enter_opens_details(visit):
     visit.open()
     visit.card(ETL).focus()
     visit.page.keyboard.press("ArrowLeft")
@@ -258,15 +262,15 @@ def test_arrow_keys_lead_along_the_lineage_and_enter_opens(visit):
     visit.page.get_by_label("Details").wait_for(state="detached")
 
 
-def test_only_its_path_hides_the_rest_and_the_back_button_undoes_it(visit):
+def test_only_its_lineage_hides_other_nodes_and_the_back_button_undoes_it(visit):
     visit.open(node=STATS)
-    visit.page.get_by_role("button", name="Only its path").click()
+    visit.page.get_by_role("button", name="Only its lineage").click()
     visit.card("dataset:s3://archive:topics/orders").wait_for(state="detached")
     visit.page.go_back()
     visit.card("dataset:s3://archive:topics/orders").wait_for(state="attached")
 
 
-def test_groups_hide_what_is_beyond_the_budget_and_open(browser, empty):
+def test_nodes_beyond_the_budget_are_grouped_and_groups_expand(browser, empty):
     empty.send(*(dataset_event("s3://lake", f"area{number % 3}/table{number:03d}") for number in range(30)))
     with visiting(browser, empty.url) as visit:
         visit.open(budget="10")
@@ -275,7 +279,7 @@ def test_groups_hide_what_is_beyond_the_budget_and_open(browser, empty):
         area.focus()
         visit.page.keyboard.press("Enter")
         visit.page.wait_for_url(re.compile("open="))
-        # The opened group gets its places a moment later; what was fitted before may leave it out of view.
+        # The layout of the expanded group arrives later; the previous viewport may not include it.
         visit.page.wait_for_function(
             """node => {
                 [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Fit").click();
@@ -314,7 +318,7 @@ def dataset_event(namespace: str, name: str, column: str = "id") -> dict:
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_name_is_a_name_and_no_more(browser, empty, contract, name):
+def test_hostile_names_are_displayed_as_text(browser, empty, contract, name):
     event = run_event(JOBS, etl_of(contract), "COMPLETE", run_id(1), datetime.now(UTC))
     event["job"]["name"] = event["outputs"][0]["name"] = event["inputs"][0]["namespace"] = name
     event["outputs"][0]["facets"]["schema"]["fields"].append({"name": name, "type": name})
@@ -338,7 +342,7 @@ def test_a_hostile_name_is_a_name_and_no_more(browser, empty, contract, name):
         assert visit.page.locator("main script, main img").count() == 0
 
 
-def test_without_events_the_page_says_how_to_get_some_and_shows_the_first_when_it_comes(browser, empty):
+def test_without_events_the_page_shows_instructions_until_the_first_event_arrives(browser, empty):
     with visiting(browser, empty.url) as visit:
         visit.open()
         visit.page.get_by_text("make up").wait_for()
@@ -347,45 +351,45 @@ def test_without_events_the_page_says_how_to_get_some_and_shows_the_first_when_i
 
 
 @pytest.mark.parametrize(
-    ("dark", "chosen", "wanted"), [(True, None, "dark"), (False, "dark", "dark"), (True, "light", "light")]
+    ("dark", "choice", "expected"), [(True, None, "dark"), (False, "dark", "dark"), (True, "light", "light")]
 )
-def test_nothing_flashes_before_the_page_runs(browser, shop, dark, chosen, wanted):
-    """The colours are there before the first module is: here none ever comes."""
+def test_the_theme_is_set_before_the_first_paint(browser, shop, dark, choice, expected):
+    """All modules are blocked, so that only public/theme.js can set the theme."""
     with visiting(browser, shop.url, dark=dark) as visit:
-        if chosen:
-            visit.page.add_init_script(f"localStorage.setItem('lineage-page.darkness', '{chosen}')")
+        if choice:
+            visit.page.add_init_script(f"localStorage.setItem('lineage-page.theme', '{choice}')")
         visit.page.route("**/assets/*.js", lambda route: route.abort())
         visit.page.goto(shop.url)
         background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert background == {"dark": "rgb(17, 22, 29)", "light": "rgb(245, 247, 250)"}[wanted]
+        assert background == {"dark": "rgb(17, 22, 29)", "light": "rgb(245, 247, 250)"}[expected]
 
 
-def test_light_and_dark_follow_the_system_until_one_is_chosen(visit):
+def test_the_theme_follows_the_system_until_the_user_chooses(visit):
     theme = "document.documentElement.dataset.theme"
     visit.open()
     assert visit.page.evaluate(theme) == "light"
     visit.page.emulate_media(color_scheme="dark")
     visit.page.locator("html[data-theme=dark]").wait_for()
-    visit.page.get_by_label("Colours").select_option("light")
+    visit.page.get_by_label("Theme").select_option("light")
     visit.page.locator("html[data-theme=light]").wait_for()
 
 
-def test_the_charts_tell_what_came_before_the_page_was_opened(visit, shop):
-    told = shop.get("/api/v1/flow")
-    assert sum(sample["events"] for sample in told["samples"]) > 10
+def test_the_charts_include_events_from_before_the_page_was_opened(visit, shop):
+    flow = shop.get("/api/v1/flow")
+    assert sum(sample["events"] for sample in flow["samples"]) > 10
     visit.open(view="lab")
     chart = visit.page.get_by_role("img", name=re.compile("highest|just started"))
     chart.first.wait_for(state="attached")
-    # The step that still grows is not drawn: wait until it is whole.
+    # The current step is not drawn until it is complete.
     visit.page.get_by_role("img", name=re.compile(r"highest [1-9]")).first.wait_for(state="attached")
 
 
-def test_a_service_that_goes_away_is_told_of(browser, shop):
+def test_a_lost_connection_is_reported(browser, shop):
     with visiting(browser, shop.url) as visit:
         visit.open()
         shop.process.kill()
-        visit.page.get_by_role("status").get_by_text("not connected").wait_for()
-        visit.page.get_by_text("the lineage service does not answer").wait_for()
+        visit.page.get_by_role("status").get_by_text("disconnected").wait_for()
+        visit.page.get_by_text("the lineage service did not respond").wait_for()
 
 
 VIEWS = {
@@ -402,15 +406,15 @@ VIEWS = {
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
-def test_axe_finds_no_serious_problem_and_nothing_is_wider_than_the_screen(browser, shop, axe, size, dark):
+def test_no_serious_accessibility_problem_and_no_horizontal_overflow(browser, shop, axe, size, dark):
     found = {}
     with visiting(browser, shop.url, size, dark) as visit:
         for name, route in VIEWS.items():
             visit.open(**route)
             visit.page.evaluate(axe)
             result = visit.page.evaluate("axe.run()")
-            grave = [rule for rule in result["violations"] if rule["impact"] in ("serious", "critical")]
-            found |= {f"{name}: {rule['id']}": [node["html"][:200] for node in rule["nodes"]][:3] for rule in grave}
+            serious = [rule for rule in result["violations"] if rule["impact"] in ("serious", "critical")]
+            found |= {f"{name}: {rule['id']}": [node["html"][:200] for node in rule["nodes"]][:3] for rule in serious}
             if not visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
                 found[f"{name}: too wide"] = []
     assert found == {}

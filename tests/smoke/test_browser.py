@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from infra.namespaces import ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOBS, KAFKA, POSTGRES, WAREHOUSE
-from tests.page import pictures
+from tests.page import screenshots
 from tests.page.browser import visiting
 from tests.smoke.lab_page import browser_of
 from tests.smoke.sorted_orders import await_sorted
@@ -36,7 +36,7 @@ def test_the_page_shows_the_labs_graph_and_that_it_is_as_the_contract_says(visit
     visit.open()
     assert visit.cards() >= DATASETS
     visit.open(view="lab")
-    visit.page.get_by_text("is as the contract says").wait_for()
+    visit.page.get_by_text("matches the contract").wait_for()
     rows = visit.page.get_by_role("row").filter(has_text="Kafka Connect")
     assert "up" in rows.first.inner_text()
 
@@ -49,8 +49,8 @@ def test_search_leads_to_a_column_of_the_lab(visit):
 
 def test_a_column_is_followed_from_postgres_to_the_statistics(visit):
     visit.open(view="columns", node=STATS, field="total_price")
-    visit.page.get_by_text("steps as a list").click()
-    steps = visit.page.locator(".hops tbody tr").all_inner_texts()
+    visit.page.get_by_text("column edges as a table").click()
+    steps = visit.page.locator(".edges tbody tr").all_inner_texts()
     assert any(step.startswith("shop.public.orders.price\tidentity\torders.price") for step in steps)
     assert any("aggregation\tsales/supplier_stats.total_price" in step for step in steps)
 
@@ -79,7 +79,7 @@ def test_the_whole_lab_is_drawn_as_new_since_the_beginning(visit):
     assert (visit.card(STATS).get_attribute("aria-label") or "").endswith("added")
 
 
-@pytest.mark.skipif(not pictures.WANTED, reason="pictures are made with UPDATE_SCREENSHOTS=1")
-def test_pictures_of_the_documentation_are_made(browser, lab):
+@pytest.mark.skipif(not screenshots.UPDATE, reason="screenshots are taken with UPDATE_SCREENSHOTS=1")
+def test_screenshots_of_the_documentation_are_taken(browser, lab):
     """The last test of this file: the charts have half an hour of the lab's events by then, or all of them."""
-    pictures.take_all(browser, lab.environment["LAB_LINEAGE"])
+    screenshots.take_all(browser, lab.environment["LAB_LINEAGE"])

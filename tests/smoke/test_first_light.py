@@ -35,7 +35,7 @@ from infra.provider.kinds.topic import TopicInputs, TopicKind
 from infra.targets.local.supervisor import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.checks.contract import compare, load
-from tests.page import pictures
+from tests.page import screenshots
 from tests.page.browser import visiting
 from tests.smoke.drain import drain
 from tests.smoke.lab_page import browser_of
@@ -362,8 +362,8 @@ def test_the_page_draws_what_the_new_column_changed(lab):
             assert visit.card(node).get_attribute("aria-label").endswith(", changed"), node
         line = visit.page.get_by_label("Details").locator(".diff .added").filter(has_text="orders#currency")
         line.first.wait_for()
-        if pictures.WANTED:
-            pictures.take(visit, pictures.DIFFERENCE)
+        if screenshots.UPDATE:
+            screenshots.take(visit, screenshots.DIFFERENCE)
         visit.open(view="changes", since=before.isoformat())
         row = visit.page.locator("tr.added").filter(has_text=f"{KAFKA}/orders#currency").first
         assert row.inner_text().startswith("added\tcolumn")

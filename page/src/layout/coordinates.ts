@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Layered } from "./layeredGraph";
+import type { LayeredGraph } from "./layeredGraph";
 
 const SWEEPS = 10;
 
 /**
- * The height of the middle of every node and bend, in layers that are in order.
+ * Assign a y coordinate to the center of every node and bend, in the given order of each layer.
  *
- * Each sweep asks every node for the mean height of its neighbours on one side and grants the wishes of a layer as
- * well as its order and the distances allow, in the sense of least squares.
+ * Each sweep moves the nodes of a layer towards the mean of their neighbors on one side, as far as order and minimum
+ * distances allow (least squares).
  *
- * @param size height of a node with the gap below it; bends take a part of that.
+ * @param size height of a node including the gap below it; a bend takes 35 % of that.
  */
-export function heights(graph: Layered, layers: readonly Int32Array[], size: number): Float64Array {
+export function assignY(graph: LayeredGraph, layers: readonly Int32Array[], size: number): Float64Array {
   const y = new Float64Array(graph.count);
-  const room = (node: number): number => (node < graph.nodes ? size : size * 0.35);
+  const heightOf = (node: number): number => (node < graph.nodes ? size : size * 0.35);
   for (const layer of layers) {
     let at = 0;
     for (const node of layer) {
-      y[node] = at + room(node) / 2;
-      at += room(node);
+      y[node] = at + heightOf(node) / 2;
+      at += heightOf(node);
     }
     for (const node of layer) y[node] -= at / 2;
   }
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const forward = sweep % 2 === 0;
-    // The last sweeps look to both sides, so that neither has the last word.
+    // The last sweeps use both sides, so that the result is not biased towards one.
     const sides = sweep >= SWEEPS - 2 ? [graph.before, graph.after] : [forward ? graph.before : graph.after];
     for (let step = 0; step < layers.length; step++) {
       const layer = layers[forward ? step : layers.length - 1 - step];
-      const wishes = Float64Array.from(layer, (node) => {
+      const desired = Float64Array.from(layer, (node) => {
         let sum = 0;
         let count = 0;
         for (const { start, list } of sides) {
@@ -36,19 +36,19 @@ export function heights(graph: Layered, layers: readonly Int32Array[], size: num
         }
         return count === 0 ? y[node] : sum / count;
       });
-      grant(layer, wishes, room, y);
+      alignLayer(layer, desired, heightOf, y);
     }
   }
   return y;
 }
 
 /**
- * Heights nearest to the wishes that keep order and distances: pool adjacent violators.
+ * Isotonic regression by pool adjacent violators: the coordinates nearest to `desired` that keep order and distances.
  *
- * With the distances subtracted, heights only need to ascend; neighbours that would not are merged into a block,
- * which stands at the mean of its wishes.
+ * After subtraction of the distances, coordinates only have to ascend. Neighbours that violate this are merged into a
+ * block at the mean of its desired coordinates.
  */
-function grant(layer: Int32Array, wishes: Float64Array, room: (node: number) => number, y: Float64Array): void {
+function alignLayer(layer: Int32Array, wishes: Float64Array, room: (node: number) => number, y: Float64Array): void {
   const offset = new Float64Array(layer.length);
   for (let index = 1; index < layer.length; index++) {
     offset[index] = offset[index - 1] + (room(layer[index - 1]) + room(layer[index])) / 2;

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Neighbours } from "./digraph";
-import type { Layered } from "./layeredGraph";
+import type { Neighbors } from "./digraph";
+import type { LayeredGraph } from "./layeredGraph";
 
-const MOST_SWEEPS = 24;
-const PATIENCE = 4;
-/** Edges that all sweeps together may look at; it bounds the time, about a second for the largest graphs. */
-const WORK = 6_000_000;
+const MAX_SWEEPS = 24;
+/** Sweeps without improvement after which the search stops. */
+const MAX_IDLE_SWEEPS = 4;
+/** Maximum number of edges visited over all sweeps: about one second for the largest graphs. */
+const MAX_EDGE_VISITS = 6_000_000;
 
-/** The layers, each in an order that lets few edges cross: medians of neighbours, swept to and fro. */
-export function ordered(graph: Layered): Int32Array[] {
-  const layers = startingOrder(graph);
-  const place = new Float64Array(graph.count);
-  layers.forEach((layer) => layer.forEach((node, index) => (place[node] = index)));
+/** Reorder each layer to reduce edge crossings: weighted medians of the neighbors, swept forward and backward. */
+export function minimizeCrossings(graph: LayeredGraph): Int32Array[] {
+  const layers = initialOrder(graph);
+  const position = new Float64Array(graph.count);
+  layers.forEach((layer) => layer.forEach((node, index) => (position[node] = index)));
   let best = layers.map((layer) => layer.slice());
-  let fewest = crossings(graph, layers, place);
-  const sweeps = Math.max(2, Math.min(MOST_SWEEPS, Math.floor(WORK / (graph.after.list.length + 1))));
-  for (let sweep = 0, idle = 0; sweep < sweeps && idle < PATIENCE && fewest > 0; sweep++) {
+  let fewest = countCrossings(graph, layers, position);
+  const sweeps = Math.max(2, Math.min(MAX_SWEEPS, Math.floor(MAX_EDGE_VISITS / (graph.after.list.length + 1))));
+  for (let sweep = 0, idle = 0; sweep < sweeps && idle < MAX_IDLE_SWEEPS && fewest > 0; sweep++) {
     const forward = sweep % 2 === 0;
     const side = forward ? graph.before : graph.after;
     for (let step = 1; step < layers.length; step++) {
-      arrange(layers[forward ? step : layers.length - 1 - step], side, place, sweep % 4 < 2);
+      sortLayer(layers[forward ? step : layers.length - 1 - step], side, position, sweep % 4 < 2);
     }
-    const now = crossings(graph, layers, place);
+    const now = countCrossings(graph, layers, position);
     idle = now < fewest ? 0 : idle + 1;
     if (now < fewest) {
       fewest = now;
@@ -31,8 +32,8 @@ export function ordered(graph: Layered): Int32Array[] {
   return best;
 }
 
-/** How many pairs of edges cross: for each layer, inversions of the edges' right ends sorted by their left ends. */
-export function crossings(graph: Layered, layers: readonly Int32Array[], place: Float64Array): number {
+/** Number of edge crossings: per layer, the inversions of the right ends of edges sorted by their left ends. */
+export function countCrossings(graph: LayeredGraph, layers: readonly Int32Array[], position: Float64Array): number {
   let total = 0;
   for (let index = 0; index + 1 < layers.length; index++) {
     const size = layers[index + 1].length;
@@ -41,7 +42,7 @@ export function crossings(graph: Layered, layers: readonly Int32Array[], place: 
     for (const node of layers[index]) {
       const ends: number[] = [];
       for (let at = graph.after.start[node]; at < graph.after.start[node + 1]; at++) {
-        ends.push(place[graph.after.list[at]]);
+        ends.push(position[graph.after.list[at]]);
       }
       for (const end of ends) {
         let before = 0;
@@ -57,8 +58,8 @@ export function crossings(graph: Layered, layers: readonly Int32Array[], place: 
   return total;
 }
 
-/** Nodes in the order of a depth-first walk: what hangs together begins together. */
-function startingOrder(graph: Layered): Int32Array[] {
+/** Initial order by depth-first search, so that connected nodes start next to each other. */
+function initialOrder(graph: LayeredGraph): Int32Array[] {
   const seen = new Uint8Array(graph.count);
   const found: number[][] = graph.layers.map(() => []);
   for (const layer of graph.layers) {
@@ -83,25 +84,25 @@ function startingOrder(graph: Layered): Int32Array[] {
   return found.map((layer) => Int32Array.from(layer));
 }
 
-function arrange(layer: Int32Array, side: Neighbours, place: Float64Array, leftFirst: boolean): void {
-  const wish = new Map<number, number>();
-  layer.forEach((node, index) => wish.set(node, middle(node, side, place) ?? index));
+function sortLayer(layer: Int32Array, side: Neighbors, position: Float64Array, leftFirst: boolean): void {
+  const desired = new Map<number, number>();
+  layer.forEach((node, index) => desired.set(node, weightedMedian(node, side, position) ?? index));
   const sign = leftFirst ? 1 : -1;
-  const sorted = Array.from(layer).sort((a, b) => wish.get(a)! - wish.get(b)! || sign * (place[a] - place[b]));
+  const sorted = Array.from(layer).sort((a, b) => desired.get(a)! - desired.get(b)! || sign * (position[a] - position[b]));
   layer.set(sorted);
-  layer.forEach((node, index) => (place[node] = index));
+  layer.forEach((node, index) => (position[node] = index));
 }
 
-/** The weighted median of the neighbours' places; undefined where there are none. */
-function middle(node: number, { start, list }: Neighbours, place: Float64Array): number | undefined {
-  const places: number[] = [];
-  for (let at = start[node]; at < start[node + 1]; at++) places.push(place[list[at]]);
-  if (places.length === 0) return undefined;
-  places.sort((a, b) => a - b);
-  const half = places.length >> 1;
-  if (places.length % 2 === 1) return places[half];
-  if (places.length === 2) return (places[0] + places[1]) / 2;
-  const left = places[half - 1] - places[0];
-  const right = places[places.length - 1] - places[half];
-  return left + right === 0 ? places[half] : (places[half - 1] * right + places[half] * left) / (left + right);
+/** Weighted median of the neighbors' positions; undefined without neighbors. */
+function weightedMedian(node: number, { start, list }: Neighbors, position: Float64Array): number | undefined {
+  const positions: number[] = [];
+  for (let at = start[node]; at < start[node + 1]; at++) positions.push(position[list[at]]);
+  if (positions.length === 0) return undefined;
+  positions.sort((a, b) => a - b);
+  const half = positions.length >> 1;
+  if (positions.length % 2 === 1) return positions[half];
+  if (positions.length === 2) return (positions[0] + positions[1]) / 2;
+  const left = positions[half - 1] - positions[0];
+  const right = positions[positions.length - 1] - positions[half];
+  return left + right === 0 ? positions[half] : (positions[half - 1] * right + positions[half] * left) / (left + right);
 }

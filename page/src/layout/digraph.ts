@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A directed graph to lay out: nodes are 0..count-1, edge i goes from `from[i]` to `to[i]`. */
+/** A directed graph: nodes are 0..count-1, edge i goes from `from[i]` to `to[i]`. */
 export interface Digraph {
   readonly count: number;
   readonly from: Int32Array;
   readonly to: Int32Array;
 }
 
-/** Neighbours of every node: those of node n are `list[start[n]]` to `list[start[n + 1] - 1]`. */
-export interface Neighbours {
+/** Adjacency list: the neighbors of node n are `list[start[n]]` to `list[start[n + 1] - 1]`. */
+export interface Neighbors {
   readonly start: Int32Array;
   readonly list: Int32Array;
 }
 
-/** Groups `values[i]` by `keys[i]`: one counting sort, so that a million edges cost milliseconds. */
-export function neighbours(count: number, keys: Int32Array, values: Int32Array): Neighbours {
+/** Group `values[i]` by `keys[i]` with a counting sort, in time linear in the number of edges. */
+export function neighbors(count: number, keys: Int32Array, values: Int32Array): Neighbors {
   const start = new Int32Array(count + 1);
   for (const key of keys) start[key + 1]++;
   for (let node = 0; node < count; node++) start[node + 1] += start[node];
@@ -24,8 +24,8 @@ export function neighbours(count: number, keys: Int32Array, values: Int32Array):
   return { start, list };
 }
 
-/** The same graph without self-loops and repeated edges. */
-export function simplified(graph: Digraph): Digraph {
+/** Remove self-loops and repeated edges. */
+export function simplify(graph: Digraph): Digraph {
   const seen = new Set<number>();
   const from: number[] = [];
   const to: number[] = [];
@@ -39,7 +39,7 @@ export function simplified(graph: Digraph): Digraph {
   return { count: graph.count, from: Int32Array.from(from), to: Int32Array.from(to) };
 }
 
-/** The weakly connected components, each a list of its nodes in ascending order, the largest first. */
+/** Weakly connected components, largest first; the nodes of each in ascending order. */
 export function components(graph: Digraph): number[][] {
   const parent = Int32Array.from({ length: graph.count }, (_, node) => node);
   const root = (node: number): number => {

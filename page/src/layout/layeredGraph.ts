@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Digraph, type Neighbours, neighbours } from "./digraph";
+import { type Digraph, type Neighbors, neighbors } from "./digraph";
 
 /**
- * A graph whose edges all lead to the next layer: long edges go through bends, which stand in the layers like nodes.
+ * A graph in which every edge leads to the next layer. Longer edges pass through bends: the dummy nodes of the Sugiyama
+ * method, one in each layer between source and target.
  *
- * Edges of one source share their bends for as long as they run side by side, which keeps a topic with hundreds of
- * readers at the other end of the page from filling every layer between.
+ * The edges of one source share their bends. Otherwise a topic with hundreds of distant readers would fill every layer.
  */
-export interface Layered {
-  /** Nodes, then bends. */
+export interface LayeredGraph {
+  /** Number of nodes and bends. Nodes come first. */
   readonly count: number;
   readonly nodes: number;
-  /** Number of the layer of every node and bend. */
+  /** Layer of every node and bend. */
   readonly rank: Int32Array;
   readonly layers: Int32Array[];
-  readonly before: Neighbours;
-  readonly after: Neighbours;
-  /** Of each edge of the given graph, its bends from left to right. */
+  readonly before: Neighbors;
+  readonly after: Neighbors;
+  /** Bends of each edge of the original graph, from left to right. */
   readonly bends: Int32Array[];
 }
 
-/** Put bends into the edges of a graph without cycles. */
-export function layered(graph: Digraph, rank: Int32Array): Layered {
+/** Insert bends into an acyclic graph. */
+export function insertBends(graph: Digraph, rank: Int32Array): LayeredGraph {
   const ranks = Array.from(rank);
   const from: number[] = [];
   const to: number[] = [];
@@ -42,20 +42,20 @@ export function layered(graph: Digraph, rank: Int32Array): Layered {
     to.push(target);
     bends[edge] = Int32Array.from(chain.slice(0, Math.max(0, length)));
   }
-  const rankOf = Int32Array.from(ranks);
+  const rankByNode = Int32Array.from(ranks);
   const [sources, targets] = [Int32Array.from(from), Int32Array.from(to)];
   return {
     count: ranks.length,
     nodes: graph.count,
-    rank: rankOf,
-    layers: byRank(rankOf),
-    before: neighbours(ranks.length, targets, sources),
-    after: neighbours(ranks.length, sources, targets),
+    rank: rankByNode,
+    layers: groupByRank(rankByNode),
+    before: neighbors(ranks.length, targets, sources),
+    after: neighbors(ranks.length, sources, targets),
     bends,
   };
 }
 
-function byRank(rank: Int32Array): Int32Array[] {
+function groupByRank(rank: Int32Array): Int32Array[] {
   const layers: number[][] = [];
   rank.forEach((layer, node) => (layers[layer] ??= []).push(node));
   return Array.from(layers, (layer) => Int32Array.from(layer ?? []));

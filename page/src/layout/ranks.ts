@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Digraph, neighbours } from "./digraph";
+import { type Digraph, neighbors } from "./digraph";
 
 /**
- * The graph with some edges turned round so that it has no cycle. A depth-first search turns those that lead back
- * to a node whose search is under way; lineage has few of them (a table that a job reads and writes).
+ * Reverse the back edges of a depth-first search, so that the graph has no cycle. Lineage has few of them, such as a
+ * table that a job both reads and writes.
  */
-export function acyclic(graph: Digraph): Digraph {
-  const { start, list } = neighbours(graph.count, graph.from, graph.to);
+export function removeCycles(graph: Digraph): Digraph {
+  const { start, list } = neighbors(graph.count, graph.from, graph.to);
   const incoming = new Int32Array(graph.count);
   for (const node of graph.to) incoming[node]++;
   const NEW = 0;
@@ -14,7 +14,7 @@ export function acyclic(graph: Digraph): Digraph {
   const DONE = 2;
   const mark = new Uint8Array(graph.count);
   const next = start.slice(0, graph.count);
-  const turned = new Set<number>();
+  const reversed = new Set<number>();
   const visit = (first: number): void => {
     const stack = [first];
     mark[first] = OPEN;
@@ -26,21 +26,21 @@ export function acyclic(graph: Digraph): Digraph {
         continue;
       }
       const target = list[next[node]++];
-      if (mark[target] === OPEN) turned.add(node * graph.count + target);
+      if (mark[target] === OPEN) reversed.add(node * graph.count + target);
       else if (mark[target] === NEW) {
         mark[target] = OPEN;
         stack.push(target);
       }
     }
   };
-  // Sources first: an edge is then turned only where there is no way round it.
+  // Start at the sources: then only edges that close a cycle are reversed.
   for (let node = 0; node < graph.count; node++) if (incoming[node] === 0 && mark[node] === NEW) visit(node);
   for (let node = 0; node < graph.count; node++) if (mark[node] === NEW) visit(node);
-  if (turned.size === 0) return graph;
+  if (reversed.size === 0) return graph;
   const from = graph.from.slice();
   const to = graph.to.slice();
   for (let edge = 0; edge < from.length; edge++) {
-    if (turned.has(graph.from[edge] * graph.count + graph.to[edge])) {
+    if (reversed.has(graph.from[edge] * graph.count + graph.to[edge])) {
       from[edge] = graph.to[edge];
       to[edge] = graph.from[edge];
     }
@@ -49,13 +49,13 @@ export function acyclic(graph: Digraph): Digraph {
 }
 
 /**
- * The column of every node: one behind the last of what it is made of; then nodes that more reads than writes hang
- * on are pulled to their readers, which shortens edges. The graph must have no cycle.
+ * Assign every node of an acyclic graph to a layer: the longest path from a source. Nodes with more outgoing than
+ * incoming edges then move right, next to their nearest successor, which shortens edges.
  */
-export function ranks(graph: Digraph): Int32Array {
-  const successors = neighbours(graph.count, graph.from, graph.to);
-  const predecessors = neighbours(graph.count, graph.to, graph.from);
-  const order = topological(graph, successors.start, successors.list);
+export function assignRanks(graph: Digraph): Int32Array {
+  const successors = neighbors(graph.count, graph.from, graph.to);
+  const predecessors = neighbors(graph.count, graph.to, graph.from);
+  const order = topologicalOrder(graph, successors.start, successors.list);
   const rank = new Int32Array(graph.count);
   for (const node of order) {
     for (let at = successors.start[node]; at < successors.start[node + 1]; at++) {
@@ -65,8 +65,8 @@ export function ranks(graph: Digraph): Int32Array {
   }
   for (let index = order.length - 1; index >= 0; index--) {
     const node = order[index];
-    const [reads, writes] = [successors, predecessors].map(({ start }) => start[node + 1] - start[node]);
-    if (reads <= writes) continue;
+    const [outgoing, incoming] = [successors, predecessors].map(({ start }) => start[node + 1] - start[node]);
+    if (outgoing <= incoming) continue;
     let nearest = Number.MAX_SAFE_INTEGER;
     for (let at = successors.start[node]; at < successors.start[node + 1]; at++) {
       nearest = Math.min(nearest, rank[successors.list[at]]);
@@ -76,7 +76,7 @@ export function ranks(graph: Digraph): Int32Array {
   return rank;
 }
 
-function topological(graph: Digraph, start: Int32Array, list: Int32Array): Int32Array {
+function topologicalOrder(graph: Digraph, start: Int32Array, list: Int32Array): Int32Array {
   const missing = new Int32Array(graph.count);
   for (const node of graph.to) missing[node]++;
   const order = new Int32Array(graph.count);

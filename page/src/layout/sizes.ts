@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Sizes } from "./layout";
+import type { LayoutSizes } from "./layout";
 
-/** The cards of the graph view. */
-export const SIZES: Sizes = { width: 208, height: 48, columnGap: 60, rowGap: 20, aspect: 1.7 };
+/** Sizes in the graph view. */
+export const CARD_SIZES: LayoutSizes = { width: 208, height: 48, columnGap: 60, rowGap: 20, aspect: 1.7 };
 
-/** Columns: the lines between them carry words. */
-export const COLUMN_SIZES: Sizes = { ...SIZES, columnGap: 150 };
+/** Sizes in the column view, whose edges have labels. */
+export const COLUMN_CARD_SIZES: LayoutSizes = { ...CARD_SIZES, columnGap: 150 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { GraphNode, State } from "./graph";
-import { shown } from "./names";
+import { displayText } from "./names";
 
-export interface LabAnswer {
+export interface LabResponse {
   readonly name: string | null;
   readonly services: readonly {
     readonly name: string;
@@ -14,7 +14,7 @@ export interface LabAnswer {
   }[];
 }
 
-export interface StatsAnswer {
+export interface StatsResponse {
   readonly logged: number;
   readonly accepted: number;
   readonly duplicates: number;
@@ -37,44 +37,46 @@ export interface ContractReport {
   }[];
 }
 
-/** Something that somebody should look at; `node` is where. */
+/** A problem to show in the lab view. `node` is the affected node, if any. */
 export interface Alert {
-  readonly level: "bad" | "odd";
+  readonly level: "error" | "warning";
   readonly text: string;
   readonly node?: string;
 }
 
-/** What needs somebody, the worst first. What is not known yet alerts nobody. */
+/** Current problems, errors first. Responses that have not arrived yet (null) raise no alert. */
 export function alerts(
   nodes: readonly GraphNode[],
   stateOf: (node: GraphNode) => State,
-  lab: LabAnswer | null,
-  stats: StatsAnswer | null,
+  lab: LabResponse | null,
+  stats: StatsResponse | null,
   contract: ContractReport | null,
 ): Alert[] {
   const found: Alert[] = [];
   for (const service of lab?.services ?? []) {
     if (service.state === "down")
-      found.push({ level: "bad", text: `${shown(service.title)} does not answer: ${shown(service.answer)}` });
+      found.push({ level: "error", text: `${displayText(service.title)} does not respond: ${displayText(service.answer)}` });
   }
   for (const node of nodes) {
     const state = stateOf(node);
-    if (state === "failed") found.push({ level: "bad", text: `${shown(node.name)} has failed`, node: node.id });
+    if (state === "failed") found.push({ level: "error", text: `${displayText(node.name)} failed`, node: node.id });
     if (state === "stale")
       found.push({
-        level: "bad",
-        text: `${shown(node.name)} is stale: it should be alive, and is silent`,
+        level: "error",
+        text: `${displayText(node.name)} is stale: it is running but sends no events`,
         node: node.id,
       });
     if (state === "aborted" && node.streaming)
-      found.push({ level: "odd", text: `${shown(node.name)} was stopped`, node: node.id });
+      found.push({ level: "warning", text: `${displayText(node.name)} was aborted`, node: node.id });
   }
   const dead = Object.entries(stats?.deadLetters ?? {}).filter(([, count]) => count > 0);
   for (const [kind, count] of dead)
-    found.push({ level: "bad", text: `${count} dead letters (${kind}); see /api/v1/dead-letters` });
+    found.push({ level: "error", text: `${count} dead letters (${kind}); see /api/v1/dead-letters` });
   if (stats && stats.unapplied.length > 0)
-    found.push({ level: "bad", text: `${stats.unapplied.length} events are not in the graph` });
-  if (contract && !contract.ok)
-    found.push({ level: "odd", text: `the lineage departs from the contract in ${contract.findings.length} ways` });
-  return found.sort((a, b) => (a.level === b.level ? 0 : a.level === "bad" ? -1 : 1));
+    found.push({ level: "error", text: `${stats.unapplied.length} events could not be applied to the graph` });
+  if (contract && !contract.ok) {
+    const count = contract.findings.length;
+    found.push({ level: "warning", text: `${count} difference${count === 1 ? "" : "s"} from the lineage contract` });
+  }
+  return found.sort((a, b) => (a.level === b.level ? 0 : a.level === "error" ? -1 : 1));
 }

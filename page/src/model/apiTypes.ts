@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What `/api/v1/graph` and `/api/v1/summaries` answer; see docs/lineage-api.md. */
+/** Responses of `/api/v1/graph` and `/api/v1/summaries`; see docs/lineage-api.md. */
 
-export interface Pair {
+/** Identifies a job or a dataset. */
+export interface QualifiedName {
   readonly namespace: string;
   readonly name: string;
 }
 
-export interface Column extends Pair {
-  /** Absent where the dataset as a whole is meant. */
+/** Identifies a column, or the rows of a dataset. */
+export interface ColumnRef extends QualifiedName {
+  /** Absent for the rows of the dataset. */
   readonly field?: string;
 }
 
@@ -18,9 +20,9 @@ export interface Field {
 }
 
 export interface ColumnEdgeRow {
-  readonly job: Pair;
-  readonly output: Column;
-  readonly input: Column;
+  readonly job: QualifiedName;
+  readonly output: ColumnRef;
+  readonly input: ColumnRef;
   readonly type: string | null;
   readonly subtype: string | null;
   readonly masking: boolean;
@@ -28,40 +30,40 @@ export interface ColumnEdgeRow {
 
 export interface GraphExport {
   readonly version: number;
-  readonly jobs: readonly (Pair & { readonly type: string | null; readonly state: string | null })[];
-  readonly datasets: readonly (Pair & {
+  readonly jobs: readonly (QualifiedName & { readonly type: string | null; readonly state: string | null })[];
+  readonly datasets: readonly (QualifiedName & {
     readonly fields: readonly Field[];
     readonly symlinks: readonly Symlink[];
   })[];
-  readonly edges: readonly { readonly job: Pair; readonly direction: "input" | "output"; readonly dataset: Pair }[];
+  readonly edges: readonly { readonly job: QualifiedName; readonly direction: "input" | "output"; readonly dataset: QualifiedName }[];
   readonly columns: readonly ColumnEdgeRow[];
   readonly datasetColumns: readonly ColumnEdgeRow[];
 }
 
-interface About {
+interface SummaryBase {
   readonly updatedAt: string | null;
   readonly tags: readonly string[];
   readonly owners: readonly string[];
   readonly description: string | null;
 }
 
-export interface JobSummary extends Pair, About {
+export interface JobSummary extends QualifiedName, SummaryBase {
   readonly engine: string | null;
   readonly processing: string | null;
   readonly state: string | null;
   readonly stale: boolean;
   readonly runs: number;
   readonly startedAt: string | null;
-  /** Places in the list of datasets. */
+  /** Indexes into the list of datasets. */
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
 }
 
-export interface Symlink extends Pair {
+export interface Symlink extends QualifiedName {
   readonly type: string | null;
 }
 
-export interface DatasetSummary extends Pair, About {
+export interface DatasetSummary extends QualifiedName, SummaryBase {
   readonly columnTags: Readonly<Record<string, readonly string[]>>;
   readonly columns: number;
   readonly masked: readonly string[];
@@ -73,4 +75,4 @@ export interface Summaries {
   readonly datasets: readonly DatasetSummary[];
 }
 
-export const NO_SUMMARIES: Summaries = { jobs: [], datasets: [] };
+export const EMPTY_SUMMARIES: Summaries = { jobs: [], datasets: [] };

@@ -1,110 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Column, ColumnEdgeRow, GraphExport, Pair } from "./apiTypes";
+import type { ColumnRef, ColumnEdgeRow, GraphExport, QualifiedName } from "./apiTypes";
 import { columnId, nodeId } from "./ids";
-import { paths } from "./search";
+import { columnPaths } from "./search";
 
-/** A column, or (without `field`) the rows of a dataset as a whole. */
-export interface PathNode extends Column {
+/** A column, or (without `field`) the rows of a dataset. */
+export interface PathNode extends ColumnRef {
   readonly id: string;
   readonly type: string | null;
-  /** Jobs between it and the column that was asked for; negative upstream. */
+  /** Number of jobs between this column and the start column; negative upstream. */
   readonly distance: number;
 }
 
 export interface PathEdge {
   readonly from: number;
   readonly to: number;
-  readonly job: Pair;
-  /** `IDENTITY`, `AGGREGATION`, `FILTER` ...; several where a job derives a column in several ways from another. */
+  readonly job: QualifiedName;
+  /** OpenLineage subtypes (`IDENTITY`, `AGGREGATION`, `FILTER` ...): one for each way in which the job uses the input. */
   readonly kinds: readonly string[];
   readonly direct: boolean;
   readonly masking: boolean;
 }
 
-/** The way of one column through all hops. */
+/** Lineage of one column over all hops, upstream and downstream. */
 export interface ColumnPath {
   readonly nodes: readonly PathNode[];
   readonly edges: readonly PathEdge[];
-  /** There is more than is shown. */
+  /** True if the search stopped at the maximum number of nodes. */
   readonly truncated: boolean;
 }
 
-interface Edge {
+interface ColumnEdge {
   readonly from: string;
   readonly to: string;
   readonly row: ColumnEdgeRow;
 }
 
-/** Column edges by their ends, made once for a graph. */
+/** Column edges by target and by source. Built once per graph. */
 export interface ColumnIndex {
-  readonly into: ReadonlyMap<string, readonly Edge[]>;
-  readonly outOf: ReadonlyMap<string, readonly Edge[]>;
+  readonly incoming: ReadonlyMap<string, readonly ColumnEdge[]>;
+  readonly outgoing: ReadonlyMap<string, readonly ColumnEdge[]>;
   readonly types: ReadonlyMap<string, string | null>;
 }
 
-const MOST_NODES = 1500;
+const MAX_NODES = 1500;
 
-export function columnIndex(found: GraphExport): ColumnIndex {
-  const into = new Map<string, Edge[]>();
-  const outOf = new Map<string, Edge[]>();
-  for (const row of [...found.columns, ...found.datasetColumns]) {
-    const edge = { from: keyOf(row.input), to: keyOf(row.output), row };
-    push(into, edge.to, edge);
-    push(outOf, edge.from, edge);
+export function buildColumnIndex(graph: GraphExport): ColumnIndex {
+  const incoming = new Map<string, ColumnEdge[]>();
+  const outgoing = new Map<string, ColumnEdge[]>();
+  for (const row of [...graph.columns, ...graph.datasetColumns]) {
+    const edge = { from: columnKey(row.input), to: columnKey(row.output), row };
+    push(incoming, edge.to, edge);
+    push(outgoing, edge.from, edge);
   }
   const types = new Map<string, string | null>();
-  for (const dataset of found.datasets) {
-    for (const path of paths(dataset.fields)) types.set(columnId(dataset, path), null);
+  for (const dataset of graph.datasets) {
+    for (const path of columnPaths(dataset.fields)) types.set(columnId(dataset, path), null);
     for (const field of dataset.fields) types.set(columnId(dataset, field.name), field.type ?? null);
   }
-  return { into, outOf, types };
+  return { incoming, outgoing, types };
 }
 
 /**
- * Everything that a column is made of and everything that is made of it.
+ * All columns that a column is derived from, and all columns derived from it.
  *
- * What decides on the rows of a dataset (a filter, a join key) affects each of its columns: it is drawn where it acts,
- * and its own origin is not followed, nor what becomes of rows as a whole. The impact list has all of that.
+ * Edges to the rows of a dataset (a filter, a join key) affect all of its columns. They are included as inputs of the
+ * start column and of the columns upstream of it, but are not followed further, neither upstream nor downstream. The
+ * impact API follows them.
  */
-export function columnPath(index: ColumnIndex, start: Column): ColumnPath {
-  const found = new Found(index, start);
-  for (let front: Column[] = [start], distance = -1; front.length > 0; distance--)
-    front = found.upstream(front, distance);
-  for (let front: Column[] = [start], distance = 1; front.length > 0; distance++)
-    front = found.downstream(front, distance);
-  return found.path();
+export function columnPath(index: ColumnIndex, start: ColumnRef): ColumnPath {
+  const search = new ColumnPathSearch(index, start);
+  for (let frontier: ColumnRef[] = [start], distance = -1; frontier.length > 0; distance--)
+    frontier = search.upstream(frontier, distance);
+  for (let frontier: ColumnRef[] = [start], distance = 1; frontier.length > 0; distance++)
+    frontier = search.downstream(frontier, distance);
+  return search.path();
 }
 
-/** What a walk has found so far. */
-class Found {
-  private readonly nodes = new Map<string, PathNode & { readonly at: number }>();
-  private readonly edges = new Map<string, Edge[]>();
-  private readonly walked = { up: new Set<string>(), down: new Set<string>() };
+/** Breadth-first search over column edges. */
+class ColumnPathSearch {
+  private readonly nodes = new Map<string, PathNode & { readonly index: number }>();
+  private readonly edges = new Map<string, ColumnEdge[]>();
+  private readonly visited = { up: new Set<string>(), down: new Set<string>() };
   private truncated = false;
 
   constructor(
     private readonly index: ColumnIndex,
-    start: Column,
+    start: ColumnRef,
   ) {
     this.add(start, 0);
   }
 
-  /** One hop up from some columns; returns those to go on from. */
-  upstream(front: readonly Column[], distance: number): Column[] {
-    const next: Column[] = [];
-    for (const column of front) {
-      const own = this.index.into.get(keyOf(column)) ?? [];
-      for (const edge of own) this.follow(edge, edge.row.input, distance, "up", next);
-      const rows = column.field === undefined ? [] : (this.index.into.get(nodeId("dataset", column)) ?? []);
-      for (const edge of rows) this.follow({ ...edge, to: keyOf(column) }, edge.row.input, distance, "up", null);
+  /** Follow one hop upstream; returns the next frontier. */
+  upstream(frontier: readonly ColumnRef[], distance: number): ColumnRef[] {
+    const next: ColumnRef[] = [];
+    for (const column of frontier) {
+      const edges = this.index.incoming.get(columnKey(column)) ?? [];
+      for (const edge of edges) this.follow(edge, edge.row.input, distance, "up", next);
+      const rows = column.field === undefined ? [] : (this.index.incoming.get(nodeId("dataset", column)) ?? []);
+      for (const edge of rows) this.follow({ ...edge, to: columnKey(column) }, edge.row.input, distance, "up", null);
     }
     return next;
   }
 
-  /** One hop down. */
-  downstream(front: readonly Column[], distance: number): Column[] {
-    const next: Column[] = [];
-    for (const edge of front.flatMap((column) => this.index.outOf.get(keyOf(column)) ?? [])) {
+  /** Follow one hop downstream; returns the next frontier. */
+  downstream(frontier: readonly ColumnRef[], distance: number): ColumnRef[] {
+    const next: ColumnRef[] = [];
+    for (const edge of frontier.flatMap((column) => this.index.outgoing.get(columnKey(column)) ?? [])) {
       const end = edge.row.output;
       this.follow(edge, end, distance, "down", end.field === undefined ? null : next);
     }
@@ -112,39 +113,39 @@ class Found {
   }
 
   path(): ColumnPath {
-    const place = (id: string): number => this.nodes.get(id)!.at;
+    const indexOf = (id: string): number => this.nodes.get(id)!.index;
     return {
-      nodes: [...this.nodes.values()].map(({ at: _, ...node }) => node),
-      edges: [...this.edges.values()].map((group) => merged(group, place)),
+      nodes: [...this.nodes.values()].map(({ index: _, ...node }) => node),
+      edges: [...this.edges.values()].map((group) => mergeEdges(group, indexOf)),
       truncated: this.truncated,
     };
   }
 
-  private follow(edge: Edge, end: Column, distance: number, way: "up" | "down", next: Column[] | null): void {
-    const id = keyOf(end);
-    if (this.nodes.size >= MOST_NODES && !this.nodes.has(id)) {
+  private follow(edge: ColumnEdge, end: ColumnRef, distance: number, direction: "up" | "down", next: ColumnRef[] | null): void {
+    const id = columnKey(end);
+    if (this.nodes.size >= MAX_NODES && !this.nodes.has(id)) {
       this.truncated = true;
       return;
     }
     push(this.edges, `${edge.from}\n${edge.to}\n${nodeId("job", edge.row.job)}`, edge);
     this.add(end, distance);
-    if (next === null || this.walked[way].has(id)) return;
-    this.walked[way].add(id);
+    if (next === null || this.visited[direction].has(id)) return;
+    this.visited[direction].add(id);
     next.push(end);
   }
 
-  private add({ namespace, name, field }: Column, distance: number): void {
-    const where = field === undefined ? { namespace, name } : { namespace, name, field };
-    const id = keyOf(where);
+  private add({ namespace, name, field }: ColumnRef, distance: number): void {
+    const ref = field === undefined ? { namespace, name } : { namespace, name, field };
+    const id = columnKey(ref);
     if (this.nodes.has(id)) return;
-    this.nodes.set(id, { ...where, id, type: this.index.types.get(id) ?? null, distance, at: this.nodes.size });
+    this.nodes.set(id, { ...ref, id, type: this.index.types.get(id) ?? null, distance, index: this.nodes.size });
   }
 }
 
-function merged(group: readonly Edge[], place: (id: string) => number): PathEdge {
+function mergeEdges(group: readonly ColumnEdge[], indexOf: (id: string) => number): PathEdge {
   return {
-    from: place(group[0].from),
-    to: place(group[0].to),
+    from: indexOf(group[0].from),
+    to: indexOf(group[0].to),
     job: group[0].row.job,
     kinds: [...new Set(group.map(({ row }) => row.subtype ?? row.type ?? "unspecified"))].sort(),
     direct: group.some(({ row }) => row.type !== "INDIRECT"),
@@ -152,7 +153,7 @@ function merged(group: readonly Edge[], place: (id: string) => number): PathEdge
   };
 }
 
-function keyOf(column: Column): string {
+function columnKey(column: ColumnRef): string {
   return column.field === undefined ? nodeId("dataset", column) : columnId(column, column.field);
 }
 

@@ -1,160 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 import { engineOfDataset } from "./engines";
-import type { Pair } from "./apiTypes";
+import type { QualifiedName } from "./apiTypes";
 import type { Graph, GraphNode } from "./graph";
-import { type Kind, nodeId } from "./ids";
+import { type NodeKind, nodeId } from "./ids";
 
-/** What became of something between two moments. */
-export type Mark = "added" | "removed" | "changed";
+/** Change of a node or edge between two times. */
+export type DiffStatus = "added" | "removed" | "changed";
 
-export const MARKS: readonly Mark[] = ["added", "removed", "changed"];
+export const DIFF_STATUSES: readonly DiffStatus[] = ["added", "removed", "changed"];
 
-/** A mark as one sign: marks differ in shape as well as in colour. */
-export const SIGN: Readonly<Record<Mark, string>> = { added: "+", removed: "−", changed: "~" };
+/** One sign per status, so that statuses differ in shape and not only in color. */
+export const DIFF_SIGN: Readonly<Record<DiffStatus, string>> = { added: "+", removed: "−", changed: "~" };
 
-interface Ref extends Pair {
-  readonly kind: Kind;
+interface NodeRef extends QualifiedName {
+  readonly kind: NodeKind;
 }
 
-export interface Change {
-  readonly kind: Mark;
+export interface DiffChange {
+  readonly kind: DiffStatus;
   readonly subject: string;
   readonly of: string;
   readonly text: string;
   readonly before: string;
   readonly after: string;
-  /** The jobs and datasets that it is about, in the direction of the data. */
-  readonly nodes: readonly Ref[];
+  /** The affected jobs and datasets, in the direction of the data. */
+  readonly nodes: readonly NodeRef[];
 }
 
-/** What `/api/v1/diff` answers; see docs/lineage-api.md. */
-export interface DifferenceAnswer {
+/** Response of `/api/v1/diff`; see docs/lineage-api.md. */
+export interface DiffResponse {
   readonly empty: boolean;
   readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly changes: readonly Change[];
+  readonly changes: readonly DiffChange[];
 }
 
-/** What became of the nodes and edges of a graph, by their places in it; undefined for what is as it was. */
-export interface Marks {
-  readonly nodes: readonly (Mark | undefined)[];
-  readonly edges: readonly (Mark | undefined)[];
+/** Diff status of each node and edge of a graph, by index; undefined if unchanged. */
+export interface DiffStatuses {
+  readonly nodes: readonly (DiffStatus | undefined)[];
+  readonly edges: readonly (DiffStatus | undefined)[];
 }
 
-/** A graph with what was removed from it, and what became of everything. */
-export interface Compared {
+/** The later graph plus the removed nodes and edges, with the status of each. */
+export interface DiffGraph {
   readonly graph: Graph;
-  readonly marks: Marks;
+  readonly statuses: DiffStatuses;
 }
 
 /**
- * The later of two graphs with the difference joined to it.
+ * Add a diff to the later of its two graphs.
  *
- * What was removed stands behind the nodes and edges of `graph`, so that places in it stay what they are. A node is
- * changed where its own state, names or columns are; an edge where the columns are that pass over it.
+ * Removed nodes and edges are appended, so that indexes into `graph` stay valid. A node is changed if its state, names
+ * or columns are; an edge is changed if the column lineage along it is.
  */
-export function compared(graph: Graph, answer: DifferenceAnswer): Compared {
-  const nodeMarks = marksOfNodes(answer.changes);
-  const edgeMarks = marksOfEdges(answer.changes);
-  const places = new Map(graph.nodes.map(({ id }, at) => [id, at]));
+export function applyDiff(graph: Graph, diff: DiffResponse): DiffGraph {
+  const statusByNode = nodeStatuses(diff.changes);
+  const statusByEdge = edgeStatuses(diff.changes);
+  const indexes = new Map(graph.nodes.map(({ id }, at) => [id, at]));
   const nodes = [...graph.nodes];
-  const place = (ref: Ref): number => {
-    const id = idOf(ref);
-    const known = places.get(id);
+  const indexOf = (ref: NodeRef): number => {
+    const id = refId(ref);
+    const known = indexes.get(id);
     if (known !== undefined) return known;
-    places.set(id, nodes.length);
-    return nodes.push(lost(ref)) - 1;
+    indexes.set(id, nodes.length);
+    return nodes.push(removedNode(ref)) - 1;
   };
   const [from, to] = [Array.from(graph.from), Array.from(graph.to)];
-  for (const { kind, subject, nodes: ends } of answer.changes) {
+  for (const { kind, subject, nodes: ends } of diff.changes) {
     if (kind !== "removed") continue;
     if (subject === "edge") {
-      from.push(place(ends[0]));
-      to.push(place(ends[1]));
-      // A job is drawn with its edges: one that moves no data is not drawn in any graph.
-    } else if (subject === "dataset") place(ends[0]);
+      from.push(indexOf(ends[0]));
+      to.push(indexOf(ends[1]));
+      // A removed job is added with its edges. Jobs without edges are not drawn in any graph.
+    } else if (subject === "dataset") indexOf(ends[0]);
   }
   return {
     graph: { nodes, from: Int32Array.from(from), to: Int32Array.from(to) },
-    marks: {
-      nodes: nodes.map(({ id }) => nodeMarks.get(id)),
-      edges: from.map((start, edge) => edgeMarks.get(edgeKey(nodes[start].id, nodes[to[edge]].id))),
+    statuses: {
+      nodes: nodes.map(({ id }) => statusByNode.get(id)),
+      edges: from.map((start, edge) => statusByEdge.get(edgeKey(nodes[start].id, nodes[to[edge]].id))),
     },
   };
 }
 
-/** The marks of a subgraph: of the nodes that are kept, and of the edges between them. */
-export function keptMarks({ nodes, edges }: Marks, { from, to }: Graph, kept: readonly boolean[]): Marks {
+/** The statuses of a subgraph: of the kept nodes and the edges between them. */
+export function filterStatuses({ nodes, edges }: DiffStatuses, { from, to }: Graph, kept: readonly boolean[]): DiffStatuses {
   return {
     nodes: nodes.filter((_, at) => kept[at]),
     edges: edges.filter((_, edge) => kept[from[edge]] && kept[to[edge]]),
   };
 }
 
-/** The changes that a node has part in. */
-export function changesOf(answer: DifferenceAnswer, id: string): Change[] {
-  return answer.changes.filter(({ nodes }) => nodes.some((ref) => idOf(ref) === id));
+/** The changes that affect a node. */
+export function changesOf(diff: DiffResponse, id: string): DiffChange[] {
+  return diff.changes.filter(({ nodes }) => nodes.some((ref) => refId(ref) === id));
 }
 
-/** The mark of several things that are drawn as one: theirs where all have the same, else that some changed. */
-export function joint(marks: readonly (Mark | undefined)[]): Mark | undefined {
-  const [first] = marks;
-  if (marks.every((mark) => mark === first)) return first;
-  return marks.some(Boolean) ? "changed" : undefined;
+/** Status of several nodes or edges drawn as one: their status if all share it, else `changed`. */
+export function combinedStatus(statuses: readonly (DiffStatus | undefined)[]): DiffStatus | undefined {
+  const [first] = statuses;
+  if (statuses.every((status) => status === first)) return first;
+  return statuses.some(Boolean) ? "changed" : undefined;
 }
 
-/** How many have each mark; those that none has are left out. */
-export function counted(marks: readonly (Mark | undefined)[]): [Mark, number][] {
-  return MARKS.map((mark): [Mark, number] => [mark, marks.filter((one) => one === mark).length]).filter(
+/** Number of occurrences of each status that occurs. */
+export function countStatuses(statuses: readonly (DiffStatus | undefined)[]): [DiffStatus, number][] {
+  return DIFF_STATUSES.map((status): [DiffStatus, number] => [status, statuses.filter((one) => one === status).length]).filter(
     ([, count]) => count > 0,
   );
 }
 
-/**
- * Places of the nodes where something changed: marked ones, and jobs over whose edges something else passes, so that
- * whoever goes from one to the next sees every change.
- */
-export function changedPlaces({ nodes, from, to }: Graph, marks: Marks): number[] {
-  const found = new Set(marks.nodes.flatMap((mark, at) => (mark ? [at] : [])));
-  marks.edges.forEach((mark, edge) => {
-    if (mark) found.add(nodes[from[edge]].kind === "job" ? from[edge] : to[edge]);
+/** Indexes of the changed nodes, and of the jobs at changed edges: visiting them in turn shows every change. */
+export function changedNodes({ nodes, from, to }: Graph, statuses: DiffStatuses): number[] {
+  const found = new Set(statuses.nodes.flatMap((status, at) => (status ? [at] : [])));
+  statuses.edges.forEach((status, edge) => {
+    if (status) found.add(nodes[from[edge]].kind === "job" ? from[edge] : to[edge]);
   });
   return [...found].sort((a, b) => a - b);
 }
 
-/** One change in words. */
-export function spokenChange({ kind, before, after }: Change): string {
+/** Value before and after a change, or the added or removed value. */
+export function changeText({ kind, before, after }: DiffChange): string {
   if (kind === "changed") return `${before || "unknown"} → ${after || "unknown"}`;
   return before || after;
 }
 
-function marksOfNodes(changes: readonly Change[]): Map<string, Mark> {
-  const marks = new Map<string, Mark>();
+function nodeStatuses(changes: readonly DiffChange[]): Map<string, DiffStatus> {
+  const statuses = new Map<string, DiffStatus>();
   for (const { kind, subject, nodes } of changes) {
-    if (subject === "job" || subject === "dataset") marks.set(idOf(nodes[0]), kind);
+    if (subject === "job" || subject === "dataset") statuses.set(refId(nodes[0]), kind);
   }
   for (const { subject, nodes } of changes) {
-    if (subject === "column" && !marks.has(idOf(nodes[0]))) marks.set(idOf(nodes[0]), "changed");
+    if (subject === "column" && !statuses.has(refId(nodes[0]))) statuses.set(refId(nodes[0]), "changed");
   }
-  return marks;
+  return statuses;
 }
 
-function marksOfEdges(changes: readonly Change[]): Map<string, Mark> {
-  const marks = new Map<string, Mark>();
+function edgeStatuses(changes: readonly DiffChange[]): Map<string, DiffStatus> {
+  const statuses = new Map<string, DiffStatus>();
   for (const { kind, subject, nodes } of changes) {
-    if (subject === "edge") marks.set(edgeKey(idOf(nodes[0]), idOf(nodes[1])), kind);
+    if (subject === "edge") statuses.set(edgeKey(refId(nodes[0]), refId(nodes[1])), kind);
   }
   for (const { subject, nodes } of changes) {
     if (subject !== "column edge") continue;
     for (let at = 0; at + 1 < nodes.length; at++) {
-      const key = edgeKey(idOf(nodes[at]), idOf(nodes[at + 1]));
-      if (!marks.has(key)) marks.set(key, "changed");
+      const key = edgeKey(refId(nodes[at]), refId(nodes[at + 1]));
+      if (!statuses.has(key)) statuses.set(key, "changed");
     }
   }
-  return marks;
+  return statuses;
 }
 
-/** What there is to say of a node that is no more. */
-function lost({ kind, namespace, name }: Ref): GraphNode {
+/** A node that exists only in the earlier graph: the diff contains only its name. */
+function removedNode({ kind, namespace, name }: NodeRef): GraphNode {
   return {
     id: nodeId(kind, { namespace, name }),
     kind,
@@ -175,7 +172,7 @@ function lost({ kind, namespace, name }: Ref): GraphNode {
   };
 }
 
-function idOf(ref: Ref): string {
+function refId(ref: NodeRef): string {
   return nodeId(ref.kind, ref);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Symlink } from "./apiTypes";
 
-/** What runs a job or holds a dataset, as far as the page has a picture of it. */
+/** System that runs a job or stores a dataset, as far as the page has an icon for it. */
 export type Engine =
   | "kafka"
   | "connect"
@@ -27,13 +27,13 @@ export const ENGINE_NAMES: Readonly<Record<Engine, string>> = {
   job: "job",
 };
 
-const OF_INTEGRATION: readonly [RegExp, Engine][] = [
+const ENGINE_BY_INTEGRATION: readonly [RegExp, Engine][] = [
   [/connect/i, "connect"],
   [/flink/i, "flink"],
   [/spark/i, "spark"],
 ];
 
-const OF_SCHEME: Readonly<Record<string, Engine>> = {
+const ENGINE_BY_SCHEME: Readonly<Record<string, Engine>> = {
   kafka: "kafka",
   postgres: "postgres",
   postgresql: "postgres",
@@ -45,14 +45,14 @@ const OF_SCHEME: Readonly<Record<string, Engine>> = {
   hdfs: "file",
 };
 
-/** The engine of a job, from what its `jobType` facet calls the integration. */
+/** The engine of a job, from the integration in its `jobType` facet. */
 export function engineOfJob(integration: string | null): Engine {
-  return OF_INTEGRATION.find(([pattern]) => pattern.test(integration ?? ""))?.[1] ?? "job";
+  return ENGINE_BY_INTEGRATION.find(([pattern]) => pattern.test(integration ?? ""))?.[1] ?? "job";
 }
 
-/** The engine of a dataset: its namespace's scheme, and Iceberg where an object store's path has a table's name. */
+/** The engine of a dataset, from the scheme of its namespace. An object store path with a table symlink is Iceberg. */
 export function engineOfDataset(namespace: string, symlinks: readonly Symlink[]): Engine {
   const scheme = /^([a-z0-9+.-]+):/i.exec(namespace)?.[1]?.toLowerCase() ?? "";
-  const engine = OF_SCHEME[scheme] ?? "database";
+  const engine = ENGINE_BY_SCHEME[scheme] ?? "database";
   return engine === "s3" && symlinks.some(({ type }) => type === "TABLE") ? "iceberg" : engine;
 }

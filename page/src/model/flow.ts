@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What `/api/v1/flow` answers: the last half hour in steps, the oldest first. */
-export interface FlowAnswer {
+/** Response of `/api/v1/flow`: the last half hour in steps, oldest first. */
+export interface FlowResponse {
   readonly stepSeconds: number;
   readonly mostSamples: number;
   readonly samples: readonly {
@@ -11,35 +11,35 @@ export interface FlowAnswer {
   }[];
 }
 
-/** One chart: a value for each step, the latest at the end; null where nothing is known. */
-export interface Series {
+/** Values of one chart, one per step, latest last; null without data. */
+export interface ChartSeries {
   readonly values: readonly (number | null)[];
-  /** The last whole step's value; null where there is none. */
+  /** Value of the last complete step. */
   readonly last: number | null;
-  readonly most: number;
+  readonly max: number;
   readonly minutes: number;
 }
 
-/** Events each second. The step that still grows is left out: it would look like a fall. */
-export function throughput({ stepSeconds, ...flow }: FlowAnswer): Series {
-  return series({ stepSeconds, ...flow }, ({ events }) => events / stepSeconds);
+/** Events per second. The current, incomplete step is left out: it would look like a drop. */
+export function throughputSeries({ stepSeconds, ...flow }: FlowResponse): ChartSeries {
+  return chartSeries({ stepSeconds, ...flow }, ({ events }) => events / stepSeconds);
 }
 
-/** Seconds from an event's own time to the graph, the longest of each step. */
-export function lag(flow: FlowAnswer): Series {
-  return series(flow, ({ lagSeconds }) => lagSeconds);
+/** Maximum lag per step, in seconds from an event's time until it is in the graph. */
+export function lagSeries(flow: FlowResponse): ChartSeries {
+  return chartSeries(flow, ({ lagSeconds }) => lagSeconds);
 }
 
-function series(
-  { stepSeconds, mostSamples, samples }: FlowAnswer,
-  valueOf: (sample: FlowAnswer["samples"][number]) => number | null,
-): Series {
+function chartSeries(
+  { stepSeconds, mostSamples, samples }: FlowResponse,
+  valueOf: (sample: FlowResponse["samples"][number]) => number | null,
+): ChartSeries {
   const known = samples.slice(0, -1).map(valueOf);
   const before = new Array<null>(Math.max(0, mostSamples - 1 - known.length)).fill(null);
   return {
     values: [...before, ...known],
     last: known.at(-1) ?? null,
-    most: Math.max(0, ...known.map((value) => value ?? 0)),
+    max: Math.max(0, ...known.map((value) => value ?? 0)),
     minutes: Math.round((known.length * stepSeconds) / 60),
   };
 }

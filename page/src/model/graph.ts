@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Engine, engineOfDataset, engineOfJob } from "./engines";
-import type { DatasetSummary, GraphExport, JobSummary, Pair, Summaries } from "./apiTypes";
-import { type Kind, nodeId } from "./ids";
+import type { DatasetSummary, GraphExport, JobSummary, QualifiedName, Summaries } from "./apiTypes";
+import { type NodeKind, nodeId } from "./ids";
 
-/** The state of a job is that of its latest run; datasets have none. */
+/** State of a job's latest run; `none` for datasets. */
 export type State = "running" | "stale" | "failed" | "aborted" | "completed" | "new" | "none";
 
 export const STATES: readonly State[] = ["running", "stale", "failed", "aborted", "completed", "new", "none"];
 
-/** A job or dataset, with what the graph view and the search need to know of it. */
-export interface GraphNode extends Pair {
+/** A job or dataset, with the attributes that the graph view and the search use. */
+export interface GraphNode extends QualifiedName {
   readonly id: string;
-  readonly kind: Kind;
+  readonly kind: NodeKind;
   readonly engine: Engine;
   readonly streaming: boolean;
   readonly state: State;
@@ -21,14 +21,14 @@ export interface GraphNode extends Pair {
   readonly updatedAt: string | null;
   readonly startedAt: string | null;
   readonly runs: number;
-  /** Other names of a dataset, as `lake.sales.orders`. */
+  /** Symlink names of a dataset, such as `lake.sales.orders`. */
   readonly aliases: readonly string[];
   readonly columns: number;
-  /** The columns that an emitter says are masked on their way into this dataset. */
+  /** Columns that an emitter reports as masked on their way into this dataset. */
   readonly masked: readonly string[];
 }
 
-/** Jobs and datasets, and which feeds which: edge i goes from node `from[i]` to node `to[i]`. */
+/** Jobs, datasets and the edges between them: edge i goes from node `from[i]` to node `to[i]`. */
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly from: Int32Array;
@@ -37,7 +37,7 @@ export interface Graph {
 
 export const EMPTY_GRAPH: Graph = { nodes: [], from: new Int32Array(0), to: new Int32Array(0) };
 
-const STATE_OF: Readonly<Record<string, State>> = {
+const STATE_BY_API_NAME: Readonly<Record<string, State>> = {
   NEW: "new",
   RUNNING: "running",
   COMPLETED: "completed",
@@ -45,13 +45,13 @@ const STATE_OF: Readonly<Record<string, State>> = {
   FAILED: "failed",
 };
 
-/** The state as the page names it; a name that is not known is none. */
+/** State of a run from its name in the API; `none` for an unknown name. */
 export function stateOf(state: string | null | undefined, stale = false): State {
-  const found = STATE_OF[state ?? ""] ?? "none";
+  const found = STATE_BY_API_NAME[state ?? ""] ?? "none";
   return found === "running" && stale ? "stale" : found;
 }
 
-/** The graph of summaries. */
+/** The graph of the summaries: jobs first, then datasets. */
 export function graphOf({ jobs, datasets }: Summaries): Graph {
   const from: number[] = [];
   const to: number[] = [];
@@ -69,23 +69,23 @@ export function graphOf({ jobs, datasets }: Summaries): Graph {
   return { nodes, from: Int32Array.from(from), to: Int32Array.from(to) };
 }
 
-/** What an export tells of the present's summaries: of the past there is nothing more. */
+/** Summaries derived from an export. The API has no summaries of past states, so tags, owners and runs are empty. */
 export function summariesOf(found: GraphExport): Summaries {
-  const about = { updatedAt: null, tags: [], owners: [], description: null };
+  const summaryFields = { updatedAt: null, tags: [], owners: [], description: null };
   const masked = maskedColumns(found);
-  const places = new Map(found.datasets.map((dataset, place) => [nodeId("dataset", dataset), place]));
+  const indexes = new Map(found.datasets.map((dataset, index) => [nodeId("dataset", dataset), index]));
   const uses = new Map(
     found.jobs.map((job) => [nodeId("job", job), { input: [] as number[], output: [] as number[] }]),
   );
   for (const { job, direction, dataset } of found.edges) {
-    const place = places.get(nodeId("dataset", dataset));
-    if (place !== undefined) uses.get(nodeId("job", job))?.[direction].push(place);
+    const index = indexes.get(nodeId("dataset", dataset));
+    if (index !== undefined) uses.get(nodeId("job", job))?.[direction].push(index);
   }
   return {
     jobs: found.jobs.map((job) => {
       const { input: inputs, output: outputs } = uses.get(nodeId("job", job))!;
       return {
-        ...about,
+        ...summaryFields,
         ...job,
         engine: null,
         processing: job.type,
@@ -97,7 +97,7 @@ export function summariesOf(found: GraphExport): Summaries {
       };
     }),
     datasets: found.datasets.map((dataset) => ({
-      ...about,
+      ...summaryFields,
       ...dataset,
       columns: dataset.fields.length,
       columnTags: {},
@@ -106,31 +106,31 @@ export function summariesOf(found: GraphExport): Summaries {
   };
 }
 
-/** The same graph without jobs that move no data: applications whose actions are jobs of their own, mostly. */
-export function withoutIdleJobs(graph: Graph): Graph {
+/** Remove jobs without inputs and outputs: mostly Spark applications, whose actions are separate jobs. */
+export function removeIdleJobs(graph: Graph): Graph {
   const used = new Uint8Array(graph.nodes.length);
   for (const ends of [graph.from, graph.to]) for (const node of ends) used[node] = 1;
   const kept = graph.nodes.map((node, at) => node.kind === "dataset" || used[at] === 1);
   return kept.every(Boolean) ? graph : subgraph(graph, kept);
 }
 
-/** The nodes that are kept, and the edges between them. */
+/** The subgraph of the kept nodes, with the edges between them. */
 export function subgraph(graph: Graph, kept: readonly boolean[]): Graph {
-  const place = new Int32Array(graph.nodes.length).fill(-1);
+  const newIndex = new Int32Array(graph.nodes.length).fill(-1);
   const nodes = graph.nodes.filter((_, at) => kept[at]);
   let next = 0;
-  kept.forEach((keep, at) => keep && (place[at] = next++));
+  kept.forEach((keep, at) => keep && (newIndex[at] = next++));
   const edges = Array.from(graph.from, (_, edge) => edge).filter(
     (edge) => kept[graph.from[edge]] && kept[graph.to[edge]],
   );
   return {
     nodes,
-    from: Int32Array.from(edges, (edge) => place[graph.from[edge]]),
-    to: Int32Array.from(edges, (edge) => place[graph.to[edge]]),
+    from: Int32Array.from(edges, (edge) => newIndex[graph.from[edge]]),
+    to: Int32Array.from(edges, (edge) => newIndex[graph.to[edge]]),
   };
 }
 
-/** Whether two graphs look the same but for the states and times of their nodes, so that a layout may stay. */
+/** True if two graphs have equal nodes and edges, apart from states and times. Their layout is then the same. */
 export function sameShape(one: Graph, other: Graph): boolean {
   const same = (a: Int32Array, b: Int32Array) => a.length === b.length && a.every((value, at) => value === b[at]);
   return (
@@ -151,9 +151,9 @@ function jobNode(job: JobSummary): GraphNode {
     state: stateOf(job.state, job.stale),
     startedAt: job.startedAt,
     runs: job.runs,
-    aliases: NONE,
+    aliases: EMPTY,
     columns: 0,
-    masked: NONE,
+    masked: EMPTY,
   };
 }
 
@@ -168,21 +168,21 @@ function datasetNode(dataset: DatasetSummary): GraphNode {
     state: "none",
     startedAt: null,
     runs: 0,
-    aliases: shared(dataset.symlinks.map(({ name }) => name)),
+    aliases: orEmpty(dataset.symlinks.map(({ name }) => name)),
     columns: dataset.columns,
-    masked: shared(dataset.masked),
+    masked: orEmpty(dataset.masked),
   };
 }
 
 function about({ namespace, name, tags, owners, description, updatedAt }: JobSummary | DatasetSummary) {
-  return { namespace, name, tags: shared(tags), owners: shared(owners), description, updatedAt };
+  return { namespace, name, tags: orEmpty(tags), owners: orEmpty(owners), description, updatedAt };
 }
 
-const NONE: readonly string[] = [];
+const EMPTY: readonly string[] = [];
 
-/** One empty list for all: between threads it is then copied once, not for each of ten thousand nodes. */
-function shared(texts: readonly string[]): readonly string[] {
-  return texts.length === 0 ? NONE : texts;
+/** One shared empty list: a structured clone copies it once, not once per node. */
+function orEmpty(texts: readonly string[]): readonly string[] {
+  return texts.length === 0 ? EMPTY : texts;
 }
 
 function maskedColumns(found: GraphExport): Map<string, string[]> {

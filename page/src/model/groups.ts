@@ -1,81 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ENGINE_NAMES, type Engine } from "./engines";
 import type { GraphNode } from "./graph";
-import { shown } from "./names";
+import { displayText } from "./names";
 
-/** Several nodes that are drawn as one. */
+/** Nodes that are drawn as one card. */
 export interface Group {
   readonly id: string;
   readonly title: string;
   readonly kind: GraphNode["kind"];
   readonly engine: Engine;
-  /** Places of its nodes in the graph. */
+  /** Node indexes in the graph. */
   readonly members: readonly number[];
-  /** How many parts of a name its nodes have in common; what it opens into begins there. */
+  /** Number of leading name segments that all members share. Expanding the group splits at the next one. */
   readonly depth: number;
 }
 
 export type GroupItem = { readonly node: number; readonly group?: never } | { readonly group: Group; readonly node?: never };
 
-/** What is drawn: `items`, and for each node of the graph the item that stands for it. */
-export interface Collapsed {
+/** The nodes and groups to draw, and the index of the item that represents each node of the graph. */
+export interface CollapsedGraph {
   readonly items: readonly GroupItem[];
-  readonly itemOf: Int32Array;
-  /** Groups that were opened, so that they can be closed again. */
+  readonly itemByNode: Int32Array;
+  /** Expanded groups, which the user can collapse. */
   readonly opened: readonly Group[];
 }
 
-export interface Choice {
-  /** How many items the page may show before groups stay closed. */
+export interface GroupingOptions {
+  /** Maximum number of items. Groups that would exceed it stay collapsed unless the user opened them. */
   readonly budget: number;
-  /** Ids of groups that the user opened, or closed. */
+  /** Ids of the groups that the user expanded or collapsed. */
   readonly open: ReadonlySet<string>;
   readonly closed: ReadonlySet<string>;
 }
 
-const MOST_PARTS = 60;
+/** Maximum number of items that one group expands into. */
+const MAX_PARTS = 60;
 
 /**
- * Which nodes are shown and which hide in groups: systems first, then the parts of their names.
+ * Group nodes by system, then by name segments, so that the result stays within the budget.
  *
- * Groups that the user opened are open; then the smallest are opened for as long as the budget lasts.
+ * Groups that the user opened are expanded first; then the smallest groups, as long as the budget allows.
  */
-export function collapse(nodes: readonly GraphNode[], choice: Choice): Collapsed {
-  const whole = nodes.length <= choice.budget && choice.closed.size === 0;
+export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): CollapsedGraph {
+  const showAll = nodes.length <= choice.budget && choice.closed.size === 0;
   const items: GroupItem[] = [];
   const opened: Group[] = [];
-  let waiting: Group[] = [];
-  if (whole) nodes.forEach((_, node) => items.push({ node }));
-  else waiting = systems(nodes);
-  let shownCount = waiting.length;
-  // A group is looked into once for its size, and perhaps again to be opened.
-  const known = new Map<string, GroupItem[]>();
+  let pending: Group[] = [];
+  if (showAll) nodes.forEach((_, node) => items.push({ node }));
+  else pending = systems(nodes);
+  let itemCount = pending.length;
+  // Splitting is cached: a group is split once to get its size, and again when it is expanded.
+  const cache = new Map<string, GroupItem[]>();
   const partsOf = (group: Group): GroupItem[] => {
-    const parts = known.get(group.id) ?? split(nodes, group);
-    known.set(group.id, parts);
+    const parts = cache.get(group.id) ?? split(nodes, group);
+    cache.set(group.id, parts);
     return parts;
   };
   const open = (group: Group): void => {
     const parts = partsOf(group);
-    shownCount += parts.length - 1;
+    itemCount += parts.length - 1;
     opened.push(group);
     for (const part of parts) {
-      if (part.group) waiting.push(part.group);
+      if (part.group) pending.push(part.group);
       else items.push(part);
     }
   };
-  // What the user opened comes first each time: a group of his may be inside one that was opened by itself.
-  const next = () => takeOpen(waiting, choice) ?? takeSmallest(waiting, choice, shownCount, partsOf);
-  for (let group = next(); group; group = next()) open(group);
-  items.push(...waiting.map((group) => ({ group })));
-  return { items, itemOf: itemOf(nodes.length, items), opened };
+  // Groups that the user opened come first in each step: one may be inside a group that was expanded automatically.
+  const nextGroup = () => takeOpened(pending, choice) ?? takeSmallest(pending, choice, itemCount, partsOf);
+  for (let group = nextGroup(); group; group = nextGroup()) open(group);
+  items.push(...pending.map((group) => ({ group })));
+  return { items, itemByNode: itemOf(nodes.length, items), opened };
 }
 
-/** The system of a node: a namespace of datasets, or what runs jobs. */
+/** The system of a node: a dataset namespace, or an engine within a job namespace. */
 export function systemOf(node: GraphNode): { readonly id: string; readonly title: string } {
-  if (node.kind === "dataset") return { id: `dataset:${node.namespace}`, title: shown(node.namespace) };
+  if (node.kind === "dataset") return { id: `dataset:${node.namespace}`, title: displayText(node.namespace) };
   const engine = node.engine === "job" ? "jobs" : `${ENGINE_NAMES[node.engine]} jobs`;
-  return { id: `job:${node.engine}:${node.namespace}`, title: `${engine} of ${shown(node.namespace)}` };
+  return { id: `job:${node.engine}:${node.namespace}`, title: `${engine} in ${displayText(node.namespace)}` };
 }
 
 function systems(nodes: readonly GraphNode[]): Group[] {
@@ -86,20 +87,20 @@ function systems(nodes: readonly GraphNode[]): Group[] {
     if (found) found.push(at);
     else members.set(id, [at]);
   });
-  return [...members].map(([id, places]) => {
-    const { kind, engine } = nodes[places[0]];
-    return { id, title: systemOf(nodes[places[0]]).title, kind, engine, members: places, depth: 0 };
+  return [...members].map(([id, indexes]) => {
+    const { kind, engine } = nodes[indexes[0]];
+    return { id, title: systemOf(nodes[indexes[0]]).title, kind, engine, members: indexes, depth: 0 };
   });
 }
 
-function takeOpen(waiting: Group[], { open }: Choice): Group | undefined {
+function takeOpened(waiting: Group[], { open }: GroupingOptions): Group | undefined {
   const at = waiting.findIndex(({ id }) => open.has(id));
   return at < 0 ? undefined : waiting.splice(at, 1)[0];
 }
 
 function takeSmallest(
   waiting: Group[],
-  { budget, closed }: Choice,
+  { budget, closed }: GroupingOptions,
   count: number,
   partsOf: (group: Group) => readonly GroupItem[],
 ): Group | undefined {
@@ -109,7 +110,7 @@ function takeSmallest(
   return found;
 }
 
-/** What a group opens into: nodes, and groups of those whose names go on alike. */
+/** The items that a group expands into: nodes, and subgroups of nodes that share the next name segment. */
 function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
   if (group.members.length <= 1) return group.members.map((node) => ({ node }));
   for (let depth = group.depth; ; depth++) {
@@ -122,7 +123,7 @@ function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
     }
     const ended = parts.size === 1 && parts.has("");
     if (parts.size === 1 && !ended) continue;
-    if (ended || parts.size > MOST_PARTS) return runs(nodes, group);
+    if (ended || parts.size > MAX_PARTS) return alphabeticalRanges(nodes, group);
     return [...parts].map(([part, members]) =>
       members.length === 1 ? { node: members[0] } : { group: subgroup(group, part, members, depth + 1) },
     );
@@ -130,22 +131,22 @@ function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
 }
 
 function subgroup(group: Group, part: string, members: readonly number[], depth: number): Group {
-  return { ...group, id: `${group.id}/${part}`, title: `${shown(part || "…")} (${group.title})`, members, depth };
+  return { ...group, id: `${group.id}/${part}`, title: `${displayText(part || "…")} (${group.title})`, members, depth };
 }
 
-/** Nodes by the alphabet, in as many runs as may be shown, where their names have nothing more in common. */
-function runs(nodes: readonly GraphNode[], group: Group): GroupItem[] {
+/** Alphabetical ranges, for nodes whose names share no further segment. */
+function alphabeticalRanges(nodes: readonly GraphNode[], group: Group): GroupItem[] {
   const sorted = [...group.members].sort((a, b) => (nodes[a].name < nodes[b].name ? -1 : 1));
-  if (sorted.length <= MOST_PARTS) return sorted.map((node) => ({ node }));
-  const size = Math.ceil(sorted.length / Math.min(MOST_PARTS, Math.ceil(sorted.length / 8)));
-  const made: GroupItem[] = [];
+  if (sorted.length <= MAX_PARTS) return sorted.map((node) => ({ node }));
+  const size = Math.ceil(sorted.length / Math.min(MAX_PARTS, Math.ceil(sorted.length / 8)));
+  const ranges: GroupItem[] = [];
   for (let at = 0; at < sorted.length; at += size) {
     const members = sorted.slice(at, at + size);
     const [first, last] = [members[0], members[members.length - 1]].map((member) => nodes[member].name);
-    const title = `${shown(first)} – ${shown(last)}`;
-    made.push({ group: { ...group, id: `${group.id}#${first}`, title, members, depth: group.depth } });
+    const title = `${displayText(first)} – ${displayText(last)}`;
+    ranges.push({ group: { ...group, id: `${group.id}#${first}`, title, members, depth: group.depth } });
   }
-  return made;
+  return ranges;
 }
 
 function segments(name: string): string[] {
@@ -153,9 +154,9 @@ function segments(name: string): string[] {
 }
 
 function itemOf(count: number, items: readonly GroupItem[]): Int32Array {
-  const found = new Int32Array(count);
+  const itemIndexes = new Int32Array(count);
   items.forEach((item, at) => {
-    for (const member of item.group ? item.group.members : [item.node]) found[member] = at;
+    for (const member of item.group ? item.group.members : [item.node]) itemIndexes[member] = at;
   });
-  return found;
+  return itemIndexes;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pair } from "./apiTypes";
+import type { QualifiedName } from "./apiTypes";
 
-export type Kind = "job" | "dataset";
+export type NodeKind = "job" | "dataset";
 
-/** A node's id as the service's `nodeId` spells it: `dataset:{namespace}:{name}`. */
-export function nodeId(kind: Kind, { namespace, name }: Pair): string {
+/** Node id, in the format of the API's `nodeId`: `dataset:{namespace}:{name}`. */
+export function nodeId(kind: NodeKind, { namespace, name }: QualifiedName): string {
   return `${kind}:${namespace}:${name}`;
 }
 
-/** A column's id, as the service's `nodeId` spells it. */
-export function columnId({ namespace, name }: Pair, field: string): string {
+/** Column id, in the format of the API's `nodeId`. */
+export function columnId({ namespace, name }: QualifiedName, field: string): string {
   return `datasetField:${namespace}:${name}:${field}`;
 }
 
-/** The path of a job or dataset in the service's API. */
-export function apiPath(kind: Kind, { namespace, name }: Pair): string {
+/** API path of a job or dataset. */
+export function apiPath(kind: NodeKind, { namespace, name }: QualifiedName): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}s/${encodeURIComponent(name)}`;
 }

@@ -1,96 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Column, Pair } from "./apiTypes";
-import type { MermaidEdge, Row } from "./tables";
+import type { ColumnRef, QualifiedName } from "./apiTypes";
+import type { CsvRow } from "./csv";
+import type { MermaidEdge } from "./mermaid";
 
-interface Step {
-  readonly job: Pair;
-  readonly input: Column;
-  readonly output: Column;
+interface ImpactEdge {
+  readonly job: QualifiedName;
+  readonly input: ColumnRef;
+  readonly output: ColumnRef;
   readonly type: string | null;
   readonly subtype: string | null;
   readonly masking: boolean;
 }
 
-interface Reached {
+interface ReachedEntity {
   readonly distance: number;
   readonly certain: boolean;
-  readonly edges: readonly Step[];
+  readonly edges: readonly ImpactEdge[];
 }
 
-/** What `/api/v1/impact` and `/api/v1/origin` answer. */
-export interface Reach {
-  readonly start: Column;
-  readonly columns: readonly (Required<Column> & Reached)[];
-  readonly datasets: readonly (Pair & Reached & { readonly whole: boolean })[];
-  readonly jobs: readonly (Pair & Reached)[];
+/** Response of `/api/v1/impact` (downstream) and `/api/v1/origin` (upstream). */
+export interface ImpactResponse {
+  readonly start: ColumnRef;
+  readonly columns: readonly (Required<ColumnRef> & ReachedEntity)[];
+  readonly datasets: readonly (QualifiedName & ReachedEntity & { readonly whole: boolean })[];
+  readonly jobs: readonly (QualifiedName & ReachedEntity)[];
 }
 
-/** One line of the list that the page shows and exports. */
-export interface ReachRow {
+/** A row of the impact table. */
+export interface ImpactRow {
   readonly kind: "column" | "dataset" | "job";
-  readonly pair: Pair;
+  readonly entity: QualifiedName;
   readonly field: string;
-  readonly jobs: number;
+  readonly distance: number;
   readonly certain: boolean;
-  readonly how: string;
+  readonly transformation: string;
 }
 
-/** Columns, datasets and jobs in one list, the nearest first. */
-export function reachRows(reach: Reach): ReachRow[] {
-  const rows: ReachRow[] = [
-    ...reach.columns.map((row) => line("column", row, row.field, kinds(row.edges))),
-    ...reach.datasets.map((row) => line("dataset", row, "", row.whole ? "its rows as a whole" : "some of its columns")),
-    ...reach.jobs.map((row) => line("job", row, "", "")),
+/** Columns, datasets and jobs in one list, nearest first. */
+export function impactRows(impact: ImpactResponse): ImpactRow[] {
+  const rows: ImpactRow[] = [
+    ...impact.columns.map((row) => impactRow("column", row, row.field, transformations(row.edges))),
+    ...impact.datasets.map((row) => impactRow("dataset", row, "", row.whole ? "dataset rows" : "some columns")),
+    ...impact.jobs.map((row) => impactRow("job", row, "", "")),
   ];
-  return rows.sort((a, b) => a.jobs - b.jobs || compare(a.kind, b.kind) || compare(key(a), key(b)));
+  return rows.sort((a, b) => a.distance - b.distance || compare(a.kind, b.kind) || compare(sortKey(a), sortKey(b)));
 }
 
-/** The list for a CSV file. */
-export function exportRows(rows: readonly ReachRow[]): Row[] {
-  return rows.map(({ kind, pair, field, jobs, certain, how }) => ({
+/** The impact table for a CSV file. */
+export function impactCsvRows(rows: readonly ImpactRow[]): CsvRow[] {
+  return rows.map(({ kind, entity, field, distance, certain, transformation }) => ({
     kind,
-    namespace: pair.namespace,
-    name: pair.name,
+    namespace: entity.namespace,
+    name: entity.name,
     column: field,
-    jobs_away: jobs,
+    jobs_away: distance,
     certain,
-    how,
+    how: transformation,
   }));
 }
 
-/** The edges over which everything was reached first. */
-export function reachEdges(reach: Reach): MermaidEdge[] {
-  const steps = [...reach.columns, ...reach.datasets].flatMap(({ edges }) => edges);
-  return steps.map(({ input, output, job, type, subtype }) => ({
-    from: textOf(input),
-    to: textOf(output),
+/** The edges of the shortest paths to each column and dataset. */
+export function impactEdges(impact: ImpactResponse): MermaidEdge[] {
+  const edges = [...impact.columns, ...impact.datasets].flatMap(({ edges }) => edges);
+  return edges.map(({ input, output, job, type, subtype }) => ({
+    from: columnText(input),
+    to: columnText(output),
     label: [job.name, subtype ?? type].filter(Boolean).join(": "),
   }));
 }
 
-function line(
-  kind: ReachRow["kind"],
-  { namespace, name, distance, certain }: Pair & Reached,
+function impactRow(
+  kind: ImpactRow["kind"],
+  { namespace, name, distance, certain }: QualifiedName & ReachedEntity,
   field: string,
-  how: string,
-): ReachRow {
-  return { kind, pair: { namespace, name }, field, jobs: distance, certain, how };
+  transformation: string,
+): ImpactRow {
+  return { kind, entity: { namespace, name }, field, distance, certain, transformation };
 }
 
-function kinds(edges: readonly Step[]): string {
-  const found = edges.map(
+function transformations(edges: readonly ImpactEdge[]): string {
+  const texts = edges.map(
     ({ type, subtype, masking }) =>
       `${(subtype ?? type ?? "").toLowerCase().replaceAll("_", " ")}${masking ? " (masked)" : ""}`,
   );
-  return [...new Set(found.filter(Boolean))].sort().join(", ");
+  return [...new Set(texts.filter(Boolean))].sort().join(", ");
 }
 
-function textOf({ namespace, name, field }: Column): string {
+function columnText({ namespace, name, field }: ColumnRef): string {
   return `${namespace}/${name}${field === undefined ? "" : ` ${field}`}`;
 }
 
-function key({ pair, field }: ReachRow): string {
-  return `${pair.namespace}\n${pair.name}\n${field}`;
+function sortKey({ entity, field }: ImpactRow): string {
+  return `${entity.namespace}\n${entity.name}\n${field}`;
 }
 
 function compare(a: string, b: string): number {

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-const LONGEST = 400;
+/** Characters after which a name is cut. */
+const MAX_LENGTH = 400;
 
-/** Characters that change how the text around them is drawn: controls, and overrides of its direction. */
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+/** Control characters, zero-width characters and overrides of the text direction. */
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** A name as it may be shown: what cannot be seen is made visible, and what has no end is cut. */
-export function shown(name: string): string {
-  const cut = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
-  const clean = cut.replace(UNSEEN, "\ufffd");
+/** Untrusted text made safe to display: invisible characters become U+FFFD, long text is cut. */
+export function displayText(name: string): string {
+  const shortened = name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name;
+  const clean = shortened.replace(INVISIBLE, "\ufffd");
   return clean.trim() === "" ? "(no name)" : clean;
 }
 
-/** The last part of a dataset's or job's name, which tells it from its neighbours. */
+/** The last path segment of a dataset or job name. */
 export function shortName(name: string): string {
-  return shown(name.replace(/\/+$/, "").split("/").at(-1) || name);
+  return displayText(name.replace(/\/+$/, "").split("/").at(-1) || name);
 }
 
-/** `text` cut in its middle so that `width` of it is at most `limit`: both ends of a name tell something. */
-export function fitted(text: string, limit: number, width: (text: string) => number): string {
+/** `text` cut in the middle so that its `width` is at most `limit`. Both ends of a name carry information. */
+export function truncateMiddle(text: string, limit: number, width: (text: string) => number): string {
   if (width(text) <= limit) return text;
   const characters = [...text];
-  let [fits, tooLong] = [0, characters.length];
-  while (tooLong - fits > 1) {
-    const middle = (fits + tooLong) >> 1;
-    if (width(shortened(characters, middle)) <= limit) fits = middle;
-    else tooLong = middle;
+  let [fits, excess] = [0, characters.length];
+  while (excess - fits > 1) {
+    const middle = (fits + excess) >> 1;
+    if (width(withoutMiddle(characters, middle)) <= limit) fits = middle;
+    else excess = middle;
   }
-  return shortened(characters, fits);
+  return withoutMiddle(characters, fits);
 }
 
-function shortened(characters: readonly string[], kept: number): string {
+function withoutMiddle(characters: readonly string[], kept: number): string {
   const head = Math.ceil(kept / 2);
   return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - (kept - head)).join("")}`;
 }

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pair } from "./apiTypes";
+import type { QualifiedName } from "./apiTypes";
 
-interface Use extends Pair {
-  readonly inputFacets?: Readonly<Record<string, Counts | undefined>>;
-  readonly outputFacets?: Readonly<Record<string, Counts | undefined>>;
+interface EventDataset extends QualifiedName {
+  readonly inputFacets?: Readonly<Record<string, StatisticsFacet | undefined>>;
+  readonly outputFacets?: Readonly<Record<string, StatisticsFacet | undefined>>;
 }
 
-interface Counts {
+interface StatisticsFacet {
   readonly rowCount?: number;
   readonly size?: number;
 }
 
-/** An OpenLineage run event, as far as the page reads it. */
-export interface Event {
+/** The fields of an OpenLineage run event that the page uses. */
+export interface RunEvent {
   readonly eventType?: string;
   readonly eventTime: string;
-  readonly inputs?: readonly Use[];
-  readonly outputs?: readonly Use[];
+  readonly inputs?: readonly EventDataset[];
+  readonly outputs?: readonly EventDataset[];
 }
 
-/** What a run said of the rows and bytes that it read or wrote; null where it did not say. */
-export interface Transfer {
+/** Rows and bytes that a run read from or wrote to a dataset; null where its events do not report them. */
+export interface DatasetStatistics {
   readonly direction: "input" | "output";
   readonly dataset: string;
   readonly rows: number | null;
   readonly size: number | null;
 }
 
-/** Sums by dataset over the events of a run: a streaming run counts each of its batches in an event of its own. */
-export function statistics(events: readonly Event[]): Transfer[] {
-  const found = new Map<string, Transfer>();
-  const add = (direction: Transfer["direction"], use: Use, counts: Counts | undefined): void => {
-    if (!counts || (counts.rowCount === undefined && counts.size === undefined)) return;
-    const key = `${direction} ${use.namespace} ${use.name}`;
+/** Totals per dataset over the events of a run. A streaming run reports each batch in a separate event. */
+export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistics[] {
+  const found = new Map<string, DatasetStatistics>();
+  const add = (direction: DatasetStatistics["direction"], dataset: EventDataset, facet: StatisticsFacet | undefined): void => {
+    if (!facet || (facet.rowCount === undefined && facet.size === undefined)) return;
+    const key = `${direction} ${dataset.namespace} ${dataset.name}`;
     const known = found.get(key);
     found.set(key, {
       direction,
-      dataset: use.name,
-      rows: sum(known?.rows ?? null, counts.rowCount),
-      size: sum(known?.size ?? null, counts.size),
+      dataset: dataset.name,
+      rows: sum(known?.rows ?? null, facet.rowCount),
+      size: sum(known?.size ?? null, facet.size),
     });
   };
   for (const event of events) {
-    for (const use of event.inputs ?? []) add("input", use, use.inputFacets?.inputStatistics);
-    for (const use of event.outputs ?? []) add("output", use, use.outputFacets?.outputStatistics);
+    for (const dataset of event.inputs ?? []) add("input", dataset, dataset.inputFacets?.inputStatistics);
+    for (const dataset of event.outputs ?? []) add("output", dataset, dataset.outputFacets?.outputStatistics);
   }
   return [...found.values()];
 }

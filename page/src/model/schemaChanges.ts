@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Field } from "./apiTypes";
 
-/** What became of one column from one version of a schema to the next; `text` says its type, or both. */
+/** Change of one column between two schema versions; `text` is its type, or both types if the type changed. */
 export interface SchemaChange {
   readonly kind: "added" | "removed" | "changed";
   readonly column: string;
   readonly text: string;
 }
 
-/** The columns that two versions of a schema differ in; nested ones by their paths. */
+/** Compare two schema versions; nested columns by path. */
 export function schemaChanges(before: readonly Field[], after: readonly Field[]): SchemaChange[] {
-  const [old, now] = [typesOf(before), typesOf(after)];
+  const [previous, current] = [typesOf(before), typesOf(after)];
   const changes: SchemaChange[] = [];
-  for (const [column, type] of now) {
-    const was = old.get(column);
-    if (was === undefined) changes.push({ kind: "added", column, text: type });
-    else if (was !== type)
-      changes.push({ kind: "changed", column, text: `${was || "unknown"} → ${type || "unknown"}` });
+  for (const [column, type] of current) {
+    const previousType = previous.get(column);
+    if (previousType === undefined) changes.push({ kind: "added", column, text: type });
+    else if (previousType !== type)
+      changes.push({ kind: "changed", column, text: `${previousType || "unknown"} → ${type || "unknown"}` });
   }
-  for (const [column, type] of old) if (!now.has(column)) changes.push({ kind: "removed", column, text: type });
+  for (const [column, type] of previous) if (!current.has(column)) changes.push({ kind: "removed", column, text: type });
   return changes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIZES } from "../layout/sizes";
-import { fitted } from "./names";
+import { CARD_SIZES } from "../layout/sizes";
+import { truncateMiddle } from "./names";
 
 export interface SvgCard {
   readonly title: string;
@@ -10,71 +10,71 @@ export interface SvgCard {
   readonly icon: string;
   readonly x: number;
   readonly y: number;
-  readonly mark?: SvgMark | undefined;
+  readonly diffBadge?: SvgDiffBadge | undefined;
 }
 
-/** What became of a card or line, where the picture is of a difference. */
-export interface SvgMark {
+/** Diff status of a card or edge: its sign, color and dash pattern. */
+export interface SvgDiffBadge {
   readonly sign: string;
   readonly color: string;
   readonly dash: string;
 }
 
-export interface SvgLine {
+export interface SvgEdge {
   readonly points: readonly number[];
   readonly dash: string;
   readonly label: string;
-  readonly mark?: SvgMark | undefined;
+  readonly diffBadge?: SvgDiffBadge | undefined;
 }
 
 export interface SvgColors {
-  readonly ground: string;
+  readonly background: string;
   readonly card: string;
   readonly border: string;
   readonly text: string;
   readonly faint: string;
-  readonly line: string;
+  readonly edge: string;
   readonly font: string;
 }
 
 const MARGIN = 24;
-/** Mean width of a letter, as a part of the font's size: there is nothing to measure with here. */
-const LETTER = 0.56;
+/** Estimated mean letter width as a fraction of the font size. Text cannot be measured outside a browser. */
+const MEAN_LETTER_WIDTH = 0.56;
 
-/** A picture as an SVG file of its own, without scripts, fonts or anything else from elsewhere. */
-export function svg(
+/** A self-contained SVG document: no scripts, no fonts, no external references. */
+export function svgDocument(
   cards: readonly SvgCard[],
-  lines: readonly SvgLine[],
+  edges: readonly SvgEdge[],
   width: number,
   height: number,
   colors: SvgColors,
 ): string {
   const box = [-MARGIN, -MARGIN, width + 2 * MARGIN, height + 2 * MARGIN].map(Math.round);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box.join(" ")}" width="${box[2]}" height="${box[3]}" font-family="${escaped(colors.font)}">`,
-    `<rect x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}" fill="${colors.ground}"/>`,
-    `<g fill="none" stroke="${colors.line}" stroke-width="1.5">`,
-    ...lines.map(
-      ({ points, dash, mark }) =>
-        `<path d="${path(points)}"${attribute("stroke-dasharray", dash)}${attribute("stroke", mark?.color)}/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box.join(" ")}" width="${box[2]}" height="${box[3]}" font-family="${escapeXml(colors.font)}">`,
+    `<rect x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}" fill="${colors.background}"/>`,
+    `<g fill="none" stroke="${colors.edge}" stroke-width="1.5">`,
+    ...edges.map(
+      ({ points, dash, diffBadge }) =>
+        `<path d="${path(points)}"${attribute("stroke-dasharray", dash)}${attribute("stroke", diffBadge?.color)}/>`,
     ),
     "</g>",
-    ...lines.flatMap(({ points, mark }) => {
+    ...edges.flatMap(({ points, diffBadge }) => {
       const [x0, y0, x1, y1] = points.slice(-4);
-      return mark ? [sign(mark, (x0 + x1) / 2, (y0 + y1) / 2, colors)] : [];
+      return diffBadge ? [badgeElement(diffBadge, (x0 + x1) / 2, (y0 + y1) / 2, colors)] : [];
     }),
-    ...lines.filter(({ label }) => label !== "").map((line) => lineLabel(line, colors)),
-    ...cards.map((card) => cardText(card, colors)),
+    ...edges.filter(({ label }) => label !== "").map((edge) => edgeLabel(edge, colors)),
+    ...cards.map((card) => cardElement(card, colors)),
     "</svg>",
     "",
   ].join("\n");
 }
 
-/** Text for XML: the five characters that mean something there, and no others that it must not hold. */
-export function escaped(text: string): string {
-  const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
+/** Text escaped for XML. Characters that XML does not allow become U+FFFD. */
+export function escapeXml(text: string): string {
+  const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
   return text
-    .replace(/[&<>"']/g, (one) => names[one])
+    .replace(/[&<>"']/g, (one) => entities[one])
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 }
 
@@ -93,7 +93,7 @@ function attribute(name: string, value: string | undefined): string {
   return value ? ` ${name}="${value}"` : "";
 }
 
-function sign({ sign: text, color }: SvgMark, x: number, y: number, colors: SvgColors): string {
+function badgeElement({ sign: text, color }: SvgDiffBadge, x: number, y: number, colors: SvgColors): string {
   const [left, top] = [Math.round(x), Math.round(y)];
   return (
     `<circle cx="${left}" cy="${top}" r="9" fill="${color}"/>` +
@@ -102,23 +102,23 @@ function sign({ sign: text, color }: SvgMark, x: number, y: number, colors: SvgC
   );
 }
 
-function lineLabel({ points, label }: SvgLine, colors: SvgColors): string {
+function edgeLabel({ points, label }: SvgEdge, colors: SvgColors): string {
   const [x0, y0, x1, y1] = points.slice(-4);
-  return `<text x="${(x0 + x1) / 2}" y="${(y0 + y1) / 2 - 4}" font-size="11" text-anchor="middle" fill="${colors.faint}">${escaped(label)}</text>`;
+  return `<text x="${(x0 + x1) / 2}" y="${(y0 + y1) / 2 - 4}" font-size="11" text-anchor="middle" fill="${colors.faint}">${escapeXml(label)}</text>`;
 }
 
-function cardText({ title, subtitle, round, color, icon, x, y, mark }: SvgCard, colors: SvgColors): string {
-  const [left, top] = [x - SIZES.width / 2, y - SIZES.height / 2];
-  const room = SIZES.width - 56;
-  const edge = attribute("stroke", mark?.color ?? colors.border) + attribute("stroke-dasharray", mark?.dash);
+function cardElement({ title, subtitle, round, color, icon, x, y, diffBadge }: SvgCard, colors: SvgColors): string {
+  const [left, top] = [x - CARD_SIZES.width / 2, y - CARD_SIZES.height / 2];
+  const textWidth = CARD_SIZES.width - 56;
+  const outline = attribute("stroke", diffBadge?.color ?? colors.border) + attribute("stroke-dasharray", diffBadge?.dash);
   const text = (value: string, size: number) =>
-    escaped(fitted(value, room, (part) => [...part].length * size * LETTER));
+    escapeXml(truncateMiddle(value, textWidth, (part) => [...part].length * size * MEAN_LETTER_WIDTH));
   return (
     `<g transform="translate(${Math.round(left)} ${Math.round(top)})">` +
-    `<rect width="${SIZES.width}" height="${SIZES.height}" rx="${round ? SIZES.height / 2 : 7}" fill="${colors.card}"${edge}/>` +
+    `<rect width="${CARD_SIZES.width}" height="${CARD_SIZES.height}" rx="${round ? CARD_SIZES.height / 2 : 7}" fill="${colors.card}"${outline}/>` +
     `<path transform="translate(12 12)" d="${icon}" fill="none" stroke="${color}" stroke-width="1.9" stroke-linecap="round" stroke-linejoin="round"/>` +
     `<text x="44" y="21" font-size="13" font-weight="600" fill="${colors.text}">${text(title, 13)}</text>` +
     `<text x="44" y="37" font-size="11" fill="${colors.faint}">${text(subtitle, 11)}</text>` +
-    `${mark ? sign(mark, round ? 12 : 3, 3, colors) : ""}</g>`
+    `${diffBadge ? badgeElement(diffBadge, round ? 12 : 3, 3, colors) : ""}</g>`
   );
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { neighbours } from "../layout/digraph";
+import { neighbors } from "../layout/digraph";
 
-/** Distances in edges from a node: up to what feeds it (negative), down to what it feeds (positive). */
-export type Trace = ReadonlyMap<number, number>;
+/** Distance in edges of each reachable node: negative upstream, positive downstream. */
+export type LineageTrace = ReadonlyMap<number, number>;
 
 interface Edges {
   readonly from: Int32Array;
   readonly to: Int32Array;
 }
 
-/** Everything upstream and downstream of a node, the node itself at 0. */
-export function trace(count: number, edges: Edges, start: number): Trace {
+/** All nodes upstream and downstream of a node, and the node itself at distance 0. */
+export function traceLineage(count: number, edges: Edges, start: number): LineageTrace {
   const found = new Map<number, number>([[start, 0]]);
   walk(count, edges.to, edges.from, start, -1, found);
   walk(count, edges.from, edges.to, start, 1, found);
@@ -25,21 +25,21 @@ function walk(
   step: number,
   found: Map<number, number>,
 ): void {
-  const { start, list } = neighbours(count, keys, values);
+  const { start, list } = neighbors(count, keys, values);
   const seen = new Set([first]);
-  let edge: number[] = [first];
-  for (let distance = step; edge.length > 0; distance += step) {
+  let frontier: number[] = [first];
+  for (let distance = step; frontier.length > 0; distance += step) {
     const next: number[] = [];
-    for (const node of edge) {
+    for (const node of frontier) {
       for (let at = start[node]; at < start[node + 1]; at++) {
         const other = list[at];
         if (seen.has(other)) continue;
         seen.add(other);
         next.push(other);
-        // What is both up- and downstream (a cycle) keeps its place upstream.
+        // A node that is both upstream and downstream (a cycle) counts as upstream.
         if (!found.has(other)) found.set(other, distance);
       }
     }
-    edge = next;
+    frontier = next;
   }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pair } from "../model/apiTypes";
-import { nodeId } from "../model/ids";
+import type { QualifiedName } from "../model/apiTypes";
 import type { State } from "../model/graph";
+import { nodeId } from "../model/ids";
 
-/** What `/api/v1/changes` says of an event. */
-export interface Change {
+/** An event of the stream `/api/v1/changes`. */
+export interface LiveEvent {
   readonly kind: string;
   readonly eventTime: string;
   readonly eventType?: string;
-  readonly job?: Pair;
-  readonly dataset?: Pair;
+  readonly job?: QualifiedName;
+  readonly dataset?: QualifiedName;
   readonly run?: string;
 }
 
-const AFTER: Readonly<Record<string, State>> = {
+const STATE_AFTER: Readonly<Record<string, State>> = {
   START: "running",
   RUNNING: "running",
   COMPLETE: "completed",
@@ -22,57 +22,23 @@ const AFTER: Readonly<Record<string, State>> = {
 };
 
 /**
- * The state that a job most likely has after an event: shown at once, until the service's own word arrives, which
- * knows what is late and what was said before.
+ * The most likely state of a job after an event. It is shown until the graph is loaded again: only the service takes
+ * late and earlier events into account.
  */
-export function presumedState(change: Change): { readonly id: string; readonly state: State } | undefined {
-  const state = AFTER[change.eventType ?? ""];
-  return state && change.job ? { id: nodeId("job", change.job), state } : undefined;
+export function provisionalState(event: LiveEvent): { readonly id: string; readonly state: State } | undefined {
+  const state = STATE_AFTER[event.eventType ?? ""];
+  return state && event.job ? { id: nodeId("job", event.job), state } : undefined;
 }
 
 /**
- * What is still to be presumed once the service's word of a moment has arrived: the states of jobs of which something
- * was heard since it was asked.
+ * The provisional states that a loaded graph does not confirm yet: those of jobs with an event since the request.
+ *
+ * @param requestedAt time (ms) at which the graph was requested.
  */
-export function stillPresumed(
-  presumed: ReadonlyMap<string, State>,
-  heard: ReadonlyMap<string, number>,
-  asked: number,
+export function unconfirmedStates(
+  states: ReadonlyMap<string, State>,
+  lastEventTimes: ReadonlyMap<string, number>,
+  requestedAt: number,
 ): Map<string, State> {
-  return new Map([...presumed].filter(([id]) => (heard.get(id) ?? 0) >= asked));
+  return new Map([...states].filter(([id]) => (lastEventTimes.get(id) ?? 0) >= requestedAt));
 }
-
-/**
- * Calls `read` after each `tell`: at once where nothing is being read, else once more afterwards. What takes long to
- * read is read for a fifth of the time at most.
- */
-export class Throttle {
-  private due = false;
-  private reading = false;
-
-  constructor(
-    private readonly read: () => Promise<void>,
-    private readonly wait: (milliseconds: number) => Promise<void>,
-    private readonly now: () => number,
-  ) {}
-
-  /** Returns when nothing is left to be read. */
-  async tell(): Promise<void> {
-    this.due = true;
-    if (this.reading) return;
-    this.reading = true;
-    try {
-      while (this.due) {
-        this.due = false;
-        const began = this.now();
-        await this.read();
-        await this.wait(Math.min(LONGEST, Math.max(SHORTEST, (this.now() - began) * 4)));
-      }
-    } finally {
-      this.reading = false;
-    }
-  }
-}
-
-const SHORTEST = 150;
-const LONGEST = 10_000;

@@ -3,22 +3,25 @@
 export const VIEWS = ["graph", "columns", "impact", "changes", "lab"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** Everything that a link says: what is looked at, and as of when. */
+/** State of the page that a link carries: view, selection and times. Property names are those of the query string. */
 export interface Route {
   readonly view: View;
-  /** Id of the node in focus, empty for none. */
+  /** Id of the selected node; empty for none. */
   readonly node: string;
   readonly field: string;
-  /** Show nothing but what feeds the node and what it feeds. */
+  /** Show only the lineage of the selected node. */
   readonly only: boolean;
-  /** In the impact view: what breaks (`down`), or what fed it (`up`). */
+  /** Direction of the impact view: impact (`down`) or origin (`up`). */
   readonly direction: "down" | "up";
-  /** The moment that is shown (RFC 3339), empty for now; in the difference, the later one. */
+  /** Time of the shown graph (RFC 3339), the later one of a comparison; empty for now. */
   readonly at: string;
-  /** The earlier moment of a difference. */
+  /** Earlier time of a comparison (RFC 3339); empty for none. */
   readonly since: string;
+  /** Ids of the groups that the user expanded. */
   readonly open: readonly string[];
+  /** Ids of the groups that the user collapsed. */
   readonly closed: readonly string[];
+  /** Maximum number of cards before nodes are grouped. */
   readonly budget: number;
 }
 
@@ -37,7 +40,7 @@ export const HOME: Route = {
   budget: DEFAULT_BUDGET,
 };
 
-/** The route of a query string. What makes no sense is left at its default: links are typed by people. */
+/** Parse a query string. Invalid values become their defaults. */
 export function parseRoute(query: string): Route {
   const values = new URLSearchParams(query);
   const view = VIEWS.find((known) => known === values.get("view"));
@@ -49,15 +52,15 @@ export function parseRoute(query: string): Route {
     field: values.get("field") ?? "",
     only: values.get("only") === "1",
     direction: values.get("direction") === "up" ? "up" : "down",
-    at: moment(values.get("at")),
-    since: moment(values.get("since")),
+    at: timestamp(values.get("at")),
+    since: timestamp(values.get("since")),
     open: values.getAll("open"),
     closed: values.getAll("closed"),
     budget: Number.isInteger(budget) && budget >= 10 && budget <= 5000 ? budget : DEFAULT_BUDGET,
   };
 }
 
-/** The query string of a route: only what differs from the home page, in a fixed order. */
+/** The query string of a route: only values other than the defaults, in a fixed order. */
 export function formatRoute(route: Route): string {
   const values = new URLSearchParams();
   for (const key of ["view", "node", "field", "direction", "at", "since"] as const) {
@@ -70,6 +73,6 @@ export function formatRoute(route: Route): string {
   return text === "" ? "" : `?${text}`;
 }
 
-function moment(text: string | null): string {
+function timestamp(text: string | null): string {
   return text !== null && text !== "" && !Number.isNaN(Date.parse(text)) ? text : "";
 }

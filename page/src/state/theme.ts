@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import { computed, effect, signal } from "@preact/signals";
 
-export const CHOICES = ["auto", "light", "dark"] as const;
-export type Darkness = (typeof CHOICES)[number];
+export const THEME_CHOICES = ["auto", "light", "dark"] as const;
+export type ThemeChoice = (typeof THEME_CHOICES)[number];
 
-/** public/theme.js reads it too, before the first picture. */
-const KEY = "lineage-page.darkness";
+/** Key in the local storage. public/theme.js reads it too. */
+const STORAGE_KEY = "lineage-page.theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 const systemIsDark = signal(system.matches);
 
-/** Light or dark as the user chose, or as the system does. */
-export const darkness = signal<Darkness>(CHOICES.find((known) => known === localStorage.getItem(KEY)) ?? "auto");
+/** Theme that the user chose; `auto` follows the system. */
+export const themeChoice = signal<ThemeChoice>(
+  THEME_CHOICES.find((choice) => choice === localStorage.getItem(STORAGE_KEY)) ?? "auto",
+);
 
-/** What it comes to; the styles know nothing else. */
+/** Effective theme. */
 export const theme = computed(() => {
-  if (darkness.value !== "auto") return darkness.value;
+  if (themeChoice.value !== "auto") return themeChoice.value;
   return systemIsDark.value ? "dark" : "light";
 });
 
@@ -22,5 +24,5 @@ system.addEventListener("change", ({ matches }) => (systemIsDark.value = matches
 
 effect(() => {
   document.documentElement.dataset.theme = theme.value;
-  localStorage.setItem(KEY, darkness.value);
+  localStorage.setItem(STORAGE_KEY, themeChoice.value);
 });

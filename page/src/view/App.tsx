@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect } from "preact/hooks";
-import { asOf, go, graph, connection, load, problem, route, status } from "../state/store";
+import { asOf, navigate, graph, connection, loadGraph, loadError, route, status } from "../state/store";
 import type { View } from "../state/route";
-import { CHOICES, darkness } from "../state/theme";
+import { THEME_CHOICES, themeChoice } from "../state/theme";
 import { ChangesView } from "./ChangesView";
 import { ColumnsView } from "./ColumnsView";
 import { GraphView } from "./GraphView";
@@ -24,7 +24,7 @@ export function App() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const typing = (event.target as HTMLElement).closest("input, textarea, select");
-      if (event.key === "Escape" && !typing && route.value.view === "graph") go({ node: "", only: false });
+      if (event.key === "Escape" && !typing && route.value.view === "graph") navigate({ node: "", only: false });
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
@@ -36,7 +36,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <header class="top">
         <Link to={{ view: "graph", node: "", field: "", only: false, at: "", since: "" }} class="brand">
@@ -56,8 +56,8 @@ export function App() {
           ))}
         </nav>
         <SearchBox />
-        <Live />
-        <Darkness />
+        <ConnectionStatus />
+        <ThemeSelect />
       </header>
       <main id="main" tabIndex={view === "lab" ? 0 : -1}>
         <Content view={view} />
@@ -68,9 +68,9 @@ export function App() {
 
 function Content({ view }: { readonly view: View }) {
   if (view === "lab") return <LabView />;
-  if (status.value === "failed" && problem.value) return <Failed />;
-  if (status.value === "loading") return <p class="loading">Reading the graph …</p>;
-  if (graph.value.nodes.length === 0 && route.value.at === "") return <Empty />;
+  if (status.value === "failed" && loadError.value) return <LoadFailed />;
+  if (status.value === "loading") return <p class="loading">Loading graph …</p>;
+  if (graph.value.nodes.length === 0 && route.value.at === "") return <NoLineage />;
   switch (view) {
     case "columns":
       return <ColumnsView />;
@@ -83,40 +83,40 @@ function Content({ view }: { readonly view: View }) {
   }
 }
 
-function Empty() {
+function NoLineage() {
   return (
     <Notice title="No lineage yet">
       <p>
-        The service is up and no event has arrived. Start the pipeline with <code>make up</code> (or{" "}
-        <code>bin/lab up</code>), or send an OpenLineage event of your own:
+        The lineage service is running but has received no events. Start the pipeline with <code>make up</code> (or{" "}
+        <code>bin/lab up</code>), or send an OpenLineage event:
       </p>
       <pre tabIndex={0}>
         curl -H 'Content-Type: application/json' --data @event.json {location.origin}/api/v1/lineage
       </pre>
-      <p>This page shows it the moment it arrives.</p>
+      <p>This page updates when the first event arrives.</p>
     </Notice>
   );
 }
 
-function Failed() {
-  const { message, status: code } = problem.value!;
+function LoadFailed() {
+  const { message, status: code } = loadError.value!;
   return (
-    <Notice title={code === 410 ? "That moment is no longer known" : "The graph cannot be read"}>
+    <Notice title={code === 410 ? "The graph at this time is no longer available" : "Cannot load the graph"}>
       <p class="error">{message}</p>
       <p>
         {code === 0
-          ? "Is the service running? Look with `bin/lab status` and `bin/lab logs lineage`; this page tries again by itself."
+          ? "Is the service running? Check `bin/lab status` and `bin/lab logs lineage`. This page retries automatically."
           : code === 410
-            ? "Retention has compacted the events before it."
-            : "The service's log says more: `bin/lab logs lineage`."}
+            ? "Retention has compacted the earlier events."
+            : "See the log of the service: `bin/lab logs lineage`."}
       </p>
       <p>
-        <button type="button" onClick={() => void load()}>
-          Try again
+        <button type="button" onClick={() => void loadGraph()}>
+          Retry
         </button>{" "}
         {(route.value.at !== "" || route.value.since !== "") && (
-          <button type="button" onClick={() => go({ at: "", since: "" })}>
-            To the present
+          <button type="button" onClick={() => navigate({ at: "", since: "" })}>
+            Back to now
           </button>
         )}
       </p>
@@ -124,27 +124,29 @@ function Failed() {
   );
 }
 
-const LINES = { live: "live", connecting: "connecting", down: "not connected" } as const;
+const CONNECTION_LABELS = { live: "live", connecting: "connecting", down: "disconnected" } as const;
 
-function Live() {
+function ConnectionStatus() {
   const past = asOf.value !== "";
-  const text = past ? "the past" : LINES[connection.value];
+  const text = past ? "past" : CONNECTION_LABELS[connection.value];
   return (
-    <span class={`live line-${past ? "past" : connection.value}`} role="status">
+    <span class={`connection ${past ? "past" : connection.value}`} role="status">
       {text}
     </span>
   );
 }
 
-function Darkness() {
+function ThemeSelect() {
   return (
-    <label class="darkness">
-      <span class="hidden">Colours</span>
+    <label class="theme-select">
+      <span class="hidden">Theme</span>
       <select
-        value={darkness.value}
-        onChange={(event) => (darkness.value = CHOICES.find((one) => one === event.currentTarget.value) ?? "auto")}
+        value={themeChoice.value}
+        onChange={({ currentTarget }) =>
+          (themeChoice.value = THEME_CHOICES.find((choice) => choice === currentTarget.value) ?? "auto")
+        }
       >
-        {CHOICES.map((choice) => (
+        {THEME_CHOICES.map((choice) => (
           <option key={choice} value={choice}>
             {choice}
           </option>

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import type { DifferenceAnswer } from "../model/diff";
-import { shown } from "../model/names";
-import { csv } from "../model/tables";
-import { go, graph, route } from "../state/store";
-import { How } from "./DiffControls";
+import type { DiffResponse } from "../model/diff";
+import { displayText } from "../model/names";
+import { csv } from "../model/csv";
+import { navigate, graph, route } from "../state/store";
+import { ChangeDetails } from "./DiffControls";
 import { download } from "./downloads";
-import { moment } from "./format";
+import { formatTime } from "./format";
 import { Link, Notice } from "./components";
 import { useResource } from "./useResource";
-import { useBeginning } from "./TimeBar";
+import { useFirstEventTime } from "./TimeBar";
 
-const SHOWN = 2000;
-const HOUR = 3_600_000;
+const MAX_ROWS = 2000;
+const HOUR_MS = 3_600_000;
 
-/** What is other at one moment than at an earlier one. */
+/** The changes between two times, as a table. */
 export function ChangesView() {
-  const beginning = useBeginning();
+  const firstEventTime = useFirstEventTime();
   const { since, at } = route.value;
   const from =
-    since !== "" ? since : beginning === null ? "" : new Date(Math.max(beginning, Date.now() - HOUR)).toISOString();
-  // Without an end, from when to when is only stable as long as nothing happens: ask anew for each graph.
+    since !== "" ? since : firstEventTime === null ? "" : new Date(Math.max(firstEventTime, Date.now() - HOUR_MS)).toISOString();
+  // Without an end time the result depends on the current graph: the diff is fetched again for each graph.
   const query = useMemo(() => {
     const values = new URLSearchParams({ from });
     if (at !== "") values.set("to", at);
     return from === "" ? null : `/api/v1/diff?${values}`;
-  }, [since, at, beginning]);
-  const found = useResource<DifferenceAnswer>(query, at === "" ? graph.value : at);
+  }, [since, at, firstEventTime]);
+  const found = useResource<DiffResponse>(query, at === "" ? graph.value : at);
   return (
     <div class="list">
-      <div class="bar">
-        <Moment label="From" value={from} onChange={(value) => go({ since: value })} />
-        <Moment label="to" value={at} onChange={(value) => go({ at: value })} />
+      <div class="toolbar">
+        <TimeInput label="From" value={from} onChange={(value) => navigate({ since: value })} />
+        <TimeInput label="To" value={at} onChange={(value) => navigate({ at: value })} />
         {at !== "" && (
-          <button type="button" onClick={() => go({ at: "" })}>
-            to now
+          <button type="button" onClick={() => navigate({ at: "" })}>
+            Now
           </button>
         )}
         {from !== "" && (
           <Link class="button" to={{ view: "graph", since: from }}>
-            In the graph
+            Show in graph
           </Link>
         )}
       </div>
       <h2>
-        What changed between {moment(from)} and {at === "" ? "now" : moment(at)}
+        Changes between {formatTime(from)} and {at === "" ? "now" : formatTime(at)}
       </h2>
       {found.error && <p class="error">{found.error}</p>}
       {found.value ? <Changes found={found.value} /> : !found.error && <p class="faint">Comparing …</p>}
@@ -52,8 +52,8 @@ export function ChangesView() {
   );
 }
 
-/** A date and time in the user's own zone, kept as RFC 3339. */
-function Moment(props: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void }) {
+/** Input for a date and time in the user's time zone. The value is RFC 3339. */
+function TimeInput(props: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void }) {
   const time = Date.parse(props.value);
   const local = Number.isNaN(time)
     ? ""
@@ -67,9 +67,9 @@ function Moment(props: { readonly label: string; readonly value: string; readonl
   );
 }
 
-function Changes({ found }: { readonly found: DifferenceAnswer }) {
-  if (found.empty) return <Notice title="Nothing changed: the graphs are the same" />;
-  const sums = Object.entries(found.counts).map(
+function Changes({ found }: { readonly found: DiffResponse }) {
+  if (found.empty) return <Notice title="No changes: both graphs are equal" />;
+  const totals = Object.entries(found.counts).map(
     ([subject, counts]) =>
       `${subject}s: ${Object.entries(counts)
         .map(([kind, count]) => `${count} ${kind}`)
@@ -86,7 +86,7 @@ function Changes({ found }: { readonly found: DifferenceAnswer }) {
   return (
     <>
       <p>
-        {sums.join("; ")}.{" "}
+        {totals.join("; ")}.{" "}
         <button type="button" onClick={() => download("changes.csv", "text/csv", csv(rows))}>
           CSV
         </button>{" "}
@@ -101,33 +101,33 @@ function Changes({ found }: { readonly found: DifferenceAnswer }) {
         <table class="changes">
           <thead>
             <tr>
-              <th scope="col">what</th>
-              <th scope="col">of</th>
-              <th scope="col">which</th>
-              <th scope="col">how</th>
+              <th scope="col">change</th>
+              <th scope="col">subject</th>
+              <th scope="col">name</th>
+              <th scope="col">details</th>
             </tr>
           </thead>
           <tbody>
-            {found.changes.slice(0, SHOWN).map((change, at) => (
+            {found.changes.slice(0, MAX_ROWS).map((change, at) => (
               <tr key={at} class={change.kind}>
                 <td>
                   <span class={`change ${change.kind}`}>{change.kind}</span>
                 </td>
                 <td>{change.subject}</td>
                 <td>
-                  <bdi>{shown(change.text)}</bdi>
+                  <bdi>{displayText(change.text)}</bdi>
                 </td>
                 <td>
-                  <How change={change} />
+                  <ChangeDetails change={change} />
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      {found.changes.length > SHOWN && (
+      {found.changes.length > MAX_ROWS && (
         <p class="faint">
-          The first {SHOWN} of {found.changes.length}; the files have all of them.
+          Showing the first {MAX_ROWS} of {found.changes.length}. The CSV and JSON files contain all.
         </p>
       )}
     </>

@@ -1,71 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { COLUMN_SIZES } from "../layout/sizes";
+import { COLUMN_CARD_SIZES } from "../layout/sizes";
 import type { ColumnPath } from "../model/columnPath";
 import type { Field } from "../model/apiTypes";
 import { apiPath, columnId, nodeId } from "../model/ids";
-import { shown } from "../model/names";
-import { mermaid } from "../model/tables";
-import { engine, go, graph, nodeById, route } from "../state/store";
+import { displayText } from "../model/names";
+import { mermaid } from "../model/mermaid";
+import { graphWorker, navigate, graph, nodeIndexById, route } from "../state/store";
 import { download, fileName } from "./downloads";
 import { Link, NodeLink, Notice } from "./components";
-import { PictureView } from "./DiagramView";
+import { DiagramView } from "./DiagramView";
 import { useResource } from "./useResource";
-import { columnPicture, spoken } from "./diagram";
+import { columnDiagram, readableKind } from "./diagram";
 
-const NOTHING: ColumnPath = { nodes: [], edges: [], truncated: false };
+const EMPTY_PATH: ColumnPath = { nodes: [], edges: [], truncated: false };
 
-/** The way of one column from its sources to all that is made of it. */
+/** The lineage of one column, upstream and downstream. */
 export function ColumnsView() {
   const { node, field } = route.value;
-  const at = nodeById.value.get(node);
+  const at = nodeIndexById.value.get(node);
   const known = at === undefined ? undefined : graph.value.nodes[at];
-  const [path, setPath] = useState(NOTHING);
+  const [path, setPath] = useState(EMPTY_PATH);
   useEffect(() => {
-    if (!known || known.kind !== "dataset" || field === "") return setPath(NOTHING);
-    let wanted = true;
-    void engine
-      .ask("columnPath", { namespace: known.namespace, name: known.name, field })
-      .then((found) => wanted && setPath(found));
+    if (!known || known.kind !== "dataset" || field === "") return setPath(EMPTY_PATH);
+    let current = true;
+    void graphWorker
+      .call("columnPath", { namespace: known.namespace, name: known.name, field })
+      .then((found) => current && setPath(found));
     return () => {
-      wanted = false;
+      current = false;
     };
   }, [known, field]);
   const masked = useMemo(
     () => new Set(path.edges.filter(({ masking }) => masking).map(({ to }) => path.nodes[to].id)),
     [path],
   );
-  const picture = useMemo(() => {
-    const engineOf = (id: string) => graph.value.nodes[nodeById.value.get(id) ?? -1]?.engine;
-    return columnPicture(path, masked, engineOf);
+  const diagram = useMemo(() => {
+    const engineOf = (id: string) => graph.value.nodes[nodeIndexById.value.get(id) ?? -1]?.engine;
+    return columnDiagram(path, masked, engineOf);
   }, [path, masked, graph.value]);
   if (!known || known.kind !== "dataset") {
     return (
-      <Notice title="Which column?">
-        <p>Search for a column by its name, or choose a dataset in the graph and then one of its columns.</p>
-        <Link to={{ view: "graph", node: "", field: "" }}>To the graph</Link>
+      <Notice title="No column selected">
+        <p>Search for a column, or select a dataset in the graph and then one of its columns.</p>
+        <Link to={{ view: "graph", node: "", field: "" }}>Open the graph</Link>
       </Notice>
     );
   }
   const pick = (id: string | null) => {
     const found = path.nodes.find((one) => one.id === id);
-    if (found?.field !== undefined) go({ node: nodeId("dataset", found), field: found.field });
+    if (found?.field !== undefined) navigate({ node: nodeId("dataset", found), field: found.field });
   };
   return (
     <div class="columns">
-      <div class="bar">
+      <div class="toolbar">
         <NodeLink kind="dataset" node={known} engine={known.engine} />
-        <FieldChoice dataset={known} field={field} />
+        <ColumnSelect dataset={known} field={field} />
         <Link class="button" to={{ view: "impact", node, field, direction: "down" }}>
-          What breaks if it changes
+          Impact
         </Link>
         <Link class="button" to={{ view: "impact", node, field, direction: "up" }}>
-          What fed it
+          Origin
         </Link>
         {path.edges.length > 0 && (
           <button
             type="button"
-            onClick={() => download(fileName(`${known.name} ${field}`, "mmd"), "text/plain", asMermaid(path))}
+            onClick={() => download(fileName(`${known.name} ${field}`, "mmd"), "text/plain", columnPathMermaid(path))}
           >
             Mermaid
           </button>
@@ -73,28 +73,28 @@ export function ColumnsView() {
         <Legend />
       </div>
       {path.truncated && (
-        <p class="warning">More columns hang on this one than are drawn; the impact list has all of them.</p>
+        <p class="warning">Not all related columns are drawn. The impact and origin tables contain all of them.</p>
       )}
       {path.nodes.length > 1 ? (
-        <PictureView
+        <DiagramView
           key={node + field}
-          picture={picture}
-          title={`Lineage of ${shown(field)} of ${shown(known.name)}`}
-          sizes={COLUMN_SIZES}
+          diagram={diagram}
+          title={`Lineage of ${displayText(field)} of ${displayText(known.name)}`}
+          sizes={COLUMN_CARD_SIZES}
           selected={columnId(known, field)}
           onPick={pick}
         />
       ) : (
-        <Notice title={field === "" ? "Choose a column" : "No lineage of this column"}>
-          {field !== "" && <p>No job said what {shown(field)} is made of, and none makes anything of it.</p>}
+        <Notice title={field === "" ? "Select a column" : "No lineage for this column"}>
+          {field !== "" && <p>No job reports inputs or outputs of {displayText(field)}.</p>}
         </Notice>
       )}
-      {path.edges.length > 0 && <Hops path={path} />}
+      {path.edges.length > 0 && <EdgeTable path={path} />}
     </div>
   );
 }
 
-function FieldChoice({
+function ColumnSelect({
   dataset,
   field,
 }: {
@@ -107,11 +107,11 @@ function FieldChoice({
   return (
     <label>
       column{" "}
-      <select value={field} onChange={(event) => go({ field: event.currentTarget.value })}>
-        {field === "" && <option value="">choose …</option>}
+      <select value={field} onChange={(event) => navigate({ field: event.currentTarget.value })}>
+        {field === "" && <option value="">select …</option>}
         {choices.map((name) => (
           <option key={name} value={name}>
-            {shown(name)}
+            {displayText(name)}
           </option>
         ))}
       </select>
@@ -123,29 +123,29 @@ function Legend() {
   return (
     <span class="legend">
       <span class="plain-line">direct</span>
-      <span class="indirect-line">decides (filter, join, group)</span>
+      <span class="indirect-line">indirect (filter, join, group by)</span>
       <span class="masked-line">masked</span>
     </span>
   );
 }
 
-/** The same as a list: for screen readers, and for reading exact names. */
-function Hops({ path }: { readonly path: ColumnPath }) {
+/** The edges as a table, for screen readers and for exact names. */
+function EdgeTable({ path }: { readonly path: ColumnPath }) {
   const name = (at: number) => {
     const { name, field } = path.nodes[at];
-    return `${shown(name)}${field === undefined ? "" : `.${shown(field)}`}`;
+    return `${displayText(name)}${field === undefined ? "" : `.${displayText(field)}`}`;
   };
   const sorted = [...path.edges].sort((a, b) => path.nodes[a.to].distance - path.nodes[b.to].distance);
   return (
-    <details class="hops">
-      <summary>{path.edges.length} steps as a list</summary>
+    <details class="edges">
+      <summary>{path.edges.length} column edges as a table</summary>
       <table>
         <thead>
           <tr>
-            <th scope="col">from</th>
-            <th scope="col">how</th>
-            <th scope="col">to</th>
-            <th scope="col">by</th>
+            <th scope="col">source</th>
+            <th scope="col">transformation</th>
+            <th scope="col">target</th>
+            <th scope="col">job</th>
           </tr>
         </thead>
         <tbody>
@@ -155,7 +155,7 @@ function Hops({ path }: { readonly path: ColumnPath }) {
                 <bdi>{name(edge.from)}</bdi>
               </td>
               <td>
-                {edge.kinds.map(spoken).join(", ")}
+                {edge.kinds.map(readableKind).join(", ")}
                 {edge.masking && <span class="masked"> masked</span>}
               </td>
               <td>
@@ -172,12 +172,12 @@ function Hops({ path }: { readonly path: ColumnPath }) {
   );
 }
 
-function asMermaid(path: ColumnPath): string {
+function columnPathMermaid(path: ColumnPath): string {
   const name = (at: number) => {
     const { namespace, name, field } = path.nodes[at];
     return `${namespace}/${name}${field === undefined ? "" : ` ${field}`}`;
   };
   return mermaid(
-    path.edges.map(({ from, to, kinds }) => ({ from: name(from), to: name(to), label: kinds.map(spoken).join(", ") })),
+    path.edges.map(({ from, to, kinds }) => ({ from: name(from), to: name(to), label: kinds.map(readableKind).join(", ") })),
   );
 }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIGN } from "../model/diff";
-import type { Field, Pair } from "../model/apiTypes";
+import { DIFF_SIGN } from "../model/diff";
+import type { Field, QualifiedName } from "../model/apiTypes";
 import type { GraphNode } from "../model/graph";
 import { apiPath } from "../model/ids";
-import { shown } from "../model/names";
+import { displayText } from "../model/names";
 import { type SchemaChange, schemaChanges } from "../model/schemaChanges";
 import { graph } from "../state/store";
-import { ago, bytes, moment, number } from "./format";
+import { formatAge, formatBytes, formatTime, formatNumber } from "./format";
 import { Icon, Link, NodeLink, Section, Table } from "./components";
 import { useResource } from "./useResource";
 
-interface DatasetAnswer extends Pair {
+interface DatasetResponse extends QualifiedName {
   readonly fields: readonly (Field & { readonly tags: readonly string[]; readonly description: string | null })[];
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly facets: Readonly<Record<string, unknown>>;
 }
 
-interface VersionsAnswer {
+interface VersionsResponse {
   readonly versions: readonly {
     readonly version: string;
     readonly createdAt: string;
     readonly fields: readonly Field[];
-    readonly createdByRun: { readonly id: string; readonly jobVersion: Pair } | null;
+    readonly createdByRun: { readonly id: string; readonly jobVersion: QualifiedName } | null;
   }[];
   readonly totalCount: number;
 }
 
-interface ActivityAnswer {
+interface ActivityResponse {
   readonly writes: readonly {
     readonly job: string;
     readonly run: string;
@@ -43,56 +43,56 @@ interface ActivityAnswer {
   }[];
 }
 
-const SHOWN_VERSIONS = 20;
+const MAX_VERSIONS = 20;
 
-/** Schema, versions, writes and checks of a dataset. */
+/** Columns, recent writes, versions and data quality assertions of a dataset. */
 export function DatasetDetails({ node }: { readonly node: GraphNode }) {
   const path = apiPath("dataset", node);
-  const dataset = useResource<DatasetAnswer>(path, graph.value);
-  const versions = useResource<VersionsAnswer>(`${path}/versions?limit=${SHOWN_VERSIONS}`, graph.value);
-  const activity = useResource<ActivityAnswer>(`${path}/activity?limit=20`, graph.value);
+  const dataset = useResource<DatasetResponse>(path, graph.value);
+  const versions = useResource<VersionsResponse>(`${path}/versions?limit=${MAX_VERSIONS}`, graph.value);
+  const activity = useResource<ActivityResponse>(`${path}/activity?limit=20`, graph.value);
   if (dataset.error) return <p class="error">{dataset.error}</p>;
-  if (!dataset.value) return <p class="faint">Reading …</p>;
+  if (!dataset.value) return <p class="faint">Loading …</p>;
   return (
     <>
       <Section title={`Columns (${dataset.value.fields.length})`}>
         <Columns node={node} fields={dataset.value.fields} />
       </Section>
-      <Section title="Last writes">
+      <Section title="Recent writes">
         <Writes found={activity.value} />
       </Section>
       <Section title={`Versions (${versions.value?.totalCount ?? "…"})`}>
         <Versions found={versions.value} />
       </Section>
       {activity.value && activity.value.quality.length > 0 && (
-        <Section title="Quality">
+        <Section title="Data quality">
           <Quality found={activity.value} />
         </Section>
       )}
-      <Section title="Facets as they stand" open={false}>
+      <Section title="Raw facets" open={false}>
         <pre tabIndex={0}>{JSON.stringify(dataset.value.facets, null, 2)}</pre>
       </Section>
     </>
   );
 }
 
-function Columns({ node, fields }: { readonly node: GraphNode; readonly fields: DatasetAnswer["fields"] }) {
-  if (fields.length === 0) return <p class="faint">No event has told its schema.</p>;
+function Columns({ node, fields }: { readonly node: GraphNode; readonly fields: DatasetResponse["fields"] }) {
+  if (fields.length === 0) return <p class="faint">No event contains its schema.</p>;
   const rows = fields.map((field) => ({
     key: field.name,
     cells: [
       <Column node={node} field={field} />,
-      <span class="faint">{shown(field.type ?? "–")}</span>,
+      <span class="faint">{displayText(field.type ?? "–")}</span>,
     ],
   }));
   return <Table headings={[{ title: "column" }, { title: "type" }]} rows={rows} />;
 }
 
-function Column({ node, field }: { readonly node: GraphNode; readonly field: DatasetAnswer["fields"][number] }) {
+function Column({ node, field }: { readonly node: GraphNode; readonly field: DatasetResponse["fields"][number] }) {
   return (
     <>
       <Link to={{ view: "columns", node: node.id, field: field.name }}>
-        <bdi>{shown(field.name)}</bdi>
+        <bdi>{displayText(field.name)}</bdi>
       </Link>
       {node.masked.includes(field.name) && (
         <span class="masked">
@@ -101,24 +101,24 @@ function Column({ node, field }: { readonly node: GraphNode; readonly field: Dat
       )}
       {field.tags.map((tag) => (
         <span class="tag" key={tag}>
-          {shown(tag)}
+          {displayText(tag)}
         </span>
       ))}
-      {field.description && <small>{shown(field.description)}</small>}
+      {field.description && <small>{displayText(field.description)}</small>}
     </>
   );
 }
 
-function Writes({ found }: { readonly found: ActivityAnswer | null }) {
-  if (!found) return <p class="faint">Reading …</p>;
-  if (found.writes.length === 0) return <p class="faint">None of the latest events counts rows written here.</p>;
+function Writes({ found }: { readonly found: ActivityResponse | null }) {
+  if (!found) return <p class="faint">Loading …</p>;
+  if (found.writes.length === 0) return <p class="faint">No recent event reports rows written to this dataset.</p>;
   const rows = found.writes.map((write) => ({
     key: `${write.run}${write.eventTime}`,
     cells: [
-      <span title={moment(write.eventTime)}>{ago(write.eventTime, Date.now())}</span>,
-      <bdi>{shown(write.job)}</bdi>,
-      write.rowCount === null ? "–" : number(write.rowCount),
-      bytes(write.size),
+      <span title={formatTime(write.eventTime)}>{formatAge(write.eventTime, Date.now())}</span>,
+      <bdi>{displayText(write.job)}</bdi>,
+      write.rowCount === null ? "–" : formatNumber(write.rowCount),
+      formatBytes(write.size),
     ],
   }));
   return (
@@ -129,21 +129,21 @@ function Writes({ found }: { readonly found: ActivityAnswer | null }) {
   );
 }
 
-function Versions({ found }: { readonly found: VersionsAnswer | null }) {
-  if (!found) return <p class="faint">Reading …</p>;
-  if (found.versions.length === 0) return <p class="faint">No event has told a state of it.</p>;
+function Versions({ found }: { readonly found: VersionsResponse | null }) {
+  if (!found) return <p class="faint">Loading …</p>;
+  if (found.versions.length === 0) return <p class="faint">No version recorded.</p>;
   return (
     <ol class="versions">
       {found.versions.map((version, at) => (
         <li key={version.version}>
-          <strong>{moment(version.createdAt)}</strong>
+          <strong>{formatTime(version.createdAt)}</strong>
           {version.createdByRun && (
             <>
               {" by "}
               <NodeLink kind="job" node={version.createdByRun.jobVersion} />
             </>
           )}
-          <Change
+          <VersionChanges
             changes={
               at + 1 < found.versions.length ? schemaChanges(found.versions[at + 1].fields, version.fields) : null
             }
@@ -154,22 +154,22 @@ function Versions({ found }: { readonly found: VersionsAnswer | null }) {
   );
 }
 
-function Change({ changes }: { readonly changes: readonly SchemaChange[] | null }) {
-  if (changes === null) return <p class="faint">the first that is known</p>;
-  if (changes.length === 0) return <p class="faint">the same columns</p>;
+function VersionChanges({ changes }: { readonly changes: readonly SchemaChange[] | null }) {
+  if (changes === null) return <p class="faint">first known version</p>;
+  if (changes.length === 0) return <p class="faint">no column changes</p>;
   return (
     <ul class="diff">
       {changes.map(({ kind, column, text }) => (
         <li class={kind} key={`${kind}${column}`}>
-          <span aria-hidden="true">{SIGN[kind]}</span> <span class="hidden">{kind}</span> <bdi>{shown(column)}</bdi>{" "}
-          {shown(text)}
+          <span aria-hidden="true">{DIFF_SIGN[kind]}</span> <span class="hidden">{kind}</span> <bdi>{displayText(column)}</bdi>{" "}
+          {displayText(text)}
         </li>
       ))}
     </ul>
   );
 }
 
-function Quality({ found }: { readonly found: ActivityAnswer }) {
+function Quality({ found }: { readonly found: ActivityResponse }) {
   return (
     <ul class="plain">
       {found.quality.map((row, at) => (
@@ -177,14 +177,14 @@ function Quality({ found }: { readonly found: ActivityAnswer }) {
           <span class={`state ${row.success === false ? "failed" : "completed"}`}>
             {row.success === false ? "✕ failed" : "✓ passed"}
           </span>{" "}
-          <bdi>{shown(row.assertion ?? "a check")}</bdi>
+          <bdi>{displayText(row.assertion ?? "unnamed assertion")}</bdi>
           {row.column && (
             <>
               {" of "}
-              <bdi>{shown(row.column)}</bdi>
+              <bdi>{displayText(row.column)}</bdi>
             </>
           )}{" "}
-          <small>{ago(row.eventTime, Date.now())}</small>
+          <small>{formatAge(row.eventTime, Date.now())}</small>
         </li>
       ))}
     </ul>

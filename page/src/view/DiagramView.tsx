@@ -1,56 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Layout, Sizes } from "../layout/layout";
-import { SIZES } from "../layout/sizes";
-import { trace } from "../model/trace";
-import { engine } from "../state/store";
+import type { Layout, LayoutSizes } from "../layout/layout";
+import { CARD_SIZES } from "../layout/sizes";
+import { traceLineage } from "../model/trace";
+import { graphWorker } from "../state/store";
 import { theme } from "../state/theme";
-import { exportPng, exportSvg } from "./downloads";
-import { digraphOf, type Picture, sameOutline, type Scene } from "./diagram";
-import { Stage } from "./graphCanvas";
+import { downloadPng, downloadSvg } from "./downloads";
+import { digraphOf, type Diagram, sameStructure, type DiagramWithLayout } from "./diagram";
+import { GraphCanvas } from "./graphCanvas";
 
-interface Props {
-  readonly picture: Picture;
-  /** What the picture is of, for screen readers and for names of files. */
+interface DiagramViewProps {
+  readonly diagram: Diagram;
+  /** Title for screen readers and file names. */
   readonly title: string;
-  readonly sizes?: Sizes;
+  readonly sizes?: LayoutSizes;
   readonly selected: string;
   readonly onPick: (id: string | null) => void;
   readonly tools?: ComponentChildren;
 }
 
-/** Cards that get a button of their own for keyboard and screen reader; more are not to be told apart anyway. */
-const MOST_BUTTONS = 250;
-/** Where cards are too small to be read, some are enough to begin with: the arrow keys lead to the others. */
-const FEW_BUTTONS = 30;
-const READABLE = 0.3;
+/** Maximum number of cards with a button for keyboard and screen reader. */
+const MAX_BUTTONS = 250;
+/** The same for unreadably small cards. The arrow keys lead to the others. */
+const MAX_BUTTONS_OVERVIEW = 30;
+/** Scale below which cards count as unreadably small. */
+const MIN_BUTTON_SCALE = 0.3;
 
-const buttonsOf = (stage: Stage): number[] =>
-  stage.visible(stage.viewport.scale < READABLE ? FEW_BUTTONS : MOST_BUTTONS);
+const buttonsOf = (graphCanvas: GraphCanvas): number[] =>
+  graphCanvas.visible(graphCanvas.viewport.scale < MIN_BUTTON_SCALE ? MAX_BUTTONS_OVERVIEW : MAX_BUTTONS);
 
-/** A picture on a canvas, with a button over each card in view: mouse, touch, keyboard and screen reader alike. */
-export function PictureView({ picture, title, sizes = SIZES, selected, onPick, tools }: Props) {
+/** A diagram on a canvas, with an invisible button over each card in view for keyboard and screen reader. */
+export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPick, tools }: DiagramViewProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLDivElement>(null);
-  const stage = useRef<Stage | null>(null);
-  /** What was last picked on the canvas: it is where the eye is, so that the view must not move for it. */
+  const graphCanvas = useRef<GraphCanvas | null>(null);
+  /** Id of the card last picked on the canvas. It is in view already, so that the view must not move. */
   const picked = useRef<string | null>(null);
   const [hovered, setHovered] = useState(-1);
   const [visible, setVisible] = useState<readonly number[]>([]);
-  const scene = useScene(picture, sizes);
-  const current = useRef({ scene, onPick });
-  current.current = { scene, onPick };
-  const at = scene ? scene.cards.findIndex(({ id }) => id === selected) : -1;
+  const laidOut = useLayout(diagram, sizes);
+  const current = useRef({ laidOut, onPick });
+  current.current = { laidOut, onPick };
+  const at = laidOut ? laidOut.cards.findIndex(({ id }) => id === selected) : -1;
   const traced = useMemo(
-    () => (scene && at >= 0 ? trace(scene.cards.length, digraphOf(scene), at) : null),
-    [scene, at],
+    () => (laidOut && at >= 0 ? traceLineage(laidOut.cards.length, digraphOf(laidOut), at) : null),
+    [laidOut, at],
   );
 
   useEffect(() => {
     const pick = (card: number) => {
-      const id = current.current.scene?.cards[card]?.id ?? null;
+      const id = current.current.laidOut?.cards[card]?.id ?? null;
       picked.current = id;
       current.current.onPick(id);
     };
@@ -58,58 +59,58 @@ export function PictureView({ picture, title, sizes = SIZES, selected, onPick, t
     const onMove = ({ x, y, scale }: { x: number; y: number; scale: number }) => {
       layer.style.transform = `translate(${-x * scale}px, ${-y * scale}px) scale(${scale})`;
       clearTimeout(settled);
-      settled = window.setTimeout(() => setVisible(buttonsOf(made)), 80);
+      settled = window.setTimeout(() => setVisible(buttonsOf(created)), 80);
     };
     let settled = 0;
-    const made = new Stage(canvas.current!, minimap.current, { onHover: setHovered, onPick: pick, onMove });
-    stage.current = made;
+    const created = new GraphCanvas(canvas.current!, minimap.current, { onHover: setHovered, onPick: pick, onMove });
+    graphCanvas.current = created;
     return () => {
       clearTimeout(settled);
-      made.close();
+      created.dispose();
     };
   }, []);
 
-  const shownBefore = useRef<Scene | null>(null);
+  const previous = useRef<DiagramWithLayout | null>(null);
   useEffect(() => {
-    if (!scene || !stage.current) return;
-    const before = shownBefore.current;
-    shownBefore.current = scene;
-    stage.current.show(scene, before && before.layout !== scene.layout ? anchorOf(before, scene, selected) : null);
-    if (!before && at >= 0) stage.current.reveal(at);
-    setVisible(buttonsOf(stage.current));
-  }, [scene]);
+    if (!laidOut || !graphCanvas.current) return;
+    const before = previous.current;
+    previous.current = laidOut;
+    graphCanvas.current.show(laidOut, before && before.layout !== laidOut.layout ? anchorOf(before, laidOut, selected) : null);
+    if (!before && at >= 0) graphCanvas.current.reveal(at);
+    setVisible(buttonsOf(graphCanvas.current));
+  }, [laidOut]);
 
   useEffect(() => {
-    stage.current?.emphasize({ selected: at, hovered, traced });
-  }, [at, hovered, traced, scene]);
-  useEffect(() => stage.current?.retheme(), [theme.value]);
+    graphCanvas.current?.highlightCards({ selected: at, hovered, traced });
+  }, [at, hovered, traced, laidOut]);
+  useEffect(() => graphCanvas.current?.updateTheme(), [theme.value]);
   useEffect(() => {
-    if (at >= 0 && picked.current !== selected) stage.current?.reveal(at);
+    if (at >= 0 && picked.current !== selected) graphCanvas.current?.reveal(at);
     picked.current = null;
   }, [selected, at >= 0]);
 
   const move = (event: KeyboardEvent, card: number) => {
-    const next = scene && neighbour(scene, card, event.key);
+    const next = laidOut && nextCard(laidOut, card, event.key);
     if (next === null || next === undefined) return;
     event.preventDefault();
-    stage.current?.reveal(next);
+    graphCanvas.current?.reveal(next);
     setVisible((known) => (known.includes(next) ? known : [...known, next]));
     requestAnimationFrame(() => overlay.current?.querySelector<HTMLElement>(`[data-card="${next}"]`)?.focus());
   };
 
   return (
-    <div class="picture" aria-busy={scene === null}>
+    <div class="diagram" aria-busy={laidOut === null}>
       <canvas
         ref={canvas}
-        class={hovered >= 0 ? "stage over" : "stage"}
+        class={hovered >= 0 ? "over" : undefined}
         role="img"
-        aria-label={`${title}: ${picture.cards.length} cards`}
-        title={scene?.cards[hovered]?.label ?? ""}
+        aria-label={`${title}: ${diagram.cards.length} cards`}
+        title={laidOut?.cards[hovered]?.label ?? ""}
       />
       <div class="cards" ref={overlay} role="group" aria-label={title}>
-        {scene &&
+        {laidOut &&
           visible.map((card) => {
-            const known = scene.cards[card];
+            const known = laidOut.cards[card];
             if (!known) return null;
             return (
               <button
@@ -121,8 +122,8 @@ export function PictureView({ picture, title, sizes = SIZES, selected, onPick, t
                 aria-label={known.label}
                 aria-pressed={known.id === selected}
                 style={{
-                  left: `${scene.layout.x[card] - SIZES.width / 2}px`,
-                  top: `${scene.layout.y[card] - SIZES.height / 2}px`,
+                  left: `${laidOut.layout.x[card] - CARD_SIZES.width / 2}px`,
+                  top: `${laidOut.layout.y[card] - CARD_SIZES.height / 2}px`,
                 }}
                 onClick={(event) => event.detail === 0 && onPick(known.id)}
                 onKeyDown={(event) => move(event, card)}
@@ -130,20 +131,20 @@ export function PictureView({ picture, title, sizes = SIZES, selected, onPick, t
             );
           })}
       </div>
-      <div class="tools" role="toolbar" aria-label="Picture">
-        <button type="button" onClick={() => stage.current?.zoom(1.3)} aria-label="Zoom in">
+      <div class="tools" role="toolbar" aria-label="Graph tools">
+        <button type="button" onClick={() => graphCanvas.current?.zoom(1.3)} aria-label="Zoom in">
           +
         </button>
-        <button type="button" onClick={() => stage.current?.zoom(1 / 1.3)} aria-label="Zoom out">
+        <button type="button" onClick={() => graphCanvas.current?.zoom(1 / 1.3)} aria-label="Zoom out">
           −
         </button>
-        <button type="button" onClick={() => stage.current?.fit()}>
+        <button type="button" onClick={() => graphCanvas.current?.fit()}>
           Fit
         </button>
-        <button type="button" disabled={!scene} onClick={() => scene && exportSvg(scene, title)}>
+        <button type="button" disabled={!laidOut} onClick={() => laidOut && downloadSvg(laidOut, title)}>
           SVG
         </button>
-        <button type="button" disabled={!scene} onClick={() => scene && exportPng(scene, title)}>
+        <button type="button" disabled={!laidOut} onClick={() => laidOut && downloadPng(laidOut, title)}>
           PNG
         </button>
         {tools}
@@ -153,49 +154,51 @@ export function PictureView({ picture, title, sizes = SIZES, selected, onPick, t
   );
 }
 
-/** The picture with its layout; the scene before it for as long as the layout is made. */
-function useScene(picture: Picture, sizes: Sizes): Scene | null {
-  const [laid, setLaid] = useState<{ readonly picture: Picture; readonly layout: Layout } | null>(null);
-  const fits = laid !== null && sameOutline(laid.picture, picture);
+/** A diagram with its layout; the previous one while the layout is computed. */
+function useLayout(diagram: Diagram, sizes: LayoutSizes): DiagramWithLayout | null {
+  const [result, setResult] = useState<{ readonly diagram: Diagram; readonly layout: Layout } | null>(null);
+  const upToDate = result !== null && sameStructure(result.diagram, diagram);
   useEffect(() => {
-    if (fits) return;
-    let wanted = true;
-    void engine.ask("layOut", digraphOf(picture), sizes).then((layout) => wanted && setLaid({ picture, layout }));
+    if (upToDate) return;
+    let current = true;
+    void graphWorker
+      .call("layoutGraph", digraphOf(diagram), sizes)
+      .then((layout) => current && setResult({ diagram, layout }));
     return () => {
-      wanted = false;
+      current = false;
     };
-  }, [picture, sizes]);
-  const shown = fits ? picture : laid?.picture;
-  const layout = laid?.layout;
+  }, [diagram, sizes]);
+  const shown = upToDate ? diagram : result?.diagram;
+  const layout = result?.layout;
   return useMemo(() => (shown && layout ? { ...shown, layout } : null), [shown, layout]);
 }
 
-/** The card that is to stay in its place: the selected one, else the first that both scenes have. */
-function anchorOf(before: Scene, scene: Scene, selected: string) {
-  const places = new Map(scene.cards.map(({ id }, at) => [id, at]));
-  const known = before.cards.findIndex(({ id }) => id === selected && places.has(id));
-  const old = known >= 0 ? known : before.cards.findIndex(({ id }) => places.has(id));
+/** The card that keeps its position: the selected one, else the first that both diagrams contain. */
+function anchorOf(before: DiagramWithLayout, laidOut: DiagramWithLayout, selected: string) {
+  const indexes = new Map(laidOut.cards.map(({ id }, at) => [id, at]));
+  const known = before.cards.findIndex(({ id }) => id === selected && indexes.has(id));
+  const old = known >= 0 ? known : before.cards.findIndex(({ id }) => indexes.has(id));
   if (old < 0) return null;
   const point = { x: before.layout.x[old], y: before.layout.y[old] };
-  return { before: point, now: places.get(before.cards[old].id)! };
+  return { center: point, card: indexes.get(before.cards[old].id)! };
 }
 
-/** Where an arrow key leads: along the lines to the left and right, to the next card of the column up and down. */
-function neighbour(scene: Scene, card: number, key: string): number | null {
-  const { x, y } = scene.layout;
-  const near = (cards: readonly number[]) =>
+/** Target of an arrow key: left and right along the edges, up and down to the next card of the column. */
+function nextCard(laidOut: DiagramWithLayout, card: number, key: string): number | null {
+  const { x, y } = laidOut.layout;
+  const nearest = (cards: readonly number[]) =>
     cards.reduce<number | null>((best, other) => (best === null || gap(other) < gap(best) ? other : best), null);
   const gap = (other: number) => Math.abs(y[other] - y[card]);
   switch (key) {
     case "ArrowRight":
-      return near(scene.lines.filter(({ from }) => from === card).map(({ to }) => to));
+      return nearest(laidOut.edges.filter(({ from }) => from === card).map(({ to }) => to));
     case "ArrowLeft":
-      return near(scene.lines.filter(({ to }) => to === card).map(({ from }) => from));
+      return nearest(laidOut.edges.filter(({ to }) => to === card).map(({ from }) => from));
     case "ArrowUp":
     case "ArrowDown": {
       const above = key === "ArrowUp";
-      return near(
-        scene.cards
+      return nearest(
+        laidOut.cards
           .map((_, other) => other)
           .filter((other) => Math.abs(x[other] - x[card]) < 1 && (above ? y[other] < y[card] : y[other] > y[card])),
       );

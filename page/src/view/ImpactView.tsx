@@ -2,85 +2,86 @@
 import { useMemo, useState } from "preact/hooks";
 import { ENGINE_NAMES } from "../model/engines";
 import { columnId, nodeId } from "../model/ids";
-import { shown } from "../model/names";
-import { exportRows, type Reach, reachEdges, reachRows, type ReachRow } from "../model/impact";
-import { csv, mermaid } from "../model/tables";
-import { graph, nodeById, route } from "../state/store";
+import { displayText } from "../model/names";
+import { impactCsvRows, type ImpactResponse, impactEdges, impactRows, type ImpactRow } from "../model/impact";
+import { csv } from "../model/csv";
+import { mermaid } from "../model/mermaid";
+import { graph, nodeIndexById, route } from "../state/store";
 import { download, fileName } from "./downloads";
 import { Icon, Link, NodeLink, Notice } from "./components";
 import { useResource } from "./useResource";
 
-const SHOWN = 500;
+const MAX_ROWS = 500;
 
-/** What breaks if a dataset or column changes, and what fed it, as a list. */
+/** Impact (downstream) or origin (upstream) of a dataset or column, as a table. */
 export function ImpactView() {
   const { node, field, direction } = route.value;
-  const at = nodeById.value.get(node);
+  const at = nodeIndexById.value.get(node);
   const known = at === undefined ? undefined : graph.value.nodes[at];
   const isDataset = known?.kind === "dataset";
   const id = isDataset ? (field === "" ? node : columnId(known, field)) : "";
   const call = direction === "down" ? "impact" : "origin";
-  const found = useResource<Reach>(isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null, graph.value);
+  const found = useResource<ImpactResponse>(isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null, graph.value);
   if (!isDataset) {
     return (
-      <Notice title="Impact of what?">
-        <p>Search for a dataset or a column, or choose one in the graph.</p>
-        <Link to={{ view: "graph", node: "", field: "" }}>To the graph</Link>
+      <Notice title="No dataset selected">
+        <p>Search for a dataset or column, or select a dataset in the graph.</p>
+        <Link to={{ view: "graph", node: "", field: "" }}>Open the graph</Link>
       </Notice>
     );
   }
-  const what = field === "" ? shown(known.name) : `${shown(field)} of ${shown(known.name)}`;
+  const subject = field === "" ? displayText(known.name) : `${displayText(field)} of ${displayText(known.name)}`;
   return (
     <div class="list">
-      <div class="bar">
+      <div class="toolbar">
         <NodeLink kind="dataset" node={known} engine={known.engine} />
         {field !== "" && (
           <Link to={{ view: "columns" }} class="node">
             <Icon name="column" size={16} />
-            <bdi>{shown(field)}</bdi>
+            <bdi>{displayText(field)}</bdi>
           </Link>
         )}
         <nav aria-label="Direction">
           <Link class="button" to={{ direction: "down" }} current={direction === "down"}>
-            What breaks
+            Impact
           </Link>
           <Link class="button" to={{ direction: "up" }} current={direction === "up"}>
-            What fed it
+            Origin
           </Link>
         </nav>
       </div>
-      <h2>{direction === "down" ? `What breaks if ${what} changes` : `What fed ${what}`}</h2>
+      <h2>{direction === "down" ? `Impact of a change to ${subject}` : `Origin of ${subject}`}</h2>
       {found.error && <p class="error">{found.error}</p>}
       {found.value ? (
-        <Rows reach={found.value} title={`${call} ${what}`} />
+        <ImpactTable impact={found.value} title={`${call} ${subject}`} />
       ) : (
-        !found.error && <p class="faint">Reading …</p>
+        !found.error && <p class="faint">Loading …</p>
       )}
     </div>
   );
 }
 
-function Rows({ reach, title }: { readonly reach: Reach; readonly title: string }) {
-  const rows = useMemo(() => reachRows(reach), [reach]);
+function ImpactTable({ impact, title }: { readonly impact: ImpactResponse; readonly title: string }) {
+  const rows = useMemo(() => impactRows(impact), [impact]);
   const [all, setAll] = useState(false);
-  if (rows.length === 0) return <Notice title="Nothing, as far as the lineage tells" />;
-  const count = (kind: ReachRow["kind"]) => rows.filter((row) => row.kind === kind).length;
+  if (rows.length === 0) return <Notice title="No lineage in this direction" />;
+  const count = (kind: ImpactRow["kind"]) => rows.filter((row) => row.kind === kind).length;
   return (
     <>
       <p>
-        {count("column")} columns, {count("dataset")} datasets, {count("job")} jobs. Take them along:{" "}
-        <button type="button" onClick={() => download(fileName(title, "csv"), "text/csv", csv(exportRows(rows)))}>
+        {count("column")} columns, {count("dataset")} datasets, {count("job")} jobs. Export:{" "}
+        <button type="button" onClick={() => download(fileName(title, "csv"), "text/csv", csv(impactCsvRows(rows)))}>
           CSV
         </button>{" "}
         <button
           type="button"
-          onClick={() => download(fileName(title, "json"), "application/json", `${JSON.stringify(reach, null, 2)}\n`)}
+          onClick={() => download(fileName(title, "json"), "application/json", `${JSON.stringify(impact, null, 2)}\n`)}
         >
           JSON
         </button>{" "}
         <button
           type="button"
-          onClick={() => download(fileName(title, "mmd"), "text/plain", mermaid(reachEdges(reach)))}
+          onClick={() => download(fileName(title, "mmd"), "text/plain", mermaid(impactEdges(impact)))}
         >
           Mermaid
         </button>
@@ -90,22 +91,22 @@ function Rows({ reach, title }: { readonly reach: Reach; readonly title: string 
           <thead>
             <tr>
               <th scope="col" class="right">
-                jobs away
+                distance in jobs
               </th>
-              <th scope="col">what</th>
+              <th scope="col">name</th>
               <th scope="col">column</th>
-              <th scope="col">how</th>
-              <th scope="col">where</th>
+              <th scope="col">transformation</th>
+              <th scope="col">namespace</th>
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, all ? rows.length : SHOWN).map((row) => (
-              <Line key={`${row.kind}${row.pair.namespace}${row.pair.name}${row.field}`} row={row} />
+            {rows.slice(0, all ? rows.length : MAX_ROWS).map((row) => (
+              <ImpactTableRow key={`${row.kind}${row.entity.namespace}${row.entity.name}${row.field}`} row={row} />
             ))}
           </tbody>
         </table>
       </div>
-      {!all && rows.length > SHOWN && (
+      {!all && rows.length > MAX_ROWS && (
         <button type="button" onClick={() => setAll(true)}>
           Show all {rows.length}
         </button>
@@ -114,30 +115,30 @@ function Rows({ reach, title }: { readonly reach: Reach; readonly title: string 
   );
 }
 
-function Line({ row }: { readonly row: ReachRow }) {
+function ImpactTableRow({ row }: { readonly row: ImpactRow }) {
   const kind = row.kind === "job" ? "job" : "dataset";
-  const at = nodeById.value.get(nodeId(kind, row.pair));
+  const at = nodeIndexById.value.get(nodeId(kind, row.entity));
   const engine = at === undefined ? undefined : graph.value.nodes[at].engine;
   return (
     <tr>
-      <td class="right">{row.jobs}</td>
+      <td class="right">{row.distance}</td>
       <td>
-        <NodeLink kind={kind} node={row.pair} {...(engine ? { engine } : {})} />
+        <NodeLink kind={kind} node={row.entity} {...(engine ? { engine } : {})} />
       </td>
       <td>
         {row.field !== "" && (
-          <Link to={{ view: "columns", node: nodeId("dataset", row.pair), field: row.field }}>
-            <bdi>{shown(row.field)}</bdi>
+          <Link to={{ view: "columns", node: nodeId("dataset", row.entity), field: row.field }}>
+            <bdi>{displayText(row.field)}</bdi>
           </Link>
         )}
       </td>
       <td>
-        {row.how}
-        {!row.certain && <small> (possibly: a job does not tell its columns)</small>}
+        {row.transformation}
+        {!row.certain && <small> (possible: a job on the path reports no column lineage)</small>}
       </td>
       <td class="faint">
         {engine ? `${ENGINE_NAMES[engine]} · ` : ""}
-        <bdi>{shown(row.pair.namespace)}</bdi>
+        <bdi>{displayText(row.entity.namespace)}</bdi>
       </td>
     </tr>
   );

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import type { Pair } from "../model/apiTypes";
+import type { QualifiedName } from "../model/apiTypes";
 import { type GraphNode, stateOf } from "../model/graph";
 import { apiPath, nodeId } from "../model/ids";
-import { shown } from "../model/names";
+import { displayText } from "../model/names";
 import type { Run } from "../model/runs";
-import { graph, nodeById } from "../state/store";
-import { ago, duration, moment } from "./format";
-import { Elsewhere, NodeLink, RunState, Section } from "./components";
+import { graph, nodeIndexById } from "../state/store";
+import { formatAge, formatDuration, formatTime } from "./format";
+import { ExternalLink, NodeLink, RunStateBadge, Section } from "./components";
 import { useResource } from "./useResource";
 import { RunDetails } from "./RunDetails";
 
-interface JobAnswer {
-  readonly inputs: readonly Pair[];
-  readonly outputs: readonly Pair[];
+interface JobResponse {
+  readonly inputs: readonly QualifiedName[];
+  readonly outputs: readonly QualifiedName[];
   readonly location: string | null;
   readonly facets: { readonly sql?: { readonly query?: string } } & Readonly<Record<string, unknown>>;
   readonly vanishedEdges: readonly {
     readonly direction: string;
-    readonly dataset: Pair;
+    readonly dataset: QualifiedName;
     readonly since: string;
     readonly reason: string;
   }[];
 }
 
-const SHOWN_RUNS = 25;
+const MAX_RUNS = 25;
 
-/** What a job reads and writes, its runs, and what one of them said. */
+/** Runs, inputs, outputs and facets of a job. */
 export function JobDetails({ node }: { readonly node: GraphNode }) {
   const path = apiPath("job", node);
-  const job = useResource<JobAnswer>(path, graph.value);
+  const job = useResource<JobResponse>(path, graph.value);
   const runs = useResource<{ readonly runs: readonly Run[]; readonly totalCount: number }>(
-    `${path}/runs?limit=${SHOWN_RUNS}`,
+    `${path}/runs?limit=${MAX_RUNS}`,
     graph.value,
   );
   const [chosen, choose] = useState("");
   if (job.error) return <p class="error">{job.error}</p>;
-  if (!job.value || !runs.value) return <p class="faint">Reading …</p>;
+  if (!job.value || !runs.value) return <p class="faint">Loading …</p>;
   const run = runs.value.runs.find(({ id }) => id === chosen) ?? runs.value.runs[0];
   return (
     <>
@@ -44,20 +44,20 @@ export function JobDetails({ node }: { readonly node: GraphNode }) {
         <Timeline runs={runs.value.runs} chosen={run?.id ?? ""} choose={choose} />
         {run && <RunDetails key={run.id} run={run} />}
       </Section>
-      <Section title="Reads">
-        <Datasets pairs={job.value.inputs} none="It reads no dataset." />
+      <Section title="Inputs">
+        <Datasets pairs={job.value.inputs} none="No input datasets." />
       </Section>
-      <Section title="Writes">
-        <Datasets pairs={job.value.outputs} none="It writes no dataset." />
+      <Section title="Outputs">
+        <Datasets pairs={job.value.outputs} none="No output datasets." />
       </Section>
       {job.value.vanishedEdges.length > 0 && (
-        <Section title="No longer">
+        <Section title="Former inputs and outputs">
           <ul class="plain">
             {job.value.vanishedEdges.map((edge) => (
               <li key={`${edge.direction}${nodeId("dataset", edge.dataset)}`}>
-                {edge.direction === "input" ? "reads" : "writes"} <NodeLink kind="dataset" node={edge.dataset} />{" "}
+                {edge.direction === "input" ? "input" : "output"} <NodeLink kind="dataset" node={edge.dataset} />{" "}
                 <small>
-                  since {moment(edge.since)}: {shown(edge.reason)}
+                  since {formatTime(edge.since)}: {displayText(edge.reason)}
                 </small>
               </li>
             ))}
@@ -70,28 +70,28 @@ export function JobDetails({ node }: { readonly node: GraphNode }) {
         </Section>
       )}
       {job.value.location && (
-        <Section title="Source">
-          <Elsewhere url={job.value.location} />
+        <Section title="Source code">
+          <ExternalLink url={job.value.location} />
         </Section>
       )}
-      <Section title="Facets as they stand" open={false}>
+      <Section title="Raw facets" open={false}>
         <pre tabIndex={0}>{JSON.stringify(job.value.facets, null, 2)}</pre>
       </Section>
     </>
   );
 }
 
-function Datasets({ pairs, none }: { readonly pairs: readonly Pair[]; readonly none: string }) {
+function Datasets({ pairs, none }: { readonly pairs: readonly QualifiedName[]; readonly none: string }) {
   if (pairs.length === 0) return <p class="faint">{none}</p>;
   return (
     <ul class="plain">
       {pairs.map((pair) => {
-        const at = nodeById.value.get(nodeId("dataset", pair));
+        const at = nodeIndexById.value.get(nodeId("dataset", pair));
         const known = at === undefined ? undefined : graph.value.nodes[at];
         return (
           <li key={nodeId("dataset", pair)}>
             <NodeLink kind="dataset" node={pair} {...(known ? { engine: known.engine } : {})} />{" "}
-            <small>{shown(pair.namespace)}</small>
+            <small>{displayText(pair.namespace)}</small>
           </li>
         );
       })}
@@ -99,13 +99,13 @@ function Datasets({ pairs, none }: { readonly pairs: readonly Pair[]; readonly n
   );
 }
 
-/** Runs as bars over the time that they took, the latest on top. */
+/** Runs as bars on a time axis, latest first. */
 function Timeline(props: {
   readonly runs: readonly Run[];
   readonly chosen: string;
   readonly choose: (id: string) => void;
 }) {
-  if (props.runs.length === 0) return <p class="faint">It has not run yet.</p>;
+  if (props.runs.length === 0) return <p class="faint">No runs yet.</p>;
   const now = Date.now();
   const spans = props.runs.map((run) => {
     const from = Date.parse(run.startedAt ?? run.createdAt);
@@ -125,11 +125,11 @@ function Timeline(props: {
       {spans.map(({ run, from, to }) => (
         <li key={run.id}>
           <button type="button" aria-pressed={run.id === props.chosen} onClick={() => props.choose(run.id)}>
-            <RunState state={run.state} stale={run.stale} />
-            <span class="when" title={moment(run.startedAt ?? run.createdAt)}>
-              {ago(run.startedAt ?? run.createdAt, now)}
+            <RunStateBadge state={run.state} stale={run.stale} />
+            <span class="when" title={formatTime(run.startedAt ?? run.createdAt)}>
+              {formatAge(run.startedAt ?? run.createdAt, now)}
             </span>
-            <span class="took">{duration(to - from)}</span>
+            <span class="took">{formatDuration(to - from)}</span>
             <span class="track" aria-hidden="true">
               <span
                 class={`bar ${stateOf(run.state, run.stale)}`}

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import { shown } from "../model/names";
+import { displayText } from "../model/names";
 import type { Run } from "../model/runs";
-import { type Event, statistics } from "../model/runStatistics";
-import { bytes, moment, number } from "./format";
+import { type RunEvent, datasetStatistics } from "../model/runStatistics";
+import { formatBytes, formatTime, formatNumber } from "./format";
 import { Table } from "./components";
 import { useResource } from "./useResource";
 
-const SHOWN_EVENTS = 50;
+const MAX_EVENTS = 50;
 
 /** Statistics, error and events of one run. */
 export function RunDetails({ run }: { readonly run: Run }) {
-  // Bounds spare the service a look at every event that it has.
-  const bounds = new URLSearchParams({ run: run.id, after: run.createdAt, limit: String(SHOWN_EVENTS) });
-  const found = useResource<{ readonly events: readonly Event[]; readonly totalCount: number }>(
+  // `after` and `limit` keep the service from scanning its entire log.
+  const bounds = new URLSearchParams({ run: run.id, after: run.createdAt, limit: String(MAX_EVENTS) });
+  const found = useResource<{ readonly events: readonly RunEvent[]; readonly totalCount: number }>(
     `/api/v1/events/lineage?${bounds}`,
     run.updatedAt,
   );
   const error = run.facets.errorMessage as { readonly message?: string; readonly stackTrace?: string } | undefined;
-  const counts = statistics(found.value?.events ?? []);
+  const counts = datasetStatistics(found.value?.events ?? []);
   return (
     <div class="run">
       <p class="faint">
-        Run <code>{shown(run.id)}</code>, {moment(run.startedAt ?? run.createdAt)}
-        {run.endedAt ? ` to ${moment(run.endedAt)}` : ""}
-        {run.closedBecause ? ` (closed by the service: ${shown(run.closedBecause)})` : ""}
+        Run <code>{displayText(run.id)}</code>, {formatTime(run.startedAt ?? run.createdAt)}
+        {run.endedAt ? ` to ${formatTime(run.endedAt)}` : ""}
+        {run.closedBecause ? ` (closed by the lineage service: ${displayText(run.closedBecause)})` : ""}
       </p>
       {error?.message && (
         <div class="failure" role="note">
-          <strong>{shown(error.message)}</strong>
+          <strong>{displayText(error.message)}</strong>
           {error.stackTrace && <pre tabIndex={0}>{error.stackTrace}</pre>}
         </div>
       )}
@@ -40,10 +40,10 @@ export function RunDetails({ run }: { readonly run: Run }) {
             cells: [
               <>
                 {row.direction === "input" ? "read " : "wrote "}
-                <bdi>{shown(row.dataset)}</bdi>
+                <bdi>{displayText(row.dataset)}</bdi>
               </>,
-              row.rows === null ? "–" : number(row.rows),
-              bytes(row.size),
+              row.rows === null ? "–" : formatNumber(row.rows),
+              formatBytes(row.size),
             ],
           }))}
         />
@@ -56,10 +56,10 @@ export function RunDetails({ run }: { readonly run: Run }) {
 function Events({
   found,
 }: {
-  readonly found: { readonly events: readonly Event[]; readonly totalCount: number } | null;
+  readonly found: { readonly events: readonly RunEvent[]; readonly totalCount: number } | null;
 }) {
   const [open, setOpen] = useState(-1);
-  if (!found) return <p class="faint">Reading its events …</p>;
+  if (!found) return <p class="faint">Loading events …</p>;
   const more =
     found.totalCount > found.events.length ? `, the latest ${found.events.length} of ${found.totalCount}` : "";
   return (
@@ -72,7 +72,7 @@ function Events({
         {found.events.map((event, at) => (
           <li key={at}>
             <button type="button" aria-expanded={open === at} onClick={() => setOpen(open === at ? -1 : at)}>
-              {shown(event.eventType ?? "event")} <small>{moment(event.eventTime)}</small>
+              {displayText(event.eventType ?? "event")} <small>{formatTime(event.eventTime)}</small>
             </button>
             {open === at && <pre tabIndex={0}>{JSON.stringify(event, null, 2)}</pre>}
           </li>

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { shown } from "../model/names";
-import type { Hit } from "../model/search";
-import { engine, go, graph, nodeById, stateNow } from "../state/store";
+import { displayText } from "../model/names";
+import type { SearchHit } from "../model/search";
+import { graphWorker, navigate, graph, nodeIndexById, currentState } from "../state/store";
 import { Icon, StateBadge } from "./components";
 
-const MOST = 30;
+const MAX_HITS = 30;
 
-/** Search as you type, after the pattern of a combobox: arrows choose, Enter goes there, Escape leaves. */
+/** Incremental search, as an ARIA combobox: arrow keys select, Enter opens, Escape closes. */
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
-  const [hits, setHits] = useState<readonly Hit[]>([]);
+  const [hits, setHits] = useState<readonly SearchHit[]>([]);
   const [chosen, choose] = useState(0);
   const [open, setOpen] = useState(false);
 
   useEffect(() => {
-    let wanted = true;
-    const ask = async () => {
-      const { hits: found, partial } = await engine.ask("search", text, MOST);
-      if (!wanted) return;
-      setHits(found.filter(({ node }) => nodeById.value.has(node)));
+    let current = true;
+    const runSearch = async () => {
+      const { hits: found, partial } = await graphWorker.call("search", text, MAX_HITS);
+      if (!current) return;
+      setHits(found.filter(({ node }) => nodeIndexById.value.has(node)));
       choose(0);
       if (!partial) return;
-      await engine.ask("readColumns");
-      if (wanted) await ask();
+      await graphWorker.call("loadColumns");
+      if (current) await runSearch();
     };
-    // What cannot be read is said where the graph is; the search goes on with what it has.
-    if (text.trim() !== "") ask().catch(() => undefined);
+    // Ignore errors: the graph view reports them, and the results so far stay valid.
+    if (text.trim() !== "") runSearch().catch(() => undefined);
     return () => {
-      wanted = false;
+      current = false;
     };
   }, [text, graph.value]);
 
@@ -45,10 +45,10 @@ export function SearchBox() {
     return () => removeEventListener("keydown", onKey);
   }, []);
 
-  const follow = (hit: Hit) => {
+  const follow = (hit: SearchHit) => {
     setOpen(false);
     input.current?.blur();
-    go(
+    navigate(
       hit.field === undefined
         ? { view: "graph", node: hit.node, field: "" }
         : { view: "columns", node: hit.node, field: hit.field },
@@ -62,18 +62,18 @@ export function SearchBox() {
     } else if (event.key === "Enter" && hits[chosen]) follow(hits[chosen]);
     else if (event.key === "Escape") input.current?.blur();
   };
-  const shows = open && text.trim() !== "";
+  const expanded = open && text.trim() !== "";
   return (
     <div class="search">
       <input
         ref={input}
         type="text"
         role="combobox"
-        aria-label="Search names, columns, tags, owners, states"
-        aria-expanded={shows}
+        aria-label="Search by name, column, tag, owner or state"
+        aria-expanded={expanded}
         aria-controls="hits"
         aria-autocomplete="list"
-        aria-activedescendant={shows && hits[chosen] ? `hit-${chosen}` : undefined}
+        aria-activedescendant={expanded && hits[chosen] ? `hit-${chosen}` : undefined}
         placeholder="Search: name, column, tag:pii, owner:…, state:failed   ( / )"
         autocomplete="off"
         spellcheck={false}
@@ -83,11 +83,11 @@ export function SearchBox() {
         onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
       />
-      {shows && (
+      {expanded && (
         <ul id="hits" role="listbox" aria-label="Results">
           {hits.length === 0 && (
             <li class="none" role="option" aria-selected="false">
-              Nothing has that in its name, columns, tags, owners or state.
+              No match in names, columns, tags, owners or states.
             </li>
           )}
           {hits.map((hit, at) => (
@@ -102,7 +102,7 @@ export function SearchBox() {
               }}
               onMouseMove={() => choose(at)}
             >
-              <Found hit={hit} />
+              <SearchHitItem hit={hit} />
             </li>
           ))}
         </ul>
@@ -111,21 +111,21 @@ export function SearchBox() {
   );
 }
 
-function Found({ hit }: { readonly hit: Hit }) {
-  const at = nodeById.value.get(hit.node);
+function SearchHitItem({ hit }: { readonly hit: SearchHit }) {
+  const at = nodeIndexById.value.get(hit.node);
   const node = at === undefined ? undefined : graph.value.nodes[at];
   if (!node) return null;
   return (
     <>
       <Icon name={hit.field === undefined ? node.engine : "column"} size={17} />
       <span class="what">
-        <bdi>{shown(hit.field ?? node.name)}</bdi>
+        <bdi>{displayText(hit.field ?? node.name)}</bdi>
         <small>
-          <bdi>{hit.field === undefined ? shown(node.namespace) : `${shown(node.namespace)}/${shown(node.name)}`}</bdi>
-          {hit.because && ` · ${shown(hit.because)}`}
+          <bdi>{hit.field === undefined ? displayText(node.namespace) : `${displayText(node.namespace)}/${displayText(node.name)}`}</bdi>
+          {hit.matchedBy && ` · ${displayText(hit.matchedBy)}`}
         </small>
       </span>
-      {node.kind === "job" && <StateBadge state={stateNow(node)} />}
+      {node.kind === "job" && <StateBadge state={currentState(node)} />}
     </>
   );
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Small pieces that all views are made of. */
+/** Components that several views share. */
 import type { ComponentChildren } from "preact";
 import type { Engine } from "../model/engines";
-import type { Pair } from "../model/apiTypes";
+import type { QualifiedName } from "../model/apiTypes";
 import { stateOf, type State } from "../model/graph";
-import { type Kind, nodeId } from "../model/ids";
-import { shown } from "../model/names";
-import { go, href } from "../state/store";
+import { type NodeKind, nodeId } from "../model/ids";
+import { displayText } from "../model/names";
+import { navigate, href } from "../state/store";
 import type { Route } from "../state/route";
 import { ICONS } from "./icons";
 
@@ -18,7 +18,7 @@ export function Icon({ name, size = 18 }: { readonly name: keyof typeof ICONS; r
   );
 }
 
-const SIGNS: Readonly<Record<State, string>> = {
+const STATE_SIGN: Readonly<Record<State, string>> = {
   running: "●",
   stale: "◷",
   failed: "✕",
@@ -31,17 +31,17 @@ const SIGNS: Readonly<Record<State, string>> = {
 export function StateBadge({ state }: { readonly state: State }) {
   return (
     <span class={`state ${state}`}>
-      <span aria-hidden="true">{SIGNS[state]}</span> {state === "none" ? "no run" : state}
+      <span aria-hidden="true">{STATE_SIGN[state]}</span> {state === "none" ? "no run" : state}
     </span>
   );
 }
 
-/** The state of a run as Marquez's API spells it. */
-export function RunState({ state, stale = false }: { readonly state: string; readonly stale?: boolean }) {
+/** Badge for a run state in the spelling of Marquez's API. */
+export function RunStateBadge({ state, stale = false }: { readonly state: string; readonly stale?: boolean }) {
   return <StateBadge state={stateOf(state, stale)} />;
 }
 
-/** A link within the page; it can be copied, and opened in a tab of its own. */
+/** A link to another route. It works like any link: it can be copied and opened in a new tab. */
 export function Link(props: {
   readonly to: Partial<Route>;
   readonly class?: string;
@@ -51,7 +51,7 @@ export function Link(props: {
   const follow = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    go(props.to);
+    navigate(props.to);
   };
   return (
     <a
@@ -70,19 +70,19 @@ export function NodeLink({
   node,
   engine,
 }: {
-  readonly kind: Kind;
-  readonly node: Pair;
+  readonly kind: NodeKind;
+  readonly node: QualifiedName;
   readonly engine?: Engine;
 }) {
   return (
     <Link to={{ view: "graph", node: nodeId(kind, node), field: "" }} class="node">
       {engine && <Icon name={engine} size={16} />}
-      <bdi>{shown(node.name)}</bdi>
+      <bdi>{displayText(node.name)}</bdi>
     </Link>
   );
 }
 
-/** What there is to say where there is nothing to show. */
+/** A message in place of an empty view. */
 export function Notice({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="notice" role="status">
@@ -92,8 +92,8 @@ export function Notice({ title, children }: { readonly title: string; readonly c
   );
 }
 
-/** A heading of a table; `right` for columns of numbers. */
-export interface Heading {
+/** A column heading; `right` for right-aligned numbers. */
+export interface TableHeading {
   readonly title: string;
   readonly right?: boolean;
 }
@@ -103,8 +103,8 @@ export interface TableRow {
   readonly cells: readonly ComponentChildren[];
 }
 
-/** A small table: a cell for each heading, in their order. */
-export function Table(props: { readonly headings: readonly Heading[]; readonly rows: readonly TableRow[] }) {
+/** A table. Each row has one cell per heading. */
+export function Table(props: { readonly headings: readonly TableHeading[]; readonly rows: readonly TableRow[] }) {
   const side = (at: number) => (props.headings[at].right ? "right" : undefined);
   return (
     <table>
@@ -145,13 +145,13 @@ export function Section(props: {
   );
 }
 
-/** A link to somewhere else, if it is one that a browser may follow safely; else the text alone. */
-export function Elsewhere({ url }: { readonly url: string }) {
+/** A link to another site. URLs other than http and https are shown as text. */
+export function ExternalLink({ url }: { readonly url: string }) {
   return /^https?:\/\//i.test(url) ? (
     <a href={url} target="_blank" rel="noopener noreferrer">
-      {shown(url)}
+      {displayText(url)}
     </a>
   ) : (
-    <>{shown(url)}</>
+    <>{displayText(url)}</>
   );
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Digraph, simplified } from "../layout/digraph";
+import { type Digraph, simplify } from "../layout/digraph";
 import type { Layout } from "../layout/layout";
 import type { ColumnPath } from "../model/columnPath";
-import { counted, joint, type Mark, type Marks, SIGN } from "../model/diff";
+import { countStatuses, combinedStatus, type DiffStatus, type DiffStatuses, DIFF_SIGN } from "../model/diff";
 import { ENGINE_NAMES, type Engine, engineOfDataset } from "../model/engines";
 import type { Graph, GraphNode, State } from "../model/graph";
-import type { Collapsed, Group } from "../model/groups";
+import type { CollapsedGraph, Group } from "../model/groups";
 import { nodeId } from "../model/ids";
-import { shortName, shown } from "../model/names";
+import { shortName, displayText } from "../model/names";
 
-/** One card of a picture, before it has a place. */
+/** A card: a node, a group of nodes or a column. */
 export interface Card {
   readonly id: string;
   readonly shape: "dataset" | "job" | "group" | "column";
@@ -19,106 +19,107 @@ export interface Card {
   readonly streaming: boolean;
   readonly state: State;
   readonly masked: boolean;
-  /** What became of it since an earlier moment, where the picture is of a difference. */
-  readonly mark?: Mark | undefined;
-  /** What a screen reader and a tooltip say. */
+  /** Diff status, if the diagram shows a comparison. */
+  readonly diffStatus?: DiffStatus | undefined;
+  /** Text for tooltips and screen readers. */
   readonly label: string;
 }
 
-export interface Line {
+export interface DiagramEdge {
   readonly from: number;
   readonly to: number;
   readonly style: "plain" | "stream" | "indirect" | "masked";
   readonly label: string;
-  readonly mark?: Mark | undefined;
+  readonly diffStatus?: DiffStatus | undefined;
 }
 
-/** What is to be drawn. */
-export interface Picture {
+/** Cards and edges to draw. Edges refer to cards by index. */
+export interface Diagram {
   readonly cards: readonly Card[];
-  readonly lines: readonly Line[];
-  /** Whether it is of a difference, so that what is as it was steps back. */
-  readonly compared?: boolean;
+  readonly edges: readonly DiagramEdge[];
+  /** True for a comparison: unchanged cards and edges are drawn translucent. */
+  readonly isDiff?: boolean;
 }
 
-/** A picture with a place for everything. */
-export interface Scene extends Picture {
+/** A diagram with the positions of its cards and edges. */
+export interface DiagramWithLayout extends Diagram {
   readonly layout: Layout;
 }
 
-/** The graph of a picture's lines, to be laid out. */
-export function digraphOf({ cards, lines }: Picture): Digraph {
+/** The graph of a diagram, as input of a layout. */
+export function digraphOf({ cards, edges }: Diagram): Digraph {
   return {
     count: cards.length,
-    from: Int32Array.from(lines, ({ from }) => from),
-    to: Int32Array.from(lines, ({ to }) => to),
+    from: Int32Array.from(edges, ({ from }) => from),
+    to: Int32Array.from(edges, ({ to }) => to),
   };
 }
 
-/** Whether two pictures have their cards in the same places. */
-export function sameOutline(one: Picture, other: Picture): boolean {
+/** True if two diagrams have the same cards and edges, and therefore the same layout. */
+export function sameStructure(one: Diagram, other: Diagram): boolean {
   return (
     one.cards.length === other.cards.length &&
-    one.lines.length === other.lines.length &&
+    one.edges.length === other.edges.length &&
     one.cards.every((card, at) => card.id === other.cards[at].id) &&
-    one.lines.every(({ from, to }, at) => from === other.lines[at].from && to === other.lines[at].to)
+    one.edges.every(({ from, to }, at) => from === other.edges[at].from && to === other.edges[at].to)
   );
 }
 
-/** The picture of a graph whose groups are collapsed; with `marks`, of what became of it. */
-export function graphPicture(
+/** The diagram of a collapsed graph; with `statuses`, of a comparison. */
+export function graphDiagram(
   graph: Graph,
-  { items, itemOf }: Collapsed,
+  { items, itemByNode }: CollapsedGraph,
   stateOf: (node: GraphNode) => State,
-  marks: Marks | null = null,
-): Picture {
+  statuses: DiffStatuses | null = null,
+): Diagram {
   const cards = items.map((item) =>
     item.group
-      ? groupCard(graph, item.group, stateOf, marks)
-      : nodeCard(graph.nodes[item.node], stateOf, marks?.nodes[item.node]),
+      ? groupCard(graph, item.group, stateOf, statuses)
+      : nodeCard(graph.nodes[item.node], stateOf, statuses?.nodes[item.node]),
   );
-  const from = graph.from.map((node) => itemOf[node]);
-  const to = graph.to.map((node) => itemOf[node]);
-  const edges = simplified({ count: items.length, from, to });
-  const marksOf = marks && marksOfLines(items.length, from, to, marks.edges);
-  const lines = Array.from(edges.from, (start, edge): Line => {
-    const end = edges.to[edge];
+  const from = graph.from.map((node) => itemByNode[node]);
+  const to = graph.to.map((node) => itemByNode[node]);
+  const simple = simplify({ count: items.length, from, to });
+  const statusesOf = statuses && statusesByEdge(items.length, from, to, statuses.edges);
+  const edges = Array.from(simple.from, (start, edge): DiagramEdge => {
+    const end = simple.to[edge];
     const streaming = [cards[start], cards[end]].some((card) => card.shape === "job" && card.streaming);
-    const mark = marksOf && joint(marksOf.get(start * items.length + end)!);
-    return { from: start, to: end, style: streaming ? "stream" : "plain", label: "", ...(mark ? { mark } : {}) };
+    const diffStatus = statusesOf && combinedStatus(statusesOf.get(start * items.length + end)!);
+    const style = streaming ? "stream" : "plain";
+    return { from: start, to: end, style, label: "", ...(diffStatus ? { diffStatus } : {}) };
   });
-  return { cards, lines, compared: marks !== null };
+  return { cards, edges, isDiff: statuses !== null };
 }
 
-/** The marks of all edges that one line stands for. */
-function marksOfLines(count: number, from: Int32Array, to: Int32Array, marks: Marks["edges"]) {
-  const found = new Map<number, (Mark | undefined)[]>();
+/** The statuses of the graph edges that are drawn as one diagram edge. */
+function statusesByEdge(count: number, from: Int32Array, to: Int32Array, statuses: DiffStatuses["edges"]) {
+  const found = new Map<number, (DiffStatus | undefined)[]>();
   from.forEach((start, edge) => {
     const key = start * count + to[edge];
     const known = found.get(key);
-    if (known) known.push(marks[edge]);
-    else found.set(key, [marks[edge]]);
+    if (known) known.push(statuses[edge]);
+    else found.set(key, [statuses[edge]]);
   });
   return found;
 }
 
-/** The picture of a column's way through all hops. */
-export function columnPicture(
+/** The diagram of a column path. */
+export function columnDiagram(
   { nodes, edges }: ColumnPath,
-  maskedInto: ReadonlySet<string>,
+  maskedColumns: ReadonlySet<string>,
   engineOf: (dataset: string) => Engine | undefined,
-): Picture {
+): Diagram {
   return {
     cards: nodes.map((node) => {
-      const where = `${shown(node.namespace)}/${shown(node.name)}`;
-      const title = node.field === undefined ? "rows as a whole" : shown(node.field);
-      const masked = maskedInto.has(node.id);
-      const type = node.type ? `, ${shown(node.type)}` : "";
+      const where = `${displayText(node.namespace)}/${displayText(node.name)}`;
+      const title = node.field === undefined ? "dataset rows" : displayText(node.field);
+      const masked = maskedColumns.has(node.id);
+      const type = node.type ? `, ${displayText(node.type)}` : "";
       return {
         id: node.id,
         shape: "column" as const,
         title,
-        subtitle: `${shown(node.name)}${type}`,
+        subtitle: `${displayText(node.name)}${type}`,
         engine: engineOf(nodeId("dataset", node)) ?? engineOfDataset(node.namespace, []),
         streaming: false,
         state: "none" as const,
@@ -126,21 +127,21 @@ export function columnPicture(
         label: `${title} of ${where}${type}${masked ? ", masked" : ""}`,
       };
     }),
-    lines: edges.map(({ from, to, kinds, direct, masking }) => ({
+    edges: edges.map(({ from, to, kinds, direct, masking }) => ({
       from,
       to,
       style: masking ? ("masked" as const) : direct ? ("plain" as const) : ("indirect" as const),
-      label: `${kinds.map(spoken).join(", ")}${masking ? ", masked" : ""}`,
+      label: `${kinds.map(readableKind).join(", ")}${masking ? ", masked" : ""}`,
     })),
   };
 }
 
-/** `GROUP_BY` as people write it. */
-export function spoken(kind: string): string {
-  return shown(kind).toLowerCase().replaceAll("_", " ");
+/** A transformation subtype for display: `GROUP_BY` becomes "group by". */
+export function readableKind(kind: string): string {
+  return displayText(kind).toLowerCase().replaceAll("_", " ");
 }
 
-function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, mark: Mark | undefined): Card {
+function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, diffStatus: DiffStatus | undefined): Card {
   const state = stateOf(node);
   const engine = ENGINE_NAMES[node.engine];
   const mode = node.kind === "job" ? `${node.streaming ? "streaming" : "batch"} job` : "dataset";
@@ -148,54 +149,54 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, mark: Ma
     mode,
     node.kind === "job" && state !== "none" ? state : "",
     node.tags.map((tag) => `tag ${tag}`).join(", "),
-    mark ?? "",
+    diffStatus ?? "",
   ];
   return {
     id: node.id,
     shape: node.kind,
     title:
-      node.kind === "job" ? shown(node.name) : node.name.includes("/") ? twoParts(node.name) : shortName(node.name),
-    subtitle: node.kind === "job" ? `${engine} · ${node.streaming ? "streaming" : "batch"}` : shown(node.namespace),
+      node.kind === "job" ? displayText(node.name) : node.name.includes("/") ? lastTwoSegments(node.name) : shortName(node.name),
+    subtitle: node.kind === "job" ? `${engine} · ${node.streaming ? "streaming" : "batch"}` : displayText(node.namespace),
     engine: node.engine,
     streaming: node.streaming,
     state,
     masked: node.masked.length > 0,
-    mark,
-    label: `${shown(node.namespace)}/${shown(node.name)}: ${engine}, ${about.filter(Boolean).join(", ")}`,
+    diffStatus,
+    label: `${displayText(node.namespace)}/${displayText(node.name)}: ${engine}, ${about.filter(Boolean).join(", ")}`,
   };
 }
 
-/** The last two parts of a path: the table, and the schema that it is in. */
-function twoParts(name: string): string {
-  return shown(name.split("/").filter(Boolean).slice(-2).join("/"));
+/** The last two segments of a path: schema and table. */
+function lastTwoSegments(name: string): string {
+  return displayText(name.split("/").filter(Boolean).slice(-2).join("/"));
 }
 
-/** The worst of what happens in a group is what it shows. */
-const WORST: readonly State[] = ["failed", "stale", "aborted", "running", "new", "completed", "none"];
+/** A group shows the most severe state of its members. */
+const STATES_BY_SEVERITY: readonly State[] = ["failed", "stale", "aborted", "running", "new", "completed", "none"];
 
 function groupCard(
   graph: Graph,
   group: Group,
   stateOf: (node: GraphNode) => State,
-  marks: Marks | null,
+  statuses: DiffStatuses | null,
 ): Card {
   const states = new Set(group.members.map((member) => stateOf(graph.nodes[member])));
-  const state = WORST.find((known) => states.has(known)) ?? "none";
+  const state = STATES_BY_SEVERITY.find((known) => states.has(known)) ?? "none";
   const count = `${group.members.length} ${group.kind}s`;
-  const within = group.members.map((member) => marks?.nodes[member]);
-  const changes = counted(within);
-  const spoken = changes.map(([mark, number]) => `${number} ${mark}`);
-  const about = [count, state === "none" ? "" : state, ...spoken].filter(Boolean).join(", ");
+  const memberStatuses = group.members.map((member) => statuses?.nodes[member]);
+  const changes = countStatuses(memberStatuses);
+  const changeTexts = changes.map(([status, number]) => `${number} ${status}`);
+  const about = [count, state === "none" ? "" : state, ...changeTexts].filter(Boolean).join(", ");
   return {
     id: group.id,
     shape: "group",
     title: group.title,
-    subtitle: [count, changes.map(([mark, number]) => `${SIGN[mark]}${number}`).join(" ")].filter(Boolean).join(" · "),
+    subtitle: [count, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")].filter(Boolean).join(" · "),
     engine: group.engine,
     streaming: false,
     state,
     masked: false,
-    mark: joint(within),
-    label: `Group ${group.title}: ${about}; opens into its parts`,
+    diffStatus: combinedStatus(memberStatuses),
+    label: `Group ${group.title}: ${about}; select to expand`,
   };
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Mark, SIGN } from "../model/diff";
-import { svg, type SvgMark } from "../model/svg";
-import { PLAIN } from "./highlight";
+import { type DiffStatus, DIFF_SIGN } from "../model/diff";
+import { svgDocument, type SvgDiffBadge } from "../model/svg";
+import { NO_HIGHLIGHT } from "./highlight";
 import { ICONS } from "./icons";
-import { paint } from "./paintDiagram";
-import { dashOf, linePoints } from "./paintEdges";
-import { REMOVED } from "./paintDiffBadge";
+import { paintDiagram } from "./paintDiagram";
+import { edgeDash, edgePoints } from "./paintEdges";
+import { REMOVED_DASH } from "./paintDiffBadge";
 import { type Palette, readPalette } from "./palette";
-import type { Scene } from "./diagram";
-import { fit } from "./viewport";
+import type { DiagramWithLayout } from "./diagram";
+import { fitToView } from "./viewport";
 
-const MOST_PIXELS = 8_000;
+/** Maximum width and height of a PNG. */
+const MAX_PIXELS = 8_000;
 const MARGIN = 24;
 
-/** Hand a file to the user. */
+/** Offer a file to the user as a download. */
 export function download(name: string, type: string, content: BlobPart): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
@@ -23,7 +24,7 @@ export function download(name: string, type: string, content: BlobPart): void {
   URL.revokeObjectURL(url);
 }
 
-/** A name that every file system takes. */
+/** A file name that is valid on every file system. */
 export function fileName(title: string, ending: string): string {
   const plain = title
     .replace(/[^\p{L}\p{N}]+/gu, "-")
@@ -32,10 +33,10 @@ export function fileName(title: string, ending: string): string {
   return `${plain || "lineage"}.${ending}`;
 }
 
-export function exportSvg(scene: Scene, title: string): void {
+export function downloadSvg(diagram: DiagramWithLayout, title: string): void {
   const palette = readPalette();
-  const { layout } = scene;
-  const cards = scene.cards.map((card, at) => ({
+  const { layout } = diagram;
+  const cards = diagram.cards.map((card, at) => ({
     title: card.title,
     subtitle: card.subtitle,
     round: card.shape === "job",
@@ -43,31 +44,32 @@ export function exportSvg(scene: Scene, title: string): void {
     icon: ICONS[card.shape === "column" ? "column" : card.engine],
     x: layout.x[at],
     y: layout.y[at],
-    mark: svgMark(card.mark, palette),
+    diffBadge: svgDiffBadge(card.diffStatus, palette),
   }));
-  const lines = scene.lines.map(({ from, to, style, label, mark }, at) => ({
-    points: linePoints(layout.x, layout.y, layout.routes[at], from, to),
-    dash: dashOf({ style, mark }).join(" "),
+  const edges = diagram.edges.map(({ from, to, style, label, diffStatus }, at) => ({
+    points: edgePoints(layout.x, layout.y, layout.routes[at], from, to),
+    dash: edgeDash({ style, diffStatus }).join(" "),
     label,
-    mark: svgMark(mark, palette),
+    diffBadge: svgDiffBadge(diffStatus, palette),
   }));
-  download(fileName(title, "svg"), "image/svg+xml", svg(cards, lines, layout.width, layout.height, palette));
+  download(fileName(title, "svg"), "image/svg+xml", svgDocument(cards, edges, layout.width, layout.height, palette));
 }
 
-function svgMark(mark: Mark | undefined, palette: Palette): SvgMark | undefined {
-  if (!mark) return undefined;
-  return { sign: SIGN[mark], color: palette.marks[mark], dash: mark === "removed" ? REMOVED.join(" ") : "" };
+function svgDiffBadge(status: DiffStatus | undefined, palette: Palette): SvgDiffBadge | undefined {
+  if (!status) return undefined;
+  const dash = status === "removed" ? REMOVED_DASH.join(" ") : "";
+  return { sign: DIFF_SIGN[status], color: palette.diffStatuses[status], dash };
 }
 
-export function exportPng(scene: Scene, title: string): void {
-  const [width, height] = [scene.layout.width + 2 * MARGIN, scene.layout.height + 2 * MARGIN];
-  const ratio = Math.min(2, MOST_PIXELS / width, MOST_PIXELS / height);
+export function downloadPng(diagram: DiagramWithLayout, title: string): void {
+  const [width, height] = [diagram.layout.width + 2 * MARGIN, diagram.layout.height + 2 * MARGIN];
+  const ratio = Math.min(2, MAX_PIXELS / width, MAX_PIXELS / height);
   const canvas = document.createElement("canvas");
   canvas.width = Math.ceil(width * ratio);
   canvas.height = Math.ceil(height * ratio);
   const context = canvas.getContext("2d");
   if (!context) return;
-  const viewport = { ...fit(scene.layout, { width, height }, MARGIN), scale: 1, x: -MARGIN, y: -MARGIN };
-  paint(context, scene, viewport, { width, height }, ratio, readPalette(), PLAIN);
+  const viewport = { ...fitToView(diagram.layout, { width, height }, MARGIN), scale: 1, x: -MARGIN, y: -MARGIN };
+  paintDiagram(context, diagram, viewport, { width, height }, ratio, readPalette(), NO_HIGHLIGHT);
   canvas.toBlob((blob) => blob && download(fileName(title, "png"), "image/png", blob), "image/png");
 }

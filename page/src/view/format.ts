@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const NUMBER_FORMAT = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const TIME_FORMAT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-export function number(value: number): string {
-  return NUMBER.format(value);
+export function formatNumber(value: number): string {
+  return NUMBER_FORMAT.format(value);
 }
 
-/** A moment in the user's own time zone. */
-export function moment(text: string | null | undefined): string {
+/** Date and time in the user's time zone. */
+export function formatTime(text: string | null | undefined): string {
   const time = Date.parse(text ?? "");
-  return Number.isNaN(time) ? "unknown" : DAY.format(time);
+  return Number.isNaN(time) ? "unknown" : TIME_FORMAT.format(time);
 }
 
-/** How long ago, coarsely: `12 s ago`, `3 h ago`. */
-export function ago(text: string | null | undefined, now: number): string {
+/** Approximate age: `12 s ago`, `3 h ago`. */
+export function formatAge(text: string | null | undefined, now: number): string {
   const time = Date.parse(text ?? "");
-  return Number.isNaN(time) ? "never" : `${duration(Math.max(0, now - time))} ago`;
+  return Number.isNaN(time) ? "never" : `${formatDuration(Math.max(0, now - time))} ago`;
 }
 
 const UNITS: readonly [number, string][] = [
@@ -26,7 +26,7 @@ const UNITS: readonly [number, string][] = [
   [1_000, "s"],
 ];
 
-export function duration(milliseconds: number | null | undefined): string {
+export function formatDuration(milliseconds: number | null | undefined): string {
   if (milliseconds === null || milliseconds === undefined) return "–";
   const unit = UNITS.find(([size]) => milliseconds >= size);
   if (!unit) return `${Math.round(milliseconds)} ms`;
@@ -34,8 +34,8 @@ export function duration(milliseconds: number | null | undefined): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit[1]}`;
 }
 
-export function bytes(value: number | null | undefined): string {
+export function formatBytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   const power = Math.min(4, Math.max(0, Math.floor(Math.log2(Math.max(1, value)) / 10)));
-  return `${number(value / 1024 ** power)} ${["B", "KiB", "MiB", "GiB", "TiB"][power]}`;
+  return `${formatNumber(value / 1024 ** power)} ${["B", "KiB", "MiB", "GiB", "TiB"][power]}`;
 }

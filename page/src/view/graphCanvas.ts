@@ -1,33 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIZES } from "../layout/sizes";
-import { type Emphasis, opacity, PLAIN } from "./highlight";
-import { paint } from "./paintDiagram";
-import { spotColor } from "./paintOverview";
+import { CARD_SIZES } from "../layout/sizes";
+import { type Highlight, opacity, NO_HIGHLIGHT } from "./highlight";
+import { paintDiagram } from "./paintDiagram";
+import { overviewColor } from "./paintOverview";
 import { type Palette, readPalette } from "./palette";
-import type { Scene } from "./diagram";
-import { fit, placed, type Point, revealed, type Size, toPicture, toView, type Viewport, zoomed } from "./viewport";
+import type { DiagramWithLayout } from "./diagram";
+import {
+  alignPoint,
+  fitToView,
+  type Point,
+  scrollIntoView,
+  type Size,
+  toDiagram,
+  toView,
+  type Viewport,
+  zoomAt,
+} from "./viewport";
 
-/** What a stage tells its owner. */
-export interface StageEvents {
-  /** The viewport is other than it was; called at most once a frame. */
+export interface GraphCanvasEvents {
+  /** The viewport changed. Called at most once per frame. */
   readonly onMove: (viewport: Viewport) => void;
   readonly onHover: (card: number) => void;
   readonly onPick: (card: number) => void;
 }
 
-const CLICK = 4;
-const REVEAL_MARGIN: Point = { x: SIZES.width * 0.7, y: 70 };
+/** Pixels that the pointer may move between press and release of a click. */
+const MAX_CLICK_TRAVEL = 4;
+/** Distance that a revealed card keeps from the border of the view. */
+const REVEAL_MARGIN: Point = { x: CARD_SIZES.width * 0.7, y: 70 };
 
-/** A canvas with a scene on it that can be moved and zoomed by mouse, touch and wheel. */
-export class Stage {
-  private scene: Scene | null = null;
-  private emphasis: Emphasis = PLAIN;
+/** A canvas that shows a diagram, with pan and zoom by mouse, wheel and touch, and an optional minimap. */
+export class GraphCanvas {
+  private diagram: DiagramWithLayout | null = null;
+  private highlight: Highlight = NO_HIGHLIGHT;
   private palette: Palette = readPalette();
   private size: Size = { width: 1, height: 1 };
   private frame = 0;
-  private moved = false;
-  /** Whether the moment of the first picture was noted, which the benchmark reads. */
-  private told = false;
+  private viewportChanged = false;
+  /** True once the performance mark of the first paint is set; tests/bench/page.py reads it. */
+  private markedInteractive = false;
   private readonly pointers = new Map<number, Point>();
   private travelled = 0;
   private readonly observer: ResizeObserver;
@@ -36,7 +47,7 @@ export class Stage {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly minimap: HTMLCanvasElement | null,
-    private readonly events: StageEvents,
+    private readonly events: GraphCanvasEvents,
   ) {
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(canvas);
@@ -51,61 +62,61 @@ export class Stage {
     this.resize();
   }
 
-  close(): void {
+  dispose(): void {
     this.observer.disconnect();
     cancelAnimationFrame(this.frame);
   }
 
-  /** Show a scene. With `anchor` (a place in the old scene, one in the new) that card stays where it is seen. */
-  show(scene: Scene, anchor: { readonly before: Point; readonly now: number } | null): void {
-    const first = this.scene === null;
-    this.scene = scene;
+  /** Show a diagram. `anchor` is a card that keeps its position in the view: its old center and its new index. */
+  show(diagram: DiagramWithLayout, anchor: { readonly center: Point; readonly card: number } | null): void {
+    const first = this.diagram === null;
+    this.diagram = diagram;
     if (anchor) {
-      const at = toView(this.viewport, anchor.before);
-      this.viewport = placed(this.viewport, this.middle(anchor.now), at);
-      this.moved = true;
+      const at = toView(this.viewport, anchor.center);
+      this.viewport = alignPoint(this.viewport, this.cardCenter(anchor.card), at);
+      this.viewportChanged = true;
     } else if (first) this.fit();
-    this.draw();
+    this.scheduleDraw();
   }
 
-  emphasize(emphasis: Emphasis): void {
-    this.emphasis = emphasis;
-    this.draw();
+  highlightCards(highlight: Highlight): void {
+    this.highlight = highlight;
+    this.scheduleDraw();
   }
 
-  /** The whole picture, or as much of its beginning as can be read. */
+  /** Show the entire diagram. */
   fit(): void {
-    if (!this.scene) return;
-    this.move(fit(this.scene.layout, this.size));
+    if (!this.diagram) return;
+    this.move(fitToView(this.diagram.layout, this.size));
   }
 
   zoom(factor: number, at: Point = { x: this.size.width / 2, y: this.size.height / 2 }): void {
-    this.move(zoomed(this.viewport, factor, at));
+    this.move(zoomAt(this.viewport, factor, at));
   }
 
-  /** Bring a card into view, large enough to be read. */
+  /** Bring a card into view at a readable scale. */
   reveal(card: number): void {
     if (this.viewport.scale < 0.5) {
-      const middle = this.middle(card);
+      const middle = this.cardCenter(card);
       const at = { x: this.size.width / 2, y: this.size.height / 2 };
-      this.move(placed({ ...this.viewport, scale: 0.8 }, middle, at));
-    } else this.move(revealed(this.viewport, this.middle(card), this.size, REVEAL_MARGIN));
+      this.move(alignPoint({ ...this.viewport, scale: 0.8 }, middle, at));
+    } else this.move(scrollIntoView(this.viewport, this.cardCenter(card), this.size, REVEAL_MARGIN));
   }
 
-  middle(card: number): Point {
-    return { x: this.scene?.layout.x[card] ?? 0, y: this.scene?.layout.y[card] ?? 0 };
+  cardCenter(card: number): Point {
+    return { x: this.diagram?.layout.x[card] ?? 0, y: this.diagram?.layout.y[card] ?? 0 };
   }
 
-  /** The cards that are in view, in the order of the scene; no more than `limit` of them. */
+  /** The first `limit` cards in view, in the order of the diagram. */
   visible(limit: number): number[] {
-    if (!this.scene) return [];
-    const { x, y } = this.scene.layout;
+    if (!this.diagram) return [];
+    const { x, y } = this.diagram.layout;
     const found: number[] = [];
     for (let card = 0; card < x.length && found.length < limit; card++) {
       const at = toView(this.viewport, { x: x[card], y: y[card] });
       const [halfWidth, halfHeight] = [
-        (SIZES.width / 2) * this.viewport.scale,
-        (SIZES.height / 2) * this.viewport.scale,
+        (CARD_SIZES.width / 2) * this.viewport.scale,
+        (CARD_SIZES.height / 2) * this.viewport.scale,
       ];
       const inside = at.x > -halfWidth && at.x < this.size.width + halfWidth;
       if (inside && at.y > -halfHeight && at.y < this.size.height + halfHeight) found.push(card);
@@ -113,48 +124,48 @@ export class Stage {
     return found;
   }
 
-  /** Read the colours again: it is light or dark now. */
-  retheme(): void {
+  /** Repaint with the colors of the current theme. */
+  updateTheme(): void {
     this.palette = readPalette();
-    this.draw();
+    this.scheduleDraw();
   }
 
   private move(viewport: Viewport): void {
     this.viewport = viewport;
-    this.moved = true;
-    this.draw();
+    this.viewportChanged = true;
+    this.scheduleDraw();
   }
 
-  private draw(): void {
+  private scheduleDraw(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.paint());
   }
 
   private paint(): void {
     this.frame = 0;
-    if (this.moved) this.events.onMove(this.viewport);
-    this.moved = false;
+    if (this.viewportChanged) this.events.onMove(this.viewport);
+    this.viewportChanged = false;
     const context = this.canvas.getContext("2d", { alpha: false });
-    if (!context || !this.scene) return;
-    paint(context, this.scene, this.viewport, this.size, devicePixelRatio, this.palette, this.emphasis);
+    if (!context || !this.diagram) return;
+    paintDiagram(context, this.diagram, this.viewport, this.size, devicePixelRatio, this.palette, this.highlight);
     this.paintMinimap();
-    if (!this.told) performance.mark("interactive");
-    this.told = true;
+    if (!this.markedInteractive) performance.mark("interactive");
+    this.markedInteractive = true;
   }
 
   private paintMinimap(): void {
     const context = this.minimap?.getContext("2d");
-    if (!this.minimap || !context || !this.scene) return;
-    const { cards, layout } = this.scene;
+    if (!this.minimap || !context || !this.diagram) return;
+    const { cards, layout } = this.diagram;
     const view = this.minimapViewport();
     const ratio = devicePixelRatio;
     this.minimap.width = this.minimap.clientWidth * ratio;
     this.minimap.height = this.minimap.clientHeight * ratio;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const [width, height] = [Math.max(2, SIZES.width * view.scale), Math.max(1.5, SIZES.height * view.scale)];
+    const [width, height] = [Math.max(2, CARD_SIZES.width * view.scale), Math.max(1.5, CARD_SIZES.height * view.scale)];
     cards.forEach((card, at) => {
       const middle = toView(view, { x: layout.x[at], y: layout.y[at] });
-      context.globalAlpha = opacity(this.scene!, card.mark, false, false);
-      context.fillStyle = spotColor(card, this.palette);
+      context.globalAlpha = opacity(this.diagram!, card.diffStatus, false, false);
+      context.fillStyle = overviewColor(card, this.palette);
       context.fillRect(middle.x - width / 2, middle.y - height / 2, width, height);
     });
     context.globalAlpha = 1;
@@ -168,14 +179,14 @@ export class Stage {
   }
 
   private minimapViewport(): Viewport {
-    const { width, height } = this.scene!.layout;
-    return fit({ width, height }, { width: this.minimap!.clientWidth, height: this.minimap!.clientHeight }, 6);
+    const { width, height } = this.diagram!.layout;
+    return fitToView({ width, height }, { width: this.minimap!.clientWidth, height: this.minimap!.clientHeight }, 6);
   }
 
   private readonly onMinimap = (event: PointerEvent): void => {
-    if (event.buttons === 0 || !this.scene) return;
-    const point = toPicture(this.minimapViewport(), { x: event.offsetX, y: event.offsetY });
-    this.move(placed(this.viewport, point, { x: this.size.width / 2, y: this.size.height / 2 }));
+    if (event.buttons === 0 || !this.diagram) return;
+    const point = toDiagram(this.minimapViewport(), { x: event.offsetX, y: event.offsetY });
+    this.move(alignPoint(this.viewport, point, { x: this.size.width / 2, y: this.size.height / 2 }));
   };
 
   private resize(): void {
@@ -186,11 +197,11 @@ export class Stage {
     this.canvas.width = width * devicePixelRatio;
     this.canvas.height = height * devicePixelRatio;
     if (hidden) this.fit();
-    else if (this.emphasis.selected >= 0) {
-      this.viewport = revealed(this.viewport, this.middle(this.emphasis.selected), this.size, REVEAL_MARGIN);
+    else if (this.highlight.selected >= 0) {
+      this.viewport = scrollIntoView(this.viewport, this.cardCenter(this.highlight.selected), this.size, REVEAL_MARGIN);
     }
-    this.moved = true;
-    this.draw();
+    this.viewportChanged = true;
+    this.scheduleDraw();
   }
 
   private readonly onWheel = (event: WheelEvent): void => {
@@ -218,7 +229,7 @@ export class Stage {
       const [other] = others;
       const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y);
       this.zoom(distance(at) / Math.max(1, distance(before)), { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 });
-    } else if (this.travelled > CLICK) {
+    } else if (this.travelled > MAX_CLICK_TRAVEL) {
       const { x, y, scale } = this.viewport;
       this.move({ scale, x: x - (at.x - before.x) / scale, y: y - (at.y - before.y) / scale });
     }
@@ -227,16 +238,16 @@ export class Stage {
 
   private readonly onUp = (event: PointerEvent): void => {
     const known = this.pointers.delete(event.pointerId);
-    const clicked = known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= CLICK;
+    const clicked = known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
     if (clicked) this.events.onPick(this.cardAt({ x: event.offsetX, y: event.offsetY }));
   };
 
   private cardAt(at: Point): number {
-    if (!this.scene) return -1;
-    const { x, y } = toPicture(this.viewport, at);
-    const { layout } = this.scene;
+    if (!this.diagram) return -1;
+    const { x, y } = toDiagram(this.viewport, at);
+    const { layout } = this.diagram;
     for (let card = layout.x.length - 1; card >= 0; card--) {
-      if (Math.abs(layout.x[card] - x) <= SIZES.width / 2 && Math.abs(layout.y[card] - y) <= SIZES.height / 2)
+      if (Math.abs(layout.x[card] - x) <= CARD_SIZES.width / 2 && Math.abs(layout.y[card] - y) <= CARD_SIZES.height / 2)
         return card;
     }
     return -1;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Scene } from "./diagram";
+import type { DiagramWithLayout } from "./diagram";
 
-/** What is set off from the rest. */
-export interface Emphasis {
+/** Cards to emphasize, by index; -1 for none. */
+export interface Highlight {
   readonly selected: number;
   readonly hovered: number;
-  /** Cards of a path, by their distance: negative upstream. Null where all are equal. */
+  /** Lineage of the selected card: distance by card, negative upstream. Null without a selection. */
   readonly traced: ReadonlyMap<number, number> | null;
 }
 
-export const PLAIN: Emphasis = { selected: -1, hovered: -1, traced: null };
+export const NO_HIGHLIGHT: Highlight = { selected: -1, hovered: -1, traced: null };
 
-/** A part of the picture, in its own pixels. */
+/** A rectangle in diagram coordinates. */
 export interface Box {
   readonly left: number;
   readonly top: number;
@@ -19,22 +19,22 @@ export interface Box {
   readonly bottom: number;
 }
 
-/** Below this scale cards are spots of colour: nobody could read them. */
-export const READABLE = 0.34;
+/** Below this scale text is too small to read, and cards are drawn as plain rectangles. */
+export const MIN_READABLE_SCALE = 0.34;
 
-/** How much is left of what is not on the path that is looked at. */
-const FADED = 0.22;
+/** Opacity of cards and edges outside the traced lineage. */
+const FADED_OPACITY = 0.22;
 
-/** And of what is as it was, where the picture is of a difference: it still is to be read. */
-const UNCHANGED = 0.5;
+/** Opacity of unchanged cards and edges in a comparison: still readable. */
+const UNCHANGED_OPACITY = 0.5;
 
-/** How opaque a card or line is. */
+/** Opacity of a card or edge. */
 export function opacity(
-  { compared = false }: Scene,
-  mark: string | undefined,
+  { isDiff = false }: DiagramWithLayout,
+  diffStatus: string | undefined,
   traced: boolean,
   onPath: boolean,
 ): number {
-  if (traced) return onPath ? 1 : FADED;
-  return compared && !mark ? UNCHANGED : 1;
+  if (traced) return onPath ? 1 : FADED_OPACITY;
+  return isDiff && !diffStatus ? UNCHANGED_OPACITY : 1;
 }

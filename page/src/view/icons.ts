@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Engine } from "../model/engines";
 
-/** Own line drawings in a square of 24, for a stroke of 2: what an engine does rather than anybody's trade mark. */
+/** SVG paths for a 24 × 24 view box and a stroke width of 2. They avoid trademarked logos. */
 export const ICONS: Readonly<Record<Engine | "lock" | "stream" | "group" | "column", string>> = {
-  // One log, several readers.
+  // A broker and its clients.
   kafka:
     "M7 12a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0M12 12l4-4M12 12l4 4M16 6.5a2 2 0 1 0 4 0a2 2 0 1 0-4 0M16 17.5a2 2 0 1 0 4 0a2 2 0 1 0-4 0M9.5 9.5V4M9.5 14.5V20",
   // A plug and its socket.
@@ -12,11 +12,11 @@ export const ICONS: Readonly<Record<Engine | "lock" | "stream" | "group" | "colu
   flink: "M3 8c3-3 6-3 9 0s6 3 9 0M3 13c3-3 6-3 9 0s6 3 9 0M3 18c3-3 6-3 9 0s6 3 9 0",
   // A spark.
   spark: "M13 3l-7 11h5l-1 7l8-12h-6z",
-  // More of it under water than above.
+  // An iceberg at the water line.
   iceberg: "M12 3l4 7H8zM3 10h18M6 10l2 8l5 3l4-5l1-6",
   // A bucket.
   s3: "M5 6h14l-2 13a2 2 0 0 1-2 1.5H9a2 2 0 0 1-2-1.5zM5 6c0-1.6 3-2.5 7-2.5s7 .9 7 2.5M6 11h12",
-  // A drum of rows.
+  // A cylinder.
   postgres:
     "M5 6c0-1.7 3-3 7-3s7 1.3 7 3s-3 3-7 3s-7-1.3-7-3zM5 6v12c0 1.7 3 3 7 3s7-1.3 7-3V6M5 12c0 1.7 3 3 7 3s7-1.3 7-3",
   database: "M5 6c0-1.7 3-3 7-3s7 1.3 7 3s-3 3-7 3s-7-1.3-7-3zM5 6v12c0 1.7 3 3 7 3s7-1.3 7-3V6",

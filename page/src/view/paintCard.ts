@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIZES } from "../layout/sizes";
-import { fitted } from "../model/names";
+import { CARD_SIZES } from "../layout/sizes";
+import { truncateMiddle } from "../model/names";
 import { ICONS } from "./icons";
-import { paintMark, REMOVED } from "./paintDiffBadge";
+import { paintDiffBadge, REMOVED_DASH } from "./paintDiffBadge";
 import type { Palette } from "./palette";
 import type { Card } from "./diagram";
 
-const { width: WIDTH, height: HEIGHT } = SIZES;
+const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 
-const icons = new Map<string, Path2D>();
-const cuts = new Map<string, string>();
+const iconPaths = new Map<string, Path2D>();
+const truncatedTexts = new Map<string, string>();
 
-/** Draw one card, its upper left corner at a point. */
+/** Draw a card with its upper left corner at (left, top). */
 export function paintCard(
   context: CanvasRenderingContext2D,
   card: Card,
@@ -32,10 +32,10 @@ export function paintCard(
   outline(context, card, left, top);
   context.fillStyle = card.shape === "group" ? palette.group : palette.card;
   context.fill();
-  const usual = card.mark ? palette.marks[card.mark] : palette.border;
-  context.strokeStyle = selected || hovered ? palette.accent : usual;
-  context.lineWidth = selected ? 2.5 : card.mark ? 2 : 1;
-  if (card.mark === "removed") context.setLineDash(REMOVED);
+  const color = card.diffStatus ? palette.diffStatuses[card.diffStatus] : palette.border;
+  context.strokeStyle = selected || hovered ? palette.accent : color;
+  context.lineWidth = selected ? 2.5 : card.diffStatus ? 2 : 1;
+  if (card.diffStatus === "removed") context.setLineDash(REMOVED_DASH);
   context.stroke();
   context.setLineDash([]);
   paintIcon(
@@ -46,12 +46,12 @@ export function paintCard(
     24,
     palette.engines[card.engine],
   );
-  const marks = paintMarks(context, card, left, top, palette);
-  paintText(context, card, left + 44, top, WIDTH - 44 - marks - 10, palette);
-  if (card.mark) paintMark(context, card.mark, left + (card.shape === "job" ? 12 : 3), top + 3, palette);
+  const badgesWidth = paintBadges(context, card, left, top, palette);
+  paintText(context, card, left + 44, top, WIDTH - 44 - badgesWidth - 10, palette);
+  if (card.diffStatus) paintDiffBadge(context, card.diffStatus, left + (card.shape === "job" ? 12 : 3), top + 3, palette);
 }
 
-/** Jobs are round at both ends, datasets are boxes. */
+/** Outline of a card: jobs have round ends, datasets are boxes. */
 function outline(context: CanvasRenderingContext2D, card: Card, left: number, top: number): void {
   context.beginPath();
   context.roundRect(left, top, WIDTH, HEIGHT, card.shape === "job" ? HEIGHT / 2 : 7);
@@ -65,8 +65,8 @@ function paintIcon(
   size: number,
   color: string,
 ): void {
-  let path = icons.get(icon);
-  if (!path) icons.set(icon, (path = new Path2D(ICONS[icon])));
+  let path = iconPaths.get(icon);
+  if (!path) iconPaths.set(icon, (path = new Path2D(ICONS[icon])));
   context.save();
   context.translate(left, top);
   context.scale(size / 24, size / 24);
@@ -78,31 +78,31 @@ function paintIcon(
   context.restore();
 }
 
-/** Marks at the right end: the state, a lock, that it streams. Returns the room that they took. */
-function paintMarks(
+/** Draw the badges at the right end: state, masking, streaming. Returns their width. */
+function paintBadges(
   context: CanvasRenderingContext2D,
   card: Card,
   left: number,
   top: number,
   palette: Palette,
 ): number {
-  let room = 0;
+  let width = 0;
   if (card.state !== "none") {
-    room += 22;
-    paintState(context, card.state, left + WIDTH - room + 4, top + HEIGHT / 2, palette);
+    width += 22;
+    paintState(context, card.state, left + WIDTH - width + 4, top + HEIGHT / 2, palette);
   }
   if (card.masked) {
-    room += 18;
-    paintIcon(context, "lock", left + WIDTH - room - 4, top + HEIGHT / 2 - 8, 16, palette.masked);
+    width += 18;
+    paintIcon(context, "lock", left + WIDTH - width - 4, top + HEIGHT / 2 - 8, 16, palette.masked);
   }
   if (card.streaming && card.shape === "job") {
-    room += 18;
-    paintIcon(context, "stream", left + WIDTH - room - 4, top + HEIGHT / 2 - 8, 16, palette.faint);
+    width += 18;
+    paintIcon(context, "stream", left + WIDTH - width - 4, top + HEIGHT / 2 - 8, 16, palette.faint);
   }
-  return room;
+  return width;
 }
 
-/** States differ in shape as well as in colour. */
+/** Draw a state. States differ in shape and not only in color. */
 function paintState(
   context: CanvasRenderingContext2D,
   state: Card["state"],
@@ -155,7 +155,7 @@ function paintText(
   card: Card,
   left: number,
   top: number,
-  room: number,
+  width: number,
   palette: Palette,
 ): void {
   context.textAlign = "left";
@@ -163,20 +163,20 @@ function paintText(
   context.direction = "ltr";
   context.font = `600 13px ${palette.font}`;
   context.fillStyle = palette.text;
-  context.fillText(cut(context, card.title, room), left, top + 21);
+  context.fillText(truncateText(context, card.title, width), left, top + 21);
   context.font = `11px ${palette.font}`;
   context.fillStyle = palette.faint;
-  context.fillText(cut(context, card.subtitle, room), left, top + 37);
+  context.fillText(truncateText(context, card.subtitle, width), left, top + 37);
 }
 
-/** A text cut to some room; remembered, because measuring is what costs. */
-export function cut(context: CanvasRenderingContext2D, text: string, room: number): string {
-  const key = `${context.font}|${room}|${text}`;
-  let found = cuts.get(key);
+/** Truncate text to a width. Results are cached, because measuring text is slow. */
+export function truncateText(context: CanvasRenderingContext2D, text: string, width: number): string {
+  const key = `${context.font}|${width}|${text}`;
+  let found = truncatedTexts.get(key);
   if (found === undefined) {
-    if (cuts.size > 20_000) cuts.clear();
-    found = fitted(text, room, (part) => context.measureText(part).width);
-    cuts.set(key, found);
+    if (truncatedTexts.size > 20_000) truncatedTexts.clear();
+    found = truncateMiddle(text, width, (part) => context.measureText(part).width);
+    truncatedTexts.set(key, found);
   }
   return found;
 }

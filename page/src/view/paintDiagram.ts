@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIZES } from "../layout/sizes";
-import { type Box, type Emphasis, opacity, READABLE } from "./highlight";
+import { CARD_SIZES } from "../layout/sizes";
+import { type Box, type Highlight, opacity, MIN_READABLE_SCALE } from "./highlight";
 import type { Palette } from "./palette";
 import { paintCard } from "./paintCard";
-import { paintLines } from "./paintEdges";
-import { paintSpots } from "./paintOverview";
-import type { Scene } from "./diagram";
+import { paintEdges } from "./paintEdges";
+import { paintOverview } from "./paintOverview";
+import type { DiagramWithLayout } from "./diagram";
 import type { Size, Viewport } from "./viewport";
 
-const { width: WIDTH, height: HEIGHT } = SIZES;
+const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 
-/** Draw a scene. `ratio` is device pixels per pixel. */
-export function paint(
+/** Draw the visible part of a diagram. `ratio` is the device pixel ratio. */
+export function paintDiagram(
   context: CanvasRenderingContext2D,
-  scene: Scene,
+  diagram: DiagramWithLayout,
   viewport: Viewport,
   size: Size,
   ratio: number,
   palette: Palette,
-  emphasis: Emphasis,
+  highlight: Highlight,
 ): void {
   const { x, y, scale } = viewport;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.fillStyle = palette.ground;
+  context.fillStyle = palette.background;
   context.fillRect(0, 0, size.width, size.height);
   context.setTransform(ratio * scale, 0, 0, ratio * scale, -x * scale * ratio, -y * scale * ratio);
-  const seen = {
+  const visible = {
     left: x - WIDTH,
     top: y - HEIGHT,
     right: x + size.width / scale + WIDTH,
     bottom: y + size.height / scale + HEIGHT,
   };
-  paintLines(context, scene, seen, scale, palette, emphasis);
-  if (scale < READABLE) paintSpots(context, scene, seen, palette, emphasis);
-  else paintCards(context, scene, seen, palette, emphasis);
+  paintEdges(context, diagram, visible, scale, palette, highlight);
+  if (scale < MIN_READABLE_SCALE) paintOverview(context, diagram, visible, palette, highlight);
+  else paintCards(context, diagram, visible, palette, highlight);
 }
 
 function paintCards(
   context: CanvasRenderingContext2D,
-  scene: Scene,
-  seen: Box,
+  diagram: DiagramWithLayout,
+  visible: Box,
   palette: Palette,
-  emphasis: Emphasis,
+  highlight: Highlight,
 ): void {
-  scene.cards.forEach((card, at) => {
-    const [left, top] = [scene.layout.x[at] - WIDTH / 2, scene.layout.y[at] - HEIGHT / 2];
-    if (left > seen.right || left + WIDTH < seen.left || top > seen.bottom || top + HEIGHT < seen.top) return;
-    const onPath = emphasis.traced?.has(at) ?? false;
-    context.globalAlpha = opacity(scene, card.mark, emphasis.traced !== null, onPath);
-    paintCard(context, card, left, top, palette, at === emphasis.selected, at === emphasis.hovered);
+  diagram.cards.forEach((card, at) => {
+    const [left, top] = [diagram.layout.x[at] - WIDTH / 2, diagram.layout.y[at] - HEIGHT / 2];
+    if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
+    const onPath = highlight.traced?.has(at) ?? false;
+    context.globalAlpha = opacity(diagram, card.diffStatus, highlight.traced !== null, onPath);
+    paintCard(context, card, left, top, palette, at === highlight.selected, at === highlight.hovered);
   });
   context.globalAlpha = 1;
 }

@@ -1,101 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIZES } from "../layout/sizes";
-import type { Mark } from "../model/diff";
-import { type Box, type Emphasis, opacity, READABLE } from "./highlight";
+import { CARD_SIZES } from "../layout/sizes";
+import type { DiffStatus } from "../model/diff";
+import { type Box, type Highlight, opacity, MIN_READABLE_SCALE } from "./highlight";
 import type { Palette } from "./palette";
-import { cut } from "./paintCard";
-import { paintMark, REMOVED } from "./paintDiffBadge";
-import type { Line, Scene } from "./diagram";
+import { truncateText } from "./paintCard";
+import { paintDiffBadge, REMOVED_DASH } from "./paintDiffBadge";
+import type { DiagramEdge, DiagramWithLayout } from "./diagram";
 
-const { width: WIDTH } = SIZES;
+const { width: WIDTH } = CARD_SIZES;
 
-/** Draw the lines of a scene, as far as they are seen. */
-export function paintLines(
+/** Draw the visible edges of a diagram. */
+export function paintEdges(
   context: CanvasRenderingContext2D,
-  scene: Scene,
-  seen: Box,
+  diagram: DiagramWithLayout,
+  visible: Box,
   scale: number,
   palette: Palette,
-  { traced, hovered }: Emphasis,
+  { traced, hovered }: Highlight,
 ): void {
   const width = Math.max(1.4, 0.9 / scale);
-  const small = scale < READABLE;
-  if (small) paintAllLines(context, scene, width, palette, traced !== null);
-  const { lines, layout } = scene;
-  lines.forEach(({ from, to, style, label, mark }, at) => {
+  const overview = scale < MIN_READABLE_SCALE;
+  if (overview) paintAllEdges(context, diagram, width, palette, traced !== null);
+  const { edges, layout } = diagram;
+  edges.forEach(({ from, to, style, label, diffStatus }, at) => {
     const onPath = traced !== null && traced.has(from) && traced.has(to);
-    const touched = from === hovered || to === hovered;
-    if (small && !onPath && !touched) return;
-    const points = linePoints(layout.x, layout.y, layout.routes[at], from, to);
-    if (!crosses(points, seen)) return;
+    const atHovered = from === hovered || to === hovered;
+    if (overview && !onPath && !atHovered) return;
+    const points = edgePoints(layout.x, layout.y, layout.routes[at], from, to);
+    if (!intersects(points, visible)) return;
     const upstream = onPath && traced.get(to)! <= 0 && traced.get(from)! < 0;
     const downstream = onPath && traced.get(from)! >= 0;
-    context.globalAlpha = touched ? 1 : opacity(scene, mark, traced !== null, onPath);
-    const path = upstream ? palette.upstream : downstream ? palette.downstream : palette.line;
-    const own = mark ? palette.marks[mark] : style === "masked" ? palette.masked : path;
-    context.strokeStyle = touched ? palette.accent : own;
-    context.lineWidth = onPath || touched || mark ? width * 1.5 : width;
-    context.setLineDash([...dashOf({ style, mark })]);
+    context.globalAlpha = atHovered ? 1 : opacity(diagram, diffStatus, traced !== null, onPath);
+    const pathColor = upstream ? palette.upstream : downstream ? palette.downstream : palette.edge;
+    const color = diffStatus ? palette.diffStatuses[diffStatus] : style === "masked" ? palette.masked : pathColor;
+    context.strokeStyle = atHovered ? palette.accent : color;
+    context.lineWidth = onPath || atHovered || diffStatus ? width * 1.5 : width;
+    context.setLineDash([...edgeDash({ style, diffStatus })]);
     context.stroke(curve(points));
-    if (scale >= READABLE) paintArrow(context, points[points.length - 2], points[points.length - 1]);
+    if (scale >= MIN_READABLE_SCALE) paintArrow(context, points[points.length - 2], points[points.length - 1]);
     if (label !== "" && scale >= 0.55) paintLabel(context, label, points, palette);
-    if (mark && !small) paintMark(context, mark, ...lineMiddle(points), palette);
+    if (diffStatus && !overview) paintDiffBadge(context, diffStatus, ...edgeMiddle(points), palette);
   });
   context.setLineDash([]);
   context.globalAlpha = 1;
 }
 
-const together = new WeakMap<object, ReadonlyMap<Mark | undefined, Path2D>>();
+const pathCache = new WeakMap<object, ReadonlyMap<DiffStatus | undefined, Path2D>>();
 
-/** All lines of a kind as one, made once: thousands of strokes would cost a frame each time. */
-function paintAllLines(
+/** Draw all edges of a status as one cached path. Thousands of single strokes would take longer than a frame. */
+function paintAllEdges(
   context: CanvasRenderingContext2D,
-  scene: Scene,
+  diagram: DiagramWithLayout,
   width: number,
   palette: Palette,
   faded: boolean,
 ): void {
-  // Marks may change while the layout stays.
-  const key = scene.compared ? scene.lines : scene.layout;
-  const paths = together.get(key) ?? pathsByMark(scene);
-  together.set(key, paths);
-  for (const [mark, path] of paths) {
-    context.globalAlpha = opacity(scene, mark, faded, false);
-    context.strokeStyle = mark ? palette.marks[mark] : palette.line;
-    context.lineWidth = mark ? width * 1.5 : width;
-    context.setLineDash(mark === "removed" ? REMOVED.map((dash) => dash * width) : []);
+  // In a comparison, statuses may change while the layout stays.
+  const key = diagram.isDiff ? diagram.edges : diagram.layout;
+  const paths = pathCache.get(key) ?? pathsByStatus(diagram);
+  pathCache.set(key, paths);
+  for (const [diffStatus, path] of paths) {
+    context.globalAlpha = opacity(diagram, diffStatus, faded, false);
+    context.strokeStyle = diffStatus ? palette.diffStatuses[diffStatus] : palette.edge;
+    context.lineWidth = diffStatus ? width * 1.5 : width;
+    context.setLineDash(diffStatus === "removed" ? REMOVED_DASH.map((dash) => dash * width) : []);
     context.stroke(path);
   }
 }
 
-function pathsByMark({ lines, layout }: Scene): Map<Mark | undefined, Path2D> {
-  const paths = new Map<Mark | undefined, Path2D>();
-  lines.forEach(({ from, to, mark }, at) => {
-    const path = paths.get(mark) ?? new Path2D();
-    paths.set(mark, path);
-    addCurve(path, linePoints(layout.x, layout.y, layout.routes[at], from, to));
+function pathsByStatus({ edges, layout }: DiagramWithLayout): Map<DiffStatus | undefined, Path2D> {
+  const paths = new Map<DiffStatus | undefined, Path2D>();
+  edges.forEach(({ from, to, diffStatus }, at) => {
+    const path = paths.get(diffStatus) ?? new Path2D();
+    paths.set(diffStatus, path);
+    addCurve(path, edgePoints(layout.x, layout.y, layout.routes[at], from, to));
   });
   return paths;
 }
 
-/** What a line's dashes say: that it is no more, that it streams, that it only decides. */
-export function dashOf({ style, mark }: Pick<Line, "style" | "mark">): readonly number[] {
-  if (mark === "removed") return REMOVED;
+/** Dash pattern of an edge: removed, streaming, indirect or solid. */
+export function edgeDash({ style, diffStatus }: Pick<DiagramEdge, "style" | "diffStatus">): readonly number[] {
+  if (diffStatus === "removed") return REMOVED_DASH;
   return style === "stream" ? [9, 5] : style === "indirect" ? [2, 5] : [];
 }
 
-/** The middle of a line's last part, where its label and its mark are. */
-export function lineMiddle(points: readonly number[]): [number, number] {
+/** The middle of an edge's last section, where its label and diff badge are drawn. */
+export function edgeMiddle(points: readonly number[]): [number, number] {
   const [x0, y0, x1, y1] = points.slice(-4);
   return [(x0 + x1) / 2, (y0 + y1) / 2];
 }
 
-/** The corners of a line, from the right edge of one card over its bends to the left edge of the other. */
-export function linePoints(x: Float32Array, y: Float32Array, bends: Float32Array, from: number, to: number): number[] {
+/** Points of an edge, from the right side of one card through its bends to the left side of the other. */
+export function edgePoints(x: Float32Array, y: Float32Array, bends: Float32Array, from: number, to: number): number[] {
   return [x[from] + WIDTH / 2, y[from], ...bends, x[to] - WIDTH / 2, y[to]];
 }
 
-/** A smooth line through its corners, level where it meets a card. */
+/** A smooth curve through the points of an edge, horizontal at the cards. */
 function curve(points: readonly number[]): Path2D {
   const path = new Path2D();
   addCurve(path, points);
@@ -111,7 +111,7 @@ function addCurve(path: Path2D, points: readonly number[]): void {
   }
 }
 
-function crosses(points: readonly number[], seen: Box): boolean {
+function intersects(points: readonly number[], visible: Box): boolean {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let at = 0; at < points.length; at += 2) {
     left = Math.min(left, points[at]);
@@ -119,7 +119,7 @@ function crosses(points: readonly number[], seen: Box): boolean {
     top = Math.min(top, points[at + 1]);
     bottom = Math.max(bottom, points[at + 1]);
   }
-  return right >= seen.left && left <= seen.right && bottom >= seen.top && top <= seen.bottom;
+  return right >= visible.left && left <= visible.right && bottom >= visible.top && top <= visible.bottom;
 }
 
 function paintArrow(context: CanvasRenderingContext2D, x: number, y: number): void {
@@ -139,10 +139,10 @@ function paintLabel(
 ): void {
   const [x0, , x1] = points.slice(-4);
   context.font = `11px ${palette.font}`;
-  const text = cut(context, label, Math.max(40, Math.abs(x1 - x0) - 34));
+  const text = truncateText(context, label, Math.max(40, Math.abs(x1 - x0) - 34));
   const width = context.measureText(text).width + 10;
-  const [x, y] = lineMiddle(points);
-  context.fillStyle = palette.ground;
+  const [x, y] = edgeMiddle(points);
+  context.fillStyle = palette.background;
   context.beginPath();
   context.roundRect(x - width / 2, y - 9, width, 18, 9);
   context.fill();

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIZES } from "../layout/sizes";
-import { type Box, type Emphasis, opacity } from "./highlight";
+import { CARD_SIZES } from "../layout/sizes";
+import { type Box, type Highlight, opacity } from "./highlight";
 import type { Palette } from "./palette";
-import type { Card, Scene } from "./diagram";
+import type { Card, DiagramWithLayout } from "./diagram";
 
-const { width: WIDTH, height: HEIGHT } = SIZES;
+const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 
-/** Cards as spots, all of one colour at a time; what is no more is hollow. */
-export function paintSpots(
+/** Draw cards as plain rectangles, one path per color. Removed cards are outlined. */
+export function paintOverview(
   context: CanvasRenderingContext2D,
-  scene: Scene,
-  seen: Box,
+  diagram: DiagramWithLayout,
+  visible: Box,
   palette: Palette,
-  { selected, traced }: Emphasis,
+  { selected, traced }: Highlight,
 ): void {
-  const { cards, layout } = scene;
-  const spots = new Map<string, Spots>();
+  const { cards, layout } = diagram;
+  const groups = new Map<string, ColorGroup>();
   cards.forEach((card, at) => {
     const [left, top] = [layout.x[at] - WIDTH / 2, layout.y[at] - HEIGHT / 2];
-    if (left > seen.right || left + WIDTH < seen.left || top > seen.bottom || top + HEIGHT < seen.top) return;
-    const color = spotColor(card, palette);
-    const alpha = opacity(scene, card.mark, traced !== null, traced?.has(at) ?? false);
-    const hollow = card.mark === "removed";
+    if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
+    const color = overviewColor(card, palette);
+    const alpha = opacity(diagram, card.diffStatus, traced !== null, traced?.has(at) ?? false);
+    const hollow = card.diffStatus === "removed";
     const key = `${color} ${alpha} ${hollow}`;
-    const known = spots.get(key) ?? { path: new Path2D(), color, alpha, hollow };
-    spots.set(key, known);
+    const known = groups.get(key) ?? { path: new Path2D(), color, alpha, hollow };
+    groups.set(key, known);
     known.path.rect(left, top, WIDTH, HEIGHT);
   });
   context.lineWidth = 12;
-  for (const { path, color, alpha, hollow } of spots.values()) {
+  for (const { path, color, alpha, hollow } of groups.values()) {
     context.globalAlpha = alpha;
     context.fillStyle = context.strokeStyle = color;
     if (hollow) context.stroke(path);
@@ -40,15 +40,15 @@ export function paintSpots(
   context.strokeRect(layout.x[selected] - WIDTH / 2, layout.y[selected] - HEIGHT / 2, WIDTH, HEIGHT);
 }
 
-interface Spots {
+interface ColorGroup {
   readonly path: Path2D;
   readonly color: string;
   readonly alpha: number;
   readonly hollow: boolean;
 }
 
-/** The colour by which a card is told from others where it cannot be read: what is wrong, or other, comes first. */
-export function spotColor({ mark, state, engine }: Card, palette: Palette): string {
-  if (mark) return palette.marks[mark];
+/** Color of a card in the overview: its diff status, else a failed or stale state, else its engine. */
+export function overviewColor({ diffStatus, state, engine }: Card, palette: Palette): string {
+  if (diffStatus) return palette.diffStatuses[diffStatus];
   return state === "failed" || state === "stale" ? palette.states[state] : palette.engines[engine];
 }

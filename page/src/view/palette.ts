@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Mark, MARKS } from "../model/diff";
+import { type DiffStatus, DIFF_STATUSES } from "../model/diff";
 import type { Engine } from "../model/engines";
 import type { State } from "../model/graph";
 
-/** The colours that the canvas draws with; styles.css says them once for the canvas and the rest of the page. */
+/** Colors and font of the canvas, from the custom properties in styles.css. */
 export interface Palette {
-  readonly ground: string;
+  readonly background: string;
   readonly card: string;
   readonly group: string;
   readonly border: string;
   readonly text: string;
   readonly faint: string;
-  readonly line: string;
+  readonly edge: string;
   readonly accent: string;
   readonly upstream: string;
   readonly downstream: string;
   readonly masked: string;
-  /** Text on a mark's colour. */
-  readonly onMark: string;
-  readonly marks: Readonly<Record<Mark, string>>;
+  /** Color of the sign on a diff badge. */
+  readonly onDiffStatus: string;
+  readonly diffStatuses: Readonly<Record<DiffStatus, string>>;
   readonly states: Readonly<Record<State, string>>;
   readonly engines: Readonly<Record<Engine, string>>;
   readonly font: string;
@@ -29,26 +29,26 @@ const ENGINES: readonly Engine[] = [
 ];
 const STATES: readonly State[] = ["running", "stale", "failed", "aborted", "completed", "new", "none"];
 
-/** The colours as the styles of the page are now. */
+/** Read the palette of the current theme. */
 export function readPalette(): Palette {
   const style = getComputedStyle(document.documentElement);
   const value = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const each = <Key extends string>(keys: readonly Key[], prefix: string) =>
     Object.fromEntries(keys.map((key) => [key, value(`${prefix}-${key}`)])) as Record<Key, string>;
   return {
-    ground: value("ground"),
+    background: value("background"),
     card: value("card"),
     group: value("group"),
     border: value("border"),
     text: value("text"),
     faint: value("faint"),
-    line: value("line"),
+    edge: value("edge"),
     accent: value("accent"),
     upstream: value("upstream"),
     downstream: value("downstream"),
     masked: value("masked"),
-    onMark: value("on-mark"),
-    marks: Object.fromEntries(MARKS.map((mark) => [mark, value(mark)])) as Record<Mark, string>,
+    onDiffStatus: value("on-diff"),
+    diffStatuses: Object.fromEntries(DIFF_STATUSES.map((status) => [status, value(status)])) as Record<DiffStatus, string>,
     states: each(STATES, "state"),
     engines: each(ENGINES, "engine"),
     font: value("font"),

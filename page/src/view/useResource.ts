@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from "preact/hooks";
-import { readJson } from "../api";
+import { fetchJson } from "../api";
 
 export interface Resource<Value> {
   readonly value: Value | null;
@@ -8,25 +8,26 @@ export interface Resource<Value> {
 }
 
 /**
- * What the service answers to a path; null while it is not there. Read again when `version` changes, and until then
- * the old answer stays; another path begins anew.
+ * Fetch a path of the API. The value is null until the response arrives.
+ *
+ * A new `version` fetches again and keeps the old value meanwhile; a new path discards it.
  */
 export function useResource<Value>(path: string | null, version: unknown): Resource<Value> {
-  const [found, setFound] = useState<Resource<Value> & { readonly path: string | null }>({
+  const [resource, setResource] = useState<Resource<Value> & { readonly path: string | null }>({
     path,
     value: null,
     error: null,
   });
   useEffect(() => {
     if (path === null) return;
-    let wanted = true;
-    readJson(path).then(
-      (value) => wanted && setFound({ path, value: value as Value, error: null }),
-      (error: Error) => wanted && setFound({ path, value: null, error: error.message }),
+    let current = true;
+    fetchJson(path).then(
+      (value) => current && setResource({ path, value: value as Value, error: null }),
+      (error: Error) => current && setResource({ path, value: null, error: error.message }),
     );
     return () => {
-      wanted = false;
+      current = false;
     };
   }, [path, version]);
-  return found.path === path ? found : { value: null, error: null };
+  return resource.path === path ? resource : { value: null, error: null };
 }

@@ -1,49 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Engine } from "./graphWorker";
-import { ReadError } from "./errors";
+import { RequestError } from "../api";
+import type { GraphWorker } from "./graphWorker";
 
-type Methods = Pick<Engine, "load" | "nodes" | "changesOf" | "search" | "readColumns" | "columnPath" | "layOut">;
+type Methods = Pick<
+  GraphWorker,
+  "load" | "nodes" | "changesOf" | "search" | "loadColumns" | "columnPath" | "layoutGraph"
+>;
 
-export interface Question {
+export interface WorkerRequest {
   readonly id: number;
   readonly method: keyof Methods;
   readonly parameters: readonly unknown[];
 }
 
-export type Answer =
+export type WorkerResponse =
   | { readonly id: number; readonly result: unknown; readonly error?: never }
   | { readonly id: number; readonly error: string; readonly status: number };
 
-/** The engine in its worker: the same methods, answered later. */
-export class EngineClient {
+/** Calls the methods of a GraphWorker that runs in a web worker. */
+export class GraphWorkerClient {
   private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  private readonly waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
-  private asked = 0;
+  private readonly pending = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  private lastId = 0;
 
   constructor() {
-    this.worker.onmessage = ({ data }: MessageEvent<Answer>) => this.settle(data);
+    this.worker.onmessage = ({ data }: MessageEvent<WorkerResponse>) => this.settle(data);
     this.worker.onerror = () => {
-      for (const id of this.waiting.keys()) {
-        this.settle({ id, error: "the page's worker did not start; reload the page", status: -1 });
+      for (const id of this.pending.keys()) {
+        this.settle({ id, error: "the page's web worker failed to start; reload the page", status: -1 });
       }
     };
   }
 
-  ask<Method extends keyof Methods>(
+  call<Method extends keyof Methods>(
     method: Method,
     ...parameters: Parameters<Methods[Method]>
   ): Promise<Awaited<ReturnType<Methods[Method]>>> {
-    const id = ++this.asked;
+    const id = ++this.lastId;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      this.worker.postMessage({ id, method, parameters } satisfies Question);
+      this.pending.set(id, { resolve, reject });
+      this.worker.postMessage({ id, method, parameters } satisfies WorkerRequest);
     });
   }
 
-  private settle(answer: Answer): void {
-    const asker = this.waiting.get(answer.id);
-    this.waiting.delete(answer.id);
-    if (answer.error !== undefined) asker?.reject(new ReadError(answer.error, answer.status));
-    else asker?.resolve(answer.result as never);
+  private settle(response: WorkerResponse): void {
+    const call = this.pending.get(response.id);
+    this.pending.delete(response.id);
+    if (response.error !== undefined) call?.reject(new RequestError(response.error, response.status));
+    else call?.resolve(response.result as never);
   }
 }

@@ -1,126 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Digraph } from "../layout/digraph";
-import { type Layout, layOut, type Sizes } from "../layout/layout";
-import { type ColumnIndex, columnIndex, type ColumnPath, columnPath } from "../model/columnPath";
-import { type Column, type GraphExport, NO_SUMMARIES, type Summaries } from "../model/apiTypes";
-import { type Change, changesOf, compared, type DifferenceAnswer, type Marks } from "../model/diff";
-import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, withoutIdleJobs } from "../model/graph";
-import { type Hit, search, type SearchIndex, searchIndex } from "../model/search";
+import { type Layout, layoutGraph, type LayoutSizes } from "../layout/layout";
+import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
+import { type ColumnRef, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
+import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
+import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
+import { type SearchHit, search, type SearchIndex, searchIndex } from "../model/search";
 
-/** A graph that was read: its edges, and how many nodes there are to be fetched. */
-export interface Loaded {
-  /** Tells it from those that were read before and after. */
+/** A loaded graph: its edges, and the number of nodes, which are fetched with `nodes`. */
+export interface LoadedGraph {
+  /** Identifies the graph. Each load has a new generation. */
   readonly generation: number;
   readonly count: number;
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** What became of nodes and edges since an earlier moment; null where none was named. */
-  readonly marks: Marks | null;
+  /** Diff status of nodes and edges; null without a comparison. */
+  readonly statuses: DiffStatuses | null;
 }
 
-
-/** What a search found. `partial`: columns were not looked through, because they are still being read. */
-export interface Found {
-  readonly hits: readonly Hit[];
+/** Result of a search. `partial`: columns were not searched, because they have not been loaded. */
+export interface SearchResult {
+  readonly hits: readonly SearchHit[];
   readonly partial: boolean;
 }
 
 /**
- * Whatever takes long, away from the thread that draws: reading and indexing the graph, layout, search, paths.
+ * Loads and indexes the graph, searches it, and computes layouts and column paths, off the main thread.
  *
- * The first picture needs only summaries; the export, which has all columns, is ten times as large and is read when
- * somebody asks for columns.
+ * The graph view needs only the summaries. The export with all columns is ten times as large and is loaded on demand.
  */
-export class Engine {
-  private summaries: Summaries = NO_SUMMARIES;
+export class GraphWorker {
+  private summaries: Summaries = EMPTY_SUMMARIES;
   private graph: Graph = EMPTY_GRAPH;
-  private difference: DifferenceAnswer | null = null;
+  private diff: DiffResponse | null = null;
   private generation = 0;
-  private reading: Promise<GraphExport> | null = null;
-  private read: GraphExport | null = null;
-  private columns: ColumnIndex | null = null;
-  private names: SearchIndex | null = null;
+  private pendingExport: Promise<GraphExport> | null = null;
+  private exported: GraphExport | null = null;
+  private columnIndex: ColumnIndex | null = null;
+  private searchIndex: SearchIndex | null = null;
 
   constructor(private readonly fetchJson: (path: string) => Promise<unknown>) {}
 
   /**
-   * Read the graph as it is, or as it was at a time (RFC 3339), without jobs that move no data; with `since`, an earlier
-   * time, what was removed since then is in it too, and everything that is other than it was is marked.
+   * Load the current graph, or the graph at a time (RFC 3339), without jobs that have no inputs and outputs. With
+   * `since`, an earlier time, the graph includes removed nodes and edges, and the status of each change.
    *
-   * Null where another graph was asked for meanwhile: the last question wins, not the slowest answer.
+   * Returns null if another load was started meanwhile: the last request wins, not the slowest response.
    */
-  async load(asOf: string | null, since: string | null = null): Promise<Loaded | null> {
+  async load(asOf: string | null, since: string | null = null): Promise<LoadedGraph | null> {
     const generation = ++this.generation;
-    const difference = since === null ? null : await this.readDifference(since, asOf);
+    const diff = since === null ? null : await this.fetchDiff(since, asOf);
     const path = asOf === null ? "/api/v1/summaries" : `/api/v1/graph?asOf=${encodeURIComponent(asOf)}`;
-    const answer = await this.fetchJson(path);
+    const response = await this.fetchJson(path);
     if (generation !== this.generation) return null;
-    const past = asOf === null ? null : (answer as GraphExport);
-    this.summaries = past === null ? (answer as Summaries) : summariesOf(past);
-    this.forget(past);
-    const graph = withoutIdleJobs(graphOf(this.summaries));
-    const { graph: shown, marks } = difference === null ? { graph, marks: null } : compared(graph, difference);
-    this.difference = difference;
+    const past = asOf === null ? null : (response as GraphExport);
+    this.summaries = past === null ? (response as Summaries) : summariesOf(past);
+    this.resetIndexes(past);
+    const graph = removeIdleJobs(graphOf(this.summaries));
+    const { graph: shown, statuses } = diff === null ? { graph, statuses: null } : applyDiff(graph, diff);
+    this.diff = diff;
     this.graph = shown;
     const { nodes, from, to } = shown;
-    return { generation, count: nodes.length, from, to, marks };
+    return { generation, count: nodes.length, from, to, statuses };
   }
 
-  /** The changes that a node has part in, of the difference that was read. */
-  changesOf(id: string): readonly Change[] {
-    return this.difference === null ? [] : changesOf(this.difference, id);
+  /** The changes of the loaded diff that affect a node. */
+  changesOf(id: string): readonly DiffChange[] {
+    return this.diff === null ? [] : changesOf(this.diff, id);
   }
 
-  /** Some nodes of the graph that was read, in slices that no thread is long busy with; null if it is another now. */
+  /** A slice of the nodes, small enough not to block a thread; null if `generation` is not the loaded graph. */
   nodes(generation: number, start: number, count: number): readonly GraphNode[] | null {
     return generation === this.generation ? this.graph.nodes.slice(start, start + count) : null;
   }
 
-  search(text: string, limit: number): Found {
-    this.names ??= searchIndex(this.graph, this.read, this.summaries);
-    return { hits: search(this.names, text, limit), partial: this.read === null };
+  search(text: string, limit: number): SearchResult {
+    this.searchIndex ??= searchIndex(this.graph, this.exported, this.summaries);
+    return { hits: search(this.searchIndex, text, limit), partial: this.exported === null };
   }
 
-  /** Make sure that columns are known, for a search through them. */
-  async readColumns(): Promise<void> {
-    await this.export();
+  /** Load the export, so that a search includes columns. */
+  async loadColumns(): Promise<void> {
+    await this.loadExport();
   }
 
-  async columnPath(start: Column): Promise<ColumnPath> {
-    const found = await this.export();
-    this.columns ??= columnIndex(found);
-    return columnPath(this.columns, start);
+  async columnPath(start: ColumnRef): Promise<ColumnPath> {
+    const found = await this.loadExport();
+    this.columnIndex ??= buildColumnIndex(found);
+    return columnPath(this.columnIndex, start);
   }
 
-  layOut(graph: Digraph, sizes: Sizes): Layout {
-    return layOut(graph, sizes);
+  layoutGraph(graph: Digraph, sizes: LayoutSizes): Layout {
+    return layoutGraph(graph, sizes);
   }
 
-  private async readDifference(since: string, until: string | null): Promise<DifferenceAnswer> {
+  private async fetchDiff(since: string, until: string | null): Promise<DiffResponse> {
     const values = new URLSearchParams({ from: since, ...(until === null ? {} : { to: until }) });
-    return (await this.fetchJson(`/api/v1/diff?${values}`)) as DifferenceAnswer;
+    return (await this.fetchJson(`/api/v1/diff?${values}`)) as DiffResponse;
   }
 
-  private async export(): Promise<GraphExport> {
-    if (this.read !== null) return this.read;
-    const reading = (this.reading ??= this.fetchJson("/api/v1/graph") as Promise<GraphExport>);
+  private async loadExport(): Promise<GraphExport> {
+    if (this.exported !== null) return this.exported;
+    const reading = (this.pendingExport ??= this.fetchJson("/api/v1/graph") as Promise<GraphExport>);
     try {
       const found = await reading;
-      // Another graph may have been loaded meanwhile, which this one is not the export of.
-      if (this.reading === reading) {
-        this.read = found;
-        this.names = null;
+      // Discard the export if another graph was loaded meanwhile.
+      if (this.pendingExport === reading) {
+        this.exported = found;
+        this.searchIndex = null;
       }
       return found;
     } finally {
-      if (this.reading === reading) this.reading = null;
+      if (this.pendingExport === reading) this.pendingExport = null;
     }
   }
 
-  private forget(found: GraphExport | null): void {
-    this.read = found;
-    this.reading = null;
-    this.columns = null;
-    this.names = null;
+  private resetIndexes(found: GraphExport | null): void {
+    this.exported = found;
+    this.pendingExport = null;
+    this.columnIndex = null;
+    this.searchIndex = null;
   }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readJson } from "../api";
-import type { Answer, Question } from "./client";
-import { Engine } from "./graphWorker";
-import { ReadError } from "./errors";
+/** Entry point of the web worker: runs a GraphWorker and answers the requests of its client. */
+import { fetchJson, RequestError } from "../api";
+import type { WorkerRequest, WorkerResponse } from "./client";
+import { GraphWorker } from "./graphWorker";
 
-const engine = new Engine(readJson);
+const graphWorker = new GraphWorker(fetchJson);
 
-async function answer({ id, method, parameters }: Question): Promise<Answer> {
+async function handle({ id, method, parameters }: WorkerRequest): Promise<WorkerResponse> {
   try {
-    const call = engine[method] as (...words: unknown[]) => unknown;
-    return { id, result: await call.apply(engine, [...parameters]) };
+    const call = graphWorker[method] as (...parameters: unknown[]) => unknown;
+    return { id, result: await call.apply(graphWorker, [...parameters]) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { id, error: message, status: error instanceof ReadError ? error.status : -1 };
+    return { id, error: message, status: error instanceof RequestError ? error.status : -1 };
   }
 }
 
-self.onmessage = async (event: MessageEvent<Question>) => self.postMessage(await answer(event.data));
+self.onmessage = async (event: MessageEvent<WorkerRequest>) => self.postMessage(await handle(event.data));
