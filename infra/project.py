@@ -16,6 +16,9 @@ PROJECT = Path(__file__).resolve().parent.parent
 SOURCE_ROOTS = (".", "integrations/common", "integrations/spark", "integrations/flink")
 """Folders of the checkout that hold top-level Python packages; pyproject.toml repeats them for the tools."""
 
+VERSION_FILE = PROJECT / "VERSION"
+"""Version of every package and jar that is built here."""
+
 STATE = PROJECT / ".lab"
 """Everything that a lab writes on this machine, the download cache apart."""
 
@@ -25,6 +28,11 @@ PULUMI_STATE = STATE / ".pulumi"
 ENVIRONMENT_FILE = "lab.env"
 CREDENTIALS_FILE = "credentials.env"
 """In the folder of a stack: where everything is, and the keys to it."""
+
+
+def version() -> str:
+    """Return the version of the repository."""
+    return VERSION_FILE.read_text(encoding="utf-8").strip()
 
 
 def stack_root(stack: str) -> Path:

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from lineage.api import create_app
 from lineage.api.lab import LabError
-from lineage.rules import Rules, RulesError, load_rules
+from lineage.rules import Rules, RulesError, read_rules
 from lineage.settings import Settings, parse_arguments
 from lineage.store import EventLog, StoreUnusable
 
@@ -28,24 +28,13 @@ def main() -> None:
     settings = parse_arguments(sys.argv[1:])
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
-        rules = _rules(settings)
+        rules = read_rules(settings.rules) if settings.rules else Rules()
         listener = _listen(settings)
         app = create_app(settings, rules, EventLog(settings.data, settings.max_store_bytes))
     except (RulesError, LabError, StoreUnusable, OSError) as error:
         print(f"lineage: {error}", file=sys.stderr)
         sys.exit(2)
     _serve(settings, listener, app)
-
-
-def _rules(settings: Settings) -> Rules:
-    if settings.rules is None:
-        return Rules()
-    try:
-        return load_rules(settings.rules.read_text(encoding="utf-8"))
-    except (RulesError, UnicodeDecodeError) as error:
-        raise RulesError(f"rules file {settings.rules}: {error}") from error
-    except OSError as error:
-        raise RulesError(f"cannot read rules file {settings.rules}: {error.strerror}") from error
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -11,7 +11,7 @@ import pytest
 DEADLINE = "LINEAGE_LAB_TEST_DEADLINE"
 """Environment variable: seconds since 1970 after which no heavy test is begun; without it all of them run."""
 
-HEAVY = frozenset({"connect", "flink", "page", "docker"})
+HEAVY = frozenset({"connect", "flink", "page", "packages", "docker"})
 """Folders of tests that go deeper into what unit, stack and smoke tests have looked at."""
 
 WHOLE_SECONDS = {"docker": 25 * 60}

@@ -21,7 +21,7 @@ from infra.errors import Interrupted, LabError
 from infra.toolchain import Artifacts
 from lineage.checks.diff import diff_graphs
 from lineage.checks.node_lookup import Unresolved, resolve
-from lineage.rules import Rules, RulesError, load_rules
+from lineage.rules import Rules, RulesError, read_rules
 
 if TYPE_CHECKING:
     from lineage.checks.events import Specification
@@ -175,9 +175,9 @@ def _rules(path: Path | None) -> Rules:
     if path is None:
         return Rules()
     try:
-        return load_rules(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, RulesError) as error:
-        raise LabError(f"the naming rules in {path} cannot be used: {error}") from error
+        return read_rules(path)
+    except RulesError as error:
+        raise LabError(str(error)) from error
 
 
 def _specification(place: str | None) -> "Specification | None":

@@ -23,7 +23,7 @@ UNIT = "tests/unit"
 UNIT_PROCESSES = 2
 """They share nothing; `tests/unit/conftest.py` says what goes to which."""
 
-LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page", "docker")]
+LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page", "packages", "docker")]
 """Of the Python tests behind the unit tests, in the order in which they run: the heavy ones last."""
 
 

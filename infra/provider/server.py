@@ -21,6 +21,7 @@ from google.protobuf import empty_pb2, struct_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 from infra.errors import LabError
+from infra.project import version
 from infra.provider import PACKAGE
 from infra.provider.protocol import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
 from infra.provider.protocol import provider_pb2 as pb
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from infra.provider.inputs import Inputs
     from infra.provider.kind import Call, Kind
 
-VERSION = "0.1.0"
 Context: TypeAlias = grpc.ServicerContext
 T = TypeVar("T")
 
@@ -109,10 +109,10 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             self._abort(grpc.StatusCode.UNKNOWN, f"the system refused: {error}", context)
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: Context) -> plugin_pb2.PluginInfo:
-        return plugin_pb2.PluginInfo(version=VERSION)
+        return plugin_pb2.PluginInfo(version=version())
 
     def GetSchema(self, request: pb.GetSchemaRequest, context: Context) -> pb.GetSchemaResponse:
-        return pb.GetSchemaResponse(schema=f'{{"name":"{PACKAGE}","version":"{VERSION}"}}')
+        return pb.GetSchemaResponse(schema=f'{{"name":"{PACKAGE}","version":"{version()}"}}')
 
     def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         return pb.CheckResponse(inputs=request.news)

@@ -207,9 +207,6 @@ FLINK = DistributionComponent(
     },
 )
 
-OWN_VERSION = "0.1.0"
-"""Of everything in the reactor, as its `pom.xml` has it; jars are called after it."""
-
 ICEBERG_REST_CATALOG = ProjectComponent(name="iceberg-rest-catalog")
 REGISTRY_CONVERTER = ProjectComponent(name="registry-converter")
 S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")

@@ -3,6 +3,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 from lineage.events.ids import DatasetId
@@ -13,6 +14,20 @@ VERSION = 1
 
 class RulesError(ValueError):
     """The rules file cannot be used; the message names the key and what it should hold."""
+
+
+def read_rules(path: Path) -> Rules:
+    """Read the rules file.
+
+    Raises:
+        RulesError: the file cannot be read, or holds no valid rules; the message names the file.
+    """
+    try:
+        return load_rules(path.read_text(encoding="utf-8"))
+    except (RulesError, UnicodeDecodeError) as error:
+        raise RulesError(f"rules file {path}: {error}") from error
+    except OSError as error:
+        raise RulesError(f"cannot read rules file {path}: {error.strerror}") from error
 
 
 def load_rules(text: str) -> Rules:

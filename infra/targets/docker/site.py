@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from infra.model import Address, ClassData, Endpoint, Listener
+from infra.project import version
 from infra.targets.docker.names import FILES, PROGRAMS, SCRATCH, VOLUMES, host
 from infra.targets.launch_script import class_data
-from infra.toolchain.pins import OWN_VERSION
 
 EVERYWHERE = "0.0.0.0"
 LOOPBACK = "127.0.0.1"
@@ -132,7 +132,7 @@ class DockerSite:
         return f"{PROJECT_FOLDER}/{path}"
 
     def own_jar(self, component: str) -> str:
-        return f"{self.programs.component(component)}/lib/{component}-{OWN_VERSION}.jar"
+        return f"{self.programs.component(component)}/lib/{component}-{version()}.jar"
 
     def java(self) -> str:
         return str(self.programs.java())

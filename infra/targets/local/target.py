@@ -13,7 +13,7 @@ from typing import Literal
 from infra.catalog import ENDPOINTS
 from infra.errors import LabError
 from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, PublicImage, Service, Task
-from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, refuse_odd_path, stack_root
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, refuse_odd_path, stack_root, version
 from infra.provider.inputs import CredentialsInputs, ProbeInputs, ProcessInputs, SupervisorInputs
 from infra.services.flink import jobs as flink_jobs
 from infra.services.marquez.user_jar import check_user_jars
@@ -30,7 +30,6 @@ from infra.targets.launch_script import Launcher, Programs, class_data
 from infra.targets.revision import LENGTH as REVISION_LENGTH
 from infra.targets.revision import revision
 from infra.toolchain import Artifacts
-from infra.toolchain.pins import OWN_VERSION
 
 LOOPBACK = "127.0.0.1"
 INSIDE = "INSIDE"
@@ -99,7 +98,7 @@ class LocalSite:
         return str(PROJECT / path)
 
     def own_jar(self, component: str) -> str:
-        return str(self.programs.component(component) / "lib" / f"{component}-{OWN_VERSION}.jar")
+        return str(self.programs.component(component) / "lib" / f"{component}-{version()}.jar")
 
     def java(self) -> str:
         return str(self.programs.java())

@@ -6,7 +6,6 @@ import io
 import tarfile
 import zipfile
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -83,11 +82,6 @@ def test_of_flink_what_is_locked_is_what_is_asked_for() -> None:
     assert f"{(venvs.REQUIREMENTS / 'flink.in').read_text().split()[-1]} \\" in text
     version = text.split("==")[1].split()[0]
     assert f"deps/lib/flink-table-planner-loader-{version}.jar" in pins.FLINK.kept
-
-
-def test_what_is_built_here_is_called_as_the_reactor_says() -> None:
-    pom = ElementTree.parse(Path(__file__).parents[3] / "components" / "pom.xml")
-    assert pom.findtext("{http://maven.apache.org/POM/4.0.0}version") == pins.OWN_VERSION
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def test_check_under_rules(tmp_path):
     assert lab("check", file, "--rules", rules) == (
         2,
         "",
-        f"error: the naming rules in {rules} cannot be used: version: is missing\n",
+        f"error: rules file {rules}: version: is missing\n",
     )
 
 
