@@ -37,7 +37,7 @@ def test_a_run_outlives_the_worker_and_ends_with_the_connector(alone, cluster, b
     with running(service, alone) as worker:
         told = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
         assert names(told, "outputs") == {name}
-        assert "A standalone worker" in worker.said()
+        assert "Standalone worker" in worker.said()
         cluster.rest.pause(name)
         cluster.await_told(name, "1 START", "1 OTHER PAUSED")
         cluster.rest.resume(name)

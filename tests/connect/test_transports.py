@@ -81,7 +81,7 @@ def test_who_is_not_let_in_or_does_not_trust_the_service_says_so_and_the_records
         trusting = tls_options(service.url, trusted.truststore) | {"interval.ms": 1000}
         cluster.create(stranger, with_lineage(source(name), **trusting))
         cluster.create(doubter, with_lineage(source(name), **{"transport.url": service.url}))
-        until(lambda: "was answered 401" in shared_worker.said(), "the refusal in the log")
+        until(lambda: "returned status 401" in shared_worker.said(), "the refusal in the log")
         until(lambda: "SSLHandshakeException" in shared_worker.said(), "the doubt in the log")
         before = len(cluster.values(name))
         until(lambda: len(cluster.values(name)) > before + 10, "more records")

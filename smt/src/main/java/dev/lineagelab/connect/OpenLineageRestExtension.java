@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect;
 
-import dev.lineagelab.connect.agent.Plugin;
+import dev.lineagelab.connect.agent.PluginRuntime;
 import dev.lineagelab.connect.events.Producer;
 import java.util.Map;
 import org.apache.kafka.connect.rest.ConnectRestExtension;
@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the state of all connectors of the worker's group. It adds nothing to the REST API: an
- * extension is what Connect shows that state to.
+ * Tracks the state of all connectors of the worker's group. It adds no resource to the REST API: a
+ * REST extension is the plugin type that Connect gives access to the cluster state.
  */
 public class OpenLineageRestExtension implements ConnectRestExtension {
   private static final Logger LOG = LoggerFactory.getLogger(OpenLineageRestExtension.class);
@@ -29,23 +29,23 @@ public class OpenLineageRestExtension implements ConnectRestExtension {
     properties = worker;
   }
 
-  /** A mistake in the options costs the lineage, never the worker. */
+  /** Start lineage; a failure, such as an invalid option, never fails the worker. */
   @Override
   public void register(final ConnectRestExtensionContext context) {
     try {
-      registration = Plugin.extensionRegistered(properties, context.clusterState());
+      registration = PluginRuntime.startExtension(properties, context.clusterState());
     } catch (final Throwable e) {
-      LOG.error("No lineage by the REST extension; the worker is not affected", e);
+      LOG.error("Cannot start lineage by the REST extension; the worker is not affected", e);
     }
   }
 
-  /** Called first when a worker stops, while its tasks still run. */
+  /** Stop lineage. Called first when a worker stops, while its tasks still run. */
   @Override
   public void close() {
     try {
       registration.close();
     } catch (final Exception e) {
-      LOG.error("The last lineage events may be lost", e);
+      LOG.error("Cannot close the lineage agent; its last events may be lost", e);
     }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect;
 
-import dev.lineagelab.connect.agent.Plugin;
+import dev.lineagelab.connect.agent.PluginRuntime;
 import dev.lineagelab.connect.events.Producer;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.observe.TaskObserver;
 import dev.lineagelab.connect.settings.OptionDefinitions;
+import dev.lineagelab.connect.tasks.TaskObserver;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
@@ -16,18 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes note of the topics and schemas of the records that pass through, and hands each record on
- * as it is. It looks at keys and values together, so there is one for both.
+ * Observes topics and schemas of the records that pass through and returns each record unchanged.
+ * Covers keys and values, so there are no Key and Value variants.
  *
- * <p>Nothing that goes wrong in it reaches the task: without lineage records flow as well.
+ * <p>Failures are logged and never reach the task.
  */
 public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transformation<R> {
   private static final Logger LOG = LoggerFactory.getLogger(OpenLineageTransform.class);
 
-  /** Whether sink records tell their topic from before all transforms (Kafka 3.6 and later). */
+  /** Whether sink records have the topic from before all transforms (Kafka 3.6 and later). */
   private static final boolean HAS_ORIGINAL_TOPIC = hasOriginalTopic();
 
-  private final RecentKinds known = new RecentKinds();
+  private final RecentSchemas recent = new RecentSchemas();
   private TaskObserver observer;
 
   private static boolean hasOriginalTopic() {
@@ -43,7 +43,9 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
     return Producer.VERSION;
   }
 
-  /** Connect makes instances only to ask for this, and drops them: they must do nothing else. */
+  /**
+   * Option definitions. Connect creates instances for this call alone: constructors start nothing.
+   */
   @Override
   public ConfigDef config() {
     return OptionDefinitions.all();
@@ -52,10 +54,10 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
   @Override
   public void configure(final Map<String, ?> options) {
     try {
-      observer = Plugin.transformConfigured(options);
+      observer = PluginRuntime.registerTransform(options);
     } catch (final Throwable e) {
       observer = null;
-      LOG.error("No lineage of this task; its records are not affected", e);
+      LOG.error("Cannot start lineage of this task; its records are not affected", e);
     }
   }
 
@@ -63,8 +65,8 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
   public R apply(final R record) {
     if (observer != null && record != null) {
       final String topic = topicOf(record);
-      if (!known.contains(topic, record.keySchema(), record.valueSchema())) {
-        notice(record, topic);
+      if (!recent.contains(topic, record.keySchema(), record.valueSchema())) {
+        observe(record, topic);
       }
     }
     return record;
@@ -76,18 +78,18 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
         : record.topic();
   }
 
-  private void notice(final R record, final String topic) {
+  private void observe(final R record, final String topic) {
     try {
       final ConnectorType type =
           record instanceof SinkRecord ? ConnectorType.SINK : ConnectorType.SOURCE;
       final Schema key = record.keySchema();
       final Schema value = record.valueSchema();
-      if (topic != null && observer.notice(topic, key, value, type)) {
-        known.add(topic, key, value);
+      if (topic != null && observer.observe(topic, key, value, type)) {
+        recent.add(topic, key, value);
       }
     } catch (final Throwable e) {
       observer = null;
-      LOG.error("No more lineage of this task; its records are not affected", e);
+      LOG.error("Stopping lineage of this task after a failure; its records are not affected", e);
     }
   }
 
@@ -99,9 +101,9 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
       return;
     }
     try {
-      Plugin.transformClosed(closed);
+      PluginRuntime.unregisterTransform(closed);
     } catch (final Throwable e) {
-      LOG.error("The last counts of a task are not told; its records are not affected", e);
+      LOG.error("Cannot close lineage of this task; its last record counts are lost", e);
     }
   }
 }

@@ -23,25 +23,25 @@ class AllocationTest {
   private final String threadName = Thread.currentThread().getName();
 
   @BeforeEach
-  void workForATask() {
+  void nameThreadAsTask() {
     Thread.currentThread().setName("task-thread-orders-0");
   }
 
   @AfterEach
-  void workForNobody() {
+  void restoreThreadName() {
     Thread.currentThread().setName(threadName);
   }
 
-  /** More topics than the transform itself remembers: the rest is known to the task's observer. */
+  /** 16 topics exceed the cache of the transform, so that the task's observer is called as well. */
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 16})
-  void recordsOfKnownKindsCostNoMemory(final int topics) {
-    final List<SinkRecord> kinds =
+  void recordsWithKnownSchemasAllocateNothing(final int topics) {
+    final List<SinkRecord> records =
         IntStream.range(0, topics).mapToObj(AllocationTest::record).toList();
     try (OpenLineageTransform<SinkRecord> transform = new OpenLineageTransform<>()) {
       transform.configure(Map.of("transport.type", "none"));
-      allocated(transform, kinds);
-      assertThat(allocated(transform, kinds)).isZero();
+      allocated(transform, records);
+      assertThat(allocated(transform, records)).isZero();
     }
   }
 
@@ -51,10 +51,10 @@ class AllocationTest {
   }
 
   private long allocated(
-      final OpenLineageTransform<SinkRecord> transform, final List<SinkRecord> kinds) {
+      final OpenLineageTransform<SinkRecord> transform, final List<SinkRecord> records) {
     final long before = threads.getCurrentThreadAllocatedBytes();
     for (int number = 0; number < RECORDS; number++) {
-      transform.apply(kinds.get(number % kinds.size()));
+      transform.apply(records.get(number % records.size()));
     }
     return threads.getCurrentThreadAllocatedBytes() - before;
   }

@@ -33,7 +33,7 @@ class OpenLineageTransformTest {
 
   @ParameterizedTest
   @MethodSource("records")
-  void handsOnTheVerySameRecord(final SinkRecord record) {
+  void returnsTheSameRecord(final SinkRecord record) {
     try (OpenLineageTransform<SinkRecord> transform = new OpenLineageTransform<>()) {
       transform.configure(Map.of("type", "x"));
       assertThat(transform.apply(record)).isSameAs(record);
@@ -42,7 +42,7 @@ class OpenLineageTransformTest {
   }
 
   @Test
-  void handsOnNothingToo() {
+  void returnsNullForNull() {
     try (OpenLineageTransform<SourceRecord> transform = new OpenLineageTransform<>()) {
       transform.configure(Map.of());
       assertThat(transform.apply(null)).isNull();
@@ -50,7 +50,7 @@ class OpenLineageTransformTest {
   }
 
   @Test
-  void worksWithoutBeingConfiguredAndAfterItsEnd() {
+  void passesRecordsOnBeforeConfigureAndAfterClose() {
     final OpenLineageTransform<SinkRecord> transform = new OpenLineageTransform<>();
     final SinkRecord record = records().get(0);
     assertThat(transform.apply(record)).isSameAs(record);
@@ -60,8 +60,8 @@ class OpenLineageTransformTest {
   }
 
   @ParameterizedTest
-  @MethodSource("mistakes")
-  void noMistakeInItsOptionsReachesTheTask(final Map<String, ?> options) {
+  @MethodSource("invalidOptions")
+  void passesRecordsOnWithInvalidOptions(final Map<String, ?> options) {
     final OpenLineageTransform<SinkRecord> transform = new OpenLineageTransform<>();
     assertThatCode(() -> transform.configure(options)).doesNotThrowAnyException();
     final SinkRecord record = records().get(1);
@@ -69,7 +69,7 @@ class OpenLineageTransformTest {
     transform.close();
   }
 
-  static List<Map<String, ?>> mistakes() {
+  static List<Map<String, ?>> invalidOptions() {
     return List.of(
         Map.of("interval.ms", "soon"),
         Map.of("transport.type", "http"),
@@ -77,7 +77,7 @@ class OpenLineageTransformTest {
   }
 
   @Test
-  void isFoundByTheServiceLoader() {
+  void isRegisteredWithTheServiceLoader() {
     assertThat(ServiceLoader.load(Transformation.class))
         .anyMatch(transform -> transform instanceof OpenLineageTransform<?>);
     assertThat(ServiceLoader.load(ConnectRestExtension.class))
@@ -85,7 +85,7 @@ class OpenLineageTransformTest {
   }
 
   @Test
-  void showsItsOptionsAndHowTheyAreChecked() {
+  void validatesItsOptions() {
     try (OpenLineageTransform<SinkRecord> transform = new OpenLineageTransform<>()) {
       assertThat(transform.config().validate(Map.of("interval.ms", "3")))
           .filteredOn(value -> !value.errorMessages().isEmpty())

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.model.LineageExtractor;
-import dev.lineagelab.connect.observe.Cluster;
-import dev.lineagelab.connect.observe.CountBook;
-import dev.lineagelab.connect.observe.Observations;
+import dev.lineagelab.connect.cluster.ConnectCluster;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import java.time.Duration;
@@ -13,124 +10,118 @@ import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs a {@link LineageAgent}. Whatever goes wrong in it is logged, once, and ends nothing. */
+/** Daemon thread of a {@link LineageAgent}. Logs failures once and keeps polling. */
 final class AgentThread {
   private static final Logger LOG = LoggerFactory.getLogger(AgentThread.class);
 
-  private static final long RETRY_MS = 3000;
+  private static final long KAFKA_RETRY_MS = 3000;
 
-  /** For what follows the last event: the queue's thread ends, the state is written. */
+  /** Time for what follows the last event: stopping the sender thread, writing the state. */
   private static final Duration CLOSE_MARGIN = Duration.ofMillis(450);
 
-  private final Duration delay;
-  private final PluginSettings pace;
-  private final Observations observations;
-  private final CountBook counts;
-  private final Supplier<Cluster> cluster;
-  private final ConnectorSettings settings;
-  private final LineageExtractor describer;
-  private final String id;
+  private final PluginSettings settings;
+  private final String pluginId;
+  private final Supplier<ConnectCluster> clusters;
+  private final AgentContext context;
   private final Thread thread;
+  private Duration startDelay = Duration.ZERO;
   private LineageAgent agent;
-  private Cluster opened;
+  private ConnectCluster cluster;
   private boolean isClosed;
   private String lastProblem = "";
 
   /**
-   * Does nothing yet.
+   * Create the thread without starting it.
    *
-   * @param delay before the first look
-   * @param pace how often to look, and where runs are kept
-   * @param cluster opened by the thread: it may have to wait for Kafka
-   * @param id names this plugin among those of all workers
+   * @param settings poll interval, and storage of the shared state
+   * @param pluginId unique among the plugin instances of all workers
+   * @param clusters called on the thread, as it may wait for Kafka
    */
   AgentThread(
-      final Duration delay,
-      final PluginSettings pace,
-      final Observations observations,
-      final CountBook counts,
-      final Supplier<Cluster> cluster,
-      final ConnectorSettings settings,
-      final LineageExtractor describer,
-      final String id) {
-    this.delay = delay;
-    this.pace = pace;
-    this.observations = observations;
-    this.counts = counts;
-    this.cluster = cluster;
+      final PluginSettings settings,
+      final String pluginId,
+      final Supplier<ConnectCluster> clusters,
+      final AgentContext context) {
     this.settings = settings;
-    this.describer = describer;
-    this.id = id;
+    this.pluginId = pluginId;
+    this.clusters = clusters;
+    this.context = context;
     this.thread = new Thread(this::run, "connect-lineage");
     this.thread.setDaemon(true);
-    // Kafka's clients find their own classes by it; Connect's threads have that of some connector.
+    // Kafka clients load their classes with it; Connect's threads have a connector's class loader.
     this.thread.setContextClassLoader(AgentThread.class.getClassLoader());
   }
 
   void start() {
+    startAfter(Duration.ZERO);
+  }
+
+  /** Start the thread, which waits for {@code delay} before its first poll. */
+  void startAfter(final Duration delay) {
+    startDelay = delay;
     thread.start();
   }
 
   private void run() {
     try {
-      Thread.sleep(delay.toMillis());
+      Thread.sleep(startDelay.toMillis());
       if (open()) {
         while (!isClosed()) {
-          cycle();
-          observations.await(pace.pollInterval().toMillis());
+          poll();
+          context.observations().await(settings.pollInterval().toMillis());
         }
       }
     } catch (final InterruptedException e) {
-      LOG.debug("The lineage thread was interrupted; it ends", e);
+      LOG.debug("Lineage thread interrupted, stopping", e);
     } catch (final RuntimeException | Error e) {
-      LOG.error("Lineage ends on this worker; records are not affected", e);
+      LOG.error("Lineage thread failed; no more lineage from this worker, records unaffected", e);
     } finally {
       closeCluster();
     }
   }
 
   private boolean open() throws InterruptedException {
-    if (isClosed() || !pace.enabled()) {
+    if (isClosed() || !settings.enabled()) {
       return false;
     }
-    final Cluster connectors = cluster.get();
+    final ConnectCluster opened = clusters.get();
     synchronized (this) {
-      opened = connectors;
+      cluster = opened;
     }
-    final SharedState state = openState(connectors.id());
+    final SharedState state = openState(opened.id());
     synchronized (this) {
       if (isClosed) {
         state.close();
         return false;
       }
-      agent = new LineageAgent(connectors, settings, observations, counts, state, describer);
+      agent = new LineageAgent(opened, state, context);
       return true;
     }
   }
 
-  /** Connect itself waits for Kafka as well. */
+  /** Retry until Kafka responds, as Connect itself does. */
   private SharedState openState(final String group) throws InterruptedException {
     while (true) {
       try {
-        return SharedState.open(pace.state(), group, id);
+        return SharedState.open(settings.state(), group, pluginId);
       } catch (final KafkaException e) {
-        LOG.warn("Lineage waits for Kafka: {}", e.toString());
-        Thread.sleep(RETRY_MS);
+        LOG.warn(
+            "Cannot open the lineage state, retrying in {} ms: {}", KAFKA_RETRY_MS, e.toString());
+        Thread.sleep(KAFKA_RETRY_MS);
       }
     }
   }
 
-  private void cycle() {
+  private void poll() {
     try {
-      agent.cycle(System.currentTimeMillis());
+      agent.poll(System.currentTimeMillis());
       lastProblem = "";
-    } catch (final Cluster.UnavailableException e) {
-      LOG.debug("Connect does not tell of its connectors now", e);
+    } catch (final ConnectCluster.UnavailableException e) {
+      LOG.debug("The state of the connectors is not available at present", e);
     } catch (final RuntimeException | StackOverflowError e) {
       if (!lastProblem.equals(e.toString())) {
         lastProblem = e.toString();
-        LOG.error(
-            "A look at the connectors failed; the next one follows. Records are not affected", e);
+        LOG.error("Polling the connectors failed, retrying; records are not affected", e);
       }
     }
   }
@@ -139,41 +130,41 @@ final class AgentThread {
     return isClosed;
   }
 
-  /** Lets what is due out within the limits of the settings. Called by any thread. */
+  /** Send pending events within the shutdown timeout and stop. Thread-safe. */
   void close() {
     final LineageAgent running;
     synchronized (this) {
       isClosed = true;
       running = agent;
     }
-    observations.wake();
+    context.observations().signal();
     if (running == null) {
       thread.interrupt();
     } else {
-      closeInTime(running);
+      closeWithTimeout(running);
     }
   }
 
-  /** Whatever Kafka or the service do, the worker does not wait longer for them. */
-  private void closeInTime(final LineageAgent running) {
+  /** Bound the time that the worker's shutdown waits for Kafka and the lineage service. */
+  private void closeWithTimeout(final LineageAgent running) {
     final Thread closing =
         new Thread(() -> running.close(System.currentTimeMillis()), "connect-lineage-close");
     closing.setDaemon(true);
     closing.start();
     try {
-      closing.join(pace.queue().shutdownTimeout().plus(CLOSE_MARGIN).toMillis());
+      closing.join(settings.queue().shutdownTimeout().plus(CLOSE_MARGIN).toMillis());
     } catch (final InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
   private void closeCluster() {
-    final Cluster connectors;
+    final ConnectCluster opened;
     synchronized (this) {
-      connectors = opened;
+      opened = cluster;
     }
-    if (connectors != null) {
-      connectors.close();
+    if (opened != null) {
+      opened.close();
     }
   }
 }

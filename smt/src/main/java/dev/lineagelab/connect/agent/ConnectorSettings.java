@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
+import dev.lineagelab.connect.cluster.TransformConfig;
 import dev.lineagelab.connect.model.ConnectorDefinition;
-import dev.lineagelab.connect.observe.Observations;
-import dev.lineagelab.connect.observe.TransformConfig;
 import dev.lineagelab.connect.settings.OptionSources;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.settings.WorkerProperties;
+import dev.lineagelab.connect.tasks.TaskObservations;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -14,20 +14,20 @@ import org.apache.kafka.common.config.ConfigException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The settings of each connector: its transform's options over those of the worker. */
+/** Settings of each connector: options of its transform, and the worker's for all others. */
 final class ConnectorSettings {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectorSettings.class);
 
   private final Map<String, String> workerOptions;
   private final WorkerProperties worker;
   private final PluginSettings workerSettings;
-  private final Observations observations;
-  private final Map<Map<String, String>, PluginSettings> known = new HashMap<>();
+  private final TaskObservations observations;
+  private final Map<Map<String, String>, PluginSettings> byOptions = new HashMap<>();
 
   ConnectorSettings(
       final Map<String, String> workerOptions,
       final WorkerProperties worker,
-      final Observations observations) {
+      final TaskObservations observations) {
     this.workerOptions = workerOptions;
     this.worker = worker;
     this.workerSettings = PluginSettings.of(workerOptions, worker);
@@ -38,7 +38,7 @@ final class ConnectorSettings {
     return workerSettings;
   }
 
-  /** What is wrong with a transform's options costs it those options, and no more. */
+  /** Settings of a connector; those of the worker if its transform has invalid options. */
   PluginSettings of(final ConnectorDefinition connector) {
     final Optional<TransformConfig> transform = TransformConfig.of(connector.config());
     if (connector.complete() && transform.isEmpty()) {
@@ -48,15 +48,15 @@ final class ConnectorSettings {
         OptionSources.merged(
             observations.options(connector.name()).orElse(Map.of()),
             transform.map(TransformConfig::options).orElse(Map.of()));
-    return known.computeIfAbsent(own, options -> read(connector.name(), options));
+    return byOptions.computeIfAbsent(own, options -> parse(connector.name(), options));
   }
 
-  private PluginSettings read(final String connector, final Map<String, String> own) {
+  private PluginSettings parse(final String connector, final Map<String, String> own) {
     try {
       return PluginSettings.of(OptionSources.merged(own, workerOptions), worker);
     } catch (final ConfigException e) {
       LOG.error(
-          "The lineage options of connector {} are not used, the worker's are: {}",
+          "Invalid lineage options of connector {}, using those of the worker: {}",
           connector,
           e.getMessage());
       return workerSettings;

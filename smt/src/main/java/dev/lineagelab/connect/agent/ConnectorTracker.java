@@ -1,182 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.events.Counts;
+import dev.lineagelab.connect.cluster.ConnectorSnapshot;
+import dev.lineagelab.connect.events.LineageSnapshot;
 import dev.lineagelab.connect.events.RunEvent;
+import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ConnectorLineage;
-import dev.lineagelab.connect.model.LineageExtractor;
-import dev.lineagelab.connect.observe.ConnectorLook;
-import dev.lineagelab.connect.registry.SchemaVersionEnricher;
-import dev.lineagelab.connect.runs.Condition;
-import dev.lineagelab.connect.runs.Emission;
+import dev.lineagelab.connect.runs.AggregateState;
+import dev.lineagelab.connect.runs.DueEvent;
 import dev.lineagelab.connect.runs.EventType;
 import dev.lineagelab.connect.runs.Fingerprint;
-import dev.lineagelab.connect.runs.Phase;
 import dev.lineagelab.connect.runs.RunIds;
-import dev.lineagelab.connect.runs.RunMachine;
+import dev.lineagelab.connect.runs.RunInput;
+import dev.lineagelab.connect.runs.RunPhase;
 import dev.lineagelab.connect.runs.RunState;
-import dev.lineagelab.connect.runs.Sighting;
-import dev.lineagelab.connect.runs.Steady;
+import dev.lineagelab.connect.runs.RunStateMachine;
+import dev.lineagelab.connect.runs.StateDebouncer;
 import dev.lineagelab.connect.runs.Transition;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
-import java.time.Instant;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** One connector that this worker speaks of. */
+/** Tracks the runs of one connector that this worker leads. */
 final class ConnectorTracker {
   private final String connector;
-  private final String cluster;
+  private final String clusterId;
+  private final LineageCache lineage;
   private final SharedState state;
-  private final Descriptions descriptions;
-  private final ConfigChange change;
-  private final Steady steady = new Steady();
-  private Picture last;
-  private Picture lastTold;
-  private Counts countsTold;
+  private final ConfigChangeTracker configChange;
+  private final StateDebouncer debouncer = new StateDebouncer();
+  private LineageSnapshot last;
+  private LineageSnapshot lastReported;
+  private RecordCounts lastCounts;
 
   /**
-   * The first counts that are seen are where counting begins: what was before, another has told.
+   * Create a tracker.
+   *
+   * @param counts records that earlier events have reported already
    */
   ConnectorTracker(
       final String connector,
-      final String cluster,
-      final LineageExtractor describer,
-      final SchemaVersionEnricher versions,
+      final String clusterId,
+      final LineageCache lineage,
       final SharedState state,
-      final Counts counts) {
+      final RecordCounts counts) {
     this.connector = connector;
-    this.cluster = cluster;
+    this.clusterId = clusterId;
+    this.lineage = lineage;
     this.state = state;
-    this.descriptions = new Descriptions(describer, versions, state);
-    this.change = new ConfigChange(connector, state);
-    this.countsTold = counts;
+    this.configChange = new ConfigChangeTracker(connector, state);
+    this.lastCounts = counts;
   }
 
   /**
-   * Takes a step with a connector that is there.
+   * Process a poll that found the connector; return the events due.
    *
-   * @param recreated whether it was deleted and made again since the last step
+   * @param isRecreated whether it was deleted and created again since the last poll
+   * @param counts records of the connector so far, read only if an event is due
    */
-  List<RunEvent> step(
-      final ConnectorLook look,
+  List<RunEvent> poll(
+      final ConnectorSnapshot connectorSnapshot,
       final PluginSettings settings,
-      final boolean recreated,
-      final Supplier<Counts> counts,
+      final boolean isRecreated,
+      final Supplier<RecordCounts> counts,
       final long now) {
-    change.see(look.view(), recreated, settings, now);
+    configChange.update(connectorSnapshot.definition(), isRecreated, settings.interval(), now);
     final RunState run = state.run(connector);
-    final String config = Fingerprint.ofConfig(look.view().config());
-    final boolean isChanged = change.isPending() || !config.equals(run.config());
-    Picture picture = picture(look, settings);
-    if (isChanged && differs(picture.description(), run) && change.forget()) {
-      picture = picture(look, settings);
+    final String config = Fingerprint.ofConfig(connectorSnapshot.definition().config());
+    final boolean isConfigChanged = configChange.isPending() || !config.equals(run.config());
+    LineageSnapshot snapshot = snapshot(connectorSnapshot, settings);
+    if (isConfigChanged && hasOtherDatasets(snapshot.lineage(), run) && configChange.settle()) {
+      snapshot = snapshot(connectorSnapshot, settings);
     }
-    final Sighting sighting =
-        new Sighting(
-            condition(steady.see(look.status().condition()), run),
-            recreated,
-            Fingerprint.ofDatasets(picture.description()),
-            config,
-            isChanged,
-            picture.isNewsAfter(lastTold),
-            now - run.lastEvent() >= settings.interval().toMillis(),
-            now);
-    return advance(RunMachine.next(run, sighting), picture, counts);
+    final AggregateState observed = connectorSnapshot.status().aggregateState();
+    final RunInput input =
+        RunInput.of(
+                stateOfRun(debouncer.update(observed), run),
+                Fingerprint.ofDatasets(snapshot.lineage()),
+                config,
+                now)
+            .recreated(isRecreated)
+            .configChanged(isConfigChanged)
+            .lineageChanged(snapshot.isChangedSince(lastReported))
+            .heartbeatDue(now - run.lastEvent() >= settings.interval().toMillis());
+    return apply(RunStateMachine.next(run, input), snapshot, counts);
   }
 
-  /** Takes a step with a connector that is not there. Empty until that is believed. */
-  List<RunEvent> stepAbsent(final Supplier<Counts> counts, final long now) {
+  /** Process a poll that did not find the connector. No event is due until that is debounced. */
+  List<RunEvent> pollAbsent(final Supplier<RecordCounts> counts, final long now) {
     final RunState run = state.run(connector);
-    final Condition condition = condition(steady.see(Condition.ABSENT), run);
-    if (last == null || condition != Condition.ABSENT && condition != Condition.RUNNING) {
+    final AggregateState current = stateOfRun(debouncer.update(AggregateState.ABSENT), run);
+    if (last == null || current != AggregateState.ABSENT && current != AggregateState.RUNNING) {
       return List.of();
     }
-    final Picture picture = last.with(descriptions.of(last.view(), last.settings()));
-    return advance(
-        RunMachine.next(run, unchanged(condition, picture, false, now)), picture, counts);
+    final LineageSnapshot snapshot = lastWithCurrentLineage();
+    return apply(RunStateMachine.next(run, unchanged(current, snapshot, now)), snapshot, counts);
   }
 
-  /** A last word before the worker stops; the run goes on wherever the connector will. */
-  List<RunEvent> flush(final Supplier<Counts> counts, final long now) {
+  /** Final event before this worker stops; the run stays open for the next leader. */
+  List<RunEvent> flush(final Supplier<RecordCounts> counts, final long now) {
     final RunState run = state.run(connector);
     if (last == null || !run.phase().isOpen()) {
       return List.of();
     }
-    final Picture picture = last.with(descriptions.of(last.view(), last.settings()));
-    final Transition transition =
-        RunMachine.next(run, unchanged(last.status().condition(), picture, true, now));
-    final boolean isEnd =
-        transition.emissions().stream().anyMatch(emission -> emission.type().isTerminal());
-    return isEnd ? List.of() : advance(transition, picture, counts);
+    final LineageSnapshot snapshot = lastWithCurrentLineage();
+    final RunInput input =
+        unchanged(last.status().aggregateState(), snapshot, now).heartbeatDue(true);
+    final Transition transition = RunStateMachine.next(run, input);
+    final boolean isEnd = transition.events().stream().anyMatch(due -> due.type().isTerminal());
+    return isEnd ? List.of() : apply(transition, snapshot, counts);
   }
 
-  /** Whether the connector is believed to be gone, and all is said of it. */
+  /** Whether the connector was deleted and its run has ended. */
   boolean isDone() {
-    return steady.believed() == Condition.ABSENT && !state.run(connector).phase().isOpen();
+    return debouncer.accepted() == AggregateState.ABSENT && !state.run(connector).phase().isOpen();
   }
 
-  /** Where records were seen, a task has run, however short. */
-  private Condition condition(final Condition believed, final RunState run) {
-    final boolean hasRun = state.newestReport(connector) > run.lastEvent();
-    return run.phase() == Phase.NONE && hasRun ? Condition.RUNNING : believed;
+  /** Observed records show that a task has run, however briefly. */
+  private AggregateState stateOfRun(final AggregateState accepted, final RunState run) {
+    final boolean hasRun = state.latestObservationTime(connector) > run.lastEvent();
+    return run.phase() == RunPhase.NONE && hasRun ? AggregateState.RUNNING : accepted;
   }
 
-  private Sighting unchanged(
-      final Condition condition, final Picture picture, final boolean isDue, final long now) {
-    return new Sighting(
-        condition,
-        false,
-        Fingerprint.ofDatasets(picture.description()),
-        Fingerprint.ofConfig(picture.view().config()),
-        false,
-        false,
-        isDue,
+  private static RunInput unchanged(
+      final AggregateState current, final LineageSnapshot snapshot, final long now) {
+    return RunInput.of(
+        current,
+        Fingerprint.ofDatasets(snapshot.lineage()),
+        Fingerprint.ofConfig(snapshot.connector().config()),
         now);
   }
 
-  private static boolean differs(final ConnectorLineage description, final RunState run) {
-    return run.phase().isOpen() && !Fingerprint.ofDatasets(description).equals(run.datasets());
+  private static boolean hasOtherDatasets(final ConnectorLineage found, final RunState run) {
+    return run.phase().isOpen() && !Fingerprint.ofDatasets(found).equals(run.datasets());
   }
 
-  private Picture picture(final ConnectorLook look, final PluginSettings settings) {
-    final ConnectorLineage description = descriptions.of(look.view(), settings);
-    return new Picture(look.view(), look.status(), description, settings);
+  private LineageSnapshot snapshot(
+      final ConnectorSnapshot snapshot, final PluginSettings settings) {
+    return new LineageSnapshot(
+        snapshot.definition(),
+        snapshot.status(),
+        lineage.get(snapshot.definition(), settings),
+        settings);
   }
 
-  private List<RunEvent> advance(
-      final Transition transition, final Picture picture, final Supplier<Counts> counts) {
-    state.save(connector, transition.state());
-    final Picture before = last == null ? picture : last;
-    last = picture;
-    if (transition.emissions().isEmpty()) {
+  private LineageSnapshot lastWithCurrentLineage() {
+    return last.withLineage(lineage.get(last.connector(), last.settings()));
+  }
+
+  private List<RunEvent> apply(
+      final Transition transition,
+      final LineageSnapshot snapshot,
+      final Supplier<RecordCounts> counts) {
+    state.saveRun(connector, transition.state());
+    final LineageSnapshot previous = last == null ? snapshot : last;
+    last = snapshot;
+    if (transition.events().isEmpty()) {
       return List.of();
     }
-    final Counts now = counts.get();
-    return transition.emissions().stream()
-        .map(emission -> event(emission, emission.isOfPast() ? before : picture, now))
+    final RecordCounts total = counts.get();
+    return transition.events().stream()
+        .map(due -> event(due, due.usesPreviousSnapshot() ? previous : snapshot, total))
         .toList();
   }
 
-  private RunEvent event(final Emission emission, final Picture picture, final Counts counts) {
-    final boolean isStart = emission.type() == EventType.START;
-    final Counts window = isStart ? null : counts.since(countsTold);
+  private RunEvent event(
+      final DueEvent due, final LineageSnapshot snapshot, final RecordCounts total) {
+    final boolean isStart = due.type() == EventType.START;
+    final RecordCounts counts = isStart ? null : total.since(lastCounts);
     if (!isStart) {
-      countsTold = counts;
+      lastCounts = total;
     }
-    lastTold = picture;
-    return new RunEvent(
-        emission.type(),
-        Instant.ofEpochMilli(emission.time()),
-        RunIds.of(cluster, connector, emission.generation()),
-        picture.settings().jobNamespace(),
-        picture.view(),
-        picture.description(),
-        emission.reason(),
-        emission.isPeriodic(),
-        picture.status(),
-        window,
-        picture.settings().interval());
+    lastReported = snapshot;
+    return new RunEvent(due, RunIds.of(clusterId, connector, due.generation()), snapshot, counts);
   }
 }

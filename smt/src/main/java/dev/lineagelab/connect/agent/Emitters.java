@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.emit.Emitter;
-import dev.lineagelab.connect.emit.Transport;
-import dev.lineagelab.connect.emit.Transports;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.settings.TransportSettings;
+import dev.lineagelab.connect.transport.Emitter;
+import dev.lineagelab.connect.transport.Transport;
+import dev.lineagelab.connect.transport.Transports;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,20 +13,20 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One emitter for each place that events go to. */
+/** One emitter per destination. */
 final class Emitters implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Emitters.class);
 
   private final Map<TransportSettings, Emitter> emitters = new HashMap<>();
 
-  /** The emitter that settings ask for. */
+  /** Emitter of the configured destination, created on first use. */
   Emitter of(final PluginSettings settings) {
     return emitters.computeIfAbsent(settings.transport(), transport -> open(settings));
   }
 
   private static Emitter open(final PluginSettings settings) {
     final TransportSettings transport = settings.transport();
-    LOG.info("Lineage events go to {}", transport);
+    LOG.info("Sending lineage events to {}", transport);
     return new Emitter(transport(transport), settings.queue(), transport.toString());
   }
 
@@ -34,12 +34,12 @@ final class Emitters implements AutoCloseable {
     try {
       return Transports.of(settings);
     } catch (final IllegalArgumentException e) {
-      LOG.error("Lineage events cannot go to {}; they are dropped. {}", settings, e.getMessage());
-      return Transports.refusing(e.getMessage());
+      LOG.error("Cannot send lineage events to {}, dropping them: {}", settings, e.getMessage());
+      return Transports.rejecting(e.getMessage());
     }
   }
 
-  /** Lets all send what waits, at the same time: each has its own limit. */
+  /** Close all emitters in parallel, each within its own shutdown timeout. */
   @Override
   public void close() {
     final List<Thread> closing = new ArrayList<>();

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
-import dev.lineagelab.connect.emit.OutgoingEvent;
-import dev.lineagelab.connect.events.Counts;
+import dev.lineagelab.connect.cluster.ConnectCluster;
+import dev.lineagelab.connect.cluster.ConnectorSnapshot;
+import dev.lineagelab.connect.cluster.JmxConnectCluster;
 import dev.lineagelab.connect.events.EventWriter;
 import dev.lineagelab.connect.events.RunEvent;
-import dev.lineagelab.connect.model.LineageExtractor;
-import dev.lineagelab.connect.model.ObservedTopic;
-import dev.lineagelab.connect.observe.Cluster;
-import dev.lineagelab.connect.observe.ConnectMetrics;
-import dev.lineagelab.connect.observe.ConnectorLook;
-import dev.lineagelab.connect.observe.CountBook;
-import dev.lineagelab.connect.observe.Observations;
-import dev.lineagelab.connect.observe.TaskName;
+import dev.lineagelab.connect.metrics.ConnectMetrics;
+import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.registry.SchemaVersionEnricher;
 import dev.lineagelab.connect.settings.PluginSettings;
-import dev.lineagelab.connect.state.Report;
 import dev.lineagelab.connect.state.SharedState;
+import dev.lineagelab.connect.state.TopicObservation;
+import dev.lineagelab.connect.tasks.RecordTotals;
+import dev.lineagelab.connect.tasks.TaskId;
+import dev.lineagelab.connect.tasks.TaskObservation;
+import dev.lineagelab.connect.tasks.TaskObservations;
+import dev.lineagelab.connect.transport.OutgoingEvent;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,141 +25,132 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Follows all connectors of a worker. {@link #cycle} is called by one thread, over and over. */
+/** Tracks all connectors of a cluster. {@link #poll} is called repeatedly by one thread. */
 final class LineageAgent {
   private static final Logger LOG = LoggerFactory.getLogger(LineageAgent.class);
 
-  /** Milliseconds in which a worker that has spoken of a deleted connector says so itself. */
-  private static final long ORPHAN_PATIENCE_MS = 10_000;
+  /** Milliseconds within which the leader of a deleted connector ends the run itself. */
+  private static final long ORPHAN_GRACE_MS = 10_000;
 
-  private final Cluster cluster;
-  private final ConnectorSettings settings;
-  private final Observations observations;
-  private final CountBook counts;
+  private final ConnectCluster cluster;
   private final SharedState state;
-  private final LineageExtractor describer;
-  private final SchemaVersionEnricher versions;
+  private final AgentContext context;
+  private final ConnectorSettings settings;
+  private final TaskObservations observations;
+  private final RecordTotals totals;
+  private final SchemaVersionEnricher enricher;
   private final Emitters emitters = new Emitters();
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
-  private final BriefLives briefLives;
+  private final ShortLivedConnectors shortLived;
   private final Set<String> recreated = new TreeSet<>();
   private final Set<String> failing = new TreeSet<>();
-  private final Object step = new Object();
-  private long countedAt;
+  private final Object lock = new Object();
+  private long countsSavedAt;
   private boolean isClosed;
 
-  LineageAgent(
-      final Cluster cluster,
-      final ConnectorSettings settings,
-      final Observations observations,
-      final CountBook counts,
-      final SharedState state,
-      final LineageExtractor describer) {
+  LineageAgent(final ConnectCluster cluster, final SharedState state, final AgentContext context) {
     this.cluster = cluster;
-    this.settings = settings;
-    this.observations = observations;
-    this.counts = counts;
     this.state = state;
-    this.describer = describer;
-    this.briefLives = new BriefLives(observations, state);
-    this.versions = new SchemaVersionEnricher(settings.ofWorker().registry().requestsPerMinute());
+    this.context = context;
+    this.settings = context.settings();
+    this.observations = context.observations();
+    this.totals = context.totals();
+    this.shortLived = new ShortLivedConnectors(observations, state);
+    this.enricher = new SchemaVersionEnricher(settings.ofWorker().registry().requestsPerMinute());
   }
 
   /**
-   * Looks once and sends what is due. The look may take long, and the worker may stop meanwhile:
-   * only what follows it keeps {@link #close} waiting.
+   * Poll all connectors once and send the events that are due. Reading the snapshots may take long
+   * and does not hold the lock that {@link #close} needs.
    *
-   * @param now in milliseconds
+   * @param now in milliseconds since the epoch
    */
-  void cycle(final long now) throws Cluster.UnavailableException {
-    final Map<String, ConnectorLook> looks = cluster.look();
-    synchronized (step) {
+  void poll(final long now) throws ConnectCluster.UnavailableException {
+    final Map<String, ConnectorSnapshot> snapshots = cluster.snapshots();
+    synchronized (lock) {
       if (isClosed) {
         return;
       }
       state.poll();
-      takeObservations();
-      count(looks.keySet(), now);
-      recreated.addAll(cluster.recreated());
-      looks.forEach((name, look) -> safely(name, () -> follow(name, look, now)));
+      saveObservations();
+      saveCounts(snapshots.keySet(), now);
+      recreated.addAll(cluster.takeRecreated());
+      snapshots.forEach((name, snapshot) -> isolated(name, () -> track(name, snapshot, now)));
       for (final String name : new TreeSet<>(trackers.keySet())) {
-        if (!looks.containsKey(name)) {
-          safely(name, () -> followAbsent(name, now));
+        if (!snapshots.containsKey(name)) {
+          isolated(name, () -> trackAbsent(name, now));
         }
       }
-      tellBriefLives(looks.keySet(), now);
-      endOrphans(looks.keySet(), now);
+      trackShortLived(snapshots.keySet(), now);
+      endOrphans(snapshots.keySet(), now);
     }
   }
 
-  /** What goes wrong with one connector is no matter of the others. */
-  private void safely(final String connector, final Runnable action) {
+  /** Run an action so that its failure does not affect other connectors. */
+  private void isolated(final String connector, final Runnable action) {
     try {
       action.run();
       failing.remove(connector);
     } catch (final RuntimeException | StackOverflowError e) {
       if (failing.add(connector)) {
-        LOG.error("Lineage of connector {} is not told for now; it runs on", connector, e);
+        LOG.error(
+            "Cannot process the lineage of connector {}, retrying; its records are not affected",
+            connector,
+            e);
       }
     }
   }
 
-  private void takeObservations() {
-    for (final Observations.Taken taken : observations.take()) {
-      final var sight = taken.sight();
-      state.save(
-          taken.connector(),
-          new Report(
-              new ObservedTopic(sight.topic(), sight.key(), sight.value(), null),
-              taken.observer().configuredAt()));
-      briefLives.saw(taken.connector(), taken.observer().configuredAt());
+  private void saveObservations() {
+    for (final TaskObservation observation : observations.drain()) {
+      final long since = observation.observer().configuredAt();
+      state.saveObservation(
+          observation.connector(), new TopicObservation(observation.topic(), since));
+      shortLived.add(observation.connector(), since);
     }
   }
 
-  /** Tells the others once per interval what this worker's tasks have carried. */
-  private void count(final Set<String> connectors, final long now) {
-    final boolean isDue = now - countedAt >= settings.ofWorker().interval().toMillis() / 2;
-    if (!isDue) {
+  /** Share this worker's counts of connectors led by other workers, twice per interval. */
+  private void saveCounts(final Set<String> connectors, final long now) {
+    if (now - countsSavedAt < settings.ofWorker().interval().toMillis() / 2) {
       return;
     }
-    countedAt = now;
+    countsSavedAt = now;
     for (final String connector : connectors) {
-      final Counts own = ownCounts(connector);
-      if (!own.equals(Counts.NONE) && !trackers.containsKey(connector)) {
-        state.save(connector, own);
+      final RecordCounts own = ownCounts(connector);
+      if (!own.equals(RecordCounts.NONE) && !trackers.containsKey(connector)) {
+        state.saveCounts(connector, own);
       }
     }
   }
 
-  private Counts ownCounts(final String connector) {
+  private RecordCounts ownCounts(final String connector) {
     ConnectMetrics.counts(connector)
-        .forEach((task, totals) -> counts.see(new TaskName(connector, task), totals));
-    return counts.total(connector);
+        .forEach((task, counts) -> totals.update(new TaskId(connector, task), counts));
+    return totals.total(connector);
   }
 
-  /**
-   * What was told already: nothing of a run that is still to begin, however fast its tasks were.
-   */
-  private Counts countsBefore(final String connector) {
+  /** Counts that events have reported already: all of an open run, none before a run starts. */
+  private RecordCounts reportedCounts(final String connector) {
     final boolean isTakenOver = state.run(connector).phase().isOpen();
-    return isTakenOver ? allCounts(connector) : Counts.NONE;
+    return isTakenOver ? allCounts(connector) : RecordCounts.NONE;
   }
 
-  private Counts allCounts(final String connector) {
-    return ownCounts(connector).plus(state.countsElsewhere(connector));
+  private RecordCounts allCounts(final String connector) {
+    return ownCounts(connector).plus(state.countsOfOtherWorkers(connector));
   }
 
-  private void follow(final String name, final ConnectorLook look, final long now) {
-    final PluginSettings own = settings.of(look.view());
-    final boolean isTold = own.enabled() && (look.hasTransform() || own.untransformed());
-    final boolean isAnew = recreated.remove(name);
-    if (!cluster.speaksFor(name, look.status())) {
+  private void track(final String name, final ConnectorSnapshot snapshot, final long now) {
+    final PluginSettings own = settings.of(snapshot.definition());
+    final boolean isIncluded = own.enabled() && (snapshot.hasTransform() || own.untransformed());
+    final boolean isRecreated = recreated.remove(name);
+    if (!cluster.isLeaderFor(name, snapshot.status())) {
       trackers.remove(name);
       return;
     }
-    if (isTold || trackers.containsKey(name)) {
-      send(tracker(name).step(look, own, isAnew, () -> allCounts(name), now));
+    if (isIncluded || trackers.containsKey(name)) {
+      send(tracker(name).poll(snapshot, own, isRecreated, () -> allCounts(name), now));
     }
   }
 
@@ -167,51 +158,57 @@ final class LineageAgent {
     return trackers.computeIfAbsent(
         name,
         connector -> {
-          // Another worker may have spoken of it until now.
+          // Another worker may have led the connector until now.
           state.catchUp();
           return new ConnectorTracker(
-              connector, cluster.id(), describer, versions, state, countsBefore(connector));
+              connector,
+              cluster.id(),
+              new LineageCache(context.extractor(), enricher, state),
+              state,
+              reportedCounts(connector));
         });
   }
 
-  private void followAbsent(final String name, final long now) {
+  private void trackAbsent(final String name, final long now) {
     final ConnectorTracker tracker = trackers.get(name);
-    send(tracker.stepAbsent(() -> allCounts(name), now));
+    send(tracker.pollAbsent(() -> allCounts(name), now));
     if (tracker.isDone()) {
       trackers.remove(name);
-      counts.forget(name);
-      state.forget(name);
+      totals.remove(name);
+      state.remove(name);
     }
   }
 
-  /** From now on they are followed as connectors that are not there any more, which ends them. */
-  private void tellBriefLives(final Set<String> present, final long now) {
+  /** Start runs of connectors that ended unpolled; the next polls end them as absent ones. */
+  private void trackShortLived(final Set<String> present, final long now) {
     final Set<String> known = new TreeSet<>(present);
     known.addAll(trackers.keySet());
-    for (final String name : briefLives.ended(known)) {
-      final ConnectorLook look = observations.remembered(name);
-      final PluginSettings own = settings.of(look.view());
+    for (final String name : shortLived.takeEnded(known)) {
+      final ConnectorSnapshot snapshot = JmxConnectCluster.endedSnapshot(observations, name);
+      final PluginSettings own = settings.of(snapshot.definition());
       if (own.enabled()) {
-        safely(name, () -> send(tracker(name).step(look, own, false, () -> allCounts(name), now)));
+        isolated(
+            name, () -> send(tracker(name).poll(snapshot, own, false, () -> allCounts(name), now)));
       }
     }
   }
 
   /**
-   * Ends runs of connectors that were deleted while nobody was there who had spoken of them. All
-   * workers do, with the same event to the letter: it is made of what is kept, not of what is seen.
+   * End runs of connectors that were deleted while no worker led them. All workers send the same
+   * event, byte for byte, as it is built from the shared state alone; the service deduplicates it.
    */
   private void endOrphans(final Set<String> present, final long now) {
-    orphans.keySet().retainAll(state.open());
+    orphans.keySet().retainAll(state.openRuns());
     orphans.keySet().removeAll(present);
-    for (final String name : state.open()) {
+    for (final String name : state.openRuns()) {
       if (present.contains(name) || trackers.containsKey(name)) {
         continue;
       }
-      if (now - orphans.computeIfAbsent(name, unused -> now) >= ORPHAN_PATIENCE_MS) {
+      if (now - orphans.computeIfAbsent(name, unused -> now) >= ORPHAN_GRACE_MS) {
         state.catchUp();
-        if (state.open().contains(name)) {
-          Orphan.end(name, state).ifPresent(event -> emitters.of(settings.ofWorker()).emit(event));
+        if (state.openRuns().contains(name)) {
+          OrphanedRun.end(name, state)
+              .ifPresent(event -> emitters.of(settings.ofWorker()).emit(event));
         }
       }
     }
@@ -219,34 +216,35 @@ final class LineageAgent {
 
   private void send(final List<RunEvent> events) {
     for (final RunEvent event : events) {
+      final String name = event.connectorName();
       final String json = EventWriter.write(event);
-      final String job = event.jobNamespace() + "/" + event.connector().name();
-      emitters.of(settings.of(event.connector())).emit(new OutgoingEvent(job, json));
-      if (!event.isPeriodic()) {
+      final String job = event.jobNamespace() + "/" + name;
+      emitters.of(settings.of(event.snapshot().connector())).emit(new OutgoingEvent(job, json));
+      if (!event.due().isPeriodic()) {
         LOG.info(
             "{} of run {} of connector {}: {}",
-            event.type(),
+            event.due().type(),
             event.runId(),
-            event.connector().name(),
-            event.reason());
-        if (!event.type().isTerminal()) {
-          state.saveEvent(event.connector().name(), json);
+            name,
+            event.due().reason());
+        if (!event.due().type().isTerminal()) {
+          state.saveLastEvent(name, json);
         }
       }
     }
   }
 
-  /** Sends a last word of each run, and all that waits, within the limits of the settings. */
+  /** Send a final event of each run and all queued events, within the shutdown timeout. */
   void close(final long now) {
-    synchronized (step) {
+    synchronized (lock) {
       if (isClosed) {
         return;
       }
       isClosed = true;
-      takeObservations();
+      saveObservations();
       trackers.forEach(
-          (name, tracker) -> safely(name, () -> send(tracker.flush(() -> allCounts(name), now))));
-      versions.close();
+          (name, tracker) -> isolated(name, () -> send(tracker.flush(() -> allCounts(name), now))));
+      enricher.close();
       emitters.close();
       state.close();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plugin's own thread: looks at the connectors, lets their runs take a step, and sends what is
- * due. No task of Connect ever waits for it.
+ * Background thread of the plugin: polls the connectors, advances their runs and sends the events
+ * that are due. Connect's task threads never wait for it.
  */
 package dev.lineagelab.connect.agent;

@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Which column comes of which: for all inputs of an output together, and pair by pair. */
+/** Column lineage of an output, as columnLineage facet and as entry of the lineage facet. */
 final class ColumnFacets {
-  /** A column of an input; edges with the same one differ in how the output depends on it. */
+  /** Column of an input, which may have several edges of different kinds to an output. */
   private record Source(Dataset dataset, String field) implements Comparable<Source> {
     private static final Comparator<Source> ORDER =
         Comparator.comparing(Source::dataset).thenComparing(Source::field);
@@ -31,23 +31,22 @@ final class ColumnFacets {
 
   private ColumnFacets() {}
 
-  /**
-   * The columnLineage facet, which says too what is not known. None where nothing is to be said.
-   */
+  /** Add the columnLineage facet, with columns of unknown origin, unless both are empty. */
   static void addColumnLineage(
-      final ObjectNode facets, final ConnectorLineage description, final Dataset output) {
-    final ColumnLineage columns = columnsOf(description, output);
+      final ObjectNode facets, final ConnectorLineage lineage, final Dataset output) {
+    final ColumnLineage columns = columnsOf(lineage, output);
     if (columns.edges().isEmpty() && columns.unknownFields().isEmpty()) {
       return;
     }
-    final ObjectNode facet = Schemas.facet(facets, "columnLineage", Schemas.COLUMN_LINEAGE);
+    final ObjectNode facet =
+        FacetSchemas.facet(facets, "columnLineage", FacetSchemas.COLUMN_LINEAGE);
     final ObjectNode fields = facet.putObject("fields");
     byField(columns)
         .forEach(
             (name, edges) -> {
               final ObjectNode field = fields.putObject(name);
               addInputs(field.putArray("inputFields"), edges, false);
-              addDeprecated(field, edges);
+              addTransformationType(field, edges);
             });
     final List<ColumnEdge> ofRows = ofRows(columns);
     if (!ofRows.isEmpty()) {
@@ -59,14 +58,14 @@ final class ColumnFacets {
     }
   }
 
-  /** The lineage facet's entry for an output: sources of rows, and of each column. */
+  /** Add the lineage facet's entry of an output: sources of its rows and of each column. */
   static void addEntry(
-      final ArrayNode entries, final ConnectorLineage description, final Dataset output) {
-    final ColumnLineage columns = columnsOf(description, output);
+      final ArrayNode entries, final ConnectorLineage lineage, final Dataset output) {
+    final ColumnLineage columns = columnsOf(lineage, output);
     final ObjectNode entry = entries.addObject();
     addIdentity(entry, output);
     final ArrayNode inputs = entry.putArray("inputs");
-    description.pairs().stream()
+    lineage.pairs().stream()
         .filter(pair -> pair.output().equals(output))
         .map(DatasetPair::input)
         .distinct()
@@ -85,9 +84,9 @@ final class ColumnFacets {
     json.put("type", "DATASET");
   }
 
-  private static ColumnLineage columnsOf(final ConnectorLineage description, final Dataset output) {
+  private static ColumnLineage columnsOf(final ConnectorLineage lineage, final Dataset output) {
     final List<ColumnLineage> all =
-        description.pairs().stream()
+        lineage.pairs().stream()
             .filter(pair -> pair.output().equals(output))
             .map(DatasetPair::columns)
             .toList();
@@ -142,8 +141,8 @@ final class ColumnFacets {
     json.put("masking", edge.masking());
   }
 
-  /** For readers of before transformations: it knows two words. */
-  private static void addDeprecated(final ObjectNode field, final List<ColumnEdge> edges) {
+  /** Add the deprecated transformationType, which knows only two kinds, for older consumers. */
+  private static void addTransformationType(final ObjectNode field, final List<ColumnEdge> edges) {
     if (edges.stream().anyMatch(ColumnEdge::masking)) {
       field.put("transformationType", "MASKED");
     } else if (edges.stream().allMatch(edge -> edge.kind() == EdgeKind.IDENTITY)) {

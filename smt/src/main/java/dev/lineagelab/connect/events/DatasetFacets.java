@@ -9,15 +9,15 @@ import dev.lineagelab.connect.model.RegisteredSchema;
 import dev.lineagelab.connect.model.Symlink;
 import java.util.List;
 
-/** Facets of a dataset, whichever way its data goes. */
+/** Facets that inputs and outputs share. */
 final class DatasetFacets {
-  /** Name of the facet that says where in the schema registry a topic's schema is. */
+  /** Facet with subject, version and id of a topic's schema in the schema registry. */
   private static final String REGISTRY = "lineagelab_schemaRegistry";
 
   private DatasetFacets() {}
 
   static void addSchema(final ObjectNode facets, final DatasetSchema schema) {
-    addFields(Schemas.facet(facets, "schema", Schemas.SCHEMA), schema.fields());
+    addFields(FacetSchemas.facet(facets, "schema", FacetSchemas.SCHEMA), schema.fields());
   }
 
   private static void addFields(final ObjectNode parent, final List<Field> fields) {
@@ -37,12 +37,14 @@ final class DatasetFacets {
     }
   }
 
-  /** The registry's version of the schema; where none is known, what it says of itself. */
+  /**
+   * Add the version of the schema in the registry; if unknown, the one that the schema declares.
+   */
   static void addVersion(final ObjectNode facets, final DatasetSchema schema) {
     final RegisteredSchema registered = schema.registered();
     if (registered != null) {
       addVersion(facets, registered.version());
-      final ObjectNode facet = Schemas.facet(facets, REGISTRY, Schemas.DATASET_FACET);
+      final ObjectNode facet = FacetSchemas.facet(facets, REGISTRY, FacetSchemas.DATASET_FACET);
       facet.put("subject", registered.subject()).put("version", registered.version());
       if (registered.id() != null) {
         facet.put("id", registered.id());
@@ -53,7 +55,7 @@ final class DatasetFacets {
   }
 
   private static void addVersion(final ObjectNode facets, final String version) {
-    Schemas.facet(facets, "version", Schemas.VERSION).put("datasetVersion", version);
+    FacetSchemas.facet(facets, "version", FacetSchemas.VERSION).put("datasetVersion", version);
   }
 
   static void addSymlinks(final ObjectNode facets, final List<Symlink> symlinks) {
@@ -61,7 +63,7 @@ final class DatasetFacets {
       return;
     }
     final ArrayNode array =
-        Schemas.facet(facets, "symlinks", Schemas.SYMLINKS).putArray("identifiers");
+        FacetSchemas.facet(facets, "symlinks", FacetSchemas.SYMLINKS).putArray("identifiers");
     for (final Symlink symlink : symlinks) {
       array
           .addObject()

@@ -4,38 +4,41 @@ package dev.lineagelab.connect.events;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.settings.SecretMasker;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 
-/** Writes events as OpenLineage has them, version 2-0-2. */
+/** Writes run events as JSON of OpenLineage 2-0-2. */
 public final class EventWriter {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
 
   private EventWriter() {}
 
-  /** The event as one line of JSON. Equal events give equal text. */
+  /** Write an event as one line of JSON; equal events have equal text. */
   public static String write(final RunEvent event) {
     final ObjectNode json = JsonNodeFactory.instance.objectNode();
-    json.put("eventType", event.type().name());
-    json.put("eventTime", TIME.format(event.time()));
+    json.put("eventType", event.due().type().name());
+    json.put("eventTime", TIME.format(Instant.ofEpochMilli(event.due().time())));
     json.put("producer", Producer.URI);
-    json.put("schemaURL", Schemas.RUN_EVENT);
+    json.put("schemaURL", FacetSchemas.RUN_EVENT);
     final ObjectNode run = json.putObject("run");
     run.put("runId", event.runId().toString());
-    RunFacets.add(run.putObject("facets"), event, SecretMasker.of(event.connector().config()));
+    RunFacets.add(
+        run.putObject("facets"), event, SecretMasker.of(event.snapshot().connector().config()));
     final ObjectNode job = json.putObject("job");
     job.put("namespace", event.jobNamespace());
-    job.put("name", event.connector().name());
+    job.put("name", event.connectorName());
     JobFacets.add(job.putObject("facets"), event);
-    addDatasets(json.putArray("inputs"), event, event.description().inputs(), true);
-    addDatasets(json.putArray("outputs"), event, event.description().outputs(), false);
+    addDatasets(json.putArray("inputs"), event, event.snapshot().lineage().inputs(), true);
+    addDatasets(json.putArray("outputs"), event, event.snapshot().lineage().outputs(), false);
     return json.toString();
   }
 
@@ -49,12 +52,12 @@ public final class EventWriter {
       json.put("namespace", dataset.namespace());
       json.put("name", dataset.name());
       final ObjectNode facets = json.putObject("facets");
-      addFacets(facets, event.description(), dataset);
+      addFacets(facets, event.snapshot().lineage(), dataset);
       if (!isInput) {
-        ColumnFacets.addColumnLineage(facets, event.description(), dataset);
+        ColumnFacets.addColumnLineage(facets, event.snapshot().lineage(), dataset);
       }
-      // A task counts records, not records of a topic: only where there is no choice is it known
-      // which dataset they are of.
+      // Connect counts records per task, not per topic: they belong to a dataset only if it is the
+      // only one.
       if (event.counts() != null && datasets.size() == 1) {
         addStatistics(json, event.counts(), isInput);
       }
@@ -62,24 +65,24 @@ public final class EventWriter {
   }
 
   private static void addFacets(
-      final ObjectNode facets, final ConnectorLineage description, final Dataset dataset) {
-    final DatasetSchema schema = description.schemas().get(dataset);
+      final ObjectNode facets, final ConnectorLineage lineage, final Dataset dataset) {
+    final DatasetSchema schema = lineage.schemas().get(dataset);
     if (schema != null) {
       DatasetFacets.addSchema(facets, schema);
       DatasetFacets.addVersion(facets, schema);
     }
-    DatasetFacets.addSymlinks(facets, description.symlinks().getOrDefault(dataset, List.of()));
+    DatasetFacets.addSymlinks(facets, lineage.symlinks().getOrDefault(dataset, List.of()));
   }
 
   private static void addStatistics(
-      final ObjectNode dataset, final Counts counts, final boolean isInput) {
+      final ObjectNode dataset, final RecordCounts counts, final boolean isInput) {
     if (isInput) {
       final ObjectNode facets = dataset.putObject("inputFacets");
-      Schemas.facet(facets, "inputStatistics", Schemas.INPUT_STATISTICS)
+      FacetSchemas.facet(facets, "inputStatistics", FacetSchemas.INPUT_STATISTICS)
           .put("rowCount", counts.read());
     } else {
       final ObjectNode facets = dataset.putObject("outputFacets");
-      Schemas.facet(facets, "outputStatistics", Schemas.OUTPUT_STATISTICS)
+      FacetSchemas.facet(facets, "outputStatistics", FacetSchemas.OUTPUT_STATISTICS)
           .put("rowCount", counts.written());
     }
   }

@@ -11,25 +11,26 @@ final class JobFacets {
   private JobFacets() {}
 
   static void add(final ObjectNode facets, final RunEvent event) {
-    final ObjectNode type = Schemas.facet(facets, "jobType", Schemas.JOB_TYPE);
+    final ObjectNode type = FacetSchemas.facet(facets, "jobType", FacetSchemas.JOB_TYPE);
     type.put("processingType", "STREAMING");
     type.put("integration", "KAFKA_CONNECT");
     type.put("jobType", "CONNECTOR");
     type.putObject("emissionPattern")
         .put("eventTrigger", "PERIODIC")
         .put("eventContentMode", "COMPLETE_SNAPSHOT")
-        .put("windowDuration", Math.max(1, event.window().toSeconds()));
-    addLineage(facets, event.description());
+        .put("windowDuration", Math.max(1, event.snapshot().settings().interval().toSeconds()));
+    addLineage(facets, event.snapshot().lineage());
   }
 
-  /** Without it, two inputs and two outputs read as four edges. */
-  private static void addLineage(final ObjectNode facets, final ConnectorLineage description) {
-    if (description.pairs().size() < 2) {
+  /** Without this facet, consumers connect every input with every output. */
+  private static void addLineage(final ObjectNode facets, final ConnectorLineage lineage) {
+    if (lineage.pairs().size() < 2) {
       return;
     }
-    final ArrayNode entries = Schemas.facet(facets, "lineage", Schemas.LINEAGE).putArray("entries");
-    for (final Dataset output : description.outputs()) {
-      ColumnFacets.addEntry(entries, description, output);
+    final ArrayNode entries =
+        FacetSchemas.facet(facets, "lineage", FacetSchemas.LINEAGE).putArray("entries");
+    for (final Dataset output : lineage.outputs()) {
+      ColumnFacets.addEntry(entries, lineage, output);
     }
   }
 }

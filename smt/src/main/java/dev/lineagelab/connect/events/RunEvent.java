@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.events;
 
-import dev.lineagelab.connect.model.ConnectorDefinition;
-import dev.lineagelab.connect.model.ConnectorLineage;
-import dev.lineagelab.connect.runs.ConnectorStatus;
-import dev.lineagelab.connect.runs.EventType;
-import java.time.Duration;
-import java.time.Instant;
+import dev.lineagelab.connect.metrics.RecordCounts;
+import dev.lineagelab.connect.runs.DueEvent;
 import java.util.UUID;
 
 /**
- * All that an event says.
+ * Content of an OpenLineage run event.
  *
- * @param reason why there is an event, for people
- * @param isPeriodic whether nothing has happened but time
- * @param status how the connector stands; null where nobody knows any more
- * @param counts of the window since the last event; null if unknown
- * @param window how often events come
+ * @param due type, time and reason of the event
+ * @param counts records processed since the event before; null if unknown
  */
-public record RunEvent(
-    EventType type,
-    Instant time,
-    UUID runId,
-    String jobNamespace,
-    ConnectorDefinition connector,
-    ConnectorLineage description,
-    String reason,
-    boolean isPeriodic,
-    ConnectorStatus status,
-    Counts counts,
-    Duration window) {}
+public record RunEvent(DueEvent due, UUID runId, LineageSnapshot snapshot, RecordCounts counts) {
+  /** Name of the connector, which is the name of the job. */
+  public String connectorName() {
+    return snapshot.connector().name();
+  }
+
+  /** Namespace of the job. */
+  public String jobNamespace() {
+    return snapshot.settings().jobNamespace();
+  }
+}

@@ -11,36 +11,34 @@ import java.util.Map;
 
 /** Facets of the run. */
 public final class RunFacets {
-  /** Name of the facet that says how Connect sees the connector. */
+  /** Facet with the state that Connect reports for the connector. */
   public static final String CONNECTOR = "lineagelab_connect";
 
-  /** Characters of a trace that are worth to be kept. */
-  private static final int LONGEST_TRACE = 10_000;
+  /** Length limit of messages and stack traces, in characters. */
+  private static final int MAX_TRACE_LENGTH = 10_000;
 
   private RunFacets() {}
 
   static void add(final ObjectNode facets, final RunEvent event, final SecretMasker secrets) {
-    Schemas.facet(facets, "processing_engine", Schemas.PROCESSING_ENGINE)
+    FacetSchemas.facet(facets, "processing_engine", FacetSchemas.PROCESSING_ENGINE)
         .put("version", Producer.CONNECT_VERSION)
         .put("name", "Kafka Connect")
         .put("openlineageAdapterVersion", Producer.VERSION);
-    addConnector(Schemas.facet(facets, CONNECTOR, Schemas.RUN_FACET), event, secrets);
-    if (event.type() == EventType.FAIL) {
-      addError(facets, event.status() == null ? "" : event.status().firstTrace(), secrets);
+    addConnector(FacetSchemas.facet(facets, CONNECTOR, FacetSchemas.RUN_FACET), event, secrets);
+    if (event.due().type() == EventType.FAIL) {
+      addError(facets, event.snapshot().status().firstTrace(), secrets);
     }
   }
 
-  /** How Connect sees the connector. None of its options are shown. */
+  /** Add type, class and state of the connector, but none of its options, which may be secret. */
   private static void addConnector(
       final ObjectNode facet, final RunEvent event, final SecretMasker secrets) {
-    facet.put("reason", event.reason());
-    facet.put("type", EventWriter.integrationType(event.connector().type()));
-    if (event.connector().connectorClass() != null) {
-      facet.put("class", event.connector().connectorClass());
+    facet.put("reason", event.due().reason());
+    facet.put("type", EventWriter.integrationType(event.snapshot().connector().type()));
+    if (event.snapshot().connector().connectorClass() != null) {
+      facet.put("class", event.snapshot().connector().connectorClass());
     }
-    if (event.status() != null) {
-      addStatus(facet, event.status(), secrets);
-    }
+    addStatus(facet, event.snapshot().status(), secrets);
     if (event.counts() != null) {
       facet
           .putObject("records")
@@ -50,7 +48,7 @@ public final class RunFacets {
           .put("skipped", event.counts().skipped());
     }
     final ArrayNode notes = facet.putArray("notes");
-    event.description().notes().forEach(note -> notes.add(secrets.mask(note)));
+    event.snapshot().lineage().notes().forEach(note -> notes.add(secrets.mask(note)));
   }
 
   private static void addStatus(
@@ -76,7 +74,7 @@ public final class RunFacets {
   private static void addError(
       final ObjectNode facets, final String trace, final SecretMasker secrets) {
     final String masked = secrets.mask(trace);
-    final ObjectNode facet = Schemas.facet(facets, "errorMessage", Schemas.ERROR_MESSAGE);
+    final ObjectNode facet = FacetSchemas.facet(facets, "errorMessage", FacetSchemas.ERROR_MESSAGE);
     facet.put("message", masked.isEmpty() ? "Connect gives no reason" : message(masked));
     facet.put("programmingLanguage", "JAVA");
     if (!masked.isEmpty()) {
@@ -85,8 +83,8 @@ public final class RunFacets {
   }
 
   /**
-   * The first line, and the innermost cause: Connect's own line on top says no more than that
-   * tolerance was exceeded.
+   * First line and innermost cause of a trace: the first line alone is often Connect's message that
+   * the error tolerance was exceeded.
    */
   private static String message(final String trace) {
     final int cause = trace.lastIndexOf("\nCaused by: ");
@@ -99,6 +97,6 @@ public final class RunFacets {
   }
 
   private static String shortened(final String text) {
-    return text.length() > LONGEST_TRACE ? text.substring(0, LONGEST_TRACE) + "..." : text;
+    return text.length() > MAX_TRACE_LENGTH ? text.substring(0, MAX_TRACE_LENGTH) + "..." : text;
   }
 }

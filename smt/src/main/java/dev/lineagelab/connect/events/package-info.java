@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes OpenLineage events of what is known. Every event is whole: it can be read without others.
+ * OpenLineage events of connectors. Every event is complete: it can be interpreted without earlier
+ * ones.
  */
 package dev.lineagelab.connect.events;

@@ -7,12 +7,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How a connector stands, as Connect says.
+ * Status of a connector as Connect reports it.
  *
  * @param state RUNNING, PAUSED, STOPPED, FAILED, UNASSIGNED, RESTARTING
- * @param worker {@code host:port} of the worker that has it, or had it last; null if unknown
- * @param trace of the failure; null if there is none
- * @param tasks by number, those of other workers too
+ * @param worker {@code host:port} of the worker that owns the connector or owned it last; null if
+ *     unknown
+ * @param trace stack trace of the failure; null if there is none
+ * @param tasks by task number, including those on other workers
  */
 public record ConnectorStatus(
     String state, String worker, String trace, SortedMap<Integer, TaskStatus> tasks) {
@@ -20,29 +21,31 @@ public record ConnectorStatus(
     tasks = Collections.unmodifiableSortedMap(new TreeMap<>(tasks));
   }
 
-  /** A connector with these tasks. */
+  /** Status without a failure trace. */
   public static ConnectorStatus of(
       final String state, final String worker, final Map<Integer, TaskStatus> tasks) {
     return new ConnectorStatus(state, worker, null, new TreeMap<>(tasks));
   }
 
-  /** What a run makes of it. */
-  public Condition condition() {
+  /** Combine the states of the connector and its tasks into the one that its run follows. */
+  public AggregateState aggregateState() {
     if (is("STOPPED")) {
-      return Condition.STOPPED;
+      return AggregateState.STOPPED;
     }
     if (is("PAUSED") && !(anyTask("FAILED") && allTasks("FAILED"))) {
-      return Condition.PAUSED;
+      return AggregateState.PAUSED;
     }
     if (anyTask("RUNNING")) {
-      return Condition.RUNNING;
+      return AggregateState.RUNNING;
     }
-    // Tasks that are about to start somewhere may yet run, whatever became of the others.
-    final boolean isComing = anyTask("UNASSIGNED") || anyTask("RESTARTING") || anyTask("PAUSED");
-    return is("FAILED") || anyTask("FAILED") && !isComing ? Condition.FAILED : Condition.INACTIVE;
+    // A task that is about to start may still run, even if others have failed.
+    final boolean isStarting = anyTask("UNASSIGNED") || anyTask("RESTARTING") || anyTask("PAUSED");
+    return is("FAILED") || anyTask("FAILED") && !isStarting
+        ? AggregateState.FAILED
+        : AggregateState.INACTIVE;
   }
 
-  /** The trace of what failed, the connector's own before those of its tasks; empty if none. */
+  /** The failure trace of the connector, else of its first failed task; empty if there is none. */
   public String firstTrace() {
     if (is("FAILED") && trace != null) {
       return trace;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.runs;
 
-/** OpenLineage's run states. */
+/** Run states of OpenLineage. */
 public enum EventType {
   START,
   RUNNING,
@@ -10,7 +10,7 @@ public enum EventType {
   FAIL,
   OTHER;
 
-  /** Whether a run has no more than this. */
+  /** Whether this event ends the run. */
   public boolean isTerminal() {
     return this == COMPLETE || this == ABORT || this == FAIL;
   }

@@ -10,13 +10,13 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Short texts that are equal where what they stand for is. */
+/** Short hashes to compare datasets and configurations by. */
 public final class Fingerprint {
   private static final int BYTES = 16;
 
   private Fingerprint() {}
 
-  /** Of what is read and written; columns have no part in it. */
+  /** Fingerprint of the datasets that a connector reads and writes; independent of columns. */
   public static String ofDatasets(final ConnectorLineage description) {
     final StringBuilder text = new StringBuilder();
     append(text, "in", description.inputs());
@@ -24,7 +24,7 @@ public final class Fingerprint {
     return of(text.toString());
   }
 
-  /** Of a configuration. Secrets cannot be told from it: they are part of what is hashed. */
+  /** Fingerprint of a configuration. One-way, as the configuration contains secrets. */
   public static String ofConfig(final Map<String, String> config) {
     return of(new TreeMap<>(config).toString());
   }
@@ -45,7 +45,7 @@ public final class Fingerprint {
     try {
       return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
     } catch (final NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("SHA-256 is missing from this JVM", e);
     }
   }
 }

@@ -4,7 +4,7 @@ package dev.lineagelab.connect.runs;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
-/** Names runs, so that every worker calls a run the same without asking. */
+/** Run ids that every worker derives alike, without coordination. */
 public final class RunIds {
   private static final long VERSION_7 = 0x7000L;
   private static final long RFC_VARIANT = 0x8000_0000_0000_0000L;
@@ -12,10 +12,10 @@ public final class RunIds {
   private RunIds() {}
 
   /**
-   * The id of a run, in the shape of a UUID of version 7: ids sort by the time of their generation.
+   * Run id as a UUID of version 7: ids sort by generation.
    *
-   * @param cluster which Connect cluster it is
-   * @param generation milliseconds
+   * @param cluster id of the Connect cluster
+   * @param generation in milliseconds since the epoch
    */
   public static UUID of(final String cluster, final String connector, final long generation) {
     final ByteBuffer hash =

@@ -2,33 +2,33 @@
 package dev.lineagelab.connect.runs;
 
 /**
- * What is remembered of a connector, across workers and their restarts.
+ * Persistent state of a connector's latest run, shared by all workers.
  *
- * @param generation of its latest run; 0 if it has had none. At the same time the millisecond at
- *     which the run began, unless two began in one
- * @param datasets fingerprint of what the run reads and writes
+ * @param generation identifies the run; 0 before the first one. It is the millisecond at which the
+ *     run began, unless two began in the same one
+ * @param datasets fingerprint of the datasets that the run reads and writes
  * @param config fingerprint of the configuration
- * @param lastEvent time of the run's last event, in milliseconds
+ * @param lastEvent time of the run's last event, in milliseconds since the epoch
  */
 public record RunState(
-    long generation, Phase phase, String datasets, String config, long lastEvent) {
-  /** Before a connector's first run. */
-  public static final RunState INITIAL = new RunState(0, Phase.NONE, "", "", 0);
+    long generation, RunPhase phase, String datasets, String config, long lastEvent) {
+  /** State before a connector's first run. */
+  public static final RunState INITIAL = new RunState(0, RunPhase.NONE, "", "", 0);
 
-  RunState in(final Phase other) {
+  RunState withPhase(final RunPhase other) {
     return new RunState(generation, other, datasets, config, lastEvent);
   }
 
-  RunState after(final long time) {
+  RunState withLastEvent(final long time) {
     return new RunState(generation, phase, datasets, config, time);
   }
 
-  RunState of(final String newDatasets, final String newConfig) {
+  RunState withFingerprints(final String newDatasets, final String newConfig) {
     return new RunState(generation, phase, newDatasets, newConfig, lastEvent);
   }
 
-  /** The next run, which begins now. */
-  RunState raised(final long now) {
-    return new RunState(Math.max(generation + 1, now), Phase.OPEN, datasets, config, lastEvent);
+  /** The next run, begun at {@code now}. */
+  RunState nextGeneration(final long now) {
+    return new RunState(Math.max(generation + 1, now), RunPhase.OPEN, datasets, config, lastEvent);
   }
 }

@@ -3,9 +3,9 @@ package dev.lineagelab.connect.runs;
 
 import java.util.List;
 
-/** What is remembered from now on, and the events on the way there. */
-public record Transition(RunState state, List<Emission> emissions) {
+/** Result of one step of {@link RunStateMachine}: the new state, and the events due in order. */
+public record Transition(RunState state, List<DueEvent> events) {
   public Transition {
-    emissions = List.copyOf(emissions);
+    events = List.copyOf(events);
   }
 }

@@ -5,24 +5,24 @@ import java.time.Duration;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
-/** Lets something be asked for again and again, for a while. */
+/** Deadline of a retry loop. */
 final class Deadline {
   private static final long PAUSE_MS = 100;
 
-  private final long until;
+  private final long nanoTime;
 
-  Deadline(final Duration wait) {
-    this.until = System.nanoTime() + wait.toNanos();
+  Deadline(final Duration timeout) {
+    this.nanoTime = System.nanoTime() + timeout.toNanos();
   }
 
   /**
-   * Waits before the next try.
+   * Wait before the next attempt.
    *
-   * @param problem for which it is too late then
-   * @throws TimeoutException the time is over
+   * @param problem message of the exception once the deadline has passed
+   * @throws TimeoutException the deadline has passed
    */
   void pause(final String problem) {
-    if (System.nanoTime() > until) {
+    if (System.nanoTime() > nanoTime) {
       throw new TimeoutException(problem);
     }
     try {

@@ -15,28 +15,27 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
- * Connect schemas as JSON and back, but for default values. A schema that contains itself is
- * written as a reference to the level that it repeats; Connect's own comparison and hash would not
- * end there.
+ * JSON encoding of Connect schemas, without default values. A recursive schema is encoded as a
+ * reference to the level that it repeats; Connect's own equals and hashCode do not terminate on it.
  */
 public final class SchemaCodec {
   private SchemaCodec() {}
 
-  /** The schema as JSON; equal schemas give equal text. Null gives null. */
+  /** Encode a schema, or null; equal schemas have equal text. */
   public static JsonNode encode(final Schema schema) {
     return schema == null ? JsonNodeFactory.instance.nullNode() : encode(schema, new ArrayList<>());
   }
 
-  private static JsonNode encode(final Schema schema, final List<Schema> above) {
+  private static JsonNode encode(final Schema schema, final List<Schema> ancestors) {
     final ObjectNode json = JsonNodeFactory.instance.objectNode();
-    final int level = levelOf(schema, above);
+    final int level = levelOf(schema, ancestors);
     if (level >= 0) {
       return json.put("repeats", level);
     }
     json.put("type", schema.type().getName());
     json.put("optional", schema.isOptional());
-    putIfThere(json, "name", schema.name());
-    putIfThere(json, "doc", schema.doc());
+    putIfPresent(json, "name", schema.name());
+    putIfPresent(json, "doc", schema.doc());
     if (schema.version() != null) {
       json.put("version", schema.version());
     }
@@ -44,40 +43,41 @@ public final class SchemaCodec {
       final ObjectNode parameters = json.putObject("parameters");
       new TreeMap<>(schema.parameters()).forEach(parameters::put);
     }
-    above.add(schema);
-    encodeParts(schema, json, above);
-    above.remove(above.size() - 1);
+    ancestors.add(schema);
+    encodeParts(schema, json, ancestors);
+    ancestors.remove(ancestors.size() - 1);
     return json;
   }
 
   private static void encodeParts(
-      final Schema schema, final ObjectNode json, final List<Schema> above) {
+      final Schema schema, final ObjectNode json, final List<Schema> ancestors) {
     switch (schema.type()) {
       case STRUCT -> {
         final ArrayNode fields = json.putArray("fields");
         for (final Field field : schema.fields()) {
           final ObjectNode child = fields.addObject();
           child.put("field", field.name());
-          child.set("schema", encode(field.schema(), above));
+          child.set("schema", encode(field.schema(), ancestors));
         }
       }
-      case ARRAY -> json.set("values", encode(schema.valueSchema(), above));
+      case ARRAY -> json.set("values", encode(schema.valueSchema(), ancestors));
       case MAP -> {
-        json.set("keys", encode(schema.keySchema(), above));
-        json.set("values", encode(schema.valueSchema(), above));
+        json.set("keys", encode(schema.keySchema(), ancestors));
+        json.set("values", encode(schema.valueSchema(), ancestors));
       }
       default -> {
-        // Has no parts.
+        // Primitive types have no parts.
       }
     }
   }
 
   /**
-   * Wrappers of a schema that contains itself are new objects at each level: names tell as well.
+   * Level of {@code ancestors} that a schema repeats, or -1. Structs are compared by name too, as
+   * wrappers of a recursive schema are new objects at each level.
    */
-  private static int levelOf(final Schema schema, final List<Schema> above) {
-    for (int level = 0; level < above.size(); level++) {
-      final Schema other = above.get(level);
+  private static int levelOf(final Schema schema, final List<Schema> ancestors) {
+    for (int level = 0; level < ancestors.size(); level++) {
+      final Schema other = ancestors.get(level);
       if (other == schema
           || schema.type() == Schema.Type.STRUCT
               && other.type() == Schema.Type.STRUCT
@@ -89,22 +89,22 @@ public final class SchemaCodec {
     return -1;
   }
 
-  private static void putIfThere(final ObjectNode json, final String name, final String value) {
+  private static void putIfPresent(final ObjectNode json, final String name, final String value) {
     if (value != null) {
       json.put(name, value);
     }
   }
 
-  /** The schema that was encoded; null if there was none. */
+  /** Decode a schema; null if null was encoded. */
   public static Schema decode(final JsonNode json) {
     return json == null || json.isNull() ? null : decode(json, new ArrayList<>());
   }
 
-  private static Schema decode(final JsonNode json, final List<SchemaBuilder> above) {
+  private static Schema decode(final JsonNode json, final List<SchemaBuilder> ancestors) {
     if (json.has("repeats")) {
-      return above.get(json.get("repeats").asInt());
+      return ancestors.get(json.get("repeats").asInt());
     }
-    final SchemaBuilder schema = builder(json, above);
+    final SchemaBuilder schema = builder(json, ancestors);
     if (json.get("optional").asBoolean()) {
       schema.optional();
     }
@@ -121,16 +121,16 @@ public final class SchemaCodec {
       schema.parameter(parameter.getKey(), parameter.getValue().asText());
     }
     if (schema.type() == Schema.Type.STRUCT) {
-      decodeFields(json, schema, above);
+      decodeFields(json, schema, ancestors);
     }
     return schema.build();
   }
 
-  private static SchemaBuilder builder(final JsonNode json, final List<SchemaBuilder> above) {
+  private static SchemaBuilder builder(final JsonNode json, final List<SchemaBuilder> ancestors) {
     final Schema.Type type =
         Schema.Type.valueOf(json.get("type").asText().toUpperCase(Locale.ROOT));
-    final List<SchemaBuilder> within = new ArrayList<>(above);
-    // Holds the place of this level, to which a field within may refer; only structs are named so.
+    final List<SchemaBuilder> within = new ArrayList<>(ancestors);
+    // Placeholder for this level, so that references to outer levels keep their index.
     within.add(SchemaBuilder.struct());
     return switch (type) {
       case ARRAY -> SchemaBuilder.array(decode(json.get("values"), within));
@@ -141,8 +141,8 @@ public final class SchemaCodec {
   }
 
   private static void decodeFields(
-      final JsonNode json, final SchemaBuilder schema, final List<SchemaBuilder> above) {
-    final List<SchemaBuilder> within = new ArrayList<>(above);
+      final JsonNode json, final SchemaBuilder schema, final List<SchemaBuilder> ancestors) {
+    final List<SchemaBuilder> within = new ArrayList<>(ancestors);
     within.add(schema);
     for (final JsonNode field : json.get("fields")) {
       schema.field(field.get("field").asText(), decode(field.get("schema"), within));

@@ -2,7 +2,7 @@
 package dev.lineagelab.connect.state;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import dev.lineagelab.connect.events.Counts;
+import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.runs.RunState;
 import dev.lineagelab.connect.settings.StateSettings;
@@ -20,20 +20,20 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the workers of a group know together. Not safe for several threads at once. */
+/** State of connectors and runs shared by the workers of a group. Not thread-safe. */
 public final class SharedState implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedState.class);
 
-  /** Arrival of what was written before anybody here looked. */
-  private static final long OLD = 0;
+  /** Time of observations that were written before this worker read the log. */
+  private static final long BEFORE_START = 0;
 
   private final StateLog log;
   private final String group;
   private final String worker;
   private final Map<String, RunState> runs = new TreeMap<>();
-  private final Reports reports = new Reports();
-  private final Map<String, Map<String, Counts>> counts = new HashMap<>();
-  private final Map<String, String> events = new HashMap<>();
+  private final TopicObservations observations = new TopicObservations();
+  private final Map<String, Map<String, RecordCounts>> counts = new HashMap<>();
+  private final Map<String, String> lastEvents = new HashMap<>();
 
   SharedState(final StateLog log, final String group, final String worker) {
     this.log = log;
@@ -42,26 +42,27 @@ public final class SharedState implements AutoCloseable {
   }
 
   /**
-   * Opens what is kept, and reads it. Where the topic may not be used, what is known ends with the
-   * worker; the log says so.
+   * Open and read the state. If access to the topic is denied, log a warning and hold the state in
+   * memory.
    *
-   * @param worker names this worker's plugin among all that write
-   * @throws KafkaException the cluster does not answer now: try again
+   * @param worker unique id of this plugin instance
+   * @throws KafkaException Kafka did not respond; the call may be retried
    */
   public static SharedState open(
       final StateSettings settings, final String group, final String worker) {
-    StateLog log = new MemoryLog();
+    StateLog log = new InMemoryStateLog();
     if (settings.isDurable()) {
       try {
-        log = new KafkaLog(settings, worker);
+        log = new KafkaStateLog(settings, worker);
       } catch (final KafkaException e) {
-        if (isTemporary(e)) {
+        if (isRetriable(e)) {
           throw e;
         }
         LOG.warn(
-            "Runs are kept in memory only: they end unsaid with this worker, and workers do not see"
-                + " one another's schemas. Allow the worker's user to make, read and write topic {},"
-                + " or make it with cleanup.policy=compact. {}",
+            "Cannot use state topic {}; the state of runs is held in memory: no terminal event is sent"
+                + " when this worker stops, and workers do not share observed schemas. Allow the"
+                + " worker's user to create, read and write the topic, or create it with"
+                + " cleanup.policy=compact. {}",
             settings.topic(),
             e.toString());
       }
@@ -71,56 +72,56 @@ public final class SharedState implements AutoCloseable {
     return state;
   }
 
-  private static boolean isTemporary(final Throwable failure) {
+  private static boolean isRetriable(final Throwable failure) {
     return failure instanceof RetriableException
         || failure instanceof TimeoutException
-        || failure.getCause() != null && isTemporary(failure.getCause());
+        || failure.getCause() != null && isRetriable(failure.getCause());
   }
 
-  /** Whether it outlives the worker. */
+  /** Whether the state survives this worker. */
   public boolean isDurable() {
     return log.isDurable();
   }
 
-  /** Takes over what others have written, as far as it is here already. */
+  /** Read what other workers have written, as far as it is available without waiting. */
   public void poll() {
-    log.poll((key, value) -> take(key, value, System.currentTimeMillis()));
+    log.poll((key, value) -> read(key, value, System.currentTimeMillis()));
   }
 
-  /** Takes over all that others have written so far. */
+  /** Read everything that other workers have written so far. */
   public void catchUp() {
-    log.catchUp((key, value) -> take(key, value, OLD));
+    log.catchUp((key, value) -> read(key, value, BEFORE_START));
   }
 
-  private void take(final String key, final String value, final long arrival) {
-    final StateKey about = StateKey.decode(key);
-    if (about == null || !about.group().equals(group)) {
+  private void read(final String text, final String value, final long time) {
+    final StateKey key = StateKey.decode(text);
+    if (key == null || !key.group().equals(group)) {
       return;
     }
     try {
-      apply(about, value, arrival);
+      apply(key, value, time);
     } catch (final JsonProcessingException | RuntimeException e) {
-      LOG.warn("Lineage state {} cannot be read and is passed over: {}", key, e.toString());
+      LOG.warn("Cannot read lineage state {}, skipping it: {}", text, e.toString());
     }
   }
 
-  private void apply(final StateKey about, final String value, final long arrival)
+  private void apply(final StateKey key, final String value, final long time)
       throws JsonProcessingException {
-    final String connector = about.connector();
-    switch (about.kind()) {
-      case StateKey.RUN -> put(runs, connector, value == null ? null : FactCodec.decodeRun(value));
-      case StateKey.EVENT -> put(events, connector, value);
+    final String connector = key.connector();
+    switch (key.kind()) {
+      case StateKey.RUN -> put(runs, connector, value == null ? null : StateCodec.decodeRun(value));
+      case StateKey.EVENT -> put(lastEvents, connector, value);
       case StateKey.COUNTS ->
           put(
               of(counts, connector),
-              about.detail(),
-              value == null ? null : FactCodec.decodeCounts(value));
+              key.detail(),
+              value == null ? null : StateCodec.decodeCounts(value));
       case StateKey.TOPIC ->
-          reports.put(
+          observations.put(
               connector,
-              about.detail(),
-              value == null ? null : FactCodec.decodeReport(about.detail(), value, arrival));
-      default -> LOG.debug("Lineage state of a kind that a newer version wrote: {}", about);
+              key.detail(),
+              value == null ? null : StateCodec.decodeObservation(key.detail(), value, time));
+      default -> LOG.debug("Skipping lineage state of an unknown, newer kind: {}", key);
     }
   }
 
@@ -141,13 +142,13 @@ public final class SharedState implements AutoCloseable {
     log.append(new StateKey(kind, group, connector, detail).encode(), value);
   }
 
-  /** Where a connector's latest run stands. */
+  /** State of a connector's latest run. */
   public RunState run(final String connector) {
     return runs.getOrDefault(connector, RunState.INITIAL);
   }
 
-  /** Connectors whose run goes on as far as is known. */
-  public Set<String> open() {
+  /** Connectors with an open run. */
+  public Set<String> openRuns() {
     final Set<String> open = new TreeSet<>();
     runs.forEach(
         (connector, run) -> {
@@ -158,99 +159,97 @@ public final class SharedState implements AutoCloseable {
     return open;
   }
 
-  /** Keeps where a run stands. */
-  public void save(final String connector, final RunState run) {
+  /** Store the state of a connector's latest run. */
+  public void saveRun(final String connector, final RunState run) {
     if (!run.equals(runs.put(connector, run))) {
-      append(StateKey.RUN, connector, "", FactCodec.encode(run));
+      append(StateKey.RUN, connector, "", StateCodec.encode(run));
     }
   }
 
-  /** What was seen of a connector's topics, on all workers. */
+  /** Topics of a connector that its tasks observed, on all workers. */
   public List<ObservedTopic> topics(final String connector) {
-    return reports.topics(connector);
+    return observations.topics(connector);
   }
 
-  /** Rises whenever {@link #topics} changes. */
-  public long version(final String connector) {
-    return reports.version(connector);
+  /** Counter that increases whenever {@link #topics} changes. */
+  public long topicsVersion(final String connector) {
+    return observations.version(connector);
   }
 
-  /** Keeps what a task saw of a topic, if it is news. */
-  public void save(final String connector, final Report report) {
-    reports.merge(connector, report).ifPresent(merged -> append(connector, merged));
+  /** Store an observation unless it is known already. */
+  public void saveObservation(final String connector, final TopicObservation observation) {
+    observations.merge(connector, observation).ifPresent(merged -> append(connector, merged));
   }
 
-  private void append(final String connector, final Report report) {
-    append(StateKey.TOPIC, connector, report.topic().topic(), FactCodec.encode(report));
+  private void append(final String connector, final TopicObservation observation) {
+    append(StateKey.TOPIC, connector, observation.topic().topic(), StateCodec.encode(observation));
   }
 
-  /** Whether something is known that transforms of before a time saw. */
-  public boolean hasBefore(final String connector, final long time) {
-    return reports.hasBefore(connector, time);
+  /** Whether there are observations of transforms configured before {@code time}. */
+  public boolean hasObservationsBefore(final String connector, final long time) {
+    return observations.hasBefore(connector, time);
   }
 
-  /** When the youngest transform that saw anything was configured; 0 if none has. */
-  public long newestReport(final String connector) {
-    return reports.newest(connector);
+  /** Time of the connector's latest observation; 0 if there is none. */
+  public long latestObservationTime(final String connector) {
+    return observations.latestTime(connector);
   }
 
-  /** Keeps the topics that transforms of before a time saw, without the schemas. */
-  public void blankBefore(final String connector, final long time) {
-    reports.blankBefore(connector, time).forEach(blank -> append(connector, blank));
+  /** Clear the schemas, but not the topics, of observations from before {@code time}. */
+  public void clearSchemasBefore(final String connector, final long time) {
+    observations.clearSchemasBefore(connector, time).forEach(cleared -> append(connector, cleared));
   }
 
-  /** Forgets what was seen by transforms of before a time. */
-  public void forgetBefore(final String connector, final long time) {
-    reports
-        .forgetBefore(connector, time)
+  /** Remove observations from before {@code time}. */
+  public void removeObservationsBefore(final String connector, final long time) {
+    observations
+        .removeBefore(connector, time)
         .forEach(topic -> append(StateKey.TOPIC, connector, topic, null));
   }
 
-  /** Forgets what of these topics was seen by transforms of before a time. */
-  public void forgetBefore(
+  /** Remove observations of some topics from before {@code time}. */
+  public void removeObservationsBefore(
       final String connector, final Collection<String> topics, final long time) {
-    reports
-        .forgetBefore(connector, topics, time)
+    observations
+        .removeBefore(connector, topics, time)
         .forEach(topic -> append(StateKey.TOPIC, connector, topic, null));
   }
 
-  /**
-   * Forgets all of a connector but where its last run stands, from which the next one is counted.
-   */
-  public void forget(final String connector) {
-    forgetBefore(connector, Long.MAX_VALUE);
+  /** Remove all state of a connector but its run, from which the next generation is derived. */
+  public void remove(final String connector) {
+    removeObservationsBefore(connector, Long.MAX_VALUE);
     for (final String other : Set.copyOf(of(counts, connector).keySet())) {
       of(counts, connector).remove(other);
       append(StateKey.COUNTS, connector, other, null);
     }
-    if (events.remove(connector) != null) {
+    if (lastEvents.remove(connector) != null) {
       append(StateKey.EVENT, connector, "", null);
     }
   }
 
-  /** Records that other workers' tasks of a connector have carried so far. */
-  public Counts countsElsewhere(final String connector) {
+  /** Records that a connector's tasks on other workers have processed. */
+  public RecordCounts countsOfOtherWorkers(final String connector) {
     return counts.getOrDefault(connector, Map.of()).entrySet().stream()
         .filter(entry -> !entry.getKey().equals(worker))
         .map(Map.Entry::getValue)
-        .reduce(Counts.NONE, Counts::plus);
+        .reduce(RecordCounts.NONE, RecordCounts::plus);
   }
 
-  /** Keeps how many records this worker's tasks of a connector have carried so far. */
-  public void save(final String connector, final Counts own) {
+  /** Store the records that a connector's tasks on this worker have processed. */
+  public void saveCounts(final String connector, final RecordCounts own) {
     if (!own.equals(of(counts, connector).put(worker, own))) {
-      append(StateKey.COUNTS, connector, worker, FactCodec.encode(own));
+      append(StateKey.COUNTS, connector, worker, StateCodec.encode(own));
     }
   }
 
-  /** What the last event of a connector said. */
-  public Optional<String> event(final String connector) {
-    return Optional.ofNullable(events.get(connector));
+  /** Last event of a connector as JSON; empty if none is stored. */
+  public Optional<String> lastEvent(final String connector) {
+    return Optional.ofNullable(lastEvents.get(connector));
   }
 
-  /** Keeps what an event says, for whoever has to end the run without seeing its connector. */
-  public void saveEvent(final String connector, final String json) {
-    events.put(connector, json);
+  /** Store the last event of a connector, for any worker to end an orphaned run with. */
+  public void saveLastEvent(final String connector, final String json) {
+    lastEvents.put(connector, json);
     append(StateKey.EVENT, connector, "", json);
   }
 

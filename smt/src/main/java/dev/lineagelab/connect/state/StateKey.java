@@ -7,10 +7,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 
 /**
- * What a fact is about.
+ * Key of a record of the state topic.
  *
- * @param group of workers: several may share the topic
- * @param detail a topic, or the worker that counts; empty for facts of the connector
+ * @param group of workers, as several may share the topic
+ * @param detail topic of an observation or worker of counts; empty for the connector itself
  */
 record StateKey(String kind, String group, String connector, String detail) {
   static final String RUN = "run";
@@ -31,7 +31,7 @@ record StateKey(String kind, String group, String connector, String detail) {
         .toString();
   }
 
-  /** The key; null if the text is none. */
+  /** Decode a key; null if the text is not a valid one. */
   static StateKey decode(final String text) {
     try {
       final JsonNode json = JSON.readTree(text);

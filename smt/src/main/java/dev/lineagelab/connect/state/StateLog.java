@@ -3,18 +3,18 @@ package dev.lineagelab.connect.state;
 
 import java.util.function.BiConsumer;
 
-/** Keeps the last value of each key, for this worker and for the others. Used by one thread. */
+/** Log of the latest value of each key, shared with other workers. Not thread-safe. */
 interface StateLog extends AutoCloseable {
-  /** Keeps a value, which others get to see; null takes it away. Never throws. */
+  /** Append a value; null deletes the key. Never throws. */
   void append(String key, String value);
 
-  /** Hands over what others have written since the last time. Never throws, and does not wait. */
+  /** Pass on what other workers have appended since the last call. Never throws or blocks. */
   void poll(BiConsumer<String, String> consumer);
 
-  /** The same, but waits for all that was written before the call. */
+  /** As {@link #poll}, but wait for everything appended before the call. */
   void catchUp(BiConsumer<String, String> consumer);
 
-  /** Whether it outlives the worker. */
+  /** Whether the log survives this worker. */
   boolean isDurable();
 
   @Override

@@ -17,7 +17,7 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes the topic in which state is kept. */
+/** Creates and checks the compacted state topic. */
 final class StateTopic {
   private static final Logger LOG = LoggerFactory.getLogger(StateTopic.class);
   private static final int TIMEOUT_SECONDS = 15;
@@ -26,9 +26,9 @@ final class StateTopic {
   private StateTopic() {}
 
   /**
-   * Makes the topic unless it is there.
+   * Create the topic unless it exists.
    *
-   * @throws KafkaException the cluster does not answer, or does not allow it
+   * @throws KafkaException Kafka did not respond, or denied access
    */
   static void ensure(final StateSettings settings, final String writer) {
     final Map<String, Object> options = new HashMap<>(settings.clients());
@@ -41,10 +41,10 @@ final class StateTopic {
       }
     } catch (final InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new KafkaException("Interrupted while making topic " + settings.topic(), e);
+      throw new KafkaException("interrupted while creating topic " + settings.topic(), e);
     } catch (final ExecutionException | TimeoutException e) {
       throw new KafkaException(
-          "Cannot make or look at topic "
+          "cannot create or describe topic "
               + settings.topic()
               + ": "
               + Optional.ofNullable(e.getCause()).orElse(e),
@@ -72,7 +72,7 @@ final class StateTopic {
     }
   }
 
-  /** Asked first: a worker may be allowed to use the topic and not to make it. */
+  /** Checked first, as a worker may have permission to use the topic but not to create it. */
   private static boolean exists(final Admin admin, final String topic)
       throws InterruptedException, ExecutionException, TimeoutException {
     return admin.listTopics().names().get(TIMEOUT_SECONDS, TimeUnit.SECONDS).contains(topic);
@@ -92,13 +92,13 @@ final class StateTopic {
               .value();
       if (!"compact".equals(policy)) {
         LOG.warn(
-            "Topic {} has {}={}: runs are forgotten in time. Set it to compact",
+            "Topic {} has {}={}, which deletes the state of runs in time; set it to compact",
             topic,
             POLICY,
             policy);
       }
     } catch (final ExecutionException e) {
-      LOG.debug("The configuration of topic {} could not be read", topic, e);
+      LOG.debug("Cannot read the configuration of topic {}", topic, e);
     }
   }
 }

@@ -3,6 +3,8 @@ package dev.lineagelab.connect.agent;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.lineagelab.connect.cluster.ConnectCluster;
+import dev.lineagelab.connect.cluster.ConnectorSnapshot;
 import dev.lineagelab.connect.model.ColumnLineage;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
@@ -12,16 +14,14 @@ import dev.lineagelab.connect.model.DatasetPair;
 import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.LineageExtractor;
-import dev.lineagelab.connect.observe.Cluster;
-import dev.lineagelab.connect.observe.ConnectorLook;
-import dev.lineagelab.connect.observe.CountBook;
-import dev.lineagelab.connect.observe.Observations;
-import dev.lineagelab.connect.observe.TaskObserver;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.TaskStatus;
 import dev.lineagelab.connect.settings.StateSettings;
 import dev.lineagelab.connect.settings.WorkerProperties;
 import dev.lineagelab.connect.state.SharedState;
+import dev.lineagelab.connect.tasks.RecordTotals;
+import dev.lineagelab.connect.tasks.TaskObservations;
+import dev.lineagelab.connect.tasks.TaskObserver;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An agent in a cluster that does what the test says, with events that go to a file. */
+/** Base of tests with an agent on a scripted cluster, whose events go to a file. */
 abstract class AgentTestCase {
   static final ObjectMapper JSON = new ObjectMapper();
   static final String TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform";
@@ -51,34 +51,34 @@ abstract class AgentTestCase {
 
   @TempDir Path folder;
   final String threadName = Thread.currentThread().getName();
-  final CountBook counts = new CountBook();
-  final Observations observations = new Observations(counts);
-  final StagedCluster cluster = new StagedCluster();
+  final RecordTotals totals = new RecordTotals();
+  final TaskObservations observations = new TaskObservations(totals);
+  final ScriptedCluster cluster = new ScriptedCluster();
   SharedState state;
   LineageAgent agent;
   long now = 1_790_000_000_000L;
 
-  /** One connector or none, as the test sets it. */
-  static final class StagedCluster implements Cluster {
-    final Map<String, ConnectorLook> looks = new TreeMap<>();
+  /** Cluster with the snapshots that a test sets. */
+  static final class ScriptedCluster implements ConnectCluster {
+    final Map<String, ConnectorSnapshot> snapshots = new TreeMap<>();
     final Set<String> recreated = new HashSet<>();
-    boolean isSpeaker = true;
+    boolean isLeader = true;
 
     @Override
-    public Map<String, ConnectorLook> look() {
-      return new TreeMap<>(looks);
+    public Map<String, ConnectorSnapshot> snapshots() {
+      return new TreeMap<>(snapshots);
     }
 
     @Override
-    public Set<String> recreated() {
+    public Set<String> takeRecreated() {
       final Set<String> taken = Set.copyOf(recreated);
       recreated.clear();
       return taken;
     }
 
     @Override
-    public boolean speaksFor(final String connector, final ConnectorStatus status) {
-      return isSpeaker;
+    public boolean isLeaderFor(final String connector, final ConnectorStatus status) {
+      return isLeader;
     }
 
     @Override
@@ -88,24 +88,24 @@ abstract class AgentTestCase {
 
     @Override
     public void close() {
-      // Holds nothing.
+      // There is nothing to close.
     }
   }
 
-  /** The topic, and the table that the option names; columns as they were seen. */
-  static final LineageExtractor DESCRIBER =
+  /** Lineage from topic orders to the table of option table, with observed columns. */
+  static final LineageExtractor EXTRACTOR =
       (connector, topics, names) -> {
         final Dataset topic = new Dataset(names.kafka(), "orders");
         final Dataset table = new Dataset("db", connector.config().getOrDefault("table", "orders"));
         final Map<Dataset, DatasetSchema> schemas = new HashMap<>();
         topics.forEach(
-            seen ->
+            observed ->
                 schemas.put(
                     topic,
                     new DatasetSchema(
                         null,
                         null,
-                        seen.valueSchema().fields().stream()
+                        observed.valueSchema().fields().stream()
                             .map(field -> Field.of(field.name(), "any"))
                             .toList())));
         return new ConnectorLineage(
@@ -131,23 +131,20 @@ abstract class AgentTestCase {
   }
 
   LineageAgent agent(final SharedState shared) {
-    return agent(shared, DESCRIBER);
+    return agent(shared, EXTRACTOR);
   }
 
-  LineageAgent agent(final SharedState shared, final LineageExtractor describer) {
+  LineageAgent agent(final SharedState shared, final LineageExtractor extractor) {
     final Map<String, String> options =
         Map.of(
             "transport.type", "file",
             "transport.file", folder.resolve("events").toString(),
             "job.namespace", "lab",
             "state.topic", "");
+    final ConnectorSettings settings =
+        new ConnectorSettings(options, WorkerProperties.UNKNOWN, observations);
     return new LineageAgent(
-        cluster,
-        new ConnectorSettings(options, WorkerProperties.UNKNOWN, observations),
-        observations,
-        counts,
-        shared,
-        describer);
+        cluster, shared, new AgentContext(settings, observations, totals, extractor));
   }
 
   void set(final String connectorState, final String taskState, final String... config) {
@@ -162,18 +159,18 @@ abstract class AgentTestCase {
           new TaskStatus(
               taskState, "w:1", "FAILED".equals(taskState) ? "java.io.IOException: why" : null));
     }
-    cluster.looks.put(
+    cluster.snapshots.put(
         "orders",
-        new ConnectorLook(
+        new ConnectorSnapshot(
             new ConnectorDefinition("orders", ConnectorType.SINK, "Sink", options, true),
             new ConnectorStatus(connectorState, "w:1", null, tasks),
             true));
   }
 
-  /** Some looks, a second apart. */
-  void look(final int times) throws Exception {
+  /** Poll repeatedly at intervals of a second. */
+  void poll(final int times) throws Exception {
     for (int time = 0; time < times; time++) {
-      agent.cycle(now);
+      agent.poll(now);
       now += 1000;
     }
   }
@@ -188,8 +185,8 @@ abstract class AgentTestCase {
     return events;
   }
 
-  /** Types with the number of the run; the last word of the closing agent comes last. */
-  static String told(final List<JsonNode> events) {
+  /** Event types with the number of their run; the final event of the closing agent is last. */
+  static String eventTypes(final List<JsonNode> events) {
     final List<String> runs =
         events.stream().map(event -> event.at("/run/runId").asText()).distinct().toList();
     return String.join(
@@ -202,8 +199,8 @@ abstract class AgentTestCase {
             .toList());
   }
 
-  /** A connector of which only its transform tells the topics: all that was seen, as outputs. */
-  void describeByWhatIsSeen() {
+  /** Use lineage of a source whose outputs are the observed topics. */
+  void extractFromObservedTopics() {
     agent.close(now);
     agent =
         agent(
@@ -211,22 +208,24 @@ abstract class AgentTestCase {
             (connector, topics, names) ->
                 new ConnectorLineage(
                     List.of(),
-                    topics.stream().map(seen -> new Dataset(names.kafka(), seen.topic())).toList(),
+                    topics.stream()
+                        .map(observed -> new Dataset(names.kafka(), observed.topic()))
+                        .toList(),
                     List.of(),
                     topics.stream()
-                        .filter(seen -> seen.valueSchema() != null)
+                        .filter(observed -> observed.valueSchema() != null)
                         .collect(
                             Collectors.toMap(
-                                seen -> new Dataset(names.kafka(), seen.topic()),
-                                seen ->
+                                observed -> new Dataset(names.kafka(), observed.topic()),
+                                observed ->
                                     new DatasetSchema(null, null, List.of(Field.of("id", "any"))))),
                     Map.of(),
                     List.of()));
   }
 
-  /** Transforms count time by the real clock. */
-  TaskObserver configured() {
-    final TaskObserver task = observations.configured(Map.of());
+  /** Register a transform, which takes its time from the system clock. */
+  TaskObserver registered() {
+    final TaskObserver task = observations.register(Map.of());
     now = Math.max(now, task.configuredAt()) + 1;
     return task;
   }

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.observe.TaskObserver;
-import dev.lineagelab.connect.settings.WorkerProperties;
+import dev.lineagelab.connect.tasks.TaskObserver;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -16,17 +15,17 @@ import org.junit.jupiter.api.Test;
 
 class LineageAgentTest extends AgentTestCase {
   @Test
-  void tellsARunFromItsStartToItsEnd() throws Exception {
+  void emitsARunFromStartToEnd() throws Exception {
     set("RUNNING", "RUNNING");
-    look(2);
+    poll(2);
     set("PAUSED", "PAUSED");
-    look(3);
+    poll(3);
     set("RUNNING", "RUNNING");
-    look(3);
-    cluster.looks.clear();
-    look(3);
+    poll(3);
+    cluster.snapshots.clear();
+    poll(3);
     final List<JsonNode> events = events();
-    assertThat(told(events)).isEqualTo("START1 OTHER1 OTHER1 ABORT1");
+    assertThat(eventTypes(events)).isEqualTo("START1 OTHER1 OTHER1 ABORT1");
     assertThat(events)
         .allSatisfy(event -> assertThat(event.at("/outputs/0/name").asText()).isEqualTo("orders"));
     assertThat(events)
@@ -34,131 +33,122 @@ class LineageAgentTest extends AgentTestCase {
   }
 
   @Test
-  void aNewSchemaIsToldAtOnceAndTheSameOneIsNot() throws Exception {
-    final TaskObserver task = observations.configured(Map.of());
+  void emitsNewSchemasAtOnceAndEqualOnesNotAtAll() throws Exception {
+    final TaskObserver task = observations.register(Map.of());
     set("RUNNING", "RUNNING");
-    look(1);
-    task.notice("orders", null, ONE, ConnectorType.SINK);
-    look(1);
-    task.notice(
+    poll(1);
+    task.observe("orders", null, ONE, ConnectorType.SINK);
+    poll(1);
+    task.observe(
         "orders",
         null,
         SchemaBuilder.struct().field("id", Schema.INT32_SCHEMA).build(),
         ConnectorType.SINK);
-    look(1);
-    task.notice("orders", null, TWO, ConnectorType.SINK);
-    look(1);
-    task.notice("orders", null, null, ConnectorType.SINK);
-    look(1);
+    poll(1);
+    task.observe("orders", null, TWO, ConnectorType.SINK);
+    poll(1);
+    task.observe("orders", null, null, ConnectorType.SINK);
+    poll(1);
     final List<JsonNode> events = events();
-    assertThat(told(events)).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
+    assertThat(eventTypes(events)).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
     assertThat(events)
         .extracting(event -> event.at("/inputs/0/facets/schema/fields").size())
         .containsExactly(0, 1, 2, 2);
   }
 
   @Test
-  void aHeartbeatComesWithEachInterval() throws Exception {
+  void emitsAHeartbeatPerInterval() throws Exception {
     set("RUNNING", "RUNNING");
-    look(65);
-    assertThat(told(events())).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
+    poll(65);
+    assertThat(eventTypes(events())).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
   }
 
   @Test
-  void failuresHaveTheirTrace() throws Exception {
+  void failEventHasTheTrace() throws Exception {
     set("RUNNING", "FAILED");
-    look(2);
+    poll(2);
     set("RUNNING", "RUNNING");
-    look(2);
+    poll(2);
     final List<JsonNode> events = events();
-    assertThat(told(events)).isEqualTo("START1 FAIL1 START2 RUNNING2");
+    assertThat(eventTypes(events)).isEqualTo("START1 FAIL1 START2 RUNNING2");
     assertThat(events.get(1).at("/run/facets/errorMessage/message").asText()).contains("why");
   }
 
   @Test
-  void anotherTableEndsTheRunWithTheOldOne() throws Exception {
+  void changedTableEndsTheRunWithTheOldOne() throws Exception {
     set("RUNNING", "RUNNING", "table", "old");
-    look(2);
+    poll(2);
     set("RUNNING", "RUNNING", "table", "old", "flush.size", "5");
-    look(2);
+    poll(2);
     set("RUNNING", "RUNNING", "table", "new");
-    look(2);
+    poll(2);
     final List<JsonNode> events = events();
-    assertThat(told(events)).isEqualTo("START1 COMPLETE1 START2 RUNNING2");
+    assertThat(eventTypes(events)).isEqualTo("START1 COMPLETE1 START2 RUNNING2");
     assertThat(events)
         .extracting(event -> event.at("/outputs/0/name").asText())
         .containsExactly("old", "old", "new", "new");
   }
 
   @Test
-  void deletedAndMadeAgainUnseenIsAnotherRun() throws Exception {
+  void recreationBetweenPollsStartsAnotherRun() throws Exception {
     set("RUNNING", "RUNNING");
-    look(2);
+    poll(2);
     cluster.recreated.add("orders");
-    look(2);
-    assertThat(told(events())).isEqualTo("START1 ABORT1 START2 RUNNING2");
+    poll(2);
+    assertThat(eventTypes(events())).isEqualTo("START1 ABORT1 START2 RUNNING2");
   }
 
   @Test
-  void whoDoesNotSpeakSaysNothing() throws Exception {
-    cluster.isSpeaker = false;
+  void emitsNothingWithoutLeadership() throws Exception {
+    cluster.isLeader = false;
     set("RUNNING", "RUNNING");
-    look(40);
+    poll(40);
     assertThat(events()).isEmpty();
   }
 
   @Test
-  void theSuccessorGoesOnWithTheRun() throws Exception {
+  void nextLeaderContinuesTheRun() throws Exception {
     set("RUNNING", "RUNNING");
-    look(2);
+    poll(2);
     agent.close(now);
     agent = agent(state);
-    look(2);
-    assertThat(told(events())).startsWith("START1 RUNNING1 RUNNING1").doesNotContain("2");
+    poll(2);
+    assertThat(eventTypes(events())).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
   }
 
   @Test
-  void aRunWhoseConnectorVanishedWithItsWorkerIsEnded() throws Exception {
+  void endsAnOrphanedRun() throws Exception {
     set("RUNNING", "RUNNING");
-    look(2);
+    poll(2);
     agent.close(now);
-    cluster.looks.clear();
+    cluster.snapshots.clear();
     agent = agent(state);
-    look(10);
+    poll(10);
     assertThat(Files.readAllLines(folder.resolve("events"))).hasSize(2);
-    look(60);
+    poll(60);
     final List<JsonNode> events = events();
-    assertThat(told(events)).isEqualTo("START1 RUNNING1 ABORT1");
+    assertThat(eventTypes(events)).isEqualTo("START1 RUNNING1 ABORT1");
     assertThat(events.get(2).at("/outputs/0/name").asText()).isEqualTo("orders");
   }
 
   @Test
-  void aDescriptionThatFailsCostsOnlyTheDescription() throws Exception {
+  void failedExtractionEmitsEventsWithoutDatasets() throws Exception {
     agent.close(now);
     agent =
-        new LineageAgent(
-            cluster,
-            new ConnectorSettings(
-                Map.of(
-                    "transport.type",
-                    "file",
-                    "transport.file",
-                    folder.resolve("events").toString()),
-                WorkerProperties.UNKNOWN,
-                observations),
-            observations,
-            counts,
+        agent(
             state,
             (connector, topics, names) -> {
-              throw new IllegalStateException("a mistake");
+              throw new IllegalStateException("extraction fails");
             });
     set("RUNNING", "RUNNING");
-    look(2);
-    assertThat(told(events())).isEqualTo("START1 RUNNING1");
+    poll(2);
+    final List<JsonNode> events = events();
+    assertThat(eventTypes(events)).isEqualTo("START1 RUNNING1");
+    assertThat(events).allSatisfy(event -> assertThat(event.get("outputs")).isEmpty());
   }
 
   @Test
-  void oneConnectorsBadOptionsAreNoMatterOfTheOthers() throws Exception {
+  void invalidOptionsOfOneConnectorDoNotAffectOthers() throws Exception {
     set(
         "RUNNING",
         "RUNNING",
@@ -172,7 +162,7 @@ class LineageAgentTest extends AgentTestCase {
         "http://127.0.0.1:1",
         "transforms.l.transport.ssl.truststore.location",
         "/none");
-    cluster.looks.put("bad", cluster.looks.remove("orders"));
+    cluster.snapshots.put("bad", cluster.snapshots.remove("orders"));
     set(
         "RUNNING",
         "RUNNING",
@@ -182,12 +172,12 @@ class LineageAgentTest extends AgentTestCase {
         TRANSFORM,
         "transforms.l.interval.ms",
         "soon");
-    look(2);
-    assertThat(told(events())).isEqualTo("START1 RUNNING1");
+    poll(2);
+    assertThat(eventTypes(events())).isEqualTo("START1 RUNNING1");
   }
 
   @Test
-  void theTransformsOwnNamespaceIsThatOfTheJob() throws Exception {
+  void jobNamespaceIsAnOptionOfTheTransform() throws Exception {
     set(
         "RUNNING",
         "RUNNING",
@@ -197,7 +187,7 @@ class LineageAgentTest extends AgentTestCase {
         TRANSFORM,
         "transforms.lineage.job.namespace",
         "mine");
-    look(1);
+    poll(1);
     assertThat(events())
         .allSatisfy(event -> assertThat(event.at("/job/namespace").asText()).isEqualTo("mine"));
   }

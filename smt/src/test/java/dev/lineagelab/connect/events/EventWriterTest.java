@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.networknt.schema.JsonSchemaFactory;
 import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SpecVersion.VersionFlag;
+import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ColumnEdge;
 import dev.lineagelab.connect.model.ColumnLineage;
 import dev.lineagelab.connect.model.ConnectorDefinition;
@@ -22,11 +23,13 @@ import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.RegisteredSchema;
 import dev.lineagelab.connect.model.Symlink;
 import dev.lineagelab.connect.runs.ConnectorStatus;
+import dev.lineagelab.connect.runs.DueEvent;
 import dev.lineagelab.connect.runs.EventType;
 import dev.lineagelab.connect.runs.TaskStatus;
+import dev.lineagelab.connect.settings.PluginSettings;
+import dev.lineagelab.connect.settings.WorkerProperties;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EventWriterTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** The published schemas, where they lie beside the checkout. */
+  /** Folder of the published schemas, next to the checkout. */
   private static final Path SPEC = Path.of("../../shared/openlineage-spec");
 
   private static final Dataset ORDERS = new Dataset("kafka://kafka:9092", "orders");
@@ -63,6 +66,21 @@ class EventWriterTest {
                       "w:1",
                       "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded\n\tat A.a\n"
                           + "Caused by: java.io.IOException: login with hush-hush failed\n\tat B.b\n"))));
+
+  private static final Instant TIME = Instant.parse("2026-11-21T10:00:00Z");
+
+  private static final ConnectorDefinition CONNECTOR =
+      new ConnectorDefinition(
+          "orders-lake",
+          ConnectorType.SINK,
+          "com.example.Sink",
+          Map.of("db.password", "hush-hush", "connector.class", "com.example.Sink"),
+          true);
+
+  private static final PluginSettings SETTINGS =
+      PluginSettings.of(
+          Map.of("job.namespace", "lab", "interval.ms", "30000", "transport.type", "none"),
+          WorkerProperties.UNKNOWN);
 
   private static ColumnEdge edge(
       final String output,
@@ -112,42 +130,32 @@ class EventWriterTest {
   }
 
   private static String write(
-      final EventType type,
-      final ConnectorLineage description,
-      final ConnectorStatus status,
-      final Counts counts) {
+      final EventType type, final ConnectorLineage lineage, final RecordCounts counts) {
     return EventWriter.write(
         new RunEvent(
-            type,
-            Instant.parse("2026-11-21T10:00:00Z"),
+            new DueEvent(type, 1, TIME.toEpochMilli(), "it runs", false, false),
             UUID.fromString("01a0c450-6c00-70e6-9c58-d15b5977f24a"),
-            "lab",
-            new ConnectorDefinition(
-                "orders-lake",
-                ConnectorType.SINK,
-                "com.example.Sink",
-                Map.of("db.password", "hush-hush", "connector.class", "com.example.Sink"),
-                true),
-            description,
-            "it runs",
-            false,
-            status,
-            counts,
-            Duration.ofSeconds(30)));
+            new LineageSnapshot(CONNECTOR, FAILED, lineage, SETTINGS),
+            counts));
   }
 
   private static JsonNode event(
-      final EventType type, final ConnectorLineage description, final Counts counts)
+      final EventType type, final ConnectorLineage lineage, final RecordCounts counts)
       throws Exception {
-    return JSON.readTree(write(type, description, FAILED, counts));
+    return JSON.readTree(write(type, lineage, counts));
   }
 
   @Test
-  void everyEventIsWhole() throws Exception {
+  void everyEventIsComplete() throws Exception {
     final JsonNode event = event(EventType.ABORT, two(), null);
     assertThat(event.at("/eventTime").asText()).isEqualTo("2026-11-21T10:00:00.000Z");
-    assertThat(event.at("/inputs").findValuesAsText("name")).contains("orders", "bids");
-    assertThat(event.at("/outputs")).hasSize(2);
+    assertThat(event.at("/inputs"))
+        .extracting(dataset -> dataset.get("name").asText())
+        .containsExactly("bids", "orders");
+    assertThat(event.at("/outputs"))
+        .extracting(dataset -> dataset.get("name").asText())
+        .containsExactly("raw/bids", "raw/orders");
+    assertThat(event.at("/job/namespace").asText()).isEqualTo("lab");
     assertThat(event.at("/job/facets/jobType/processingType").asText()).isEqualTo("STREAMING");
     assertThat(event.at("/job/facets/jobType/integration").asText()).isEqualTo("KAFKA_CONNECT");
     assertThat(event.at("/job/facets/jobType/emissionPattern/windowDuration").asInt())
@@ -155,14 +163,14 @@ class EventWriterTest {
   }
 
   @Test
-  void whereNothingIsKnownListsAreEmptyAndThere() throws Exception {
+  void emptyLineageHasEmptyInputsAndOutputs() throws Exception {
     final JsonNode event = event(EventType.START, ConnectorLineage.EMPTY, null);
     assertThat(event.at("/inputs").isArray() && event.at("/outputs").isArray()).isTrue();
     assertThat(event.at("/job/facets").has("lineage")).isFalse();
   }
 
   @Test
-  void pairsAreNotCrossed() throws Exception {
+  void lineageFacetKeepsPairsApart() throws Exception {
     final JsonNode entries =
         event(EventType.RUNNING, two(), null).at("/job/facets/lineage/entries");
     assertThat(entries).hasSize(2);
@@ -175,7 +183,7 @@ class EventWriterTest {
   }
 
   @Test
-  void saysWhichColumnComesOfWhichAndWhatIsNotKnown() throws Exception {
+  void columnLineageHasOriginsAndUnknownFields() throws Exception {
     final JsonNode table = event(EventType.RUNNING, two(), null).at("/outputs/1");
     assertThat(table.at("/name").asText()).isEqualTo("raw/orders");
     final JsonNode columns = table.at("/facets/columnLineage");
@@ -190,7 +198,7 @@ class EventWriterTest {
   }
 
   @Test
-  void showsSchemasWithVersionsAndOtherNames() throws Exception {
+  void datasetsHaveSchemaVersionAndSymlinks() throws Exception {
     final JsonNode event = event(EventType.RUNNING, two(), null);
     final JsonNode facets = event.at("/inputs/1/facets");
     assertThat(facets.at("/schema/fields/1/fields/0/name").asText()).isEqualTo("name");
@@ -200,8 +208,8 @@ class EventWriterTest {
   }
 
   @Test
-  void countsAreGivenWhereItIsKnownWhoseTheyAre() throws Exception {
-    final Counts counts = new Counts(21, 16, 1, 2);
+  void statisticsAreGivenForASingleDatasetOnly() throws Exception {
+    final RecordCounts counts = new RecordCounts(21, 16, 1, 2);
     final JsonNode event = event(EventType.RUNNING, one(), counts);
     assertThat(event.at("/inputs/0/inputFacets/inputStatistics/rowCount").asLong()).isEqualTo(21);
     assertThat(event.at("/outputs/0/outputFacets/outputStatistics/rowCount").asLong())
@@ -216,8 +224,8 @@ class EventWriterTest {
   }
 
   @Test
-  void failuresHaveTheirReasonAndNoSecret() throws Exception {
-    final JsonNode event = event(EventType.FAIL, one(), Counts.NONE);
+  void failuresHaveTheirTraceWithoutSecrets() throws Exception {
+    final JsonNode event = event(EventType.FAIL, one(), RecordCounts.NONE);
     final JsonNode error = event.at("/run/facets/errorMessage");
     assertThat(error.at("/message").asText())
         .contains("Tolerance exceeded", "Caused by: java.io.IOException: login with **** failed");
@@ -230,17 +238,27 @@ class EventWriterTest {
   }
 
   @Test
-  void equalEventsAreEqualText() {
-    assertThat(write(EventType.RUNNING, two(), FAILED, Counts.NONE))
-        .isEqualTo(write(EventType.RUNNING, two(), FAILED, Counts.NONE));
+  void equalEventsHaveEqualText() {
+    final ConnectorLineage sorted = two();
+    final ConnectorLineage reversed =
+        new ConnectorLineage(
+            List.of(ORDERS, BIDS, ORDERS),
+            List.of(ORDERS_TABLE, BIDS_TABLE, ORDERS_TABLE),
+            sorted.pairs(),
+            sorted.schemas(),
+            sorted.symlinks(),
+            sorted.notes());
+    assertThat(sorted.inputs()).containsExactly(BIDS, ORDERS);
+    assertThat(write(EventType.RUNNING, reversed, RecordCounts.NONE))
+        .isEqualTo(write(EventType.RUNNING, sorted, RecordCounts.NONE));
   }
 
   @ParameterizedTest
   @EnumSource(EventType.class)
-  void isAsThePublishedSchemasAsk(final EventType type) throws Exception {
-    assumeTrue(Files.isDirectory(SPEC), "the published schemas are not beside this checkout");
-    for (final ConnectorLineage description : List.of(ConnectorLineage.EMPTY, one(), two())) {
-      final JsonNode event = event(type, description, new Counts(1, 2, 3, 4));
+  void conformsToThePublishedSchemas(final EventType type) throws Exception {
+    assumeTrue(Files.isDirectory(SPEC), "the published schemas are not next to this checkout");
+    for (final ConnectorLineage lineage : List.of(ConnectorLineage.EMPTY, one(), two())) {
+      final JsonNode event = event(type, lineage, new RecordCounts(1, 2, 3, 4));
       assertThat(problems(event, event.get("schemaURL").asText())).isEmpty();
       for (final JsonNode facet : facets(event)) {
         assertThat(problems(facet, facet.get("_schemaURL").asText()))

@@ -44,12 +44,13 @@ class ConnectorStatusTest {
     "STOPPED, , STOPPED",
     "STOPPED, RUNNING, STOPPED",
   })
-  void comesToACondition(final String connector, final String tasks, final Condition expected) {
-    assertThat(status(connector, tasks).condition()).isEqualTo(expected);
+  void combinesConnectorAndTaskStates(
+      final String connector, final String tasks, final AggregateState expected) {
+    assertThat(status(connector, tasks).aggregateState()).isEqualTo(expected);
   }
 
   @Test
-  void tellsTheConnectorsTraceBeforeThoseOfItsTasks() {
+  void prefersTheConnectorsTraceOverThoseOfItsTasks() {
     assertThat(status("FAILED", "FAILED").firstTrace()).isEqualTo("own trace");
     assertThat(status("RUNNING", "RUNNING FAILED FAILED").firstTrace()).isEqualTo("trace 1");
     assertThat(status("RUNNING", "RUNNING").firstTrace()).isEmpty();

@@ -13,14 +13,14 @@ class RunIdsTest {
   private static final long GENERATION = 1_790_000_000_000L;
 
   @Test
-  void allWorkersCallARunTheSame() {
+  void isEqualOnAllWorkers() {
     assertThat(RunIds.of("cluster/connect", "orders", GENERATION))
         .isEqualTo(RunIds.of("cluster/connect", "orders", GENERATION))
         .isEqualTo(UUID.fromString("01a0c450-6c00-70e6-9c58-d15b5977f24a"));
   }
 
   @Test
-  void hasTheShapeOfVersion7() {
+  void isAUuidOfVersion7() {
     final UUID id = RunIds.of("cluster", "orders", GENERATION);
     assertThat(id.version()).isEqualTo(7);
     assertThat(id.variant()).isEqualTo(2);
@@ -28,7 +28,7 @@ class RunIdsTest {
   }
 
   @Test
-  void differsWithEachOfItsParts() {
+  void dependsOnEveryArgument() {
     final Set<UUID> ids =
         LongStream.range(0, 100)
             .mapToObj(step -> RunIds.of("cluster", "orders", GENERATION + step))

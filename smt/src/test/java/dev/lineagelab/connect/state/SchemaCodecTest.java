@@ -41,18 +41,18 @@ class SchemaCodecTest {
 
   @ParameterizedTest
   @MethodSource("schemas")
-  void isTheSameThereAndBack(final Schema schema) {
+  void decodesWhatItEncodes(final Schema schema) {
     assertThat(SchemaCodec.decode(SchemaCodec.encode(schema))).isEqualTo(schema);
   }
 
   @Test
-  void nothingIsNothing() {
+  void encodesNull() {
     assertThat(SchemaCodec.encode(null).isNull()).isTrue();
     assertThat(SchemaCodec.decode(SchemaCodec.encode(null))).isNull();
   }
 
   @Test
-  void aSchemaThatContainsItselfEnds() {
+  void encodesARecursiveSchema() {
     final SchemaBuilder node = SchemaBuilder.struct().name("node");
     node.field("value", Schema.INT32_SCHEMA)
         .field("next", SchemaBuilder.array(node).optional().build());

@@ -3,9 +3,9 @@ package dev.lineagelab.connect.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.connect.events.Counts;
+import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ObservedTopic;
-import dev.lineagelab.connect.runs.Phase;
+import dev.lineagelab.connect.runs.RunPhase;
 import dev.lineagelab.connect.runs.RunState;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,9 @@ class SharedStateTest {
   private static final Schema SCHEMA =
       SchemaBuilder.struct().field("id", Schema.INT32_SCHEMA).build();
 
-  /** Records of all writers, in order. Like those of the topic, they reach all but their writer. */
+  /**
+   * Records of all writers, in order. As in the topic, each reaches every worker but its writer.
+   */
   private final List<String[]> records = new ArrayList<>();
 
   private SharedState open(final String group, final String worker) {
@@ -62,110 +64,113 @@ class SharedStateTest {
 
     @Override
     public void close() {
-      // Holds nothing.
+      // There is nothing to close.
     }
   }
 
-  private static Report report(final String topic, final Schema value, final long since) {
-    return new Report(new ObservedTopic(topic, null, value, null), since);
+  private static TopicObservation observation(
+      final String topic, final Schema value, final long since) {
+    return new TopicObservation(new ObservedTopic(topic, null, value, null), since);
   }
 
   @Test
-  void theSuccessorKnowsWhereARunStands() {
-    final RunState run = new RunState(7, Phase.PAUSED, "datasets", "config", 8);
-    open("group", "a").save("orders", run);
-    final SharedState successor = open("group", "b");
-    assertThat(successor.run("orders")).isEqualTo(run);
-    assertThat(successor.open()).containsExactly("orders");
-    assertThat(successor.run("other")).isEqualTo(RunState.INITIAL);
+  void anotherWorkerReadsTheStateOfARun() {
+    final RunState run = new RunState(7, RunPhase.PAUSED, "datasets", "config", 8);
+    open("group", "a").saveRun("orders", run);
+    final SharedState other = open("group", "b");
+    assertThat(other.run("orders")).isEqualTo(run);
+    assertThat(other.openRuns()).containsExactly("orders");
+    assertThat(other.run("other")).isEqualTo(RunState.INITIAL);
   }
 
   @Test
-  void groupsThatShareTheTopicDoNotMeet() {
-    open("group", "a").save("orders", new RunState(7, Phase.OPEN, "d", "c", 8));
-    assertThat(open("other", "b").open()).isEmpty();
+  void groupsOfOneTopicAreSeparate() {
+    open("group", "a").saveRun("orders", new RunState(7, RunPhase.OPEN, "d", "c", 8));
+    assertThat(open("other", "b").openRuns()).isEmpty();
   }
 
   @Test
-  void whatAnotherWorkersTaskSawIsKnown() {
-    final SharedState speaker = open("group", "a");
-    open("group", "b").save("orders", report("topic", SCHEMA, 1));
-    final long before = speaker.version("orders");
-    speaker.poll();
-    assertThat(speaker.version("orders")).isGreaterThan(before);
-    assertThat(speaker.topics("orders"))
+  void sharesObservationsBetweenWorkers() {
+    final SharedState leader = open("group", "a");
+    open("group", "b").saveObservation("orders", observation("topic", SCHEMA, 1));
+    final long before = leader.topicsVersion("orders");
+    leader.poll();
+    assertThat(leader.topicsVersion("orders")).isGreaterThan(before);
+    assertThat(leader.topics("orders"))
         .singleElement()
         .extracting(ObservedTopic::valueSchema)
         .isEqualTo(SCHEMA);
   }
 
   @Test
-  void sayingTheSameAgainIsNoNews() {
+  void doesNotStoreAKnownObservationAgain() {
     final SharedState state = open("group", "a");
-    state.save("orders", report("topic", SCHEMA, 1));
-    final long version = state.version("orders");
+    state.saveObservation("orders", observation("topic", SCHEMA, 1));
+    final long version = state.topicsVersion("orders");
     final int written = records.size();
-    state.save(
+    state.saveObservation(
         "orders",
-        report("topic", SchemaBuilder.struct().field("id", Schema.INT32_SCHEMA).build(), 1));
-    assertThat(state.version("orders")).isEqualTo(version);
+        observation("topic", SchemaBuilder.struct().field("id", Schema.INT32_SCHEMA).build(), 1));
+    assertThat(state.topicsVersion("orders")).isEqualTo(version);
     assertThat(records).hasSize(written);
   }
 
   @Test
-  void whatANewTransformSawAgainOutlivesTheOld() {
+  void keepsTopicsObservedAgain() {
     final SharedState state = open("group", "a");
-    state.save("orders", report("topic", SCHEMA, 1));
-    state.save("orders", report("topic", SCHEMA, 5));
-    state.forgetBefore("orders", 4);
-    assertThat(state.topics("orders")).hasSize(1);
+    state.saveObservation("orders", observation("topic", SCHEMA, 1));
+    state.saveObservation("orders", observation("topic", SCHEMA, 5));
+    state.removeObservationsBefore("orders", 4);
+    assertThat(state.topics("orders")).extracting(ObservedTopic::topic).containsExactly("topic");
+    state.removeObservationsBefore("orders", 6);
+    assertThat(state.topics("orders")).isEmpty();
   }
 
   @Test
-  void aTombstoneHidesNoSchema() {
+  void keepsTheSchemaOfRecordsBeforeATombstone() {
     final SharedState state = open("group", "a");
-    state.save("orders", report("topic", SCHEMA, 1));
-    state.save("orders", report("topic", null, 2));
+    state.saveObservation("orders", observation("topic", SCHEMA, 1));
+    state.saveObservation("orders", observation("topic", null, 2));
     assertThat(state.topics("orders"))
         .extracting(ObservedTopic::valueSchema)
         .containsExactly(SCHEMA);
   }
 
   @Test
-  void forgetsForAllWorkers() {
+  void removesForAllWorkers() {
     final SharedState state = open("group", "a");
-    state.save("orders", report("old", SCHEMA, 1));
-    state.save("orders", report("new", SCHEMA, 3));
-    state.forgetBefore("orders", 2);
+    state.saveObservation("orders", observation("old", SCHEMA, 1));
+    state.saveObservation("orders", observation("new", SCHEMA, 3));
+    state.removeObservationsBefore("orders", 2);
     final SharedState other = open("group", "b");
     assertThat(other.topics("orders")).extracting(ObservedTopic::topic).containsExactly("new");
-    state.saveEvent("orders", "{}");
-    state.forget("orders");
+    state.saveLastEvent("orders", "{}");
+    state.remove("orders");
     other.poll();
     assertThat(other.topics("orders")).isEmpty();
-    assertThat(other.event("orders")).isEmpty();
+    assertThat(other.lastEvent("orders")).isEmpty();
   }
 
   @Test
-  void countsAreAddedUpOverWorkers() {
+  void sumsCountsOfOtherWorkers() {
     final SharedState a = open("group", "a");
     final SharedState b = open("group", "b");
-    b.save("orders", new Counts(5, 4, 1, 0));
-    open("group", "c").save("orders", new Counts(1, 1, 0, 0));
-    a.save("orders", new Counts(100, 100, 0, 0));
+    b.saveCounts("orders", new RecordCounts(5, 4, 1, 0));
+    open("group", "c").saveCounts("orders", new RecordCounts(1, 1, 0, 0));
+    a.saveCounts("orders", new RecordCounts(100, 100, 0, 0));
     a.poll();
-    assertThat(a.countsElsewhere("orders")).isEqualTo(new Counts(6, 5, 1, 0));
+    assertThat(a.countsOfOtherWorkers("orders")).isEqualTo(new RecordCounts(6, 5, 1, 0));
     b.poll();
-    assertThat(b.countsElsewhere("orders")).isEqualTo(new Counts(101, 101, 0, 0));
+    assertThat(b.countsOfOtherWorkers("orders")).isEqualTo(new RecordCounts(101, 101, 0, 0));
   }
 
   @Test
-  void whatCannotBeReadIsPassedOver() {
+  void skipsUnreadableRecords() {
     records.add(new String[] {"x", "no key", "{}"});
     records.add(new String[] {"x", "[\"run\",\"group\",\"orders\",\"\"]", "no value"});
     records.add(new String[] {"x", "[\"run\",\"group\",\"bids\",\"\"]", "{\"phase\":\"LATER\"}"});
     records.add(new String[] {"x", "[\"of a newer version\",\"group\",\"orders\",\"\"]", "{}"});
-    open("group", "b").save("orders", new RunState(7, Phase.OPEN, "d", "c", 8));
-    assertThat(open("group", "a").open()).containsExactly("orders");
+    open("group", "b").saveRun("orders", new RunState(7, RunPhase.OPEN, "d", "c", 8));
+    assertThat(open("group", "a").openRuns()).containsExactly("orders");
   }
 }

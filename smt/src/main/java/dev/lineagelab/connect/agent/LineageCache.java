@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.agent;
+
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorLineage;
+import dev.lineagelab.connect.model.LineageExtractor;
+import dev.lineagelab.connect.registry.SchemaVersionEnricher;
+import dev.lineagelab.connect.settings.PluginSettings;
+import dev.lineagelab.connect.state.SharedState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Lineage of one connector, extracted again only when one of its inputs has changed. */
+final class LineageCache {
+  private static final Logger LOG = LoggerFactory.getLogger(LineageCache.class);
+
+  private final LineageExtractor extractor;
+  private final SchemaVersionEnricher enricher;
+  private final SharedState state;
+  private ConnectorDefinition definition;
+  private PluginSettings settings;
+  private long topicsVersion = -1;
+  private ConnectorLineage extracted;
+  private ConnectorLineage enriched;
+
+  LineageCache(
+      final LineageExtractor extractor,
+      final SchemaVersionEnricher enricher,
+      final SharedState state) {
+    this.extractor = extractor;
+    this.enricher = enricher;
+    this.state = state;
+  }
+
+  /** Current lineage of the connector; empty if its extraction fails. */
+  ConnectorLineage get(final ConnectorDefinition connector, final PluginSettings own) {
+    final long version = state.topicsVersion(connector.name());
+    if (version != topicsVersion || own != settings || !connector.equals(definition)) {
+      topicsVersion = version;
+      settings = own;
+      definition = connector;
+      extracted = extract();
+    }
+    final SchemaVersionEnricher.Completed current =
+        enricher.complete(definition, settings.registry(), extracted);
+    if (enriched == null || !current.isPending() || !hasSameDatasets(current.description())) {
+      enriched = current.description();
+    }
+    return enriched;
+  }
+
+  /**
+   * Whether only schemas may differ. Lineage with new columns is held back until their version is
+   * looked up, as they would appear to belong to the version before; other datasets are not.
+   */
+  private boolean hasSameDatasets(final ConnectorLineage current) {
+    return current.inputs().equals(enriched.inputs())
+        && current.outputs().equals(enriched.outputs());
+  }
+
+  private ConnectorLineage extract() {
+    try {
+      return extractor.describe(definition, state.topics(definition.name()), settings.names());
+    } catch (final RuntimeException | StackOverflowError e) {
+      LOG.error("Cannot extract the lineage of {}; its events have no datasets", definition, e);
+      return ConnectorLineage.EMPTY;
+    }
+  }
+}

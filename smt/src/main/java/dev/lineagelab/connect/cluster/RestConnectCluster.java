@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.cluster;
+
+import dev.lineagelab.connect.metrics.ConnectMetrics;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.runs.AggregateState;
+import dev.lineagelab.connect.runs.ConnectorStatus;
+import dev.lineagelab.connect.runs.TaskStatus;
+import dev.lineagelab.connect.settings.WorkerProperties;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.errors.NotFoundException;
+import org.apache.kafka.connect.health.ConnectClusterState;
+import org.apache.kafka.connect.health.ConnectorHealth;
+
+/** Connectors of the cluster, from the cluster state that Connect passes to REST extensions. */
+public final class RestConnectCluster implements ConnectCluster {
+  private static final ConnectorStatus UNKNOWN = ConnectorStatus.of("UNASSIGNED", null, Map.of());
+
+  private final ConnectClusterState state;
+  private final DeletionDetector deletions;
+  private final String group;
+  private final Set<String> ledConnectors = new HashSet<>();
+  private final String standaloneId;
+  private String workerId;
+
+  public RestConnectCluster(
+      final ConnectClusterState state,
+      final WorkerProperties worker,
+      final DeletionDetector deletions) {
+    this.state = state;
+    this.deletions = deletions;
+    this.group = worker.group();
+    this.workerId = WorkerId.of(worker);
+    this.standaloneId = workerId;
+  }
+
+  @Override
+  public Map<String, ConnectorSnapshot> snapshots() throws UnavailableException {
+    try {
+      deletions.poll();
+      final Map<String, ConnectorSnapshot> snapshots = new TreeMap<>();
+      for (final String connector : state.connectors()) {
+        if (!deletions.isDeleted(connector)) {
+          snapshot(connector).ifPresent(found -> snapshots.put(connector, found));
+        }
+      }
+      return snapshots;
+    } catch (final ConnectException e) {
+      throw new UnavailableException(e);
+    }
+  }
+
+  /** Snapshot of a connector; empty if it was deleted since it was listed. */
+  private Optional<ConnectorSnapshot> snapshot(final String connector) {
+    final Map<String, String> config = config(connector);
+    if (config == null) {
+      return Optional.empty();
+    }
+    ConnectorStatus status = UNKNOWN;
+    ConnectorType type = null;
+    try {
+      final ConnectorHealth health = state.connectorHealth(connector);
+      status = status(health);
+      type = type(health);
+    } catch (final NotFoundException e) {
+      // The connector has a configuration but no state yet: it is about to start.
+    }
+    if (type == null) {
+      type =
+          config.containsKey("topics") || config.containsKey("topics.regex")
+              ? ConnectorType.SINK
+              : ConnectorType.SOURCE;
+    }
+    final ConnectorDefinition definition =
+        new ConnectorDefinition(connector, type, config.get("connector.class"), config, true);
+    return Optional.of(
+        new ConnectorSnapshot(definition, status, TransformConfig.of(config).isPresent()));
+  }
+
+  /** Configuration of a connector; null if it was deleted since it was listed. */
+  private Map<String, String> config(final String connector) {
+    try {
+      return state.connectorConfig(connector);
+    } catch (final ConnectException e) {
+      for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+        if (cause instanceof NotFoundException) {
+          return null;
+        }
+      }
+      throw e;
+    }
+  }
+
+  private static ConnectorStatus status(final ConnectorHealth health) {
+    final SortedMap<Integer, TaskStatus> tasks = new TreeMap<>();
+    health
+        .tasksState()
+        .forEach(
+            (number, task) ->
+                tasks.put(
+                    number, new TaskStatus(task.state(), task.workerId(), task.traceMessage())));
+    final var connector = health.connectorState();
+    return new ConnectorStatus(
+        connector.state(), connector.workerId(), connector.traceMessage(), tasks);
+  }
+
+  private static ConnectorType type(final ConnectorHealth health) {
+    return switch (health.type()) {
+      case SOURCE -> ConnectorType.SOURCE;
+      case SINK -> ConnectorType.SINK;
+      case UNKNOWN -> null;
+    };
+  }
+
+  @Override
+  public Set<String> takeRecreated() {
+    return deletions.takeRecreated();
+  }
+
+  /**
+   * The leader is the worker that Connect assigned the connector to: only it has the connector's
+   * metrics. A connector whose creation failed has no metrics; its status names the worker. Between
+   * two owners the old one stays leader until the status names another.
+   */
+  @Override
+  public boolean isLeaderFor(final String connector, final ConnectorStatus status) {
+    if (ConnectMetrics.hasConnector(connector)) {
+      if (status.worker() != null && "RUNNING".equals(status.state())) {
+        // Connect's own id of this worker is more reliable than the one from its properties.
+        workerId = status.worker();
+      }
+      ledConnectors.add(connector);
+      return true;
+    }
+    final boolean isHere = workerId.equals(status.worker());
+    if (isHere && status.aggregateState() == AggregateState.FAILED) {
+      ledConnectors.add(connector);
+    } else if (!isHere && status.worker() != null) {
+      ledConnectors.remove(connector);
+    }
+    return ledConnectors.contains(connector);
+  }
+
+  @Override
+  public String id() {
+    // Standalone workers have no group: each is a cluster by itself.
+    final String name = group.isEmpty() ? "standalone " + standaloneId : group;
+    return state.clusterDetails().kafkaClusterId() + "/" + name;
+  }
+
+  @Override
+  public void close() {
+    deletions.close();
+  }
+}

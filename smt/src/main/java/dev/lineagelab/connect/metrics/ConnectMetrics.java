@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.metrics;
+
+import java.lang.management.ManagementFactory;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import javax.management.AttributeNotFoundException;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.apache.kafka.common.utils.Sanitizer;
+
+/** JMX metrics that Connect publishes for the connectors and tasks on this worker. */
+public final class ConnectMetrics {
+  private static final String DOMAIN = "kafka.connect:type=";
+
+  private ConnectMetrics() {}
+
+  /** Whether this worker runs the connector itself; its tasks may run anywhere. */
+  public static boolean hasConnector(final String connector) {
+    return server().isRegistered(name("connector-metrics", connector, ""));
+  }
+
+  /** Class of a connector; empty if it is not on this worker. */
+  public static Optional<String> connectorClass(final String connector) {
+    return text(name("connector-metrics", connector, ""), "connector-class");
+  }
+
+  /** State of a task as in the REST API; empty if it is not on this worker. */
+  public static Optional<String> taskState(final String connector, final int task) {
+    return text(name("connector-task-metrics", connector, ",task=" + task), "status")
+        .map(ConnectMetrics::upper);
+  }
+
+  /** Whether this worker runs the task and it is a sink's. */
+  public static boolean isSinkTask(final String connector, final int task) {
+    return server().isRegistered(name("sink-task-metrics", connector, ",task=" + task));
+  }
+
+  /** Counts of a connector's tasks on this worker, by task number. */
+  public static Map<Integer, RecordCounts> counts(final String connector) {
+    final Map<Integer, RecordCounts> found = new TreeMap<>();
+    for (final ObjectName task :
+        server().queryNames(name("connector-task-metrics", connector, ",task=*"), null)) {
+      final int number = Integer.parseInt(task.getKeyProperty("task"));
+      counts(connector, number).ifPresent(counts -> found.put(number, counts));
+    }
+    return found;
+  }
+
+  /** Counts of a task since its start; empty if it is not on this worker. */
+  public static Optional<RecordCounts> counts(final String connector, final int task) {
+    final String suffix = ",task=" + task;
+    final ObjectName sink = name("sink-task-metrics", connector, suffix);
+    final ObjectName source = name("source-task-metrics", connector, suffix);
+    final ObjectName errors = name("task-error-metrics", connector, suffix);
+    final boolean isSink = server().isRegistered(sink);
+    if (!isSink && !server().isRegistered(source)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new RecordCounts(
+            isSink
+                ? number(sink, "sink-record-read-total")
+                : number(source, "source-record-poll-total"),
+            isSink
+                ? number(sink, "sink-record-send-total")
+                : number(source, "source-record-write-total"),
+            number(errors, "total-record-failures"),
+            number(errors, "total-records-skipped")));
+  }
+
+  private static long number(final ObjectName bean, final String attribute) {
+    return value(bean, attribute)
+        .filter(Number.class::isInstance)
+        .map(value -> ((Number) value).doubleValue())
+        .filter(value -> !value.isNaN())
+        .map(Double::longValue)
+        .orElse(0L);
+  }
+
+  private static Optional<String> text(final ObjectName bean, final String attribute) {
+    return value(bean, attribute).map(Object::toString);
+  }
+
+  private static Optional<Object> value(final ObjectName bean, final String attribute) {
+    try {
+      return Optional.ofNullable(server().getAttribute(bean, attribute));
+    } catch (final InstanceNotFoundException | AttributeNotFoundException e) {
+      // The task has ended, or Connect has not registered its metrics yet.
+      return Optional.empty();
+    } catch (final JMException e) {
+      throw new IllegalStateException("cannot read attribute " + attribute + " of " + bean, e);
+    }
+  }
+
+  private static ObjectName name(final String type, final String connector, final String suffix) {
+    try {
+      return new ObjectName(
+          DOMAIN + type + ",connector=" + Sanitizer.jmxSanitize(connector) + suffix);
+    } catch (final JMException e) {
+      throw new IllegalStateException("invalid JMX name for connector " + connector, e);
+    }
+  }
+
+  private static String upper(final String state) {
+    return state.toUpperCase(Locale.ROOT);
+  }
+
+  private static MBeanServer server() {
+    return ManagementFactory.getPlatformMBeanServer();
+  }
+}

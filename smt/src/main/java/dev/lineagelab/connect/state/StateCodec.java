@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.state;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.lineagelab.connect.metrics.RecordCounts;
+import dev.lineagelab.connect.model.ObservedTopic;
+import dev.lineagelab.connect.runs.RunPhase;
+import dev.lineagelab.connect.runs.RunState;
+
+/** JSON encoding of the values of the state topic. */
+final class StateCodec {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private StateCodec() {}
+
+  static String encode(final RunState run) {
+    final ObjectNode json = JsonNodeFactory.instance.objectNode();
+    json.put("generation", run.generation());
+    json.put("phase", run.phase().name());
+    json.put("datasets", run.datasets());
+    json.put("config", run.config());
+    json.put("lastEvent", run.lastEvent());
+    return json.toString();
+  }
+
+  static RunState decodeRun(final String text) throws JsonProcessingException {
+    final JsonNode json = JSON.readTree(text);
+    return new RunState(
+        json.path("generation").asLong(),
+        RunPhase.valueOf(json.path("phase").asText()),
+        json.path("datasets").asText(),
+        json.path("config").asText(),
+        json.path("lastEvent").asLong());
+  }
+
+  static String encode(final TopicObservation observation) {
+    final ObjectNode json = JsonNodeFactory.instance.objectNode();
+    json.set("key", SchemaCodec.encode(observation.topic().keySchema()));
+    json.set("value", SchemaCodec.encode(observation.topic().valueSchema()));
+    json.put("alias", observation.topic().alias());
+    return json.toString();
+  }
+
+  static TopicObservation decodeObservation(final String topic, final String text, final long since)
+      throws JsonProcessingException {
+    final JsonNode json = JSON.readTree(text);
+    return new TopicObservation(
+        new ObservedTopic(
+            topic,
+            SchemaCodec.decode(json.get("key")),
+            SchemaCodec.decode(json.get("value")),
+            json.path("alias").isTextual() ? json.get("alias").asText() : null),
+        since);
+  }
+
+  static String encode(final RecordCounts counts) {
+    final ObjectNode json = JsonNodeFactory.instance.objectNode();
+    json.put("read", counts.read());
+    json.put("written", counts.written());
+    json.put("failed", counts.failed());
+    json.put("skipped", counts.skipped());
+    return json.toString();
+  }
+
+  static RecordCounts decodeCounts(final String text) throws JsonProcessingException {
+    final JsonNode json = JSON.readTree(text);
+    return new RecordCounts(
+        json.path("read").asLong(),
+        json.path("written").asLong(),
+        json.path("failed").asLong(),
+        json.path("skipped").asLong());
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.tasks;
+
+import dev.lineagelab.connect.metrics.ConnectMetrics;
+import dev.lineagelab.connect.model.ConnectorType;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Hand-over of observations from the transforms of all tasks to the agent's thread. Only the latest
+ * observation of a topic is kept, so the size is bounded by the number of topics. Thread-safe.
+ */
+public final class TaskObservations {
+  private record Key(String connector, String topic) {}
+
+  private final Map<Key, TaskObservation> pending = new LinkedHashMap<>();
+  private final Map<String, ConnectorType> types = new ConcurrentHashMap<>();
+  private final Set<TaskObserver> active = ConcurrentHashMap.newKeySet();
+  private final Map<String, Map<String, String>> lastOptions = new ConcurrentHashMap<>();
+  private final RecordTotals totals;
+  private boolean isSignalled;
+
+  /** Record the final counts of closed tasks in {@code totals}. */
+  public TaskObservations(final RecordTotals totals) {
+    this.totals = totals;
+  }
+
+  /** Register the transform of the calling thread's task, which was configured just now. */
+  public TaskObserver register(final Map<String, String> options) {
+    final TaskObserver observer = new TaskObserver(this, options, TaskId.current().orElse(null));
+    active.add(observer);
+    signal();
+    return observer;
+  }
+
+  /** Unregister a closed transform. Connect still publishes the task's counts at this point. */
+  public void unregister(final TaskObserver observer) {
+    if (!active.remove(observer)) {
+      return;
+    }
+    observer
+        .task()
+        .ifPresent(
+            task -> {
+              lastOptions.put(task.connector(), observer.options());
+              ConnectMetrics.counts(task.connector(), task.task())
+                  .ifPresent(counts -> totals.closeTask(task, counts));
+            });
+    signal();
+  }
+
+  synchronized void add(final TaskObservation observation) {
+    types.put(observation.connector(), observation.type());
+    pending.merge(
+        new Key(observation.connector(), observation.topic().topic()),
+        observation,
+        TaskObservation::merge);
+    signal();
+  }
+
+  /** Remove and return the observations added since the last call. */
+  public synchronized List<TaskObservation> drain() {
+    final List<TaskObservation> drained = List.copyOf(pending.values());
+    pending.clear();
+    return drained;
+  }
+
+  /** Wait up to {@code millis} for a signal. */
+  public synchronized void await(final long millis) throws InterruptedException {
+    final long deadline = System.nanoTime() + millis * 1_000_000;
+    for (long left = millis;
+        left > 0 && !isSignalled;
+        left = (deadline - System.nanoTime()) / 1_000_000) {
+      wait(left);
+    }
+    isSignalled = false;
+  }
+
+  /** End the current or the next wait. */
+  public synchronized void signal() {
+    isSignalled = true;
+    notifyAll();
+  }
+
+  /** Connectors with an active transform on this worker. */
+  public Set<String> connectors() {
+    final Set<String> names = new TreeSet<>();
+    active.forEach(observer -> observer.task().ifPresent(task -> names.add(task.connector())));
+    return names;
+  }
+
+  /** Options of the connector's latest transform on this worker; empty if it never had one. */
+  public Optional<Map<String, String>> options(final String connector) {
+    return active.stream()
+        .filter(
+            observer ->
+                observer.task().filter(task -> task.connector().equals(connector)).isPresent())
+        .max(Comparator.comparingLong(TaskObserver::configuredAt))
+        .map(TaskObserver::options)
+        .or(() -> Optional.ofNullable(lastOptions.get(connector)));
+  }
+
+  /** Type of a connector; empty before its first record. */
+  public Optional<ConnectorType> type(final String connector) {
+    return Optional.ofNullable(types.get(connector));
+  }
+
+  /** Numbers of the tasks with an active transform on this worker, by connector. */
+  public Map<String, Set<Integer>> tasks() {
+    final Map<String, Set<Integer>> tasks = new HashMap<>();
+    active.forEach(
+        observer ->
+            observer
+                .task()
+                .ifPresent(
+                    task ->
+                        tasks
+                            .computeIfAbsent(task.connector(), name -> new TreeSet<>())
+                            .add(task.task())));
+    return new TreeMap<>(tasks);
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.tasks;
+
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.ObservedTopic;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.connect.data.Schema;
+
+/** Transform instance of one task, from configure to close. */
+public final class TaskObserver {
+  private static final AtomicLong LAST_CONFIGURED = new AtomicLong();
+
+  private final TaskObservations observations;
+  private final Map<String, String> options;
+  private final SeenSchemas seen = new SeenSchemas();
+  private final long configuredAt;
+  private volatile TaskId task;
+
+  TaskObserver(
+      final TaskObservations observations, final Map<String, String> options, final TaskId task) {
+    this.observations = observations;
+    this.options = Map.copyOf(options);
+    this.task = task;
+    this.configuredAt = LAST_CONFIGURED.accumulateAndGet(System.currentTimeMillis(), Math::max);
+  }
+
+  /**
+   * Observe topic and schemas of a record; publish them if they are new. Never blocks.
+   *
+   * @return whether they have been taken, so that the same ones need not be observed again
+   */
+  public boolean observe(
+      final String topic, final Schema key, final Schema value, final ConnectorType type) {
+    if (seen.contains(topic, key, value)) {
+      return true;
+    }
+    if (task == null) {
+      task = TaskId.current().orElse(null);
+    }
+    if (task == null || !seen.add(topic, key, value, System.nanoTime())) {
+      return false;
+    }
+    observations.add(
+        new TaskObservation(
+            task.connector(), new ObservedTopic(topic, key, value, null), type, this));
+    return true;
+  }
+
+  /** The task; empty until it is known. */
+  public Optional<TaskId> task() {
+    return Optional.ofNullable(task);
+  }
+
+  /** Options of the transform, with references resolved. */
+  public Map<String, String> options() {
+    return options;
+  }
+
+  /** Time of configure, in milliseconds since the epoch. */
+  public long configuredAt() {
+    return configuredAt;
+  }
+}
