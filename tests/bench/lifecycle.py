@@ -21,8 +21,7 @@ from rich.table import Table
 from infra.cli.stack import Stack
 from infra.project import PROJECT
 from infra.toolchain import Artifacts
-
-STACK = "bench"
+from tests.stack_files import BENCH, stack_file
 
 
 @dataclass
@@ -88,12 +87,12 @@ def cold_round(figures: Figures) -> None:
     cache = Path(tempfile.mkdtemp(prefix="lineage-lab-bench-"))
     environment = clean_environment(LINEAGE_LAB_CACHE=str(cache))
     try:
-        figures.timed("up to verified graph, cold", lab(STACK, "up"), environment)
-        figures.timed("down", lab(STACK, "down"), environment)
+        figures.timed("up to verified graph, cold", lab(BENCH, "up"), environment)
+        figures.timed("down", lab(BENCH, "down"), environment)
         size = sum(path.lstat().st_size for path in cache.rglob("*"))
         figures.mib.setdefault("(cache on disk)", []).append(size / 2**20)
     finally:
-        reset(STACK, LINEAGE_LAB_CACHE=str(cache))
+        reset(BENCH, LINEAGE_LAB_CACHE=str(cache))
         shutil.rmtree(cache)
 
 
@@ -122,16 +121,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="labs on a warm cache")
     parser.add_argument("--no-cold", action="store_true", help="leave out the lab on an empty cache")
-    parser.add_argument("--stack", default=STACK, help="another stack than the local one; never cold")
+    parser.add_argument("--stack", default=BENCH, help="another stack than the local one; never cold")
     given = parser.parse_args()
     figures = Figures()
-    try:
-        for _ in range(given.rounds):
-            one_round(figures, given.stack)
-    finally:
-        reset(given.stack)
-    if not given.no_cold and given.stack == STACK:
-        cold_round(figures)
+    with stack_file(given.stack):
+        try:
+            for _ in range(given.rounds):
+                one_round(figures, given.stack)
+        finally:
+            reset(given.stack)
+        if not given.no_cold and given.stack == BENCH:
+            cold_round(figures)
     console = Console(width=120)
     console.print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
     console.print(shown(figures))

@@ -20,22 +20,17 @@ from infra.namespaces import TABLE_ORDERS, TOPIC_ORDERS
 from tests.bench.figures import Figures, quantile
 from tests.smoke.lab_under_test import LabUnderTest
 from tests.smoke.sorted_orders import await_sorted
+from tests.stack_files import BENCH
 
-STACK = "bench"
 ROWS = 1_000
 FILL_SECONDS = 600
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
     """A lab as `lab up` makes it; `rounds` thousand rows that came after that."""
-    lab = LabUnderTest(STACK)
-    wanted = rounds * ROWS
-    _run(lab, "reset")
-    try:
+    with LabUnderTest(BENCH).configured() as lab:
         _run(lab, "up")
-        ages = _ages(lab, wanted)
-    finally:
-        _run(lab, "reset")
+        ages = _ages(lab, rounds * ROWS)
     name = f"record in Kafka to row in {TABLE_ORDERS}"
     for part, what in ((0.5, "p50"), (0.99, "p99"), (0.0, "least"), (1.0, "most")):
         figures.add(f"{name}: {what}", "s", quantile(ages, part))
@@ -110,7 +105,7 @@ def _ages(lab: LabUnderTest, wanted: int) -> list[float]:
     _await_rows(lab, wanted)
     _run(lab, "stop", "shop")
     if wrong := await_sorted(lab.places).differences:
-        raise RuntimeError(f"the ETL of stack {STACK} is not right: {'; '.join(wrong)}")
+        raise RuntimeError(f"the ETL of stack {BENCH} is not right: {'; '.join(wrong)}")
     found = ages(first_records(lab.environment["LAB_KAFKA"]), first_commits(_orders(lab)), since)
     if len(found) < wanted:
         raise RuntimeError(f"{wanted} rows of {TABLE_ORDERS} were to be looked at, and {len(found)} are there")
@@ -153,4 +148,4 @@ def _orders(lab: LabUnderTest) -> Table:
 def _run(lab: LabUnderTest, *words: str) -> None:
     ended = lab.lab(*words)
     if ended.status != 0:
-        raise RuntimeError(f"lab {' '.join(words)} --stack {STACK} failed:\n{ended.text}")
+        raise RuntimeError(f"lab {' '.join(words)} --stack {BENCH} failed:\n{ended.text}")

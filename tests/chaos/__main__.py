@@ -23,8 +23,8 @@ from infra.namespaces import JOB_ORDERS_ETL, TOPICS
 from tests.smoke.drain import AWAY, Arrived, drain
 from tests.smoke.lab_under_test import LabUnderTest
 from tests.smoke.sorted_orders import Sorted, await_sorted
+from tests.stack_files import CHAOS
 
-STACK = "chaos"
 VICTIMS = ("connect", "kafka", "object_store", "iceberg_catalog", JOB_ORDERS_ETL)
 WAYS = ("kill", "kill", "restart")
 """Twice as many are killed as are stopped in good order and started again."""
@@ -123,16 +123,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.chaos", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--stack", default=STACK)
+    parser.add_argument("--stack", default=CHAOS)
     parser.add_argument("--keep", action="store_true", help="leave the lab as it is at the end")
     given = parser.parse_args()
-    lab = LabUnderTest(given.stack)
-    lab.lab("reset")
-    try:
+    with LabUnderTest(given.stack).configured(keep=given.keep) as lab:
         whole = report(*run(lab, given.seed, given.kills))
-    finally:
-        if not given.keep:
-            lab.lab("reset")
     print(f"seed {given.seed}: each row is everywhere, once" if whole else f"seed {given.seed}: NOT each row once")
     return 0 if whole else 1
 

@@ -12,15 +12,14 @@ from docker.models.containers import Container
 
 from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, SERVICE_ROLE, STACK_LABEL
 from tests.smoke.lab_under_test import Ended, LabUnderTest
-
-STACK = "docker-smoke"
+from tests.stack_files import SMOKE_DOCKER
 
 
 class DockerLab(LabUnderTest):
     """The stack of the Docker tests."""
 
     def __init__(self, daemon: docker.DockerClient) -> None:
-        super().__init__(STACK)
+        super().__init__(SMOKE_DOCKER)
         self.daemon = daemon
 
     @property

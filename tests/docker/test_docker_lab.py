@@ -20,9 +20,10 @@ from infra.services.shop import writer as shop
 from infra.targets.docker.names import PART_LABEL, USER, container, labels
 from lineage.checks.diff.compare import diff_graphs
 from tests.docker.conftest import SCRIPT
-from tests.docker.docker_lab import STACK, DockerLab
+from tests.docker.docker_lab import DockerLab
 from tests.smoke.drain import drain, look
 from tests.smoke.lab_under_test import LOCAL_GRAPH, LabUnderTest
+from tests.stack_files import SMOKE_DOCKER
 
 pytestmark = pytest.mark.smoke
 
@@ -33,10 +34,8 @@ NOT_OURS = 3
 @pytest.fixture(scope="module")
 def nothing(daemon, base_image, stand_in):
     """The lab that is not there: what a test leaves of it is taken away."""
-    lab = DockerLab(daemon)
-    lab.lab("reset")
-    yield lab
-    lab.lab("reset")
+    with DockerLab(daemon).configured() as lab:
+        yield lab
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +43,10 @@ def local_graph(request):
     """The graph of a local lab: of the smoke tests' one where that ran in this session, else of one made for it."""
     if (known := request.config.stash.get(LOCAL_GRAPH, None)) is not None:
         return known
-    local = LabUnderTest()
-    local.lab("reset")
-    try:
+    with LabUnderTest().configured() as local:
         ended = local.lab("up")
         assert ended.status == 0, ended.text
         return local.graph()
-    finally:
-        local.lab("reset")
 
 
 @pytest.fixture(scope="module")
@@ -186,9 +181,9 @@ def test_what_a_killed_up_has_left_behind_is_no_obstacle(lab):
     old = lab.containers()[schema_registry.NAME]
     image = old.attrs["Config"]["Image"]
     old.remove(force=True, v=True)
-    name = container(STACK, schema_registry.NAME)
+    name = container(SMOKE_DOCKER, schema_registry.NAME)
     left = lab.daemon.containers.create(
-        image, ["true"], name=name, labels={**labels(STACK), PART_LABEL: schema_registry.NAME}
+        image, ["true"], name=name, labels={**labels(SMOKE_DOCKER), PART_LABEL: schema_registry.NAME}
     )
     ended = lab.lab("up")
     assert ended.status == 0, ended.text

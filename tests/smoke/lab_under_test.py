@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import pyarrow
@@ -20,8 +22,7 @@ from infra.project import PROJECT, stack_root
 from infra.settings import Settings
 from infra.targets.local.supervisor import Supervisor
 from tests.smoke.places import Places
-
-STACK = "smoke"
+from tests.stack_files import SMOKE, stack_file
 
 LOCAL_GRAPH = pytest.StashKey[dict]()
 """In the session's stash: the graph export of a local lab whose pipeline has run once."""
@@ -36,11 +37,26 @@ class Ended:
 
 
 class LabUnderTest:
-    """A stack, `smoke` unless another one is named."""
+    """A lab in a stack of its own."""
 
-    def __init__(self, stack: str = STACK) -> None:
+    def __init__(self, stack: str = SMOKE) -> None:
         self.stack = stack
         self.root: Path = stack_root(stack)
+
+    @contextmanager
+    def configured(self, keep: bool = False) -> Iterator[Self]:
+        """Provide the stack's configuration without a lab; remove both on exit.
+
+        Args:
+            keep: leave lab and configuration file on exit.
+        """
+        with stack_file(self.stack, keep=keep):
+            self.lab("reset")
+            try:
+                yield self
+            finally:
+                if not keep:
+                    self.lab("reset")
 
     def command(self, *words: str) -> dict[str, Any]:
         """`bin/lab WORDS --stack STACK` as `subprocess` takes it, as a user would run it, output and errors in one."""

@@ -10,6 +10,7 @@ import pytest
 from infra import credentials
 from infra.project import PROJECT, stack_root
 from lineage.checks.contract import load
+from tests.stack_files import stack_file
 from tests.unit.lineage.lineage_marquez import missing_from_marquez
 
 pytestmark = pytest.mark.smoke
@@ -29,16 +30,12 @@ def lab(*words):
 @pytest.fixture
 def marquez():
     """Where Marquez answers, in a lab of its own."""
-    settings = PROJECT / f"Pulumi.{STACK}.yaml"
-    settings.write_text(
-        f'config:\n  lineage-lab:portOffset: "11000"\n  lineage-lab:marquez: "true"\n  lineage-lab:marquezJar: {JAR}\n'
-    )
-    try:
-        lab("up")
-        yield credentials.read(stack_root(STACK) / "lab.env")["LAB_MARQUEZ"]
-    finally:
-        lab("reset")
-        settings.unlink()
+    with stack_file(STACK, {"portOffset": "11000", "marquez": "true", "marquezJar": JAR}):
+        try:
+            lab("up")
+            yield credentials.read(stack_root(STACK) / "lab.env")["LAB_MARQUEZ"]
+        finally:
+            lab("reset")
 
 
 @pytest.mark.skipif(not JAR, reason="LINEAGE_LAB_MARQUEZ_JAR names no jar of Marquez, and no registry here has one")

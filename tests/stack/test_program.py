@@ -11,9 +11,11 @@ import yaml
 from infra.cli.rendering import rendered
 from infra.project import PROJECT
 from infra.settings import Settings
+from tests.stack_files import stack_file
 
 pytestmark = pytest.mark.stack
-STACK = "smoke"
+STACK = "program"
+"""A stack of these tests, with a state of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +30,10 @@ def environment(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def preview(environment, tmp_path_factory):
-    """Previews the stack with some configuration and returns (exit status, what was said)."""
+def pulumi(environment):
+    """Return a function that runs `pulumi` in the checkout: (exit status, output)."""
 
-    def pulumi(*words):
+    def run(*words):
         done = subprocess.run(
             ["pulumi", *words, "--non-interactive"],
             cwd=PROJECT,
@@ -43,19 +45,22 @@ def preview(environment, tmp_path_factory):
         )
         return done.returncode, done.stdout
 
-    stack_file = PROJECT / f"Pulumi.{STACK}.yaml"
-    before = stack_file.read_text()
-    assert pulumi("stack", "init", STACK)[0] == 0
-    salt = yaml.safe_load(before)["encryptionsalt"]
+    return run
+
+
+@pytest.fixture(scope="module")
+def preview(pulumi):
+    """Return a function that previews the stack with some configuration: (exit status, output)."""
 
     def run(**config):
-        path = tmp_path_factory.mktemp("config") / "stack.yaml"
         keys = {f"lineage-lab:{key}": value for key, value in config.items()}
         path.write_text(yaml.safe_dump({"encryptionsalt": salt, "config": keys}))
-        return pulumi("preview", "--stack", STACK, "--config-file", str(path))
+        return pulumi("preview", "--stack", STACK)
 
-    yield run
-    assert stack_file.read_text() == before, "Pulumi changed a committed file"
+    with stack_file(STACK, {}) as path:
+        assert pulumi("stack", "init", STACK)[0] == 0
+        salt = yaml.safe_load(path.read_text())["encryptionsalt"]
+        yield run
 
 
 def test_a_preview_shows_the_whole_lab_and_makes_nothing(preview):
@@ -81,3 +86,22 @@ def test_bad_configuration_is_named_on_one_screen(preview, config, said):
     assert said in text
     assert "Traceback" not in text
     assert len(text.splitlines()) < 25
+
+
+def test_stacks_leave_the_checkout_clean(pulumi):
+    """Pulumi writes a generated salt to the file of a new stack; that of a committed stack has one."""
+    before = changed_stack_files()
+    with stack_file("mine", {"portOffset": "7000"}) as path:
+        for stack in ("dev", "docker", "mine"):
+            status, text = pulumi("stack", "init", stack)
+            assert status == 0, text
+        assert "encryptionsalt" in path.read_text()
+        assert changed_stack_files() == before
+
+
+def changed_stack_files():
+    words = ["git", "status", "--porcelain", "--", "Pulumi*"]
+    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"not a git checkout: {done.stderr.strip()}")
+    return done.stdout

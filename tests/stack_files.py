@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration of the stacks that tests and benchmarks run.
+
+Each file is written to the checkout for one run and removed after it; git ignores every stack file but the committed
+ones. Port offsets differ, so that these labs and a user's run side by side.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from infra.project import NAME, PROJECT
+
+SMOKE, SMOKE_DOCKER, CHAOS, BENCH, BENCH_DOCKER = "smoke", "docker-smoke", "chaos", "bench", "bench-docker"
+
+CONFIG: Mapping[str, Mapping[str, str]] = {
+    SMOKE: {"portOffset": "10000", "shopRate": "50", "flink": "true"},
+    SMOKE_DOCKER: {"target": "docker", "portOffset": "12500", "shopRate": "50", "flink": "true"},
+    # Without duplicates, each row is one record.
+    CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "false"},
+    # No figure of the README's lifecycle table is about Flink.
+    BENCH: {"portOffset": "20000", "flink": "false"},
+    BENCH_DOCKER: {"target": "docker", "portOffset": "21000", "flink": "false"},
+}
+"""Configuration by stack, keys without the project's prefix."""
+
+
+def path_of(stack: str) -> Path:
+    """Return the path of a stack's configuration file."""
+    return PROJECT / f"Pulumi.{stack}.yaml"
+
+
+@contextmanager
+def stack_file(stack: str, config: Mapping[str, str] | None = None, keep: bool = False) -> Iterator[Path]:
+    """Write the configuration file of a stack and remove it on exit.
+
+    Args:
+        stack: name of the stack. Without `config`, a stack that is not in `CONFIG` is the user's: its file stays.
+        config: keys without the project's prefix; those of `CONFIG` by default.
+        keep: leave the file on exit.
+    """
+    path, chosen = path_of(stack), CONFIG.get(stack) if config is None else config
+    if chosen is None:
+        yield path
+        return
+    document = {"config": {f"{NAME}:{key}": value for key, value in chosen.items()}}
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    try:
+        yield path
+    finally:
+        if not keep:
+            path.unlink(missing_ok=True)
