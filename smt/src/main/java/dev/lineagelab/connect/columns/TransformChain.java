@@ -36,7 +36,7 @@ public final class TransformChain {
    * @param alias name in the configuration
    */
   private record Step(
-      String alias, String className, SymbolicTransform transform, TransformPredicate condition) {}
+      String alias, String className, SymbolicTransform transform, TransformPredicate predicate) {}
 
   private TransformChain(final List<Step> steps) {
     this.steps = List.copyOf(steps);
@@ -51,29 +51,30 @@ public final class TransformChain {
   public static TransformChain of(
       final Map<String, String> config, final Collection<String> observers) {
     final ConnectorOptions connector = new ConnectorOptions(config);
-    final Map<String, TransformPredicate> conditions = new HashMap<>();
+    final Map<String, TransformPredicate> predicates = new HashMap<>();
     final List<Step> steps = new ArrayList<>();
     final List<String> aliases = aliases(connector);
     for (final String alias : aliases) {
-      final ConnectorOptions options = below(connector, alias);
-      final TransformPredicate condition = condition(options, connector, conditions);
-      final ConnectorOptions last = lastOfItsClass(options, connector, aliases);
-      steps.add(step(alias, options, last, observers, condition));
+      final ConnectorOptions options = transformOptions(connector, alias);
+      final TransformPredicate predicate = predicate(options, connector, predicates);
+      final ConnectorOptions last = lastOptionsOfClass(options, connector, aliases);
+      steps.add(step(alias, options, last, observers, predicate));
     }
     return new TransformChain(steps);
   }
 
-  private static ConnectorOptions below(final ConnectorOptions connector, final String alias) {
+  private static ConnectorOptions transformOptions(
+      final ConnectorOptions connector, final String alias) {
     return connector.withPrefix("transforms." + alias + ".");
   }
 
-  private static ConnectorOptions lastOfItsClass(
+  private static ConnectorOptions lastOptionsOfClass(
       final ConnectorOptions options,
       final ConnectorOptions connector,
       final List<String> aliases) {
     ConnectorOptions last = options;
     for (final String alias : aliases) {
-      final ConnectorOptions other = below(connector, alias);
+      final ConnectorOptions other = transformOptions(connector, alias);
       if (options.hasSameValue("type", other)) {
         last = other;
       }
@@ -90,21 +91,21 @@ public final class TransformChain {
     }
   }
 
-  private static TransformPredicate condition(
+  private static TransformPredicate predicate(
       final ConnectorOptions transform,
       final ConnectorOptions connector,
-      final Map<String, TransformPredicate> conditions) {
+      final Map<String, TransformPredicate> predicates) {
     try {
       final Optional<String> name = transform.text("predicate");
       if (name.isEmpty()) {
         return TransformPredicate.ALWAYS;
       }
-      final TransformPredicate condition =
-          conditions.computeIfAbsent(
+      final TransformPredicate predicate =
+          predicates.computeIfAbsent(
               name.get(),
               key ->
                   TransformPredicate.parse(key, connector.withPrefix("predicates." + key + ".")));
-      return transform.flag("negate", false) ? condition.negated() : condition;
+      return transform.flag("negate", false) ? predicate.negated() : predicate;
     } catch (final UnusableOptionException e) {
       return TransformPredicate.parse("", new ConnectorOptions(Map.of()));
     }
@@ -115,7 +116,7 @@ public final class TransformChain {
       final ConnectorOptions options,
       final ConnectorOptions last,
       final Collection<String> observers,
-      final TransformPredicate condition) {
+      final TransformPredicate predicate) {
     String className = "of unknown class";
     try {
       className = SupportedTransforms.qualifiedName(options.required("type"), observers);
@@ -128,9 +129,9 @@ public final class TransformChain {
           alias,
           name,
           known.orElseGet(() -> unknownAfter(alias, name, "what it does is not known")),
-          condition);
+          predicate);
     } catch (final UnusableOptionException e) {
-      return new Step(alias, className, unknownAfter(alias, className, e.getMessage()), condition);
+      return new Step(alias, className, unknownAfter(alias, className, e.getMessage()), predicate);
     }
   }
 
@@ -202,20 +203,20 @@ public final class TransformChain {
 
   private static List<SymbolicRecord> apply(final Step step, final SymbolicRecord record) {
     try {
-      final Outcome outcome = step.condition.evaluate().apply(record);
+      final Outcome outcome = step.predicate.evaluate().apply(record);
       final List<SymbolicRecord> result = new ArrayList<>();
       outcome.satisfied().forEach(satisfied -> result.addAll(step.transform.apply(satisfied)));
       final boolean isFilter =
           step.className.equals(FILTER)
               && !outcome.isDecided()
-              && step.condition.dependsOn().isPresent();
+              && step.predicate.dependsOn().isPresent();
       outcome
           .unsatisfied()
           .forEach(
               unsatisfied ->
                   result.add(
                       isFilter
-                          ? unsatisfied.withFilter(step.condition.dependsOn().get())
+                          ? unsatisfied.withFilter(step.predicate.dependsOn().get())
                           : unsatisfied));
       return result;
     } catch (final UnusableOptionException e) {

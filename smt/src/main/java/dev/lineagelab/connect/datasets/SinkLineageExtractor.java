@@ -40,7 +40,7 @@ final class SinkLineageExtractor {
   private static final Function<Origin, Optional<InputColumn>> TOPIC_COLUMNS =
       origin -> Optional.of(InputColumn.of(origin.columnName()));
 
-  private static final Map<Part, String> RECORD_TYPES =
+  private static final Map<Part, String> METADATA_TYPES =
       Map.of(
           Part.TOPIC, "string",
           Part.PARTITION, "int32",
@@ -89,8 +89,8 @@ final class SinkLineageExtractor {
   }
 
   /**
-   * Return the topic from which a renamed topic was read. Workers before Kafka 3.6 show a sink's
-   * transform the renamed topic only. Empty if no configured topic, or more than one, can get that
+   * Return the topic from which a renamed topic was read. Before Kafka 3.6, a sink's transform
+   * receives the renamed topic only. Empty if no configured topic, or more than one, can get that
    * name.
    */
   private Optional<ObservedTopic> originalTopic(final ObservedTopic seen, final List<String> read) {
@@ -124,8 +124,8 @@ final class SinkLineageExtractor {
   }
 
   /**
-   * Return the filter for topics that are read: topics observed before a configuration change may
-   * be among the observed ones.
+   * Return the filter for topics that are read. Observations may contain topics from before a
+   * configuration change.
    */
   private Predicate<String> topicFilter(final Collection<String> configured) {
     try {
@@ -227,7 +227,7 @@ final class SinkLineageExtractor {
     try {
       final Resolution<SinkTarget> targets = resolver.sinkTargets(connector, record);
       result.addNotes(targets.notes());
-      targets.found().forEach(target -> addTargets(input, record, target));
+      targets.found().forEach(target -> addTarget(input, record, target));
     } catch (final UnusableOptionException e) {
       result.addNote("Where the connector writes is not known: " + e.getMessage() + ".");
     }
@@ -238,12 +238,12 @@ final class SinkLineageExtractor {
    * becomes a column of the output: consumers drop columns whose source does not exist.
    */
   private void addMetadataColumn(final Dataset topic, final Origin origin) {
-    if (RECORD_TYPES.containsKey(origin.part())) {
-      result.addColumn(topic, Field.of(origin.columnName(), RECORD_TYPES.get(origin.part())));
+    if (METADATA_TYPES.containsKey(origin.part())) {
+      result.addColumn(topic, Field.of(origin.columnName(), METADATA_TYPES.get(origin.part())));
     }
   }
 
-  private void addTargets(
+  private void addTarget(
       final Dataset input, final SymbolicRecord record, final SinkTarget target) {
     final Set<Contribution> filters = new TreeSet<>(record.filters());
     filters.addAll(target.filters());

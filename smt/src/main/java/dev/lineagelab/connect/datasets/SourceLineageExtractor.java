@@ -21,14 +21,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Traces the records of a source: from each dataset through the transforms before the own one to
+ * Traces the records of a source: from each dataset through the transforms before this plugin's to
  * the topics observed there, and through the transforms after it to the topics that are written.
  */
 final class SourceLineageExtractor {
   /**
    * Place in the chain at which a topic was observed.
    *
-   * @param alias of the own transform there
+   * @param alias of this plugin's transform there
    * @param schemaSides sides of the records that have a schema
    */
   private record Place(String alias, Set<Side> schemaSides) {}
@@ -71,7 +71,7 @@ final class SourceLineageExtractor {
           traced.add(topic.topic());
         }
       }
-      traceUnseen(stream, reached);
+      traceUnobserved(stream, reached);
     }
     seen.stream().filter(topic -> !traced.contains(topic.topic())).forEach(this::addUntracedTopic);
   }
@@ -119,7 +119,10 @@ final class SourceLineageExtractor {
     return name.canEqual(topic) || isSoleStream && name instanceof TopicName.Unknown;
   }
 
-  /** Return the place of an observation; the end of the chain if the own transform is not in it. */
+  /**
+   * Return the place of an observation; the end of the chain if this plugin's transform is not in
+   * it.
+   */
   private Place place(final ObservedTopic seen) {
     final String alias =
         Optional.ofNullable(seen.alias())
@@ -129,7 +132,7 @@ final class SourceLineageExtractor {
   }
 
   /** Add topics that follow from the configuration, before a record of them was observed. */
-  private void traceUnseen(final SourceStream stream, final Set<TopicName> reached) {
+  private void traceUnobserved(final SourceStream stream, final Set<TopicName> reached) {
     final List<SymbolicRecord> all = chain.apply(stream.record());
     all.forEach(branch -> result.addNotes(branch.reasons()));
     trace(

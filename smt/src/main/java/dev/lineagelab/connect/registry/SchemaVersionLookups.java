@@ -52,7 +52,7 @@ final class SchemaVersionLookups implements AutoCloseable {
   }
 
   private final List<Duration> delays;
-  private final SchemaVersionFinder reader;
+  private final SchemaVersionFinder finder;
   private final Map<Lookup, State> lookups = new LinkedHashMap<>();
   private ScheduledThreadPoolExecutor thread;
   private boolean isClosed;
@@ -65,7 +65,7 @@ final class SchemaVersionLookups implements AutoCloseable {
    */
   SchemaVersionLookups(final int requestsPerMinute, final List<Duration> delays) {
     this.delays = List.copyOf(delays);
-    this.reader =
+    this.finder =
         new SchemaVersionFinder(
             new RegistryHttp(TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
   }
@@ -113,7 +113,7 @@ final class SchemaVersionLookups implements AutoCloseable {
     }
     try {
       final Optional<RegisteredSchema> found =
-          reader.find(lookup.registry, lookup.subject, lookup.fields);
+          finder.find(lookup.registry, lookup.subject, lookup.fields);
       if (found.isPresent()) {
         settle(lookup, VersionLookupResult.of(found.get()));
       } else {

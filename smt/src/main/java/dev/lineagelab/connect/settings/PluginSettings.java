@@ -8,36 +8,41 @@ import java.util.TreeMap;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigException;
 
-/**
- * The options in force for the whole worker or for one connector, each read once.
- *
- * @param jobNamespace namespace of the jobs
- * @param names how namespaces are called
- * @param datasets what the option of that name declares; empty if nothing
- * @param untransformed whether connectors without the transform are told of
- * @param interval between two events of a connector that runs
- * @param pollInterval between two looks at the connectors
- * @param transformOnlyAfter how long the transform waits for the REST extension
- * @param registry where versions of schemas come from
- * @param state where runs outlive the worker
- * @param transport how events leave
- * @param queue how they wait until then
- */
-public record PluginSettings(
-    boolean enabled,
-    String jobNamespace,
-    DatasetNamespaces names,
-    String datasets,
-    boolean untransformed,
-    Duration interval,
-    Duration pollInterval,
-    Duration transformOnlyAfter,
-    RegistrySettings registry,
-    StateSettings state,
-    TransportSettings transport,
-    QueueSettings queue) {
+/** Settings of the worker, or of one connector. */
+public final class PluginSettings {
   private static final String DEFAULT_NAMESPACE = "kafka-connect";
   private static final String UNKNOWN_KAFKA = "kafka://unknown";
+
+  private final boolean enabled;
+  private final String jobNamespace;
+  private final DatasetNamespaces names;
+  private final boolean untransformed;
+  private final Duration interval;
+  private final Duration pollInterval;
+  private final Duration transformOnlyAfter;
+  private final RegistrySettings registry;
+  private final StateSettings state;
+  private final TransportSettings transport;
+  private final QueueSettings queue;
+
+  private PluginSettings(
+      final AbstractConfig config,
+      final WorkerProperties worker,
+      final Map<String, Object> kafkaClients) {
+    enabled = config.getBoolean(OptionNames.ENABLED);
+    jobNamespace =
+        firstNonEmpty(
+            config.getString(OptionNames.JOB_NAMESPACE), worker.group(), DEFAULT_NAMESPACE);
+    names = namespaces(config, worker);
+    untransformed = "include".equals(config.getString(OptionNames.UNTRANSFORMED));
+    interval = Duration.ofMillis(config.getLong(OptionNames.INTERVAL_MS));
+    pollInterval = Duration.ofMillis(config.getLong(OptionNames.POLL_INTERVAL_MS));
+    transformOnlyAfter = Duration.ofMillis(config.getLong(OptionNames.TRANSFORM_ONLY_AFTER_MS));
+    registry = RegistrySettings.of(config, worker);
+    state = StateSettings.of(config, kafkaClients);
+    transport = TransportSettings.of(config, kafkaClients);
+    queue = QueueSettings.of(config);
+  }
 
   /**
    * Read the settings.
@@ -50,23 +55,10 @@ public record PluginSettings(
   public static PluginSettings of(
       final Map<String, String> options, final WorkerProperties worker) {
     final AbstractConfig config = new AbstractConfig(OptionDefinitions.all(), options, false);
-    return new PluginSettings(
-        config.getBoolean(OptionNames.ENABLED),
-        firstNonEmpty(
-            config.getString(OptionNames.JOB_NAMESPACE), worker.group(), DEFAULT_NAMESPACE),
-        names(config, worker),
-        config.getString(OptionNames.DATASETS),
-        "include".equals(config.getString(OptionNames.UNTRANSFORMED)),
-        Duration.ofMillis(config.getLong(OptionNames.INTERVAL_MS)),
-        Duration.ofMillis(config.getLong(OptionNames.POLL_INTERVAL_MS)),
-        Duration.ofMillis(config.getLong(OptionNames.TRANSFORM_ONLY_AFTER_MS)),
-        RegistrySettings.of(config, worker),
-        StateSettings.of(config, worker.clients(options)),
-        TransportSettings.of(config, worker.clients(options)),
-        QueueSettings.of(config));
+    return new PluginSettings(config, worker, worker.clients(options));
   }
 
-  private static DatasetNamespaces names(
+  private static DatasetNamespaces namespaces(
       final AbstractConfig config, final WorkerProperties worker) {
     final Map<String, String> canonical = new TreeMap<>();
     for (final String entry : config.getList(OptionNames.NAMESPACES)) {
@@ -90,5 +82,60 @@ public record PluginSettings(
       }
     }
     throw new IllegalArgumentException("all are empty");
+  }
+
+  /** Return false if no events are sent. */
+  public boolean enabled() {
+    return enabled;
+  }
+
+  /** Return the OpenLineage namespace of jobs. */
+  public String jobNamespace() {
+    return jobNamespace;
+  }
+
+  /** Return the canonical namespaces of datasets. */
+  public DatasetNamespaces names() {
+    return names;
+  }
+
+  /** Return true if connectors without the transform emit lineage too. */
+  public boolean untransformed() {
+    return untransformed;
+  }
+
+  /** Return the interval between events of a running connector. */
+  public Duration interval() {
+    return interval;
+  }
+
+  /** Return the poll interval for the state of connectors. */
+  public Duration pollInterval() {
+    return pollInterval;
+  }
+
+  /** Return the time that the transform waits for the REST extension. */
+  public Duration transformOnlyAfter() {
+    return transformOnlyAfter;
+  }
+
+  /** Return the settings of schema version lookups. */
+  public RegistrySettings registry() {
+    return registry;
+  }
+
+  /** Return the settings of the durable run state. */
+  public StateSettings state() {
+    return state;
+  }
+
+  /** Return the settings of the event transport. */
+  public TransportSettings transport() {
+    return transport;
+  }
+
+  /** Return the settings of the event queue. */
+  public QueueSettings queue() {
+    return queue;
   }
 }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
 import org.junit.jupiter.api.Test;
@@ -118,8 +119,18 @@ class PluginSettingsTest {
             "transport.ssl.truststore.location", "/trust",
             "transport.ssl.truststore.password", "hush-2",
             "kafka.sasl.password", "hush-3");
-    assertThat(settings.toString() + WORKER + settings.state() + settings.transport().http().tls())
-        .doesNotContain("hush");
+    final TransportSettings transport = settings.transport();
+    assertThat(
+            Stream.of(
+                    WORKER,
+                    settings.registry(),
+                    settings.state(),
+                    transport,
+                    transport.http(),
+                    transport.http().tls(),
+                    transport.kafka())
+                .map(Object::toString))
+        .allSatisfy(text -> assertThat(text).doesNotContain("hush"));
     assertThat(settings.transport().http().headers().get("Authorization").value())
         .isEqualTo("Bearer hush-1");
   }
