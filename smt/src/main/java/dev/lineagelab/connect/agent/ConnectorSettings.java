@@ -45,7 +45,7 @@ final class ConnectorSettings {
       return workerSettings;
     }
     final Map<String, String> own =
-        OptionSources.merged(
+        OptionSources.merge(
             observations.options(connector.name()).orElse(Map.of()),
             transform.map(TransformConfig::options).orElse(Map.of()));
     return byOptions.computeIfAbsent(own, options -> parse(connector.name(), options));
@@ -53,7 +53,7 @@ final class ConnectorSettings {
 
   private PluginSettings parse(final String connector, final Map<String, String> own) {
     try {
-      return PluginSettings.of(OptionSources.merged(own, workerOptions), worker);
+      return PluginSettings.of(OptionSources.merge(own, workerOptions), worker);
     } catch (final ConfigException e) {
       LOG.error(
           "Invalid lineage options of connector {}, using those of the worker: {}",

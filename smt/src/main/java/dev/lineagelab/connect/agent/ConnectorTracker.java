@@ -65,7 +65,7 @@ final class ConnectorTracker {
       final boolean isRecreated,
       final Supplier<RecordCounts> counts,
       final long now) {
-    configChange.update(connectorSnapshot.definition(), isRecreated, settings.interval(), now);
+    configChange.update(connectorSnapshot.definition(), isRecreated, settings.eventInterval(), now);
     final RunState run = state.run(connector);
     final String config = Fingerprint.ofConfig(connectorSnapshot.definition().config());
     final boolean isConfigChanged = configChange.isPending() || !config.equals(run.config());
@@ -83,7 +83,7 @@ final class ConnectorTracker {
             .recreated(isRecreated)
             .configChanged(isConfigChanged)
             .lineageChanged(snapshot.isChangedSince(lastReported))
-            .heartbeatDue(now - run.lastEvent() >= settings.interval().toMillis());
+            .heartbeatDue(now - run.lastEvent() >= settings.eventInterval().toMillis());
     return apply(RunStateMachine.next(run, input), snapshot, counts);
   }
 

@@ -113,7 +113,7 @@ final class LineageAgent {
 
   /** Share this worker's counts of connectors led by other workers, twice per interval. */
   private void saveCounts(final Set<String> connectors, final long now) {
-    if (now - countsSavedAt < settings.ofWorker().interval().toMillis() / 2) {
+    if (now - countsSavedAt < settings.ofWorker().eventInterval().toMillis() / 2) {
       return;
     }
     countsSavedAt = now;
@@ -143,7 +143,8 @@ final class LineageAgent {
 
   private void track(final String name, final ConnectorSnapshot snapshot, final long now) {
     final PluginSettings own = settings.of(snapshot.definition());
-    final boolean isIncluded = own.enabled() && (snapshot.hasTransform() || own.untransformed());
+    final boolean isIncluded =
+        own.enabled() && (snapshot.hasTransform() || own.includesUntransformed());
     final boolean isRecreated = recreated.remove(name);
     if (!cluster.isLeaderFor(name, snapshot.status())) {
       trackers.remove(name);

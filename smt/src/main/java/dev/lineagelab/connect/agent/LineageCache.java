@@ -41,10 +41,10 @@ final class LineageCache {
       definition = connector;
       extracted = extract();
     }
-    final SchemaVersionEnricher.Completed current =
-        enricher.complete(definition, settings.registry(), extracted);
-    if (enriched == null || !current.isPending() || !hasSameDatasets(current.description())) {
-      enriched = current.description();
+    final SchemaVersionEnricher.EnrichedLineage current =
+        enricher.enrich(definition, settings.registry(), extracted);
+    if (enriched == null || !current.isPending() || !hasSameDatasets(current.lineage())) {
+      enriched = current.lineage();
     }
     return enriched;
   }
@@ -60,7 +60,7 @@ final class LineageCache {
 
   private ConnectorLineage extract() {
     try {
-      return extractor.describe(definition, state.topics(definition.name()), settings.names());
+      return extractor.extract(definition, state.topics(definition.name()), settings.namespaces());
     } catch (final RuntimeException | StackOverflowError e) {
       LOG.error("Cannot extract the lineage of {}; its events have no datasets", definition, e);
       return ConnectorLineage.EMPTY;

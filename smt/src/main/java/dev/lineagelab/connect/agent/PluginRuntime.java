@@ -42,7 +42,7 @@ public final class PluginRuntime {
    */
   public static TaskObserver registerTransform(final Map<String, ?> options) {
     final Map<String, String> own = strings(options);
-    OptionSources.unknown("Transform option", "", own.keySet()).forEach(LOG::warn);
+    OptionSources.unknownOptionWarnings("Transform option", "", own.keySet()).forEach(LOG::warn);
     own.keySet().removeAll(Set.of("type", "predicate", "negate"));
     synchronized (PluginRuntime.class) {
       if (agent == null) {
@@ -58,7 +58,7 @@ public final class PluginRuntime {
   }
 
   private static void startWithoutExtension(final Map<String, String> own) {
-    final Map<String, String> options = OptionSources.merged(own, processOptions());
+    final Map<String, String> options = OptionSources.merge(own, processOptions());
     // Run ids depend on a random plugin id, so no later worker could continue the runs.
     options.put(OptionNames.STATE_TOPIC, "");
     final PluginSettings settings = PluginSettings.of(options, WorkerProperties.UNKNOWN);
@@ -94,9 +94,10 @@ public final class PluginRuntime {
   public static synchronized AutoCloseable startExtension(
       final Map<String, ?> properties, final ConnectClusterState state) {
     final WorkerProperties worker = new WorkerProperties(properties);
-    OptionSources.unknown("Worker property", OptionNames.PREFIX, worker.options().keySet())
+    OptionSources.unknownOptionWarnings(
+            "Worker property", OptionNames.PREFIX, worker.options().keySet())
         .forEach(LOG::warn);
-    final Map<String, String> options = OptionSources.merged(worker.options(), processOptions());
+    final Map<String, String> options = OptionSources.merge(worker.options(), processOptions());
     final ConnectorSettings settings = new ConnectorSettings(options, worker, OBSERVATIONS);
     if (agent != null) {
       agent.close();
@@ -145,7 +146,7 @@ public final class PluginRuntime {
   }
 
   private static Map<String, String> processOptions() {
-    return OptionSources.ofProcess(System.getProperties(), System.getenv());
+    return OptionSources.fromProcess(System.getProperties(), System.getenv());
   }
 
   private static Map<String, String> strings(final Map<String, ?> options) {

@@ -38,42 +38,42 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
   }
 
   @Override
-  public ConnectorLineage describe(
-      final ConnectorDefinition view,
+  public ConnectorLineage extract(
+      final ConnectorDefinition definition,
       final Collection<ObservedTopic> topics,
-      final DatasetNamespaces names) {
+      final DatasetNamespaces namespaces) {
     final List<ObservedTopic> seen =
         topics.stream().sorted(Comparator.comparing(ObservedTopic::topic)).toList();
     final Optional<DatasetResolver> resolver =
-        Optional.ofNullable(view.connectorClass()).flatMap(resolvers::find);
+        Optional.ofNullable(definition.connectorClass()).flatMap(resolvers::find);
     try {
-      return describe(view, seen, names, resolver, new ConnectorLineageBuilder());
+      return extract(definition, seen, namespaces, resolver, new ConnectorLineageBuilder());
     } catch (final RuntimeException | LinkageError | StackOverflowError e) {
       final ConnectorLineageBuilder topicsOnly = new ConnectorLineageBuilder();
       resolver.ifPresent(
           failing ->
-              topicsOnly.addNote(resolvers.reportFailure(failing, view.connectorClass(), e)));
-      return describe(view, seen, names, Optional.empty(), topicsOnly);
+              topicsOnly.addNote(resolvers.reportFailure(failing, definition.connectorClass(), e)));
+      return extract(definition, seen, namespaces, Optional.empty(), topicsOnly);
     }
   }
 
-  private static ConnectorLineage describe(
-      final ConnectorDefinition view,
+  private static ConnectorLineage extract(
+      final ConnectorDefinition definition,
       final List<ObservedTopic> seen,
-      final DatasetNamespaces names,
+      final DatasetNamespaces namespaces,
       final Optional<DatasetResolver> known,
       final ConnectorLineageBuilder result) {
-    final ConnectorContext connector = ConnectorContext.of(view, names);
+    final ConnectorContext connector = ConnectorContext.of(definition, namespaces);
     final List<String> notes = new ArrayList<>();
     final DeclaredDatasets declared = DeclaredDatasets.parse(declarations(connector), notes);
     result.addNotes(notes);
-    if (!view.complete()) {
+    if (!definition.complete()) {
       TopicOnlyExtractor.extract(connector, seen, declared, result);
       return result.build();
     }
-    final TransformChain chain = TransformChain.of(view.config(), List.of(OWN_TRANSFORM));
+    final TransformChain chain = TransformChain.of(definition.config(), List.of(OWN_TRANSFORM));
     final DatasetResolver resolver = known.orElseGet(() -> new UnsupportedClassResolver(declared));
-    if (view.type() == ConnectorType.SOURCE) {
+    if (definition.type() == ConnectorType.SOURCE) {
       new SourceLineageExtractor(connector, chain, resolver, declared, result).extract(seen);
     } else {
       new SinkLineageExtractor(connector, chain, resolver, declared, result).extract(seen);
@@ -81,7 +81,7 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
     return result.build();
   }
 
-  /** Return the declarations of the first own transform that has some. */
+  /** Return the declarations of the first of this plugin's transforms that has some. */
   private static String declarations(final ConnectorContext connector) {
     return connector.definition().config().entrySet().stream()
         .filter(option -> ConnectorClassNames.matchesAny(List.of(OWN_TRANSFORM), option.getValue()))

@@ -18,7 +18,8 @@ final class JobFacets {
     type.putObject("emissionPattern")
         .put("eventTrigger", "PERIODIC")
         .put("eventContentMode", "COMPLETE_SNAPSHOT")
-        .put("windowDuration", Math.max(1, event.snapshot().settings().interval().toSeconds()));
+        .put(
+            "windowDuration", Math.max(1, event.snapshot().settings().eventInterval().toSeconds()));
     addLineage(facets, event.snapshot().lineage());
   }
 

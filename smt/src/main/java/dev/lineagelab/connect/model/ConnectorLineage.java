@@ -28,12 +28,12 @@ public record ConnectorLineage(
       new ConnectorLineage(List.of(), List.of(), List.of(), Map.of(), Map.of(), List.of());
 
   /** Return a copy with other schemas. */
-  public ConnectorLineage with(final Map<Dataset, DatasetSchema> other) {
+  public ConnectorLineage withSchemas(final Map<Dataset, DatasetSchema> other) {
     return new ConnectorLineage(inputs, outputs, pairs, other, symlinks, notes);
   }
 
   /** Return a copy with additional notes, deduplicated. */
-  public ConnectorLineage noting(final Collection<String> more) {
+  public ConnectorLineage withNotes(final Collection<String> more) {
     final List<String> all =
         Stream.concat(notes.stream(), more.stream()).distinct().sorted().toList();
     return new ConnectorLineage(inputs, outputs, pairs, schemas, symlinks, all);

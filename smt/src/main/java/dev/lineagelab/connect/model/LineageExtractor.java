@@ -12,6 +12,8 @@ public interface LineageExtractor {
    *
    * @param topics observed topics; may be empty
    */
-  ConnectorLineage describe(
-      ConnectorDefinition connector, Collection<ObservedTopic> topics, DatasetNamespaces names);
+  ConnectorLineage extract(
+      ConnectorDefinition connector,
+      Collection<ObservedTopic> topics,
+      DatasetNamespaces namespaces);
 }

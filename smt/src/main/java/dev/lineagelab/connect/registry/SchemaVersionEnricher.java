@@ -44,7 +44,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
    *
    * @param isPending true if a version is likely to be found soon
    */
-  public record Completed(ConnectorLineage description, boolean isPending) {}
+  public record EnrichedLineage(ConnectorLineage lineage, boolean isPending) {}
 
   /** Create an enricher. No thread or connection is opened until a converter has a registry. */
   public SchemaVersionEnricher(final int requestsPerMinute) {
@@ -60,26 +60,26 @@ public final class SchemaVersionEnricher implements AutoCloseable {
    *
    * @param found lineage without versions
    */
-  public Completed complete(
+  public EnrichedLineage enrich(
       final ConnectorDefinition connector,
       final RegistrySettings settings,
       final ConnectorLineage found) {
     final List<Dataset> topics =
         connector.type() == ConnectorType.SINK ? found.inputs() : found.outputs();
     if (!settings.enabled() || !connector.complete() || topics.isEmpty()) {
-      return new Completed(found, false);
+      return new EnrichedLineage(found, false);
     }
     final Converter converter = converter(settings.converterOf(connector.config()));
     if (converter.note != null) {
-      return new Completed(found.noting(List.of(converter.note)), false);
+      return new EnrichedLineage(found.withNotes(List.of(converter.note)), false);
     }
     return converter
         .registry
-        .map(registry -> complete(registry, topics, found))
-        .orElseGet(() -> new Completed(found, false));
+        .map(registry -> enrich(registry, topics, found))
+        .orElseGet(() -> new EnrichedLineage(found, false));
   }
 
-  private Completed complete(
+  private EnrichedLineage enrich(
       final RegistryConfig registry, final List<Dataset> topics, final ConnectorLineage found) {
     final Map<Dataset, DatasetSchema> schemas = new TreeMap<>(found.schemas());
     final List<String> notes = new ArrayList<>();
@@ -97,7 +97,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
         schemas.put(topic, new DatasetSchema(answer.schema(), null, schema.fields()));
       }
     }
-    return new Completed(found.with(schemas).noting(notes), isPending);
+    return new EnrichedLineage(found.withSchemas(schemas).withNotes(notes), isPending);
   }
 
   private Converter converter(final Map<String, String> options) {

@@ -20,7 +20,7 @@ public final class OptionSources {
    * @param system system properties, such as {@code openlineage.transport.url}
    * @param environment variables, such as {@code OPENLINEAGE_TRANSPORT_URL}
    */
-  public static Map<String, String> ofProcess(
+  public static Map<String, String> fromProcess(
       final Properties system, final Map<String, String> environment) {
     final Map<String, String> options = new HashMap<>();
     for (final String name : OptionDefinitions.all().names()) {
@@ -38,7 +38,7 @@ public final class OptionSources {
   }
 
   /** Merge two sources; {@code first} takes precedence. */
-  public static Map<String, String> merged(
+  public static Map<String, String> merge(
       final Map<String, String> first, final Map<String, String> second) {
     final Map<String, String> all = new HashMap<>(second);
     all.putAll(first);
@@ -51,7 +51,7 @@ public final class OptionSources {
    * @param where such as {@code worker property}
    * @param prefix of the names in that source
    */
-  public static List<String> unknown(
+  public static List<String> unknownOptionWarnings(
       final String where, final String prefix, final Set<String> names) {
     final Set<String> known = new TreeSet<>(OptionDefinitions.all().names());
     final List<String> found = new ArrayList<>();

@@ -15,9 +15,9 @@ public final class PluginSettings {
 
   private final boolean enabled;
   private final String jobNamespace;
-  private final DatasetNamespaces names;
-  private final boolean untransformed;
-  private final Duration interval;
+  private final DatasetNamespaces namespaces;
+  private final boolean includesUntransformed;
+  private final Duration eventInterval;
   private final Duration pollInterval;
   private final Duration transformOnlyAfter;
   private final RegistrySettings registry;
@@ -33,9 +33,9 @@ public final class PluginSettings {
     jobNamespace =
         firstNonEmpty(
             config.getString(OptionNames.JOB_NAMESPACE), worker.group(), DEFAULT_NAMESPACE);
-    names = namespaces(config, worker);
-    untransformed = "include".equals(config.getString(OptionNames.UNTRANSFORMED));
-    interval = Duration.ofMillis(config.getLong(OptionNames.INTERVAL_MS));
+    namespaces = namespaces(config, worker);
+    includesUntransformed = "include".equals(config.getString(OptionNames.UNTRANSFORMED));
+    eventInterval = Duration.ofMillis(config.getLong(OptionNames.INTERVAL_MS));
     pollInterval = Duration.ofMillis(config.getLong(OptionNames.POLL_INTERVAL_MS));
     transformOnlyAfter = Duration.ofMillis(config.getLong(OptionNames.TRANSFORM_ONLY_AFTER_MS));
     registry = RegistrySettings.of(config, worker);
@@ -95,18 +95,18 @@ public final class PluginSettings {
   }
 
   /** Return the canonical namespaces of datasets. */
-  public DatasetNamespaces names() {
-    return names;
+  public DatasetNamespaces namespaces() {
+    return namespaces;
   }
 
   /** Return true if connectors without the transform emit lineage too. */
-  public boolean untransformed() {
-    return untransformed;
+  public boolean includesUntransformed() {
+    return includesUntransformed;
   }
 
   /** Return the interval between events of a running connector. */
-  public Duration interval() {
-    return interval;
+  public Duration eventInterval() {
+    return eventInterval;
   }
 
   /** Return the poll interval for the state of connectors. */

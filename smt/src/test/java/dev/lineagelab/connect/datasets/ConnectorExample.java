@@ -27,7 +27,7 @@ import org.apache.kafka.connect.data.Timestamp;
 /** Connector with its expected lineage, from the JSON files of this package. */
 record ConnectorExample(
     String title, ConnectorDefinition connector, List<ObservedTopic> topics, JsonNode expected) {
-  static final DatasetNamespaces NAMES =
+  static final DatasetNamespaces NAMESPACES =
       new DatasetNamespaces(
           "kafka://kafka:9092",
           namespace -> namespace.replace("postgres://127.0.0.1:25432", "postgres://postgres:5432"));
@@ -40,14 +40,15 @@ record ConnectorExample(
     config.properties().forEach(option -> options.put(option.getKey(), option.getValue().asText()));
     final List<ObservedTopic> topics = new ArrayList<>();
     node.path("topics").forEach(topic -> topics.add(topic(topic)));
-    final ConnectorDefinition view =
+    final ConnectorDefinition definition =
         new ConnectorDefinition(
             "example",
             ConnectorType.valueOf(node.get("type").asText()),
             options.get("connector.class"),
             options,
             node.path("complete").asBoolean(true));
-    return new ConnectorExample(node.get("title").asText(), view, topics, node.get("expected"));
+    return new ConnectorExample(
+        node.get("title").asText(), definition, topics, node.get("expected"));
   }
 
   private static ObservedTopic topic(final JsonNode node) {
@@ -89,7 +90,7 @@ record ConnectorExample(
   }
 
   ConnectorLineage extract() {
-    return new ConnectorLineageExtractor().describe(connector, topics, NAMES);
+    return new ConnectorLineageExtractor().extract(connector, topics, NAMESPACES);
   }
 
   /** Convert lineage to the format of the JSON files. */

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Third-party resolvers, and the lineage of connectors whose resolver fails. */
 class DatasetResolversTest {
   private static final String SECRET = "hunter2";
-  private static final Dataset TOPIC = new Dataset(ConnectorExample.NAMES.kafka(), "orders");
+  private static final Dataset TOPIC = new Dataset(ConnectorExample.NAMESPACES.kafka(), "orders");
 
   /** Resolver for {@code com.example.Odd} with configurable results. */
   private record Odd(Supplier<Boolean> isKnown, Supplier<RuntimeException> failure)
@@ -53,10 +53,10 @@ class DatasetResolversTest {
     final Map<String, String> config =
         Map.of("connector.class", "com.example.Odd", "topics", "orders");
     return new ConnectorLineageExtractor(new DatasetResolvers(List.of(resolver)))
-        .describe(
+        .extract(
             new ConnectorDefinition("c", type, "com.example.Odd", config, true),
             List.of(new ObservedTopic("orders", null, Schema.STRING_SCHEMA, null)),
-            ConnectorExample.NAMES);
+            ConnectorExample.NAMESPACES);
   }
 
   @Test

@@ -39,9 +39,9 @@ class HostileInputTest {
 
   private static ConnectorLineage extract(
       final ConnectorType type, final Map<String, String> config, final List<ObservedTopic> seen) {
-    final ConnectorDefinition view =
+    final ConnectorDefinition definition =
         new ConnectorDefinition("c", type, config.get("connector.class"), config, true);
-    return EXTRACTOR.describe(view, seen, ConnectorExample.NAMES);
+    return EXTRACTOR.extract(definition, seen, ConnectorExample.NAMESPACES);
   }
 
   @Test

@@ -12,7 +12,7 @@ import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.RegisteredSchema;
 import dev.lineagelab.connect.registry.LoopbackRegistry.ResponseMode;
-import dev.lineagelab.connect.registry.SchemaVersionEnricher.Completed;
+import dev.lineagelab.connect.registry.SchemaVersionEnricher.EnrichedLineage;
 import dev.lineagelab.connect.settings.RegistrySettings;
 import java.io.IOException;
 import java.time.Duration;
@@ -94,33 +94,34 @@ class SchemaVersionEnricherTest {
     return new RegistrySettings(true, 10_000, Map.of());
   }
 
-  private Completed enrich(final ConnectorDefinition connector, final ConnectorLineage found) {
-    return enricher.complete(connector, settings(), found);
+  private EnrichedLineage enrich(
+      final ConnectorDefinition connector, final ConnectorLineage found) {
+    return enricher.enrich(connector, settings(), found);
   }
 
   private ConnectorLineage await(
       final ConnectorDefinition connector,
       final ConnectorLineage found,
-      final Predicate<Completed> is)
+      final Predicate<EnrichedLineage> is)
       throws InterruptedException {
-    Completed now = enrich(connector, found);
+    EnrichedLineage now = enrich(connector, found);
     while (!is.test(now)) {
       Thread.sleep(5);
       now = enrich(connector, found);
     }
-    return now.description();
+    return now.lineage();
   }
 
   private static RegisteredSchema registered(final ConnectorLineage description) {
     return description.schemas().get(TOPIC).registered();
   }
 
-  private static boolean isFound(final Completed now) {
-    return registered(now.description()) != null;
+  private static boolean isFound(final EnrichedLineage now) {
+    return registered(now.lineage()) != null;
   }
 
-  private static boolean hasNotes(final Completed now) {
-    return !now.description().notes().isEmpty();
+  private static boolean hasNotes(final EnrichedLineage now) {
+    return !now.lineage().notes().isEmpty();
   }
 
   @Test
@@ -220,11 +221,11 @@ class SchemaVersionEnricherTest {
       names = {"HANG", "TRICKLE"})
   void neverBlocksOnAHangingRegistry(final ResponseMode mode) {
     registry.mode = mode;
-    final Completed first = enrich(confluentSink(), description(ID));
+    final EnrichedLineage first = enrich(confluentSink(), description(ID));
     assertThat(first.isPending()).isTrue();
-    assertThat(registered(first.description())).isNull();
+    assertThat(registered(first.lineage())).isNull();
     while (registry.requests.isEmpty()) {
-      assertThat(registered(enrich(confluentSink(), description(ID)).description())).isNull();
+      assertThat(registered(enrich(confluentSink(), description(ID)).lineage())).isNull();
     }
     enricher.close();
   }
@@ -244,9 +245,9 @@ class SchemaVersionEnricherTest {
   @Test
   void sendsNoRequestWithoutARegistryOrWhenDisabled() {
     final ConnectorDefinition json = sink(Map.of("value.converter.schemas.enable", "true"));
-    assertThat(enrich(json, description(ID)).description()).isEqualTo(description(ID));
+    assertThat(enrich(json, description(ID)).lineage()).isEqualTo(description(ID));
     final RegistrySettings off = new RegistrySettings(false, 60, Map.of());
-    assertThat(enricher.complete(confluentSink(), off, description(ID)).description())
+    assertThat(enricher.enrich(confluentSink(), off, description(ID)).lineage())
         .isEqualTo(description(ID));
     assertThat(registry.requests).isEmpty();
   }
@@ -258,12 +259,12 @@ class SchemaVersionEnricherTest {
         new RegistrySettings(true, 60, Map.of("schema.registry.url", registry.url()));
     final ConnectorDefinition without =
         new ConnectorDefinition("c", ConnectorType.SINK, "com.example.Sink", Map.of(), true);
-    Completed now = enricher.complete(without, worker, description(ID));
+    EnrichedLineage now = enricher.enrich(without, worker, description(ID));
     while (now.isPending()) {
-      now = enricher.complete(without, worker, description(ID));
+      now = enricher.enrich(without, worker, description(ID));
     }
-    assertThat(registered(now.description()).version()).isEqualTo("1");
-    assertThat(enricher.complete(sink(Map.of()), worker, description(ID)).description())
+    assertThat(registered(now.lineage()).version()).isEqualTo("1");
+    assertThat(enricher.enrich(sink(Map.of()), worker, description(ID)).lineage())
         .isEqualTo(description(ID));
   }
 
@@ -345,7 +346,7 @@ class SchemaVersionEnricherTest {
             "value.converter.schema.registry.url", registry.url(),
             "value.converter.basic.auth.credentials.source", "USER_INFO",
             "value.converter.basic.auth.user.info", "${file:/secrets:user}");
-    final ConnectorLineage found = enrich(sink(options), description(ID)).description();
+    final ConnectorLineage found = enrich(sink(options), description(ID)).lineage();
     assertThat(found.notes())
         .containsExactly(
             "The registry of the value converter cannot be asked for versions:"

@@ -46,7 +46,7 @@ class PluginSettingsTest {
   void defaultsToWorkerProperties() {
     final PluginSettings settings = settings();
     assertThat(settings.jobNamespace()).isEqualTo("lab");
-    assertThat(settings.names().kafka()).isEqualTo("kafka://kafka-1:9093");
+    assertThat(settings.namespaces().kafka()).isEqualTo("kafka://kafka-1:9093");
     assertThat(settings.transport().kind()).isEqualTo(TransportSettings.Kind.HTTP);
     assertThat(settings.state().clients())
         .containsEntry("security.protocol", "SASL_SSL")
@@ -59,19 +59,19 @@ class PluginSettingsTest {
         settings(
             "namespaces",
             "kafka://kafka-1:9093=kafka://kafka:9092, postgres://db:1=postgres://postgres:5432");
-    assertThat(settings.names().kafka()).isEqualTo("kafka://kafka:9092");
-    assertThat(settings.names().canonical().apply("postgres://db:1"))
+    assertThat(settings.namespaces().kafka()).isEqualTo("kafka://kafka:9092");
+    assertThat(settings.namespaces().canonical().apply("postgres://db:1"))
         .isEqualTo("postgres://postgres:5432");
-    assertThat(settings.names().canonical().apply("kafka://kafka-1:9093"))
+    assertThat(settings.namespaces().canonical().apply("kafka://kafka-1:9093"))
         .isEqualTo("kafka://kafka:9092");
-    assertThat(settings.names().canonical().apply("s3://lake")).isEqualTo("s3://lake");
+    assertThat(settings.namespaces().canonical().apply("s3://lake")).isEqualTo("s3://lake");
   }
 
   @Test
   void mapsTheWorkersClusterToTheConfiguredNamespace() {
     final PluginSettings settings = settings("namespace.kafka", "kafka://canonical:9092");
-    assertThat(settings.names().kafka()).isEqualTo("kafka://canonical:9092");
-    assertThat(settings.names().canonical().apply("kafka://kafka-1:9093"))
+    assertThat(settings.namespaces().kafka()).isEqualTo("kafka://canonical:9092");
+    assertThat(settings.namespaces().canonical().apply("kafka://kafka-1:9093"))
         .isEqualTo("kafka://canonical:9092");
   }
 
@@ -148,7 +148,7 @@ class PluginSettingsTest {
   @Test
   void suggestsTheNearestOption() {
     assertThat(
-            OptionSources.unknown(
+            OptionSources.unknownOptionWarnings(
                 "Worker property",
                 "openlineage.",
                 Set.of("transport.uri", "interval.ms", "type", "kafka.sasl.mechanism")))
@@ -168,7 +168,7 @@ class PluginSettingsTest {
             "http://environment:1",
             "OPENLINEAGE_JOB_NAMESPACE",
             "jobs");
-    assertThat(OptionSources.ofProcess(system, environment))
+    assertThat(OptionSources.fromProcess(system, environment))
         .containsOnly(
             Map.entry("transport.url", "http://system:1"), Map.entry("job.namespace", "jobs"));
   }
