@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One record through the lineage transform and nothing else, measured by JMH.
+"""Cost of the lineage transform per record, measured by JMH.
 
-Told is the processor time of the thread that brings the records. JMH's own score is by the clock, and on a machine
-that does more than this it tells how many others there are.
+Reports the CPU time of the benchmark's thread: JMH's own score is wall-clock time, which depends on the load of the
+machine.
 """
 
 import json
@@ -24,12 +24,12 @@ LINEAGE = "lineage"
 NOTHING = "nothing"
 
 Result = dict[str, Any]
-"""As JMH writes it."""
+"""Result of one benchmark in JMH's JSON report."""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """What the benchmark's thread used in a second or so, JMH's own work included."""
+    """Counters of the benchmark's thread in one iteration of about a second, including JMH's own work."""
 
     records: float
     cpu_nanos: float
@@ -37,11 +37,11 @@ class Iteration:
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
-    """Every benchmark of the module once a round, each in a JVM of its own.
+    """Run every benchmark once per round, each in a separate JVM.
 
     Raises:
-        CalledProcessError: Maven failed; it has printed why.
-        RuntimeError: JMH, or a benchmark, failed; the text has the end of what it printed.
+        CalledProcessError: the Maven build failed.
+        RuntimeError: JMH or a benchmark failed; the message has the end of its output.
     """
     jars = benchmark()
     for number in range(rounds):
@@ -49,14 +49,14 @@ def measure(figures: Figures, folder: Path, rounds: int) -> None:
 
 
 def _run(jars: Path, report: Path) -> list[Result]:
-    # Where JMH keeps a lock against a second one: by the processor time of a thread, two can measure at once.
+    # JMH's lock file is in this folder: concurrent runs are fine, as CPU time per thread is measured.
     java = [str(Artifacts.open().java()), f"-Djava.io.tmpdir={report.parent}"]
     words = [*java, "-cp", f"{jars}/*", "org.openjdk.jmh.Main", "-foe", "true", "-rf", "json", "-rff", str(report)]
     log = report.with_suffix(".log")
     with log.open("w") as output:
         status = subprocess.run(words, check=False, cwd=report.parent, stdout=output, stderr=output).returncode
     if status != 0:
-        raise RuntimeError(f"JMH on {jars} failed ({status}). The end of what it printed:\n{log_tail(log)}")
+        raise RuntimeError(f"JMH on {jars} failed with exit status {status}. End of its output:\n{log_tail(log)}")
     results: list[Result] = json.loads(report.read_text())
     return results
 
@@ -77,18 +77,18 @@ def _add(figures: Figures, where: str, lineage: Sequence[Iteration], nothing: Se
 
 
 def nanos_of_record(iterations: Sequence[Iteration]) -> float:
-    """Of the median iteration."""
+    """Return CPU nanoseconds per record of the median iteration."""
     return statistics.median(each.cpu_nanos / each.records for each in iterations)
 
 
 def bytes_of_record(measured: Sequence[Iteration], nothing: Sequence[Iteration]) -> float:
-    """What the median iteration allocates over the one that does nothing: JMH's own objects are in both."""
+    """Return bytes per record that the median iteration allocates beyond the no-op one, which has JMH's objects too."""
     own, of_harness = (statistics.median(each.allocated_bytes for each in them) for them in (measured, nothing))
     return (own - of_harness) / statistics.median(each.records for each in measured)
 
 
 def iterations(metrics: Mapping[str, Result]) -> list[Iteration]:
-    """The counters of `TransformBenchmark.Used`, iteration by iteration."""
+    """Return the counters of `TransformBenchmark.ThreadUsage` by iteration."""
     counters = ("records", "cpuNanos", "allocatedBytes")
     series = ([value for fork in metrics[counter]["rawData"] for value in fork] for counter in counters)
     return [Iteration(*values) for values in zip(*series, strict=True)]

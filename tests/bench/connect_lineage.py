@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Connect lineage plugin costs a record: alone (JMH), and in a real worker beside other transforms.
+"""Cost of the Connect lineage plugin per record: in isolation (JMH), and in a real worker next to other transforms.
 
-Run by `make bench`; alone by `bin/lab bench --only connect`. All of it is processor time, so that it can be told on a
-machine that does more than this.
+Run by `make bench`, or alone by `bin/lab bench --only connect`. All figures are CPU time, which is independent of the
+load of the machine.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ PARTS: Mapping[str, tuple[Part, int]] = {
     "jmh": (connect_jmh.measure, 3),
     "worker": (connect_rounds.measure, 12),
 }
-"""What is measured, and how many rounds of it unless told otherwise."""
+"""Measured parts with their default number of rounds."""
 
 if __name__ == "__main__":
     run(__doc__, PARTS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms side by side in a real worker: Avro records through the lab's converter into a sink that does nothing.
+"""Transforms in parallel in a real worker: Avro records through the lab's converter into a no-op sink.
 
-Each round runs all variants at once, created in an order that is drawn anew; a ratio is of one round. The transform
-that does nothing is there twice: how far it is from itself is how far a ratio can be believed.
+Each round runs all variants concurrently, created in random order; each ratio is computed within one round. The no-op
+transform runs twice: its ratio to itself is the measurement error.
 """
 
 import random
@@ -24,18 +24,18 @@ TRANSFORMS = {
     LINEAGE: TRANSFORM,
     DEBEZIUM: "io.debezium.transforms.openlineage.OpenLineage",
 }
-"""Debezium's emits once for each schema, to nobody here: what it takes of every record after is measured."""
+"""Debezium's emits once per schema, without a destination here: its cost for all later records is measured."""
 
 COMPARED = (AGAIN, LINEAGE, DEBEZIUM)
 RATIO = Goal(1.03)
 WARM_UP_ROUNDS = 3
-"""In which the JVM compiles what it will, for all variants."""
+"""Rounds in which the JIT compiler warms up, for all variants."""
 
 SEED = 7
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
-    """All rounds, in one worker. Raises RuntimeError: a service did not start, or a connector failed."""
+    """Run all rounds in one worker. Raises RuntimeError: a service did not start, or a connector failed."""
     chance = random.Random(SEED)
     turns: list[Turn] = []
     with bench_worker(folder) as worker:

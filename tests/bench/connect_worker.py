@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Connect worker that reads a million Avro records again and again, through several transforms side by side."""
+"""Real Connect worker that reads a million Avro records repeatedly through several transforms in parallel."""
 
 import io
 import json
@@ -52,15 +52,15 @@ DEBEZIUM_HEADERS = {
     "__debezium.context.taskId": "0",
     "__debezium.context.runId": str(uuid4()),
 }
-"""What Debezium's transform wants to see on the first record; it fails without."""
+"""Headers that Debezium's transform requires on the first record."""
 
 PLUGIN_THREADS = ("connect-lineage", "HttpClient-")
-"""In the names of the plugin's threads. Those of its HTTP client have Java's own names, as have the converter's."""
+"""Substrings of the names of the plugin's threads. Those of its HTTP client share their names with the converter's."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a record took of the task's thread, in the batch that was the median of all."""
+    """Cost of a record in the task's thread, in the median batch."""
 
     cpu_ns: float
     allocated_bytes: float
@@ -68,12 +68,12 @@ class Cost:
 
 @dataclass(frozen=True)
 class Turn:
-    """Connectors that ran side by side.
+    """Results of connectors that ran in parallel.
 
     Attributes:
-        costs: of each, by the name that was given to its variant.
-        seconds: from before the first was created until the last had read all.
-        plugin_seconds: processor time of the plugin's own threads in that time.
+        costs: by name of the variant.
+        seconds: from the creation of the first connector until the last has read all records.
+        plugin_seconds: CPU time of the plugin's own threads in that time.
     """
 
     costs: Mapping[str, Cost]
@@ -82,7 +82,7 @@ class Turn:
 
 
 class BenchWorker:
-    """A worker that is up, and a topic of `RECORDS` records."""
+    """Running worker, and a topic of `RECORDS` records."""
 
     def __init__(self, rest: Rest, java: Path, process: int, folder: Path) -> None:
         self._rest = rest
@@ -92,12 +92,12 @@ class BenchWorker:
         self._turns = 0
 
     def turn(self, variants: Mapping[str, str]) -> Turn:
-        """Every record once through each transform, by new connectors that are created in this order.
+        """Pass every record once through each transform, by new connectors created in this order.
 
-        They run side by side, so that whatever else the machine does meets all of them.
+        They run in parallel, so that other load on the machine affects all of them alike.
 
         Args:
-            variants: class of the transform by a name of its own.
+            variants: class of the transform by name of the variant.
 
         Raises:
             RuntimeError: a connector failed.
@@ -116,7 +116,7 @@ class BenchWorker:
         return Turn(costs, seconds, used_between(before, after, PLUGIN_THREADS))
 
     def _await(self, result: Path, variant: str) -> None:
-        until(lambda: result.exists() or "FAILED" in self._rest.states(result.stem), f"{variant} to end", SECONDS)
+        until(lambda: result.exists() or "FAILED" in self._rest.states(result.stem), f"{variant} to finish", SECONDS)
         if not result.exists():
             raise RuntimeError(f"the connector {result.stem} with {variant} failed, see {self._folder}")
 
@@ -136,7 +136,7 @@ class BenchWorker:
 
 @contextmanager
 def bench_worker(folder: Path) -> Iterator[BenchWorker]:
-    """Broker, registry, worker and records, with everything as the lab has it: both compilers, the lab's converter."""
+    """Run broker, registry and worker with the lab's converter and both JIT compilers, and produce the records."""
     artifacts = Artifacts.open()
     settings = Settings()
     site = local_site(folder, free_ports())
@@ -153,7 +153,7 @@ def bench_worker(folder: Path) -> Iterator[BenchWorker]:
 
 
 def _lineage(url: str) -> dict[str, str | int | bool]:
-    """The tests' options look more often than the plugin does by itself, which would cost more."""
+    """Return the tests' options with the default intervals, as shorter ones cost more."""
     paces = {"openlineage.interval.ms", "openlineage.poll.interval.ms"}
     return {name: value for name, value in lineage_options(url).items() if name not in paces}
 
@@ -164,8 +164,8 @@ def _converters(site: LocalSite) -> dict[str, str]:
 
 
 def _cost(result: Path) -> Cost:
-    told = json.loads(result.read_text())
-    return Cost(told["cpu_ns"], told["bytes"])
+    cost = json.loads(result.read_text())
+    return Cost(cost["cpu_ns"], cost["bytes"])
 
 
 def _fill(site: LocalSite) -> None:
@@ -183,7 +183,7 @@ def _fill(site: LocalSite) -> None:
     for number in range(1, RECORDS):
         producer.produce(TOPIC, values[number % DISTINCT], b"key")
     if left := producer.flush(SECONDS):
-        raise RuntimeError(f"{left} of {RECORDS} records were not taken by {bootstrap}")
+        raise RuntimeError(f"{left} of {RECORDS} records were not acknowledged by Kafka at {bootstrap}")
 
 
 def _value(number: int, schema_id: int) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An authority of a test's own that nobody else trusts, and a certificate of it for loopback."""
+"""Test certificate authority, and a certificate for loopback issued by it."""
 
 import ssl
 import subprocess
@@ -14,14 +14,14 @@ _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
 
 @dataclass(frozen=True)
 class Certificates:
-    """What a server on loopback shows, and the store (PKCS12, `PASSWORD`) of a client that trusts it."""
+    """TLS context of a server on loopback, and the truststore (PKCS12, `PASSWORD`) of its clients."""
 
     server: ssl.SSLContext
     truststore: Path
 
 
 def certificates(folder: Path) -> Certificates:
-    """New ones, valid for a day, with their files in `folder`.
+    """Create certificates, valid for one day, in `folder`.
 
     Raises:
         CalledProcessError: openssl or the JDK's keytool failed.
@@ -36,7 +36,7 @@ def certificates(folder: Path) -> Certificates:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(folder / "server.pem", folder / "server.key")
     store = folder / "truststore.p12"
-    # Java trusts only what keytool has marked as to be trusted: a store that openssl makes is empty to it.
+    # Java ignores certificates without the trust attribute, which keytool sets and openssl does not.
     keytool = str(Artifacts.open().java().with_name("keytool"))
     place = ("-keystore", store.name, "-storetype", "PKCS12", "-storepass", PASSWORD)
     _run(folder, keytool, "-importcert", "-noprompt", "-alias", "test", "-file", "authority.pem", *place)

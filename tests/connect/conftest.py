@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Connect plugin share: a broker, a worker that most of them use, an endpoint for events."""
+"""Fixtures of the Connect plugin's tests: a broker, a shared worker, an endpoint for events."""
 
 import re
 
@@ -17,7 +17,7 @@ from tests.connect.rest import Rest, until
 from tests.connect.worker import lineage_options, worker
 
 SHARED = (kafka.NAME, connect.NAME, object_store.NAME, schema_registry.NAME)
-"""Services of which there is one at most for all tests."""
+"""Services started at most once for all tests."""
 
 
 @pytest.fixture(scope="package")
@@ -32,7 +32,7 @@ def site(tmp_path_factory, ports):
 
 @pytest.fixture(scope="package")
 def bootstrap(site):
-    """Where the broker listens."""
+    """Address of a running broker."""
     with running(kafka.kafka(site, Settings(kafka_heap_mib=256)), site):
         yield str(site.address(kafka.NAME, kafka.BROKER.name))
 
@@ -50,42 +50,41 @@ def plugin_path(built):
 
 @pytest.fixture(scope="package")
 def endpoint():
-    with listening() as taking:
-        yield taking
+    with listening() as started:
+        yield started
 
 
 @pytest.fixture(scope="package")
 def shared_worker(site, bootstrap, plugin_path, endpoint):
-    """Transform and REST extension on one worker that is never stopped."""
+    """Worker with transform and REST extension that runs for all tests."""
     with running(worker(site, plugin_path, lineage_options(endpoint.url)), site) as started:
         yield started
 
 
 @pytest.fixture
 def name(request):
-    """For connectors and topics: the test's own."""
+    """Unique name for connectors and topics of a test."""
     return re.sub(r"\W+", "-", request.node.name.removeprefix("test_")).strip("-")[:80]
 
 
 @pytest.fixture
 def cluster(shared_worker, site, bootstrap, endpoint):
-    """The shared worker. Afterwards its connectors are deleted, and nothing that was told of them breaks a rule."""
+    """Cluster of the shared worker. Afterwards its connectors are deleted and their events verified."""
     shared = Cluster(bootstrap, Rest(site.address(connect.NAME, connect.REST.name).url), endpoint)
     yield shared
-    take_away(shared)
+    delete_and_verify(shared)
 
 
-def take_away(cluster):
-    """Delete the connectors of a test, and judge everything that was told of them."""
-    for made in cluster.made:
-        cluster.rest.delete(made)
-    for made in cluster.made:
-        story = cluster.story(made)
-        if story.events:
-            until(lambda made=made: is_over(cluster.story(made)), f"{made}: the last run to end")
-        assert cluster.story(made).flaws() == []
+def delete_and_verify(cluster, exactly_once=True):
+    """Delete the connectors of a test and verify all of their events; see `EventHistory.violations`."""
+    for connector in cluster.created:
+        cluster.rest.delete(connector)
+    for connector in cluster.created:
+        if cluster.history(connector).events:
+            until(lambda name=connector: has_ended(cluster.history(name)), f"{connector}: the last run to end")
+        assert cluster.history(connector).violations(exactly_once) == []
 
 
-def is_over(story):
-    """Whether the last run has ended."""
-    return story.told()[-1].split()[1] in {"COMPLETE", "FAIL", "ABORT"}
+def has_ended(history):
+    """Return whether the last run has ended."""
+    return history.transitions()[-1].split()[1] in {"COMPLETE", "FAIL", "ABORT"}

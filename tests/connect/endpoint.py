@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes lineage events as the lineage service does, one by one or in batches, or misbehaves when told to."""
+"""Fake lineage service: accepts events one by one or in batches, or fails in a configured way."""
 
 import json
 import ssl
@@ -14,25 +14,25 @@ SINGLE = "/api/v1/lineage"
 BATCH = "/api/v1/lineage/batch"
 
 
-class Mood(Enum):
-    """What it does with a request."""
+class Behaviour(Enum):
+    """Response to a request."""
 
-    TAKE = "take"
+    ACCEPT = "accept"
     RESET = "reset"
-    """Close the connection without an answer."""
+    """Close the connection without a response."""
     HANG = "hang"
-    """Never answer, until it is told to do something else."""
+    """Send no response until the behaviour changes."""
     ERROR = "error"
-    """Answer 500."""
-    GARBAGE = "garbage"
-    """Answer what is no HTTP."""
+    """Respond with status 500."""
+    INVALID_HTTP = "invalid-http"
+    """Send bytes that are not HTTP."""
 
 
 class Endpoint:
-    """The events that were taken, in the order of their arrival, and how many requests there were of any kind."""
+    """Accepted events in order of arrival, and the number of requests."""
 
     def __init__(self, required: Mapping[str, str]) -> None:
-        self.mood = Mood.TAKE
+        self.behaviour = Behaviour.ACCEPT
         self.required = required
         self.url = ""
         self._events: list[dict[str, Any]] = []
@@ -42,42 +42,42 @@ class Endpoint:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What has been taken so far."""
+        """Events accepted so far."""
         with self._changed:
             return list(self._events)
 
     @property
     def requests(self) -> int:
-        """How many requests have come so far, whatever became of them."""
+        """Number of requests received so far, whatever the response."""
         with self._changed:
             return self._requests
 
-    def turn(self, mood: Mood) -> None:
-        """Behave in another way from the next request on; requests that hang are let go."""
-        self.mood = mood
+    def set_behaviour(self, behaviour: Behaviour) -> None:
+        """Change the response to later requests and release those that hang."""
+        self.behaviour = behaviour
         self._released.set()
-        if mood is Mood.HANG:
+        if behaviour is Behaviour.HANG:
             self._released.clear()
 
-    def wait_for(self, enough: Callable[[], bool], seconds: float) -> bool:
-        """Wait until `enough`, which is asked anew at every request. False where it never was."""
+    def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Wait until `condition`, evaluated at each request, is true; return whether it became true."""
         with self._changed:
-            return self._changed.wait_for(enough, seconds)
+            return self._changed.wait_for(condition, seconds)
 
     def count(self) -> None:
-        """A request has come."""
+        """Count a request."""
         with self._changed:
             self._requests += 1
             self._changed.notify_all()
 
-    def take(self, events: list[dict[str, Any]]) -> None:
-        """Keep events."""
+    def accept(self, events: list[dict[str, Any]]) -> None:
+        """Store events."""
         with self._changed:
             self._events += events
             self._changed.notify_all()
 
     def hang(self) -> None:
-        """Until the mood changes."""
+        """Wait until the behaviour changes."""
         self._released.wait()
 
 
@@ -85,13 +85,13 @@ class Endpoint:
 def listening(
     port: int = 0, tls: ssl.SSLContext | None = None, required: Mapping[str, str] | None = None
 ) -> Iterator[Endpoint]:
-    """An endpoint on loopback; port 0 is any free one. Requests without the `required` headers get 401."""
+    """Run an endpoint on loopback; port 0 is any free one. Requests without the `required` headers get 401."""
     endpoint = Endpoint(required or {})
     server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"endpoint": endpoint}))
-    server.daemon_threads = True  # a request that hangs must not keep the test run from ending
+    server.daemon_threads = True  # a hanging request must not block the end of the test run
     endpoint.url = f"http://127.0.0.1:{server.server_port}"
     if tls:
-        # The handshake is left to the request's own thread: a client that breaks it off must not stop the others.
+        # The handshake runs in the request's thread, so that a client that aborts it does not affect others.
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         endpoint.url = endpoint.url.replace("http:", "https:")
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="lineage-endpoint")
@@ -99,7 +99,7 @@ def listening(
     try:
         yield endpoint
     finally:
-        endpoint.turn(Mood.RESET)
+        endpoint.set_behaviour(Behaviour.RESET)
         server.shutdown()
         thread.join()
         server.server_close()
@@ -112,33 +112,33 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.endpoint.count()
         if any(self.headers[name] != value for name, value in self.endpoint.required.items()):
-            self._answer(401, {"error": {"code": "unauthorized", "message": "who are you?", "details": {}}})
+            self._respond(401, {"error": {"code": "unauthorized", "message": "required header missing", "details": {}}})
             return
-        match self.endpoint.mood:
-            case Mood.TAKE:
-                self._take(json.loads(body))
-            case Mood.RESET:
+        match self.endpoint.behaviour:
+            case Behaviour.ACCEPT:
+                self._accept(json.loads(body))
+            case Behaviour.RESET:
                 self.close_connection = True
-            case Mood.HANG:
+            case Behaviour.HANG:
                 self.endpoint.hang()
                 self.close_connection = True
-            case Mood.ERROR:
-                self._answer(500, {"error": {"code": "internal", "message": "as the test wants it", "details": {}}})
-            case Mood.GARBAGE:
-                self.wfile.write(b"\x00\xff} this is no HTTP {\r\n\r\n")
+            case Behaviour.ERROR:
+                self._respond(500, {"error": {"code": "internal", "message": "configured by the test", "details": {}}})
+            case Behaviour.INVALID_HTTP:
+                self.wfile.write(b"\x00\xff} this is not HTTP {\r\n\r\n")
                 self.close_connection = True
 
-    def _take(self, content: Any) -> None:
+    def _accept(self, content: Any) -> None:
         if self.path == SINGLE:
-            self.endpoint.take([content])
-            self._answer(201, {})
+            self.endpoint.accept([content])
+            self._respond(201, {})
         elif self.path == BATCH:
-            self.endpoint.take(content)
-            self._answer(200, {"received": len(content), "stored": len(content), "duplicates": 0})
+            self.endpoint.accept(content)
+            self._respond(200, {"received": len(content), "stored": len(content), "duplicates": 0})
         else:
-            self._answer(404, {"error": {"code": "not_found", "message": self.path, "details": {}}})
+            self._respond(404, {"error": {"code": "not_found", "message": self.path, "details": {}}})
 
-    def _answer(self, status: int, content: dict[str, Any]) -> None:
+    def _respond(self, status: int, content: dict[str, Any]) -> None:
         text = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -147,4 +147,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Nothing: a test's output is its own."""
+        """Suppress the access log."""

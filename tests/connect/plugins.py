@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage plugin, and what Maven builds for the tests alone: connectors that misbehave, and JMH benchmarks."""
+"""Plugin jars for tests: the lineage plugin, scripted connectors and JMH benchmarks, built with Maven."""
 
 import os
 import shutil
@@ -27,25 +27,25 @@ _GOALS = (
 
 @dataclass(frozen=True)
 class Plugins:
-    """Folders of jars, entries of `plugin.path`."""
+    """Folders of jars for `plugin.path`."""
 
     lineage: Path
     test_connectors: Path
 
 
 def plugins() -> Plugins:
-    """Both; the connectors are built unless these very sources were built before.
+    """Return the plugin folders; build the test connectors if their sources have changed.
 
     Raises:
-        ArtifactError: the lineage plugin is not set up.
-        CalledProcessError: Maven failed; it has printed why.
+        ArtifactError: the lineage plugin is not built.
+        CalledProcessError: the Maven build failed.
     """
     whole = _built("test-connectors", (TEST_CONNECTORS,))
     return Plugins(Artifacts.open().component("connect-lineage"), whole / Path(TEST_CONNECTORS).name)
 
 
 def benchmark() -> Path:
-    """The folder with the jars of the JMH benchmarks. Raises CalledProcessError: Maven failed."""
+    """Build the JMH benchmarks and return the folder of their jars. Raises CalledProcessError."""
     return _built("benchmark", (LINEAGE, BENCHMARK)) / Path(BENCHMARK).name
 
 
@@ -64,8 +64,8 @@ def _built(name: str, modules: Sequence[str]) -> Path:
 
 
 def _build(modules: Sequence[str], folder: Path) -> Path:
-    """In a copy, so that the checkout's own target folders are left to whoever works there."""
-    # Maven wants all modules of the reactor, whichever are built.
+    """Build in a copy, to leave the target folders of the checkout unchanged."""
+    # Maven requires all modules of the reactor, even those that are not built.
     for part in (PROJECT / REACTOR, *outside(PROJECT / REACTOR)):
         shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns("target", "__pycache__"))
     command, environment = Artifacts.open().maven_command()

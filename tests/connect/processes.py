@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services of the lab as processes of a test's own: started by the lab's scripts, ready when they answer, ended."""
+"""Services of the lab as child processes of a test, started by the lab's launch scripts."""
 
 import os
 import random
@@ -25,25 +25,25 @@ from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite
 from infra.toolchain import Artifacts
 
-START_SECONDS = 180
-STOP_SECONDS = 60
+START_TIMEOUT_SECONDS = 180
+STOP_TIMEOUT_SECONDS = 60
 PORTS = range(22200, 22400)
-"""Below those that clients are given, and not among those of the labs that other tests start."""
+"""Below the ephemeral range, and outside the ports of the labs that other tests start."""
 
-BETWEEN_PROBES = 0.05
+PROBE_SECONDS = 0.05
 
 
 def free_ports() -> Iterator[int]:
-    """Ports of this machine on which nobody listens, each once.
+    """Yield free ports in random order, so that concurrent test runs rarely collide.
 
-    They come in no order, so that test runs side by side seldom want the same one. Raises RuntimeError: all are taken.
+    Raises RuntimeError: no port is left.
     """
     yield from (port for port in random.sample(PORTS, len(PORTS)) if not busy_ports({"a test": port}))
-    raise RuntimeError(f"no port from {PORTS.start} to {PORTS.stop - 1} is left; tests ask for those they use alone")
+    raise RuntimeError(f"no port from {PORTS.start} to {PORTS.stop - 1} is free")
 
 
 def local_site(root: Path, ports: Iterator[int], *services: str) -> LocalSite:
-    """A place for these services of the lab below `root`, each on a free port; for all where none is named."""
+    """Return a site below `root` for these services, or all services, each on a free port."""
     endpoints = {
         service: tuple(replace(endpoint, port=next(ports)) for endpoint in ENDPOINTS[service])
         for service in services or ENDPOINTS
@@ -53,38 +53,38 @@ def local_site(root: Path, ports: Iterator[int], *services: str) -> LocalSite:
 
 
 def credentials_of(root: Path) -> Path:
-    """The file with the passwords of the services below `root`."""
+    """Return the credentials file of the services below `root`."""
     return root / "credentials.env"
 
 
 def launcher_of(site: LocalSite) -> Launcher:
-    """What makes a service a script."""
+    """Return the launcher that renders services as scripts."""
     return Launcher(Artifacts.open(), PROJECT, credentials_of(site.root), sys.platform, os.geteuid())
 
 
 @dataclass
 class Running:
-    """A service that answers. `log` is what it prints."""
+    """Started service; `log` is the file with its output."""
 
     service: Service
     process: subprocess.Popen[bytes]
     log: Path
 
-    def said(self) -> str:
-        """What it has printed so far."""
+    def output(self) -> str:
+        """Return its output so far."""
         return self.log.read_text(errors="replace")
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill it with SIGKILL."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
-        """Ask it to end, and wait until it has."""
+        """Stop it gracefully and wait for its exit."""
         if self.process.poll() is None:
             self.process.send_signal(getattr(signal, f"SIG{self.service.stop_signal}"))
             try:
-                self.process.wait(STOP_SECONDS)
+                self.process.wait(STOP_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise
@@ -92,14 +92,14 @@ class Running:
 
 @contextmanager
 def running(service: Service, site: LocalSite) -> Iterator[Running]:
-    """A service until the block ends. Raises RuntimeError, as `await_ready` does."""
+    """Run a service for the duration of the block. Raises RuntimeError, as `await_ready` does."""
     with all_running((service,), site) as (started,):
         yield started
 
 
 @contextmanager
 def all_running(services: Iterable[Service], site: LocalSite) -> Iterator[list[Running]]:
-    """Services that do not need each other, started at once. Raises RuntimeError, as `await_ready` does."""
+    """Run independent services, started in parallel. Raises RuntimeError, as `await_ready` does."""
     with ExitStack() as started:
         processes = []
         for service in services:
@@ -111,7 +111,7 @@ def all_running(services: Iterable[Service], site: LocalSite) -> Iterator[list[R
 
 
 def start(service: Service, site: LocalSite) -> Running:
-    """A service that may not answer yet. Whoever starts it stops it; should this process die, it dies too."""
+    """Start a service without waiting for readiness. The caller stops it; it dies with this process."""
     for name, text in service.files.items():
         file = Path(site.file(service.name, name))
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -123,30 +123,30 @@ def start(service: Service, site: LocalSite) -> Running:
     script = scratch.parent / "run.sh"
     script.write_text(launcher_of(site).script(service, scratch))
     log = scratch.parent / "log"
-    tied = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+    pdeathsig = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
     with log.open("ab") as output:
-        process = subprocess.Popen([*tied, "sh", str(script)], stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([*pdeathsig, "sh", str(script)], stdout=output, stderr=subprocess.STDOUT)
     return Running(service, process, log)
 
 
 def await_ready(started: Running, site: LocalSite) -> None:
-    """Wait until a service answers.
+    """Wait until a service is ready.
 
     Raises:
-        RuntimeError: it ended, or did not answer in time; the text has the end of what it printed.
+        RuntimeError: it exited, or was not ready in time; the message has the end of its output.
     """
-    give_up = time.monotonic() + START_SECONDS
-    while started.process.poll() is None and time.monotonic() < give_up:
-        if _answers(started.service, site):
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while started.process.poll() is None and time.monotonic() < deadline:
+        if _is_ready(started.service, site):
             return
-        time.sleep(BETWEEN_PROBES)
-    raise RuntimeError(f"{started.service.name} did not start: {started.said()[-4000:]}")
+        time.sleep(PROBE_SECONDS)
+    raise RuntimeError(f"{started.service.name} did not start: {started.output()[-4000:]}")
 
 
-def _answers(service: Service, site: LocalSite) -> bool:
+def _is_ready(service: Service, site: LocalSite) -> bool:
     probe = service.ready
     if not isinstance(probe, Probe):
-        raise ValueError(f"{service.name} has no probe")
+        raise ValueError(f"service {service.name} has no readiness probe")
     address = site.listen(service.name, probe.endpoint)
     try:
         if probe.path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The truth about columns: change a field of what goes in, and exactly those columns change that the events name."""
+"""Column lineage by perturbation: changing an input field changes exactly the output columns that events declare."""
 
 import itertools
 import json
@@ -13,9 +13,9 @@ from infra.provider.kinds.bucket import BucketInputs, BucketKind
 from infra.services import object_store
 from infra.settings import Settings
 from tests.connect.cluster import struct, with_lineage
+from tests.connect.event_history import columns, names, notes, schema
 from tests.connect.processes import credentials_of, running
 from tests.connect.rest import until
-from tests.connect.stories import columns, names, notes, schema
 
 BUCKET = "columns"
 
@@ -46,7 +46,7 @@ CHAINS = {
 
 
 class Store:
-    """A bucket, and sinks that archive topics in it."""
+    """Bucket for archive sinks."""
 
     def __init__(self, site):
         self._url = site.address(object_store.NAME, object_store.S3.name).url
@@ -76,7 +76,7 @@ class Store:
         }
 
     def rows(self, topic):
-        """Every line of the topic's objects, in the order of their offsets."""
+        """Return the rows of a topic's objects in the order of their offsets."""
         keys = credentials.read(self._credentials)
         client = boto3.client(
             "s3",
@@ -108,20 +108,20 @@ def chain(steps):
 
 
 def records():
-    """The record as it is, and once for each field with that field changed."""
+    """Return the base record, and one record per field with that field changed."""
     return [struct(FIELDS), *(struct(FIELDS | {field: CHANGED[field]}) for field in FIELDS)]
 
 
 def flat(value, above=""):
-    """Path of a column -> its value."""
+    """Return value by column path."""
     if not isinstance(value, dict):
         return {above: value}
     inner = (flat(found, f"{above}.{name}" if above else name) for name, found in value.items())
     return dict(itertools.chain.from_iterable(part.items() for part in inner))
 
 
-def really_changed(rows):
-    """Column of the output -> the fields of the input that it changes with, of rows as `records` has them."""
+def changed_columns(rows):
+    """Return the input fields that each output column changes with, given the rows of `records`."""
     before, *after = (flat(row) for row in rows)
     return {
         column: {field for field, row in zip(FIELDS, after, strict=True) if row.get(column) != before[column]}
@@ -129,51 +129,51 @@ def really_changed(rows):
     }
 
 
-def told_of(event, topic):
-    """The same from an event, without the columns that come from no field of the value."""
+def declared_columns(event, topic):
+    """Return the input fields that each output column depends on according to an event."""
     wanted = {f"{topic}/{field}": field for field in FIELDS}
     found = columns(event, f"topics/{topic}")
     return {column: {wanted[source] for source in sources & wanted.keys()} for column, sources in found.items()}
 
 
 @pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS.keys())
-def test_exactly_what_is_named_changes(cluster, store, name, steps):
+def test_declared_columns_are_those_that_change(cluster, store, name, steps):
     cluster.topic(name)
     cluster.produce(name, records())
     cluster.create(name, with_lineage(store.sink(name) | chain(steps)))
-    # Before a record was seen only columns that the configuration names are told; the folder's schema has all of them.
-    told = cluster.await_event(name, "with all columns", lambda event: schema(event, "outputs", f"topics/{name}"))
+    # Before the first record, events have only columns that the configuration names; the schema has all.
+    event = cluster.await_event(name, "with all columns", lambda event: schema(event, "outputs", f"topics/{name}"))
     until(lambda: len(store.rows(name)) == len(FIELDS) + 1, "all records")
-    changed = {column: fields for column, fields in really_changed(store.rows(name)).items() if fields}
-    said = {column: fields for column, fields in told_of(told, name).items() if fields}
-    masked = {column for column, fields in said.items() if fields == {"city"} and MASK in steps}
-    assert changed == {column: fields for column, fields in said.items() if column not in masked}
+    changed = {column: fields for column, fields in changed_columns(store.rows(name)).items() if fields}
+    declared = {column: fields for column, fields in declared_columns(event, name).items() if fields}
+    masked = {column for column, fields in declared.items() if fields == {"city"} and MASK in steps}
+    assert changed == {column: fields for column, fields in declared.items() if column not in masked}
 
 
-def test_behind_an_unknown_transform_nothing_is_known_and_it_is_named(cluster, store, name):
+def test_unsupported_transform_is_noted_and_hides_columns(cluster, store, name):
     unknown = "dev.lineagelab.testing.ReversedNamesTransform"
     cluster.topic(name)
     cluster.produce(name, records())
     odd = {"transforms": "odd", "transforms.odd.type": unknown}
     cluster.create(name, with_lineage(store.sink(name) | odd))
-    told = cluster.await_event(name, "that names it", lambda event: unknown in str(notes(event)))
-    until(lambda: [row["di"] for row in store.rows(name)][:1] == ["1"], "names that are written backwards")
-    assert names(told, "inputs") == {name}
-    assert told["outputs"] == [], "a transform may change the topic, too, and with it the folder"
+    event = cluster.await_event(name, "with a note on the transform", lambda event: unknown in str(notes(event)))
+    until(lambda: [row["di"] for row in store.rows(name)][:1] == ["1"], "reversed column names")
+    assert names(event, "inputs") == {name}
+    assert event["outputs"] == [], "a transform may change the topic and with it the folder"
 
 
-def test_the_edges_follow_a_changed_chain(cluster, store, name):
+def test_columns_follow_a_changed_chain(cluster, store, name):
     output = f"topics/{name}"
     cluster.topic(name)
 
-    def await_columns(what, matches):
-        """Records go in until the event comes: those that the chain of before has taken show nothing of the new one."""
+    def await_columns(description, matches):
+        """Produce records until the event arrives: only those processed by the new chain lead to it."""
 
         def found():
             cluster.produce(name, records())
-            return next((event for event in cluster.story(name).events if matches(columns(event, output))), None)
+            return next((event for event in cluster.history(name).events if matches(columns(event, output))), None)
 
-        return columns(until(found, f"columns {what}"), output)
+        return columns(until(found, f"columns {description}"), output)
 
     cluster.create(name, with_lineage(store.sink(name) | chain((RENAME,))))
     await_columns("renamed", lambda found: found.get("given") == {f"{name}/first"})
@@ -182,6 +182,8 @@ def test_the_edges_follow_a_changed_chain(cluster, store, name):
     cluster.rest.configure(name, with_lineage(store.sink(name)))
     found = await_columns("as they were", lambda found: found.get("note") == {f"{name}/note"})
     assert found.keys() == FIELDS.keys()
-    assert cluster.story(name).told() == ["1 START"], "the datasets are the same all the time"
-    told = str(cluster.story(name).events)
-    assert not [secret for secret in store.secrets() if secret in told], "they stand in the configuration in the clear"
+    assert cluster.history(name).transitions() == ["1 START"], "the datasets did not change"
+    text = str(cluster.history(name).events)
+    assert not [secret for secret in store.secrets() if secret in text], (
+        "secrets are in the configuration in clear text"
+    )

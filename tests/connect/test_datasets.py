@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets, edges and schemas of connectors of every kind that needs no store, from their configuration and records."""
+"""Datasets, edges and schemas of connectors that need no external store."""
 
 import json
 
 import pytest
 
 from tests.connect.cluster import lines_of, sink, source, struct, with_lineage
+from tests.connect.event_history import datasets, edges, names, schema
 from tests.connect.rest import until
-from tests.connect.stories import datasets, edges, names, schema
 from tests.connect.worker import KAFKA
 
 TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
@@ -15,7 +15,7 @@ ORDER = {"_key", "order_id", "price", "supplier", "bid_time"}
 BID = {"_key", "bid_id", "amount"}
 
 
-def test_two_topics_of_a_source_keep_their_own_schemas(cluster, name):
+def test_topics_of_a_source_have_their_own_schemas(cluster, name):
     orders, bids = f"{name}-orders", f"{name}-bids"
     cluster.topic(orders, bids)
     cluster.create(name, with_lineage(source(orders, bids, shapes="order,bid")))
@@ -23,13 +23,13 @@ def test_two_topics_of_a_source_keep_their_own_schemas(cluster, name):
     def both(event):
         return names(event, "outputs") == {orders, bids} and all(schema(event, "outputs", it) for it in (orders, bids))
 
-    told = cluster.await_event(name, "with both schemas", both)
-    assert schema(told, "outputs", orders).keys() == ORDER
-    assert schema(told, "outputs", bids).keys() == BID
-    assert datasets(told, "outputs") == {(KAFKA, orders), (KAFKA, bids)}
+    event = cluster.await_event(name, "with both schemas", both)
+    assert schema(event, "outputs", orders).keys() == ORDER
+    assert schema(event, "outputs", bids).keys() == BID
+    assert datasets(event, "outputs") == {(KAFKA, orders), (KAFKA, bids)}
 
 
-def test_three_tasks_on_two_topics_are_one_run_and_the_edges_do_not_cross(cluster, name, tmp_path):
+def test_three_tasks_on_two_topics_have_one_run_and_separate_edges(cluster, name, tmp_path):
     orders, bids = f"{name}-orders", f"{name}-bids"
     cluster.topic(orders, bids, partitions=3)
     for number in range(9):
@@ -45,25 +45,25 @@ def test_three_tasks_on_two_topics_are_one_run_and_the_edges_do_not_cross(cluste
     def both(event):
         return all(schema(event, "inputs", topic) for topic in (orders, bids) if topic in names(event, "inputs"))
 
-    told = cluster.await_event(name, "with both schemas", lambda e: names(e, "inputs") == {orders, bids} and both(e))
-    assert datasets(told, "outputs") == {("file://test", "orders.csv"), ("file://test", "bids.csv")}
-    assert edges(told) == {(orders, "orders.csv"), (bids, "bids.csv")}
-    assert schema(told, "inputs", orders).keys() == {"order", "_key"}
-    assert schema(told, "inputs", bids).keys() == {"bid", "_key"}
+    event = cluster.await_event(name, "with both schemas", lambda e: names(e, "inputs") == {orders, bids} and both(e))
+    assert datasets(event, "outputs") == {("file://test", "orders.csv"), ("file://test", "bids.csv")}
+    assert edges(event) == {(orders, "orders.csv"), (bids, "bids.csv")}
+    assert schema(event, "inputs", orders).keys() == {"order", "_key"}
+    assert schema(event, "inputs", bids).keys() == {"bid", "_key"}
     cluster.rest.delete(name)
-    cluster.await_told(name, "1 START", "1 ABORT")
+    cluster.await_transitions(name, "1 START", "1 ABORT")
 
 
-def test_a_new_version_of_a_schema_is_told_at_once(cluster, name):
+def test_changed_schema_is_reported_at_once(cluster, name):
     cluster.topic(name)
     later = {"later.shapes": "order_with_note", "later.after.records": 30}
     cluster.create(name, with_lineage(source(name) | later))
     cluster.await_event(name, "with the note", lambda event: "note" in schema(event, "outputs", name))
-    story = cluster.story(name)
-    seen = [frozenset(schema(event, "outputs", name)) for event in story.events]
+    history = cluster.history(name)
+    seen = [frozenset(schema(event, "outputs", name)) for event in history.events]
     assert seen[-2:] == [frozenset(ORDER), frozenset(ORDER | {"note"})]
-    assert story.last["eventType"] == "RUNNING"
-    assert story.told() == ["1 START"]
+    assert history.last["eventType"] == "RUNNING"
+    assert history.transitions() == ["1 START"]
 
 
 @pytest.mark.parametrize(
@@ -74,25 +74,25 @@ def test_a_new_version_of_a_schema_is_told_at_once(cluster, name):
         ("recursive", {"name", "child"}),
     ],
 )
-def test_schemas_of_every_shape(cluster, name, shape, wanted):
+def test_schema_shapes(cluster, name, shape, wanted):
     cluster.topic(name)
     converter = TEXT if shape == "recursive" else {}
     cluster.create(name, with_lineage(source(name, shapes=shape, records=20, pause__ms=1) | converter))
-    told = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
-    assert wanted <= schema(told, "outputs", name).keys()
+    event = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
+    assert wanted <= schema(event, "outputs", name).keys()
     until(lambda: len(cluster.values(name)) == 20, "all records")
     assert cluster.rest.states(name) == ["RUNNING", "RUNNING"]
 
 
 @pytest.mark.parametrize("shape", ["schemaless", "text", "tombstone"])
-def test_values_without_columns_have_none(cluster, name, shape):
+def test_values_without_schema_have_no_columns(cluster, name, shape):
     cluster.topic(name)
     cluster.create(name, with_lineage(source(name, shapes=shape, records=20, pause__ms=1)))
     until(lambda: len(cluster.values(name)) == 20, "all records")
     cluster.rest.delete(name)
-    story = cluster.await_told(name, "1 START", "1 ABORT")
-    assert names(story.last, "outputs") == {name}
-    assert "anything" not in str(story.last)
+    history = cluster.await_transitions(name, "1 START", "1 ABORT")
+    assert names(history.last, "outputs") == {name}
+    assert "anything" not in str(history.last)
 
 
 def test_file_source_and_sink(cluster, name, tmp_path):
@@ -104,15 +104,19 @@ def test_file_source_and_sink(cluster, name, tmp_path):
     out = {"connector.class": "FileStreamSink", "topics": name, "file": read} | TEXT
     cluster.create(f"{name}-sink", with_lineage(out | {"consumer.override.auto.offset.reset": "earliest"}))
     until(lambda: read.exists() and read.read_text() == "one\ntwo\n", "both lines")
-    told = cluster.await_event(f"{name}-source", "that names all", lambda event: event["inputs"] and event["outputs"])
-    assert datasets(told, "inputs") == {("file", str(written))}
-    assert datasets(told, "outputs") == {(KAFKA, name)}
-    told = cluster.await_event(f"{name}-sink", "that names all", lambda event: event["inputs"] and event["outputs"])
-    assert datasets(told, "inputs") == {(KAFKA, name)}
-    assert datasets(told, "outputs") == {("file", str(read))}
+    event = cluster.await_event(
+        f"{name}-source", "with inputs and outputs", lambda event: event["inputs"] and event["outputs"]
+    )
+    assert datasets(event, "inputs") == {("file", str(written))}
+    assert datasets(event, "outputs") == {(KAFKA, name)}
+    event = cluster.await_event(
+        f"{name}-sink", "with inputs and outputs", lambda event: event["inputs"] and event["outputs"]
+    )
+    assert datasets(event, "inputs") == {(KAFKA, name)}
+    assert datasets(event, "outputs") == {("file", str(read))}
 
 
-def test_mirror_maker_copies_topics_one_to_one(cluster, name):
+def test_mirror_maker_has_an_edge_per_topic(cluster, name):
     cluster.topic(f"{name}-a", f"{name}-b", partitions=2)
     cluster.produce(f"{name}-a", [b"1", b"2"])
     cluster.produce(f"{name}-b", [b"3"])
@@ -137,12 +141,12 @@ def test_mirror_maker_copies_topics_one_to_one(cluster, name):
     def both(event):
         return {f"east.{name}-a", f"east.{name}-b"} <= names(event, "outputs")
 
-    told = cluster.await_event(name, "with both topics", both)
-    assert edges(told) == {(f"{name}-a", f"east.{name}-a"), (f"{name}-b", f"east.{name}-b")}
+    event = cluster.await_event(name, "with both topics", both)
+    assert edges(event) == {(f"{name}-a", f"east.{name}-a"), (f"{name}-b", f"east.{name}-b")}
     cluster.rest.delete(name)
 
 
-def test_topics_by_pattern_are_those_that_were_read(cluster, name, tmp_path):
+def test_topics_by_pattern_are_those_read(cluster, name, tmp_path):
     one, two = f"{name}.one", f"{name}.two"
     cluster.topic(one, two)
     cluster.produce(one, [struct({"id": "1"})])
@@ -154,7 +158,7 @@ def test_topics_by_pattern_are_those_that_were_read(cluster, name, tmp_path):
     cluster.await_event(name, "of both", lambda event: names(event, "inputs") == {one, two})
 
 
-def test_a_topic_behind_a_router_is_called_as_it_is_in_kafka(cluster, name, tmp_path):
+def test_routed_topic_has_its_name_in_kafka(cluster, name, tmp_path):
     router = {
         "transforms": "route",
         "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
@@ -165,18 +169,18 @@ def test_a_topic_behind_a_router_is_called_as_it_is_in_kafka(cluster, name, tmp_
     cluster.topic(read, written, f"{written}-routed")
     cluster.produce(read, [struct({"id": "1"})])
     cluster.create(read, with_lineage(sink(read, file=tmp_path / "out") | router))
-    told = cluster.await_event(read, "with a schema", lambda event: schema(event, "inputs", read))
-    assert names(told, "inputs") == {read}
+    event = cluster.await_event(read, "with a schema", lambda event: schema(event, "inputs", read))
+    assert names(event, "inputs") == {read}
     cluster.create(written, with_lineage(source(written) | router))
-    told = cluster.await_event(written, "with a topic", lambda event: event["outputs"])
-    assert names(told, "outputs") == {f"{written}-routed"}
+    event = cluster.await_event(written, "with a topic", lambda event: event["outputs"])
+    assert names(event, "outputs") == {f"{written}-routed"}
 
 
-def test_secrets_are_nowhere_in_what_is_told(cluster, name, tmp_path):
+def test_events_contain_no_secrets(cluster, name, tmp_path):
     cluster.topic(name)
     cluster.produce(name, [struct({"id": "1"})])
     secret = "hunter2-and-more"
     options = {"database.password": secret, "my.api.key": secret}
     cluster.create(name, with_lineage(sink(name, file=tmp_path / "out") | options))
     cluster.await_event(name, "with a schema", lambda event: schema(event, "inputs", name))
-    assert secret not in json.dumps(cluster.story(name).events)
+    assert secret not in json.dumps(cluster.history(name).events)

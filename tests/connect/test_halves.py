@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker that has only one half of the plugin: it tells what that half can see, and says at start what it cannot."""
+"""Workers with only the transform or only the REST extension: their events, and the limits they log at start."""
 
 import re
 
@@ -7,16 +7,16 @@ import pytest
 
 from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, sink, source, with_lineage
-from tests.connect.conftest import take_away
+from tests.connect.conftest import delete_and_verify
+from tests.connect.event_history import names, schema
 from tests.connect.processes import local_site, running
 from tests.connect.rest import Rest, until
-from tests.connect.stories import names, schema
 from tests.connect.worker import lineage_options, worker
 
 
 @pytest.fixture
 def alone(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
-    """Starts a worker of the test's own; `options` are all of its lineage properties."""
+    """Start a dedicated worker; `options` are all of its lineage properties."""
     started = []
 
     def make(options):
@@ -31,26 +31,26 @@ def alone(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
     yield make
     for context, cluster in started:
         try:
-            take_away(cluster)
+            delete_and_verify(cluster)
         finally:
             context.__exit__(None, None, None)
 
 
-def test_the_extension_alone_tells_the_whole_life_and_the_datasets(alone, endpoint, name, tmp_path):
+def test_extension_alone_reports_life_cycle_and_datasets(alone, endpoint, name, tmp_path):
     cluster, process = alone(lineage_options(endpoint.url, name[:40]))
-    assert re.search(r"(?i)transform", process.said())
+    assert re.search(r"(?i)transform", process.output())
     cluster.topic(name)
     cluster.create(name, sink(name, file=tmp_path / "out"))
-    cluster.await_told(name, "1 START")
+    cluster.await_transitions(name, "1 START")
     cluster.rest.pause(name)
-    cluster.await_told(name, "1 START", "1 OTHER PAUSED")
+    cluster.await_transitions(name, "1 START", "1 OTHER PAUSED")
     cluster.rest.delete(name)
-    story = cluster.await_told(name, "1 START", "1 OTHER PAUSED", "1 ABORT")
-    assert names(story.last, "inputs") == {name}
-    assert schema(story.last, "inputs", name) == {}
+    history = cluster.await_transitions(name, "1 START", "1 OTHER PAUSED", "1 ABORT")
+    assert names(history.last, "inputs") == {name}
+    assert schema(history.last, "inputs", name) == {}
 
 
-def test_the_transform_alone_tells_of_records_and_failures(alone, endpoint, name, tmp_path):
+def test_transform_alone_reports_schemas_and_failures(alone, endpoint, name, tmp_path):
     options = lineage_options(endpoint.url, name[:40])
     del options["rest.extension.classes"]
     cluster, process = alone(options)
@@ -59,21 +59,21 @@ def test_the_transform_alone_tells_of_records_and_failures(alone, endpoint, name
     own = {"transport.url": endpoint.url, "namespace.kafka": "kafka://kafka:9092", "poll.interval.ms": 100}
     own |= {"transform.only.after.ms": 0}
     cluster.create(name, with_lineage(source(topic), **own))
-    told = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", topic))
-    assert names(told, "outputs") == {topic}
-    assert re.search(r"(?i)extension", process.said())
+    event = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", topic))
+    assert names(event, "outputs") == {topic}
+    assert re.search(r"(?i)extension", process.output())
     cluster.create(failing, with_lineage(source(topic, fail__at="records", fail__after__records=3), **own))
-    cluster.await_told(failing, "1 START", "1 FAIL")
+    cluster.await_transitions(failing, "1 START", "1 FAIL")
     cluster.rest.delete(name)
-    until(lambda: cluster.story(name).told()[-1] != "1 START", "the end of the run")
+    until(lambda: cluster.history(name).transitions()[-1] != "1 START", "the end of the run")
 
 
-def test_a_wrong_option_is_named_with_the_nearest_right_one_and_fails_nothing(alone, endpoint, name, tmp_path):
+def test_unknown_option_is_logged_with_the_nearest_known_one(alone, endpoint, name, tmp_path):
     wrong = {"openlineage.transport.ulr": "http://nowhere", "openlineage.job.namespase": "other"}
     cluster, process = alone(lineage_options(endpoint.url, name[:40]) | wrong)
-    assert re.search(r"openlineage\.transport\.ulr .*did you mean openlineage\.transport\.url\?", process.said())
-    assert re.search(r"openlineage\.job\.namespase .*did you mean openlineage\.job\.namespace\?", process.said())
+    assert re.search(r"openlineage\.transport\.ulr .*did you mean openlineage\.transport\.url\?", process.output())
+    assert re.search(r"openlineage\.job\.namespase .*did you mean openlineage\.job\.namespace\?", process.output())
     cluster.topic(name)
     cluster.create(name, with_lineage(source(name), datasetz="x -> y|z"))
-    cluster.await_told(name, "1 START")
-    assert re.search(r"datasetz .*did you mean .*datasets\?", process.said())
+    cluster.await_transitions(name, "1 START")
+    assert re.search(r"datasetz .*did you mean .*datasets\?", process.output())

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A standalone worker: no group, no topics of its own, its connectors in files. It has lineage all the same."""
+"""Lineage of a standalone worker: without a group, without internal topics, with connectors in files."""
 
 import pytest
 from confluent_kafka.admin import AdminClient
 
 from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, source, with_lineage
-from tests.connect.conftest import take_away
+from tests.connect.conftest import delete_and_verify
+from tests.connect.event_history import names, schema
 from tests.connect.processes import local_site, running
 from tests.connect.rest import Rest
-from tests.connect.stories import names, schema
 from tests.connect.worker import lineage_options, standalone
 
 
@@ -27,7 +27,7 @@ def topics(bootstrap):
     return set(AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=60).topics)
 
 
-def test_a_run_outlives_the_worker_and_ends_with_the_connector(alone, cluster, bootstrap, plugin_path, endpoint, name):
+def test_run_survives_the_worker_and_ends_with_the_connector(alone, cluster, bootstrap, plugin_path, endpoint, name):
     cluster.topic(name)
     before = topics(bootstrap)
     group = name[:40]
@@ -35,19 +35,19 @@ def test_a_run_outlives_the_worker_and_ends_with_the_connector(alone, cluster, b
         alone, plugin_path, lineage_options(endpoint.url, group), bootstrap, {name: with_lineage(source(name))}
     )
     with running(service, alone) as worker:
-        told = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
-        assert names(told, "outputs") == {name}
-        assert "Standalone worker" in worker.said()
+        event = cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
+        assert names(event, "outputs") == {name}
+        assert "Standalone worker" in worker.output()
         cluster.rest.pause(name)
-        cluster.await_told(name, "1 START", "1 OTHER PAUSED")
+        cluster.await_transitions(name, "1 START", "1 OTHER PAUSED")
         cluster.rest.resume(name)
-        cluster.await_told(name, "1 START", "1 OTHER PAUSED", "1 OTHER RUNNING")
-    assert topics(bootstrap) - before == {f"{group}-lineage"}, "the runs are kept; nothing else is"
+        cluster.await_transitions(name, "1 START", "1 OTHER PAUSED", "1 OTHER RUNNING")
+    assert topics(bootstrap) - before == {f"{group}-lineage"}, "only the state of runs is stored"
     with running(service, alone):
         cluster.rest.await_states(name, "RUNNING", "RUNNING")
         cluster.rest.delete(name)
-        story = cluster.await_told(name, "1 START", "1 OTHER PAUSED", "1 OTHER RUNNING", "1 ABORT")
-        assert schema(story.last, "outputs", name)
+        history = cluster.await_transitions(name, "1 START", "1 OTHER PAUSED", "1 OTHER RUNNING", "1 ABORT")
+        assert schema(history.last, "outputs", name)
         cluster.create(name, with_lineage(source(name)))
-        cluster.await_told(name, "1 START", "1 OTHER PAUSED", "1 OTHER RUNNING", "1 ABORT", "2 START")
-        take_away(cluster)
+        cluster.await_transitions(name, "1 START", "1 OTHER PAUSED", "1 OTHER RUNNING", "1 ABORT", "2 START")
+        delete_and_verify(cluster)

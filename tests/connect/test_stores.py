@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's own worker and connectors: Debezium Postgres, the Iceberg sink, the S3 archive, for real."""
+"""Lineage of the lab's connectors on real stores: Debezium Postgres, Iceberg sink, S3 archive."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,10 +20,10 @@ from infra.targets.kinds import KINDS
 from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster
-from tests.connect.conftest import take_away
+from tests.connect.conftest import delete_and_verify
+from tests.connect.event_history import columns, dataset, datasets, edges, schema
 from tests.connect.processes import all_running, credentials_of, launcher_of, local_site, running
 from tests.connect.rest import Rest
-from tests.connect.stories import columns, dataset, datasets, edges, schema
 
 pytestmark = pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform")
 
@@ -37,13 +37,13 @@ PLACE = {
 
 
 class Stores:
-    """Databases, buckets and a registry that are running, and a worker."""
+    """Running stores and registry, and the cluster of a worker."""
 
     def __init__(self, site, cluster):
         self.site = site
         self.cluster = cluster
 
-    def ask(self, statement):
+    def execute(self, statement):
         server = self.site.address(postgres.NAME, postgres.SQL.name)
         password = credentials.read(credentials_of(self.site.root))[credentials.POSTGRES_PASSWORD]
         with psycopg.connect(
@@ -58,13 +58,13 @@ class Stores:
 
     def order(self, key):
         row = f"'{key}', 'chair', '12.50', 'a', '2026-01-02 03:04:05.678'"
-        self.ask(f"INSERT INTO orders (order_id, item, price, supplier, bid_time) VALUES ({row})")
-        self.ask(f"INSERT INTO bids (order_id, price, supplier, bid_time) VALUES ('{key}', '1', 'b', '2026-01-02')")
+        self.execute(f"INSERT INTO orders (order_id, item, price, supplier, bid_time) VALUES ({row})")
+        self.execute(f"INSERT INTO bids (order_id, price, supplier, bid_time) VALUES ('{key}', '1', 'b', '2026-01-02')")
 
 
 @pytest.fixture(scope="module")
 def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
-    """Everything as the lab renders it, but for the broker, which is the other tests'."""
+    """Stores and connectors as the lab renders them, on the broker of the other tests."""
     own = local_site(tmp_path_factory.mktemp("stores"), ports)
     own = replace(own, endpoints={**own.endpoints, kafka.NAME: site.endpoints[kafka.NAME]})
     settings = Settings(topic_partitions=1)
@@ -93,19 +93,19 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
             found.cluster.create(connector.name, dict(connector.config))
         found.order("one")
         yield found
-        take_away(found.cluster)
+        delete_and_verify(found.cluster)
 
 
 def _worker(site, settings, endpoint):
-    """The lab's worker, but that events go to the endpoint. A property that is there twice has its last value."""
+    """Return the lab's worker with the endpoint as destination: the last value of a repeated property applies."""
     service = connect.connect(site, settings)
     own = {"transport.url": endpoint.url, "poll.interval.ms": 100, "interval.ms": 3_600_000, "state.topic": "stores"}
     added = properties({f"openlineage.{name}": value for name, value in own.items()})
     return replace(service, files=service.files | {connect.CONFIG: service.files[connect.CONFIG] + added})
 
 
-def whole(event):
-    """Whether an event has the schemas of all of its Kafka topics and says columns of all of its outputs."""
+def is_complete(event):
+    """Return whether an event has schemas of all its topics and column lineage of all its outputs."""
     topics = [(side, known) for side in ("inputs", "outputs") for known in event[side] if known["namespace"] == KAFKA]
     return (
         len(event["inputs"]) == len(event["outputs"]) == 2
@@ -115,49 +115,49 @@ def whole(event):
 
 
 def test_postgres_to_kafka(stores):
-    told = stores.cluster.await_event(SOURCE, "with all", whole)
-    assert datasets(told, "inputs") == {(POSTGRES, "shop.public.orders"), (POSTGRES, "shop.public.bids")}
-    assert datasets(told, "outputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
-    assert edges(told) == {("shop.public.orders", "orders"), ("shop.public.bids", "bids")}
-    assert list(schema(told, "outputs", "orders")) == [*ROW, "_key"]
-    found = columns(told, "orders")
+    event = stores.cluster.await_event(SOURCE, "with all schemas and columns", is_complete)
+    assert datasets(event, "inputs") == {(POSTGRES, "shop.public.orders"), (POSTGRES, "shop.public.bids")}
+    assert datasets(event, "outputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
+    assert edges(event) == {("shop.public.orders", "orders"), ("shop.public.bids", "bids")}
+    assert list(schema(event, "outputs", "orders")) == [*ROW, "_key"]
+    found = columns(event, "orders")
     assert {column: found[column] for column in ROW} == {column: {f"shop.public.orders/{column}"} for column in ROW}
 
 
 def test_kafka_to_iceberg(stores):
-    told = stores.cluster.await_event(LAKE, "with all", whole)
-    assert datasets(told, "inputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
-    assert datasets(told, "outputs") == {(WAREHOUSE, "raw/orders"), (WAREHOUSE, "raw/bids")}
-    assert edges(told) == {("orders", "raw/orders"), ("bids", "raw/bids")}
-    links = dataset(told, "outputs", "raw/orders")["facets"]["symlinks"]["identifiers"]
+    event = stores.cluster.await_event(LAKE, "with all schemas and columns", is_complete)
+    assert datasets(event, "inputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
+    assert datasets(event, "outputs") == {(WAREHOUSE, "raw/orders"), (WAREHOUSE, "raw/bids")}
+    assert edges(event) == {("orders", "raw/orders"), ("bids", "raw/bids")}
+    links = dataset(event, "outputs", "raw/orders")["facets"]["symlinks"]["identifiers"]
     assert "raw.orders" in {link["name"].removeprefix("lake.") for link in links}
-    found = columns(told, "raw/orders")
+    found = columns(event, "raw/orders")
     assert found == {column: {f"orders/{column}"} for column in ROW} | PLACE
-    assert stores.cluster.story(LAKE).told() == ["1 START"], "its tasks start twice, the run once"
+    assert stores.cluster.history(LAKE).transitions() == ["1 START"], "restarted tasks keep the run"
 
 
 def test_kafka_to_the_archive(stores):
-    told = stores.cluster.await_event(SINK, "with all", whole)
-    assert datasets(told, "inputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
-    assert datasets(told, "outputs") == {(ARCHIVE, "topics/orders"), (ARCHIVE, "topics/bids")}
-    assert edges(told) == {("orders", "topics/orders"), ("bids", "topics/bids")}
+    event = stores.cluster.await_event(SINK, "with all schemas and columns", is_complete)
+    assert datasets(event, "inputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
+    assert datasets(event, "outputs") == {(ARCHIVE, "topics/orders"), (ARCHIVE, "topics/bids")}
+    assert edges(event) == {("orders", "topics/orders"), ("bids", "topics/bids")}
 
 
-def test_a_column_that_is_added_in_postgres_shows_in_every_place(stores):
+def test_column_added_in_postgres_reaches_every_store(stores):
     for name in (SOURCE, LAKE, SINK):
-        stores.cluster.await_event(name, "with all", whole)
-    stores.ask("ALTER TABLE orders ADD COLUMN currency text")
+        stores.cluster.await_event(name, "with all schemas and columns", is_complete)
+    stores.execute("ALTER TABLE orders ADD COLUMN currency text")
     stores.order("two")
-    stores.ask("UPDATE orders SET currency = 'EUR'")
-    source = stores.cluster.await_event(SOURCE, "with it", lambda e: "currency" in columns(e, "orders"))
+    stores.execute("UPDATE orders SET currency = 'EUR'")
+    source = stores.cluster.await_event(SOURCE, "with the new column", lambda e: "currency" in columns(e, "orders"))
     assert columns(source, "orders")["currency"] == {"shop.public.orders/currency"}
-    lake = stores.cluster.await_event(LAKE, "with it", lambda e: "currency" in columns(e, "raw/orders"))
+    lake = stores.cluster.await_event(LAKE, "with the new column", lambda e: "currency" in columns(e, "raw/orders"))
     assert columns(lake, "raw/orders")["currency"] == {"orders/currency"}
     for name in (SOURCE, LAKE, SINK):
-        assert stores.cluster.story(name).told() == ["1 START"]
+        assert stores.cluster.history(name).transitions() == ["1 START"]
 
 
-def test_no_credential_is_told(stores):
+def test_events_contain_no_credentials(stores):
     values = credentials.read(credentials_of(stores.site.root)).values()
-    text = str([event for name in (SOURCE, LAKE, SINK) for event in stores.cluster.story(name).events])
+    text = str([event for name in (SOURCE, LAKE, SINK) for event in stores.cluster.history(name).events])
     assert not [value for value in values if value in text]

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that come, go and die: the runs of the connectors go on, and each ends once."""
+"""Workers that join, leave and crash: runs continue on other workers, and each ends once."""
 
 import pytest
 
 from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, lines_of, sink, source, struct, with_lineage
-from tests.connect.conftest import take_away
+from tests.connect.conftest import delete_and_verify
+from tests.connect.event_history import names, schema
 from tests.connect.processes import await_ready, local_site, start
 from tests.connect.rest import Rest, until
-from tests.connect.stories import names, schema
 from tests.connect.worker import lineage_options, worker
 
 
 class Group:
-    """Workers of one group, by name."""
+    """Workers of one group by name."""
 
     def __init__(self, name, bootstrap, plugin_path, ports, folder, endpoint):
         self.name = name
@@ -24,7 +24,7 @@ class Group:
         self._started = {}
 
     def start(self, *workers):
-        """Start workers, all at once, and wait until each is ready. A name that was used before is the same worker."""
+        """Start workers in parallel and wait until all are ready. A known name restarts that worker."""
         for name in workers:
             site = self._site(name)
             options = lineage_options(self.cluster.endpoint.url, self.name)
@@ -44,19 +44,19 @@ class Group:
         return self._started[name][0].address(connect.NAME, connect.REST.name).url
 
     def of(self, connector):
-        """Names of the workers that its tasks run on."""
+        """Return the names of the workers that run tasks of a connector."""
         ids = self.cluster.rest.workers(connector)
         return {name for name in self._started if self.url(name).removeprefix("http://") in ids}
 
     def kill(self, name):
         self._started[name][1].kill()
-        self._ask_another(name)
+        self._use_another()
 
     def stop(self, name):
         self._started[name][1].stop()
-        self._ask_another(name)
+        self._use_another()
 
-    def _ask_another(self, gone):
+    def _use_another(self):
         alive = [name for name, (_, started) in self._started.items() if started.process.poll() is None]
         if alive:
             self.cluster.rest = Rest(self.url(alive[0]))
@@ -68,15 +68,15 @@ class Group:
 
 @pytest.fixture
 def group(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
-    made = Group(name[:40], bootstrap, plugin_path, ports, tmp_path, endpoint)
+    started = Group(name[:40], bootstrap, plugin_path, ports, tmp_path, endpoint)
     try:
-        yield made
-        take_away(made.cluster)
+        yield started
+        delete_and_verify(started.cluster)
     finally:
-        made.end()
+        started.end()
 
 
-def test_tasks_on_two_workers_are_one_run_and_the_death_of_one_ends_nothing(group, name, tmp_path):
+def test_tasks_on_two_workers_are_one_run_that_survives_a_crash(group, name, tmp_path):
     cluster, topic = group.cluster, name
     group.start("one", "two")
     cluster.topic(topic, partitions=3)
@@ -93,55 +93,55 @@ def test_tasks_on_two_workers_are_one_run_and_the_death_of_one_ends_nothing(grou
     cluster.rest.await_states(name, *["RUNNING"] * 4)
     cluster.produce(topic, [struct({"id": str(number)}) for number in range(30, 40)])
     until(lambda: len(lines_of(out)) >= 40, "the new records")
-    assert cluster.story(name).told() == ["1 START"]
+    assert cluster.history(name).transitions() == ["1 START"]
 
     group.start("two")
     until(lambda: group.of(name) == {"one", "two"}, "tasks on both workers again")
     cluster.rest.delete(name)
-    story = cluster.await_told(name, "1 START", "1 ABORT")
-    assert all(names(event, "inputs") == {topic} for event in story.events)
+    history = cluster.await_transitions(name, "1 START", "1 ABORT")
+    assert all(names(event, "inputs") == {topic} for event in history.events)
 
 
-def test_the_death_of_the_worker_that_speaks(group, name):
+def test_crash_of_the_leader(group, name):
     cluster = group.cluster
     group.start("one", "two")
     each = [f"{name}-{number}" for number in range(2)]
     cluster.topic(*each)
     for connector in each:
         cluster.create(connector, with_lineage(source(connector)))
-        cluster.await_told(connector, "1 START")
+        cluster.await_transitions(connector, "1 START")
     group.kill("one")
     for connector in each:
         until(lambda connector=connector: group.of(connector) == {"two"}, f"{connector} on the other worker")
         cluster.rest.await_states(connector, "RUNNING", "RUNNING")
         cluster.rest.delete(connector)
-        cluster.await_told(connector, "1 START", "1 ABORT")
+        cluster.await_transitions(connector, "1 START", "1 ABORT")
 
 
-def test_a_worker_that_is_stopped_and_started_goes_on_with_the_run(group, name):
+def test_restarted_worker_continues_the_run(group, name):
     cluster = group.cluster
     group.start("one")
     cluster.topic(name)
     cluster.create(name, with_lineage(source(name)))
     cluster.await_event(name, "with a schema", lambda event: schema(event, "outputs", name))
     group.stop("one")
-    last_word = cluster.story(name).last
-    assert last_word["eventType"] == "RUNNING", "it is sent before the worker ends, and takes no interval"
-    assert last_word["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] > 0
+    last_event = cluster.history(name).last
+    assert last_event["eventType"] == "RUNNING", "sent on shutdown, before the interval has passed"
+    assert last_event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] > 0
     group.start("one")
     cluster.rest.await_states(name, "RUNNING", "RUNNING")
     cluster.rest.delete(name)
-    story = cluster.await_told(name, "1 START", "1 ABORT")
-    assert schema(story.last, "outputs", name)
+    history = cluster.await_transitions(name, "1 START", "1 ABORT")
+    assert schema(history.last, "outputs", name)
 
 
-def test_a_connector_that_is_deleted_while_no_worker_looks(group, name):
+def test_connector_deleted_without_a_leader(group, name):
     cluster = group.cluster
     group.start("one", "two")
     cluster.topic(name)
     cluster.create(name, with_lineage(source(name)))
-    cluster.await_told(name, "1 START")
-    (there,) = group.of(name)
-    group.kill(there)
+    cluster.await_transitions(name, "1 START")
+    (owner,) = group.of(name)
+    group.kill(owner)
     cluster.rest.delete(name)
-    cluster.await_told(name, "1 START", "1 ABORT")
+    cluster.await_transitions(name, "1 START", "1 ABORT")

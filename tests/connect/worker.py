@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka Connect workers with the lineage plugin, as anybody would set them up."""
+"""Kafka Connect workers with the lineage plugin."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,10 +26,10 @@ def worker(
     compiler: Sequence[str] = jvm.QUICK_COMPILER,
     heap_mib: int = HEAP_MIB,
 ) -> Service:
-    """A worker of a group; `options` are added to its properties.
+    """Return a distributed worker; `options` are added to its properties.
 
-    The quick compiler alone is best for one that moves few records, and a short session makes a killed worker's
-    tasks go to another in seconds.
+    The C1 compiler alone suits a worker that processes few records. A short session timeout moves the tasks of a
+    killed worker to another one within seconds.
     """
     own: dict[str, str | int | bool] = {
         **_common(site, plugin_path, broker),
@@ -53,7 +53,7 @@ def standalone(
     broker: str,
     connectors: Mapping[str, Mapping[str, object]],
 ) -> Service:
-    """A worker of its own, with these connectors from its start: it has no group, and its offsets are in a file."""
+    """Return a standalone worker with these connectors; it has no group and stores offsets in a file."""
     offsets = {"offset.storage.file.filename": site.file(connect.NAME, "offsets")}
     own = {**_common(site, plugin_path, broker), **offsets, **options}
     files = {
@@ -86,7 +86,7 @@ def _service(
     compiler: Sequence[str] = jvm.QUICK_COMPILER,
     heap_mib: int = HEAP_MIB,
 ) -> Service:
-    """The program, with the properties that are its arguments."""
+    """Return the service with its properties files as arguments."""
     logging = f"-Dlog4j2.configurationFile={site.file(connect.NAME, connect.LOGGING)}"
     return Service(
         name=connect.NAME,
@@ -115,9 +115,9 @@ logger.lineage.level=debug
 
 
 def lineage_options(url: str, group: str = "tests", **options: str | int) -> dict[str, str | int | bool]:
-    """Worker properties for lineage to `url`: what happened is told at once, and nothing because time has passed.
+    """Return worker properties for lineage to `url`: short poll interval, and no heartbeats during a test.
 
-    `options` are the plugin's own, with `__` for a dot.
+    `options` are those of the plugin; `__` in a name is a dot.
     """
     own: dict[str, str | int] = {
         "transport.url": url,
