@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transformation<R> {
   private static final Logger LOG = LoggerFactory.getLogger(OpenLineageTransform.class);
 
-  /** Whether sink records have the topic from before all transforms (Kafka 3.6 and later). */
+  /** True if sink records have the topic from before all transforms (Kafka 3.6 and later). */
   private static final boolean HAS_ORIGINAL_TOPIC = hasOriginalTopic();
 
   private final RecentSchemas recent = new RecentSchemas();

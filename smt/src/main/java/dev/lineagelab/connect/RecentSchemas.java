@@ -26,7 +26,7 @@ final class RecentSchemas {
     }
   }
 
-  /** Whether the combination is among them. Key and value schema may be null. */
+  /** Return whether the combination is among them. Key and value schema may be null. */
   boolean contains(final String topic, final Schema key, final Schema value) {
     return first.is(topic, key, value)
         || second.is(topic, key, value)

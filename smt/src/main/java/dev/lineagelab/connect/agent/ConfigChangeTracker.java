@@ -34,7 +34,7 @@ final class ConfigChangeTracker {
   /** Topics that the change has removed from the configuration. */
   private Set<String> dropped = Set.of();
 
-  /** Whether their observations have just been removed, which is why the datasets differ. */
+  /** True if their observations have just been removed, which is why the datasets differ. */
   private boolean isExplained;
 
   ConfigChangeTracker(final String connector, final SharedState state) {
@@ -101,7 +101,7 @@ final class ConfigChangeTracker {
     return words;
   }
 
-  /** Whether datasets that differ at this poll do so because of a changed configuration. */
+  /** Return whether datasets that differ at this poll do so because of a changed configuration. */
   boolean isPending() {
     return !isSettled;
   }

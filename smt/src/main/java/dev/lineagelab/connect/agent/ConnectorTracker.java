@@ -112,7 +112,7 @@ final class ConnectorTracker {
     return isEnd ? List.of() : apply(transition, snapshot, counts);
   }
 
-  /** Whether the connector was deleted and its run has ended. */
+  /** Return whether the connector was deleted and its run has ended. */
   boolean isDone() {
     return debouncer.accepted() == AggregateState.ABSENT && !state.run(connector).phase().isOpen();
   }

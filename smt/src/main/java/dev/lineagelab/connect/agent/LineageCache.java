@@ -50,8 +50,9 @@ final class LineageCache {
   }
 
   /**
-   * Whether only schemas may differ. Lineage with new columns is held back until their version is
-   * looked up, as they would appear to belong to the version before; other datasets are not.
+   * Return whether only schemas may differ. Lineage with new columns is held back until their
+   * version is looked up, as they would appear to belong to the version before; other datasets are
+   * not.
    */
   private boolean hasSameDatasets(final ConnectorLineage current) {
     return current.inputs().equals(enriched.inputs())

@@ -59,7 +59,9 @@ final class ShortLivedConnectors {
     return ended;
   }
 
-  /** Whether another worker, whose poll did find the connector, has sent events of its run. */
+  /**
+   * Return whether another worker, whose poll did find the connector, has sent events of its run.
+   */
   private boolean hasRunSince(final String connector, final long since) {
     final RunState run = state.run(connector);
     return run.phase().isOpen() || run.lastEvent() >= since;

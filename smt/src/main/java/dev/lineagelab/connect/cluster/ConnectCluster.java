@@ -17,7 +17,7 @@ public interface ConnectCluster extends AutoCloseable {
   /** Connectors that were deleted and created again since the last call. */
   Set<String> takeRecreated();
 
-  /** Whether this worker is the one that sends events of the connector. */
+  /** Return whether this worker is the one that sends events of the connector. */
   boolean isLeaderFor(String connector, ConnectorStatus status);
 
   /** Globally unique id of the cluster. */

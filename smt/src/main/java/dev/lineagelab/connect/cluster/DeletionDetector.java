@@ -8,7 +8,7 @@ public interface DeletionDetector extends AutoCloseable {
   /** Read the deletions since the last call. Never throws. */
   void poll();
 
-  /** Whether a connector was deleted and not created again. */
+  /** Return whether a connector was deleted and not created again. */
   boolean isDeleted(String connector);
 
   /** Connectors that were deleted and created again since the last call. */

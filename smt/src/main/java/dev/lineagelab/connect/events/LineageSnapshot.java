@@ -21,8 +21,8 @@ public record LineageSnapshot(
   }
 
   /**
-   * Whether an event is due at once after {@code previous}: the lineage or the set of failed tasks
-   * has changed.
+   * Return whether an event is due at once after {@code previous}: the lineage or the set of failed
+   * tasks has changed.
    */
   public boolean isChangedSince(final LineageSnapshot previous) {
     return previous == null

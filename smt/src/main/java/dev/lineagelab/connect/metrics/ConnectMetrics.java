@@ -19,7 +19,7 @@ public final class ConnectMetrics {
 
   private ConnectMetrics() {}
 
-  /** Whether this worker runs the connector itself; its tasks may run anywhere. */
+  /** Return whether this worker runs the connector itself; its tasks may run anywhere. */
   public static boolean hasConnector(final String connector) {
     return server().isRegistered(name("connector-metrics", connector, ""));
   }
@@ -35,7 +35,7 @@ public final class ConnectMetrics {
         .map(ConnectMetrics::upper);
   }
 
-  /** Whether this worker runs the task and it is a sink's. */
+  /** Return whether this worker runs the task and it is a sink's. */
   public static boolean isSinkTask(final String connector, final int task) {
     return server().isRegistered(name("sink-task-metrics", connector, ",task=" + task));
   }

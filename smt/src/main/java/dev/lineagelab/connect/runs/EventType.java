@@ -10,7 +10,7 @@ public enum EventType {
   FAIL,
   OTHER;
 
-  /** Whether this event ends the run. */
+  /** Return whether this event ends the run. */
   public boolean isTerminal() {
     return this == COMPLETE || this == ABORT || this == FAIL;
   }

@@ -10,7 +10,7 @@ public enum RunPhase {
   /** The run has failed and the failure still shows, so that it does not count as another one. */
   FAILED;
 
-  /** Whether the run has not ended yet. */
+  /** Return whether the run has not ended yet. */
   public boolean isOpen() {
     return this == OPEN || this == PAUSED;
   }

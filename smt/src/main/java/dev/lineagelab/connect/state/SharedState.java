@@ -78,7 +78,7 @@ public final class SharedState implements AutoCloseable {
         || failure.getCause() != null && isRetriable(failure.getCause());
   }
 
-  /** Whether the state survives this worker. */
+  /** Return whether the state survives this worker. */
   public boolean isDurable() {
     return log.isDurable();
   }
@@ -185,7 +185,7 @@ public final class SharedState implements AutoCloseable {
     append(StateKey.TOPIC, connector, observation.topic().topic(), StateCodec.encode(observation));
   }
 
-  /** Whether there are observations of transforms configured before {@code time}. */
+  /** Return whether there are observations of transforms configured before {@code time}. */
   public boolean hasObservationsBefore(final String connector, final long time) {
     return observations.hasBefore(connector, time);
   }

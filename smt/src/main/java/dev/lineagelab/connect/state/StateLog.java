@@ -11,10 +11,10 @@ interface StateLog extends AutoCloseable {
   /** Pass on what other workers have appended since the last call. Never throws or blocks. */
   void poll(BiConsumer<String, String> consumer);
 
-  /** As {@link #poll}, but wait for everything appended before the call. */
+  /** Poll as {@link #poll} does, but wait for everything appended before the call. */
   void catchUp(BiConsumer<String, String> consumer);
 
-  /** Whether the log survives this worker. */
+  /** Return whether the log survives this worker. */
   boolean isDurable();
 
   @Override

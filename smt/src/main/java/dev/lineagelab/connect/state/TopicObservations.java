@@ -67,7 +67,7 @@ final class TopicObservations {
         observation.since());
   }
 
-  /** Whether there are observations of transforms configured before {@code time}. */
+  /** Return whether there are observations of transforms configured before {@code time}. */
   boolean hasBefore(final String connector, final long time) {
     return of(connector).values().stream().anyMatch(observation -> observation.since() < time);
   }

@@ -7,14 +7,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 
-/** A lineage service that takes connections, by way of the system's backlog, and never answers. */
+/** Lineage service that accepts connections, in the listen backlog, and never responds. */
 final class HangingService implements AutoCloseable {
   private final ServerSocket socket;
 
   /**
-   * Listens on a free port of the loopback address.
+   * Listen on a free port of loopback.
    *
-   * @throws IOException there is none
+   * @throws IOException no port is free
    */
   HangingService() throws IOException {
     socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -25,11 +25,11 @@ final class HangingService implements AutoCloseable {
   }
 
   /**
-   * Whether anybody has connected so far.
+   * Return whether a client has connected so far.
    *
    * @throws IOException the socket is closed
    */
-  boolean isAsked() throws IOException {
+  boolean hasConnection() throws IOException {
     socket.setSoTimeout(1);
     try (Socket connection = socket.accept()) {
       return connection.isConnected();

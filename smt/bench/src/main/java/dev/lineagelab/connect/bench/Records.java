@@ -10,16 +10,14 @@ import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.data.Timestamp;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** Records made beforehand, as a converter gives them to a chain of transforms. */
+/** Prepared records as a converter passes them to a chain of transforms. */
 final class Records {
-  /** A power of two: the next record is found without a division. */
+  /** A power of two, so that the next index needs no division. */
   static final int COUNT = 1024;
 
   private Records() {}
 
-  /**
-   * Orders, record by record from the next of {@code topics} topics; each has a schema of its own.
-   */
+  /** Orders that cycle through {@code topics} topics, each with its own schema. */
   static SinkRecord[] orders(final int topics) {
     final String[] names = new String[topics];
     final Schema[] schemas = new Schema[topics];

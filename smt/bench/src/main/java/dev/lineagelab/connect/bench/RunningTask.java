@@ -12,7 +12,7 @@ import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 
-/** What a worker shows in JMX of a task that runs; the plugin takes no other for running. */
+/** JMX metric of a running task, without which the plugin does not consider the task running. */
 final class RunningTask implements AutoCloseable {
   static final String CONNECTOR = "bench";
   static final int TASK = 0;

@@ -27,10 +27,10 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * One record through the transform, against one through a transform that does nothing.
+ * Cost of the transform per record, compared with a no-op transform.
  *
- * <p>JMH's own score is by the clock, which a busy machine stretches. {@link Used} is told beside
- * it: what the thread itself has taken.
+ * <p>JMH's own score is wall-clock time, which depends on the load of the machine; {@link
+ * ThreadUsage} adds CPU time and allocations of the thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -40,7 +40,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @Fork(1)
 public class TransformBenchmark {
 
-  /** What the records are like: how many topics take turns. */
+  /** Number of topics that the records cycle through. */
   public enum Traffic {
     ONE_TOPIC(1),
     FOUR_TOPICS(4);
@@ -52,7 +52,7 @@ public class TransformBenchmark {
     }
   }
 
-  /** Where events go: nowhere, or to a service that takes connections and never answers. */
+  /** Destination of events: none, or a service that accepts connections and never responds. */
   public enum Service {
     NONE,
     HANGING
@@ -64,16 +64,16 @@ public class TransformBenchmark {
   @Param({"NONE", "HANGING"})
   public Service service;
 
-  private final Transformation<SinkRecord> nothing = new Nothing();
+  private final Transformation<SinkRecord> nothing = new NoOp();
   private OpenLineageTransform<SinkRecord> lineage;
   private HangingService hanging;
   private RunningTask task;
   private SinkRecord[] records;
 
-  /** What the thread that brings the records has used in an iteration. */
+  /** CPU time, allocations and records of the benchmark's thread in one iteration. */
   @State(Scope.Thread)
   @AuxCounters(AuxCounters.Type.EVENTS)
-  public static class Used {
+  public static class ThreadUsage {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private long next;
@@ -88,7 +88,7 @@ public class TransformBenchmark {
       cpuBefore = THREADS.getCurrentThreadCpuTime();
     }
 
-    /** JMH reads a method when the iteration is over; a field it sets to zero when it begins. */
+    /** A method, as JMH reads methods after an iteration but resets fields before it. */
     public long cpuNanos() {
       return THREADS.getCurrentThreadCpuTime() - cpuBefore;
     }
@@ -102,7 +102,7 @@ public class TransformBenchmark {
     }
   }
 
-  /** As a worker does it: the thread is called as the task is. */
+  /** Set up a task as a worker does, including the name of its thread. */
   @Setup
   public void start() throws IOException {
     hanging = new HangingService();
@@ -113,7 +113,7 @@ public class TransformBenchmark {
     lineage.configure(service == Service.HANGING ? sending() : Map.of("transport.type", "none"));
   }
 
-  /** Events are due from the first moment on. */
+  /** Options with which events are due from the start. */
   private Map<String, String> sending() {
     return Map.of(
         "transport.type", "http",
@@ -126,28 +126,28 @@ public class TransformBenchmark {
   public void stop(final BenchmarkParams run) throws IOException {
     lineage.close();
     final boolean isMeasured = run.getBenchmark().endsWith(".lineage");
-    if (isMeasured && service == Service.HANGING && !hanging.isAsked()) {
-      throw new IllegalStateException("No event was sent: a service that nobody asks cannot hang");
+    if (isMeasured && service == Service.HANGING && !hanging.hasConnection()) {
+      throw new IllegalStateException("no event was sent, so the hanging service was not measured");
     }
     hanging.close();
     task.close();
   }
 
-  private SinkRecord next(final Used used) {
-    return records[(int) used.next++ & Records.COUNT - 1];
+  private SinkRecord next(final ThreadUsage usage) {
+    return records[(int) usage.next++ & Records.COUNT - 1];
   }
 
   @Benchmark
-  public Object nothing(final Used used) {
-    return nothing.apply(next(used));
+  public Object nothing(final ThreadUsage usage) {
+    return nothing.apply(next(usage));
   }
 
   @Benchmark
-  public Object lineage(final Used used) {
-    return lineage.apply(next(used));
+  public Object lineage(final ThreadUsage usage) {
+    return lineage.apply(next(usage));
   }
 
-  private static final class Nothing implements Transformation<SinkRecord> {
+  private static final class NoOp implements Transformation<SinkRecord> {
     @Override
     public SinkRecord apply(final SinkRecord record) {
       return record;
@@ -160,12 +160,12 @@ public class TransformBenchmark {
 
     @Override
     public void configure(final Map<String, ?> given) {
-      // It has no options.
+      // There are no options.
     }
 
     @Override
     public void close() {
-      // Nothing is held.
+      // There is nothing to close.
     }
   }
 }
