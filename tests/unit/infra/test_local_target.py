@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the local target renders, compared with what it rendered before (`tests.unit.infra.snapshot`)."""
+"""Rendering of the local target; `test_snapshots.py` compares all of it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,105 +16,35 @@ from infra.targets.declared import outputs
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
 from infra.targets.revision import _with_imports, revision, source_revision
-from infra.user_files import UserFiles, read_user_files
-from tests.unit.infra.snapshot import compare, file_name
-
-SNAPSHOTS = Path(__file__).parent / "snapshots" / "local"
-SNAPSHOTS_WITH_MARQUEZ = SNAPSHOTS.with_name("local-marquez")
-SNAPSHOTS_WITH_CLUSTER = SNAPSHOTS.with_name("local-spark-cluster")
-
-
-HASHES = ("revision", "definition")
-"""Of the kit's own sources: no difference that a person could judge."""
-
-
-class Programs:
-    def component(self, name):
-        return Path("/cache/components") / name
-
-    def python(self, environment):
-        return Path("/cache/venvs") / environment / "bin/python"
-
-    def java(self, runtime=17):
-        return Path(f"/java-{runtime}/bin/java")
-
-    def binary(self, name):
-        return Path("/cache/binaries") / name
-
-    def has(self, name):
-        return True
-
-    def class_data(self, name):
-        return Path("/cache/class-data") / name
-
-
-SITE = LocalSite(Path("/project/.lab/dev"), 100, ENDPOINTS, Programs())
+from tests.unit.infra.rendered_labs import LOCAL_SITE, OFFSET, Programs, local_resources
 
 
 @pytest.fixture(scope="module")
 def site():
-    return SITE
-
-
-def resources(site, settings):
-    launcher = Launcher(Programs(), PROJECT, Path("/project/.lab/dev/credentials.env"))
-    wanted = lab(site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
-    return {r.key: r for r in LocalTarget(site, launcher, settings).render(wanted)}
-
-
-RENDERED = resources(SITE, Settings(port_offset=100))
+    return LOCAL_SITE
 
 
 @pytest.fixture(scope="module")
 def rendered():
-    return RENDERED
+    return local_resources(Settings(port_offset=OFFSET))
 
 
 @pytest.fixture(scope="module")
-def rendered_with_marquez(site):
-    return resources(site, Settings(port_offset=100, marquez=True))
+def rendered_with_marquez():
+    return local_resources(Settings(port_offset=OFFSET, marquez=True))
 
 
 @pytest.fixture(scope="module")
-def rendered_with_cluster(site):
-    return resources(site, Settings(port_offset=100, spark="cluster", spark_history=True))
+def rendered_with_cluster():
+    return local_resources(Settings(port_offset=OFFSET, spark="cluster", spark_history=True))
 
 
-def text_of(resource):
-    """A resource as text that a person can compare: its script and files first."""
-    properties = resource.inputs.properties()
-    files = {"run": properties.pop("script", ""), **properties.pop("files", {})}
-    shown = [f"kind: {resource.kind}", f"needs: {', '.join(resource.needs)}"]
-    shown += [f"{name}: {value}" for name, value in sorted(properties.items()) if name not in HASHES]
-    shown += [f"--- {name}\n{text}" for name, text in files.items() if text]
-    return "\n".join(shown).rstrip().replace(str(PROJECT), "/project") + "\n"
-
-
-@pytest.mark.parametrize("key", RENDERED)
-def test_it_renders_what_it_rendered_before(rendered, key):
-    compare(SNAPSHOTS, key, text_of(rendered[key]))
-
-
-@pytest.mark.parametrize("key", ["supervisor", "database/marquez", "marquez", "lineage", "lab.env"])
-def test_with_marquez_it_renders_what_it_rendered_before(rendered_with_marquez, key):
-    compare(SNAPSHOTS_WITH_MARQUEZ, key, text_of(rendered_with_marquez[key]))
-
-
-WITH_CLUSTER = ("spark_master", "spark_worker", "spark_history", "bucket/spark-events", "orders_etl", "supplier_stats")
-
-
-@pytest.mark.parametrize("key", WITH_CLUSTER)
-def test_with_a_cluster_of_spark_it_renders_what_it_rendered_before(rendered_with_cluster, key):
-    compare(SNAPSHOTS_WITH_CLUSTER, key, text_of(rendered_with_cluster[key]))
-
-
-def test_nothing_that_is_no_longer_made_has_a_snapshot(rendered):
-    assert {path.name for path in SNAPSHOTS.iterdir()} == {file_name(key) for key in rendered}
+SPARK_CLUSTER = {"spark_master", "spark_worker", "spark_history", "bucket/spark-events", "orders_etl", "supplier_stats"}
 
 
 def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_marquez):
     changed = {key for key, resource in rendered_with_marquez.items() if rendered.get(key) != resource}
-    assert {file_name(key) for key in changed} == {path.name for path in SNAPSHOTS_WITH_MARQUEZ.iterdir()}
+    assert changed == {"supervisor", "database/marquez", "marquez", "lineage", "lab.env"}
     assert rendered.keys() < rendered_with_marquez.keys()
 
 
@@ -138,7 +68,7 @@ def test_with_a_cluster_nothing_that_is_no_sparks_is_changed(rendered, rendered_
     changed = {key for key, resource in rendered_with_cluster.items() if rendered.get(key) != resource}
     # The lineage service's page shows what services there are.
     changed_too = {"supplier_stats_live", "lake_maintenance", "maintenance", "supervisor", "lab.env", "lineage"}
-    assert changed == {*WITH_CLUSTER, *changed_too}
+    assert changed == {*SPARK_CLUSTER, *changed_too}
     assert rendered.keys() < rendered_with_cluster.keys()
 
 

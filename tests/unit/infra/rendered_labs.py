@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labs as the targets render them, from made-up paths."""
+
+from pathlib import Path
+
+from infra.catalog import ENDPOINTS, lab
+from infra.project import PROJECT
+from infra.settings import Settings
+from infra.targets.docker import names
+from infra.targets.docker.container import ContainerRenderer
+from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.target import DockerTarget
+from infra.targets.launch_script import Launcher
+from infra.targets.local.target import LocalSite, LocalTarget
+from infra.user_files import UserFiles, read_user_files
+
+OFFSET = 100
+CHECKOUT = Path("/project")
+STACK_ROOT = CHECKOUT / ".lab" / "dev"
+CREDENTIALS = "/run/lineage-lab/credentials.env"
+"""Path of the credentials inside a container."""
+
+
+class Programs:
+    """Artifacts of an imaginary cache."""
+
+    def component(self, name):
+        return Path("/cache/components") / name
+
+    def python(self, environment):
+        return Path("/cache/venvs") / environment / "bin/python"
+
+    def java(self, runtime=17):
+        return Path(f"/java-{runtime}/bin/java")
+
+    def binary(self, name):
+        return Path("/cache/binaries") / name
+
+    def has(self, name):
+        return True
+
+    def class_data(self, name):
+        return Path("/cache/class-data") / name
+
+
+LOCAL_SITE = LocalSite(STACK_ROOT, OFFSET, ENDPOINTS, Programs())
+IMAGE_PROGRAMS = ImagePrograms(lambda component: component != "marquez")
+DOCKER_LAUNCHER = Launcher(IMAGE_PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIALS), user=names.USER)
+
+
+def local_resources(settings):
+    """Return the resources of a local lab by key."""
+    launcher = Launcher(Programs(), PROJECT, STACK_ROOT / "credentials.env")
+    wanted = lab(LOCAL_SITE, settings, UserFiles(flink=read_user_files(PROJECT).flink))
+    return {resource.key: resource for resource in LocalTarget(LOCAL_SITE, launcher, settings).render(wanted)}
+
+
+def image(part):
+    return f"lineage-lab/{names.host(part.name)}:made"
+
+
+def docker_target(stack="dev", settings=None, image=image):
+    settings = settings or Settings(target="docker", port_offset=OFFSET)
+    site = DockerSite(stack, CHECKOUT, settings.port_offset, ENDPOINTS, IMAGE_PROGRAMS)
+    renderer = ContainerRenderer(site, DOCKER_LAUNCHER, image, CHECKOUT)
+    return DockerTarget(renderer, CHECKOUT / ".lab" / stack, settings)
+
+
+def docker_lab(target):
+    return lab(target.site, target.settings, UserFiles(flink=read_user_files(PROJECT).flink))
+
+
+def docker_resources(target):
+    """Return the resources of a lab on Docker by key."""
+    return {resource.key: resource for resource in target.render(docker_lab(target))}
