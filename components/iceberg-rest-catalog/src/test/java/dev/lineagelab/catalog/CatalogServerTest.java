@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -50,7 +52,13 @@ class CatalogServerTest {
   @Test
   void listensOnTheConfiguredAddressOnly() {
     assertThat(server.uri().getHost()).isEqualTo("127.0.0.1");
-    assertThat(server.uri().getPort()).isPositive();
+    assertThatThrownBy(
+            () -> {
+              try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress("127.0.0.2", server.uri().getPort()), 1_000);
+              }
+            })
+        .isInstanceOf(IOException.class);
   }
 
   @Test
