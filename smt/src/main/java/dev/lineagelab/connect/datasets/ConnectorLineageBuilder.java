@@ -133,8 +133,9 @@ final class ConnectorLineageBuilder {
         .apply(contribution.origin())
         .map(
             column -> {
-              final Contribution seen = column.masked() ? contribution.masked() : contribution;
-              return new ColumnEdge(output, input, column.name(), seen.kind(), seen.masking());
+              final Contribution observed = column.masked() ? contribution.masked() : contribution;
+              return new ColumnEdge(
+                  output, input, column.name(), observed.kind(), observed.masking());
             });
   }
 

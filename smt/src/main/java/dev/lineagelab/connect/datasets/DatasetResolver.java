@@ -20,12 +20,12 @@ public interface DatasetResolver {
   /**
    * Resolve the datasets that a source reads, and the records it makes of them.
    *
-   * @param seen topics observed in the transform chain
+   * @param observed topics observed in the transform chain
    * @throws dev.lineagelab.connect.columns.UnusableOptionException if the configuration is
    *     insufficient
    */
   default Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> seen) {
+      final ConnectorContext connector, final List<ObservedTopic> observed) {
     return Resolution.empty();
   }
 

@@ -37,7 +37,7 @@ public final class FileStreamResolver implements DatasetResolver {
 
   @Override
   public Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> seen) {
+      final ConnectorContext connector, final List<ObservedTopic> observed) {
     final SymbolicRecord record =
         SymbolicRecord.initial(
             connector.options().required("topic"),

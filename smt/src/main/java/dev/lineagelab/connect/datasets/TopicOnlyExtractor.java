@@ -24,12 +24,12 @@ final class TopicOnlyExtractor {
 
   static void extract(
       final ConnectorContext connector,
-      final List<ObservedTopic> seen,
+      final List<ObservedTopic> observed,
       final DeclaredDatasets declared,
       final ConnectorLineageBuilder result) {
     result.addNote(UNKNOWN_CONFIG);
     final boolean isSink = connector.definition().type() == ConnectorType.SINK;
-    for (final ObservedTopic topic : seen) {
+    for (final ObservedTopic topic : observed) {
       final Dataset kafka = connector.topic(topic.topic());
       if (isSink) {
         result.addInput(kafka);
@@ -49,9 +49,9 @@ final class TopicOnlyExtractor {
     }
   }
 
-  private static SymbolicRecord refinedBySchemas(final ObservedTopic seen) {
+  private static SymbolicRecord refinedBySchemas(final ObservedTopic observed) {
     return SchemaRefinement.refine(
-        SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema());
+        SymbolicRecord.initial(observed.topic()), observed.keySchema(), observed.valueSchema());
   }
 
   /** Return column lineage in which every column is unknown. */

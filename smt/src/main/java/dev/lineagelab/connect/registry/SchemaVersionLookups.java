@@ -21,7 +21,7 @@ final class SchemaVersionLookups implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SchemaVersionLookups.class);
 
   private static final int MAX_LOOKUPS = 2000;
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
 
   /** Retry interval after the last delay, for registries that are unavailable. */
   private static final Duration UNAVAILABLE_RETRY_INTERVAL = Duration.ofMinutes(10);
@@ -43,17 +43,17 @@ final class SchemaVersionLookups implements AutoCloseable {
    */
   private record Lookup(RegistryConfig registry, String subject, List<Field> fields) {}
 
-  private static final class State {
-    private final long since = System.nanoTime();
-    private VersionLookupResult answer = VersionLookupResult.OVERDUE;
+  private static final class LookupState {
+    private final long startedAt = System.nanoTime();
+    private VersionLookupResult result = VersionLookupResult.OVERDUE;
     private boolean isSettled;
-    private long lastRequestedAt = since;
+    private long lastRequestedAt = startedAt;
     private int attempts;
   }
 
   private final List<Duration> delays;
   private final SchemaVersionFinder finder;
-  private final Map<Lookup, State> lookups = new LinkedHashMap<>();
+  private final Map<Lookup, LookupState> lookups = new LinkedHashMap<>();
   private ScheduledThreadPoolExecutor thread;
   private boolean isClosed;
 
@@ -67,14 +67,15 @@ final class SchemaVersionLookups implements AutoCloseable {
     this.delays = List.copyOf(delays);
     this.finder =
         new SchemaVersionFinder(
-            new RegistryHttp(TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
+            new RegistryHttp(
+                REQUEST_TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
   }
 
   /** Return the result so far. Never blocks. */
   synchronized VersionLookupResult lookUp(
       final RegistryConfig registry, final String subject, final List<Field> fields) {
     final Lookup lookup = new Lookup(registry, subject, fields);
-    State state = lookups.get(lookup);
+    LookupState state = lookups.get(lookup);
     if (state == null) {
       if (lookups.size() >= MAX_LOOKUPS) {
         lookups.values().removeIf(SchemaVersionLookups::isExpired);
@@ -83,13 +84,13 @@ final class SchemaVersionLookups implements AutoCloseable {
         return VersionLookupResult.none(
             "Too many topics wait for the registry at " + registry + ".");
       }
-      state = new State();
+      state = new LookupState();
       lookups.put(lookup, state);
       schedule(lookup, Duration.ZERO);
     }
     state.lastRequestedAt = System.nanoTime();
-    final boolean isRecent = state.lastRequestedAt - state.since < PENDING_TIMEOUT.toNanos();
-    return isRecent && !state.isSettled ? VersionLookupResult.PENDING : state.answer;
+    final boolean isRecent = state.lastRequestedAt - state.startedAt < PENDING_TIMEOUT.toNanos();
+    return isRecent && !state.isSettled ? VersionLookupResult.PENDING : state.result;
   }
 
   private void schedule(final Lookup lookup, final Duration delay) {
@@ -133,7 +134,7 @@ final class SchemaVersionLookups implements AutoCloseable {
   }
 
   private synchronized boolean isExpired(final Lookup lookup) {
-    final State state = lookups.get(lookup);
+    final LookupState state = lookups.get(lookup);
     if (isClosed || state == null) {
       return true;
     }
@@ -144,14 +145,14 @@ final class SchemaVersionLookups implements AutoCloseable {
     return false;
   }
 
-  private static boolean isExpired(final State state) {
+  private static boolean isExpired(final LookupState state) {
     return System.nanoTime() - state.lastRequestedAt > IDLE_EXPIRY.toNanos();
   }
 
-  private synchronized void settle(final Lookup lookup, final VersionLookupResult answer) {
-    final State state = lookups.get(lookup);
+  private synchronized void settle(final Lookup lookup, final VersionLookupResult result) {
+    final LookupState state = lookups.get(lookup);
     if (state != null) {
-      state.answer = answer;
+      state.result = result;
       state.isSettled = true;
     }
   }
@@ -163,7 +164,7 @@ final class SchemaVersionLookups implements AutoCloseable {
    */
   private synchronized void retryOrGiveUp(
       final Lookup lookup, final String why, final boolean isAnswered) {
-    final State state = lookups.get(lookup);
+    final LookupState state = lookups.get(lookup);
     if (isClosed || state == null) {
       return;
     }

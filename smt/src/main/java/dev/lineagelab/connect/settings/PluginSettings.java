@@ -81,7 +81,7 @@ public final class PluginSettings {
         return text;
       }
     }
-    throw new IllegalArgumentException("all are empty");
+    throw new IllegalArgumentException("no text is given");
   }
 
   /** Return false if no events are sent. */

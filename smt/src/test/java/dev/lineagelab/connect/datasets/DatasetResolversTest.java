@@ -37,7 +37,7 @@ class DatasetResolversTest {
 
     @Override
     public Resolution<SourceStream> sourceStreams(
-        final ConnectorContext connector, final List<ObservedTopic> seen) {
+        final ConnectorContext connector, final List<ObservedTopic> observed) {
       throw failure.get();
     }
 
