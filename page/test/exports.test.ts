@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { escapeXml, svgDocument } from "../src/model/svg";
 import { csv } from "../src/model/csv";
 import { mermaid } from "../src/model/mermaid";
+import { escapeXml, svgDocument } from "../src/model/svg";
 
 test("CSV quotes cells and escapes formulas", () => {
   const rows = [

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { components, type Digraph, simplify } from "./digraph";
-import { type LayeredGraph, insertBends } from "./layeredGraph";
-import { minimizeCrossings } from "./crossings";
 import { assignY } from "./coordinates";
-import { removeCycles, assignRanks } from "./ranks";
+import { minimizeCrossings } from "./crossings";
+import { components, type Digraph, simplify } from "./digraph";
+import { insertBends, type LayeredGraph } from "./layeredGraph";
+import { assignRanks, removeCycles } from "./ranks";
 
 /** Sizes in pixels at scale 1. */
 export interface LayoutSizes {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { engineOfDataset } from "./engines";
 import type { QualifiedName } from "./apiTypes";
+import { engineOfDataset } from "./engines";
 import type { Graph, GraphNode } from "./graph";
-import { type NodeKind, nodeId } from "./ids";
+import { nodeId, type NodeKind } from "./ids";
 
 /** Change of a node or edge between two times. */
 export type DiffStatus = "added" | "removed" | "changed";
@@ -83,7 +83,11 @@ export function applyDiff(graph: Graph, diff: DiffResponse): DiffGraph {
 }
 
 /** The statuses of a subgraph: of the kept nodes and the edges between them. */
-export function filterStatuses({ nodes, edges }: DiffStatuses, { from, to }: Graph, kept: readonly boolean[]): DiffStatuses {
+export function filterStatuses(
+  { nodes, edges }: DiffStatuses,
+  { from, to }: Graph,
+  kept: readonly boolean[],
+): DiffStatuses {
   return {
     nodes: nodes.filter((_, at) => kept[at]),
     edges: edges.filter((_, edge) => kept[from[edge]] && kept[to[edge]]),
@@ -104,9 +108,10 @@ export function combinedStatus(statuses: readonly (DiffStatus | undefined)[]): D
 
 /** Number of occurrences of each status that occurs. */
 export function countStatuses(statuses: readonly (DiffStatus | undefined)[]): [DiffStatus, number][] {
-  return DIFF_STATUSES.map((status): [DiffStatus, number] => [status, statuses.filter((one) => one === status).length]).filter(
-    ([, count]) => count > 0,
-  );
+  return DIFF_STATUSES.map((status): [DiffStatus, number] => [
+    status,
+    statuses.filter((one) => one === status).length,
+  ]).filter(([, count]) => count > 0);
 }
 
 /** Indexes of the changed nodes, and of the jobs at changed edges: visiting them in turn shows every change. */

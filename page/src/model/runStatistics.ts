@@ -30,7 +30,11 @@ export interface DatasetStatistics {
 /** Totals per dataset over the events of a run. A streaming run reports each batch in a separate event. */
 export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistics[] {
   const found = new Map<string, DatasetStatistics>();
-  const add = (direction: DatasetStatistics["direction"], dataset: EventDataset, facet: StatisticsFacet | undefined): void => {
+  const add = (
+    direction: DatasetStatistics["direction"],
+    dataset: EventDataset,
+    facet: StatisticsFacet | undefined,
+  ): void => {
     if (!facet || (facet.rowCount === undefined && facet.size === undefined)) return;
     const key = `${direction} ${dataset.namespace} ${dataset.name}`;
     const known = found.get(key);

@@ -42,7 +42,10 @@ export function searchIndex(graph: Graph, found: GraphExport | null, summaries: 
 
 /** The columns of a schema; nested columns by path: `address.city`. */
 export function columnPaths(fields: readonly Field[], above = ""): string[] {
-  return fields.flatMap((field) => [`${above}${field.name}`, ...columnPaths(field.fields ?? [], `${above}${field.name}.`)]);
+  return fields.flatMap((field) => [
+    `${above}${field.name}`,
+    ...columnPaths(field.fields ?? [], `${above}${field.name}.`),
+  ]);
 }
 
 /**

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { COLUMN_CARD_SIZES } from "../layout/sizes";
-import type { ColumnPath } from "../model/columnPath";
 import type { Field } from "../model/apiTypes";
+import type { ColumnPath } from "../model/columnPath";
 import { apiPath, columnId, nodeId } from "../model/ids";
-import { displayText } from "../model/names";
 import { mermaid } from "../model/mermaid";
-import { graphWorker, navigate, graph, nodeIndexById, route } from "../state/store";
-import { download, fileName } from "./downloads";
+import { displayText } from "../model/names";
+import { graph, graphWorker, navigate, nodeIndexById, route } from "../state/store";
 import { Link, NodeLink, Notice } from "./components";
-import { DiagramView } from "./DiagramView";
-import { useResource } from "./useResource";
 import { columnDiagram, readableKind } from "./diagram";
+import { DiagramView } from "./DiagramView";
+import { download, fileName } from "./downloads";
+import { useResource } from "./useResource";
 
 const EMPTY_PATH: ColumnPath = { nodes: [], edges: [], truncated: false };
 
@@ -178,6 +178,10 @@ function columnPathMermaid(path: ColumnPath): string {
     return `${namespace}/${name}${field === undefined ? "" : ` ${field}`}`;
   };
   return mermaid(
-    path.edges.map(({ from, to, kinds }) => ({ from: name(from), to: name(to), label: kinds.map(readableKind).join(", ") })),
+    path.edges.map(({ from, to, kinds }) => ({
+      from: name(from),
+      to: name(to),
+      label: kinds.map(readableKind).join(", "),
+    })),
   );
 }

@@ -6,8 +6,8 @@ import { CARD_SIZES } from "../layout/sizes";
 import { traceLineage } from "../model/trace";
 import { graphWorker } from "../state/store";
 import { theme } from "../state/theme";
+import { type Diagram, type DiagramWithLayout, digraphOf, sameStructure } from "./diagram";
 import { downloadPng, downloadSvg } from "./downloads";
-import { digraphOf, type Diagram, sameStructure, type DiagramWithLayout } from "./diagram";
 import { GraphCanvas } from "./graphCanvas";
 
 interface DiagramViewProps {
@@ -75,7 +75,10 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
     if (!laidOut || !graphCanvas.current) return;
     const before = previous.current;
     previous.current = laidOut;
-    graphCanvas.current.show(laidOut, before && before.layout !== laidOut.layout ? anchorOf(before, laidOut, selected) : null);
+    graphCanvas.current.show(
+      laidOut,
+      before && before.layout !== laidOut.layout ? anchorOf(before, laidOut, selected) : null,
+    );
     if (!before && at >= 0) graphCanvas.current.reveal(at);
     setVisible(buttonsOf(graphCanvas.current));
   }, [laidOut]);

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type DiffChange, changedNodes, countStatuses, type DiffStatuses, DIFF_STATUSES, DIFF_SIGN, changeText } from "../model/diff";
+import {
+  changedNodes,
+  changeText,
+  countStatuses,
+  DIFF_SIGN,
+  DIFF_STATUSES,
+  type DiffChange,
+  type DiffStatuses,
+} from "../model/diff";
 import type { Graph } from "../model/graph";
 import { displayText } from "../model/names";
-import { graphWorker, navigate, graph, diffStatuses, route } from "../state/store";
-import { formatTime } from "./format";
+import { diffStatuses, graph, graphWorker, navigate, route } from "../state/store";
 import { Link } from "./components";
+import { formatTime } from "./format";
 
 /** Legend and totals of a comparison, and navigation from one change to the next. */
 export function DiffControls() {

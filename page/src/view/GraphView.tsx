@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import { filterStatuses, type DiffStatuses } from "../model/diff";
+import { type DiffStatuses, filterStatuses } from "../model/diff";
 import { type Graph, subgraph } from "../model/graph";
 import { collapse, type CollapsedGraph } from "../model/groups";
 import { traceLineage } from "../model/trace";
-import { navigate, graph, diffStatuses, nodeIndexById, provisionalStates, route, currentState } from "../state/store";
-import { DiffControls } from "./DiffControls";
+import { currentState, diffStatuses, graph, navigate, nodeIndexById, provisionalStates, route } from "../state/store";
 import { Details } from "./Details";
-import { DiagramView } from "./DiagramView";
 import { graphDiagram } from "./diagram";
+import { DiagramView } from "./DiagramView";
+import { DiffControls } from "./DiffControls";
 import { TimeBar } from "./TimeBar";
 
 const CARD_BUDGETS = [100, 300, 1000, 3000];
@@ -88,7 +88,10 @@ function GroupControls({ collapsed, count }: { readonly collapsed: CollapsedGrap
     <>
       <label>
         Show up to{" "}
-        <select value={budget} onChange={(event) => navigate({ budget: Number(event.currentTarget.value), closed: [] })}>
+        <select
+          value={budget}
+          onChange={(event) => navigate({ budget: Number(event.currentTarget.value), closed: [] })}
+        >
           {[...new Set([...CARD_BUDGETS, budget])]
             .sort((a, b) => a - b)
             .map((value) => (

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo, useState } from "preact/hooks";
+import { csv } from "../model/csv";
 import { ENGINE_NAMES } from "../model/engines";
 import { columnId, nodeId } from "../model/ids";
-import { displayText } from "../model/names";
-import { impactCsvRows, type ImpactResponse, impactEdges, impactRows, type ImpactRow } from "../model/impact";
-import { csv } from "../model/csv";
+import { impactCsvRows, impactEdges, type ImpactResponse, type ImpactRow, impactRows } from "../model/impact";
 import { mermaid } from "../model/mermaid";
+import { displayText } from "../model/names";
 import { graph, nodeIndexById, route } from "../state/store";
-import { download, fileName } from "./downloads";
 import { Icon, Link, NodeLink, Notice } from "./components";
+import { download, fileName } from "./downloads";
 import { useResource } from "./useResource";
 
 const MAX_ROWS = 500;
@@ -21,7 +21,10 @@ export function ImpactView() {
   const isDataset = known?.kind === "dataset";
   const id = isDataset ? (field === "" ? node : columnId(known, field)) : "";
   const call = direction === "down" ? "impact" : "origin";
-  const found = useResource<ImpactResponse>(isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null, graph.value);
+  const found = useResource<ImpactResponse>(
+    isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null,
+    graph.value,
+  );
   if (!isDataset) {
     return (
       <Notice title="No dataset selected">

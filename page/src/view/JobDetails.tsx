@@ -6,10 +6,10 @@ import { apiPath, nodeId } from "../model/ids";
 import { displayText } from "../model/names";
 import type { Run } from "../model/runs";
 import { graph, nodeIndexById } from "../state/store";
-import { formatAge, formatDuration, formatTime } from "./format";
 import { ExternalLink, NodeLink, RunStateBadge, Section } from "./components";
-import { useResource } from "./useResource";
+import { formatAge, formatDuration, formatTime } from "./format";
 import { RunDetails } from "./RunDetails";
+import { useResource } from "./useResource";
 
 interface JobResponse {
   readonly inputs: readonly QualifiedName[];

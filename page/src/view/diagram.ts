@@ -2,12 +2,12 @@
 import { type Digraph, simplify } from "../layout/digraph";
 import type { Layout } from "../layout/layout";
 import type { ColumnPath } from "../model/columnPath";
-import { countStatuses, combinedStatus, type DiffStatus, type DiffStatuses, DIFF_SIGN } from "../model/diff";
-import { ENGINE_NAMES, type Engine, engineOfDataset } from "../model/engines";
+import { combinedStatus, countStatuses, DIFF_SIGN, type DiffStatus, type DiffStatuses } from "../model/diff";
+import { type Engine, ENGINE_NAMES, engineOfDataset } from "../model/engines";
 import type { Graph, GraphNode, State } from "../model/graph";
 import type { CollapsedGraph, Group } from "../model/groups";
 import { nodeId } from "../model/ids";
-import { shortName, displayText } from "../model/names";
+import { displayText, shortName } from "../model/names";
 
 /** A card: a node, a group of nodes or a column. */
 export interface Card {
@@ -155,8 +155,13 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, diffStat
     id: node.id,
     shape: node.kind,
     title:
-      node.kind === "job" ? displayText(node.name) : node.name.includes("/") ? lastTwoSegments(node.name) : shortName(node.name),
-    subtitle: node.kind === "job" ? `${engine} · ${node.streaming ? "streaming" : "batch"}` : displayText(node.namespace),
+      node.kind === "job"
+        ? displayText(node.name)
+        : node.name.includes("/")
+          ? lastTwoSegments(node.name)
+          : shortName(node.name),
+    subtitle:
+      node.kind === "job" ? `${engine} · ${node.streaming ? "streaming" : "batch"}` : displayText(node.namespace),
     engine: node.engine,
     streaming: node.streaming,
     state,
@@ -191,7 +196,9 @@ function groupCard(
     id: group.id,
     shape: "group",
     title: group.title,
-    subtitle: [count, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")].filter(Boolean).join(" · "),
+    subtitle: [count, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")]
+      .filter(Boolean)
+      .join(" · "),
     engine: group.engine,
     streaming: false,
     state,

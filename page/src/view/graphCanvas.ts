@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
-import { type Highlight, opacity, NO_HIGHLIGHT } from "./highlight";
+import type { DiagramWithLayout } from "./diagram";
+import { type Highlight, NO_HIGHLIGHT, opacity } from "./highlight";
 import { paintDiagram } from "./paintDiagram";
 import { overviewColor } from "./paintOverview";
 import { type Palette, readPalette } from "./palette";
-import type { DiagramWithLayout } from "./diagram";
 import {
   alignPoint,
   fitToView,
@@ -238,7 +238,8 @@ export class GraphCanvas {
 
   private readonly onUp = (event: PointerEvent): void => {
     const known = this.pointers.delete(event.pointerId);
-    const clicked = known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
+    const clicked =
+      known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
     if (clicked) this.events.onPick(this.cardAt({ x: event.offsetX, y: event.offsetY }));
   };
 
