@@ -130,8 +130,8 @@ describe("graphDiagram of a comparison", () => {
   );
 
   test("sets the diff status of cards and edges, and of their labels", () => {
-    const whole = collapse(graph.nodes, { budget: 100, open: new Set(), closed: new Set() });
-    const diagram = graphDiagram(graph, whole, () => "none", statuses);
+    const expanded = collapse(graph.nodes, { budget: 100, open: new Set(), closed: new Set() });
+    const diagram = graphDiagram(graph, expanded, () => "none", statuses);
     expect(
       diagram.cards.filter(({ diffStatus }) => diffStatus).map(({ title, diffStatus }) => [title, diffStatus]),
     ).toEqual([

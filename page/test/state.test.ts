@@ -38,15 +38,15 @@ test("only a run event with a known type implies a job state", () => {
 });
 
 test("states from events after the request stay provisional", () => {
-  const presumed = new Map([
+  const states = new Map([
     ["job:n:before", "running" as const],
     ["job:n:after", "running" as const],
   ]);
-  const heard = new Map([
+  const lastEventTimes = new Map([
     ["job:n:before", 99],
     ["job:n:after", 100],
   ]);
-  expect([...unconfirmedStates(presumed, heard, 100)]).toEqual([["job:n:after", "running"]]);
+  expect([...unconfirmedStates(states, lastEventTimes, 100)]).toEqual([["job:n:after", "running"]]);
 });
 
 test("a throttle runs at once, combines triggers during a run, and pauses in proportion", async () => {

@@ -59,8 +59,8 @@ export function applyDiff(graph: Graph, diff: DiffResponse): DiffGraph {
   const nodes = [...graph.nodes];
   const indexOf = (ref: NodeRef): number => {
     const id = refId(ref);
-    const known = indexes.get(id);
-    if (known !== undefined) return known;
+    const index = indexes.get(id);
+    if (index !== undefined) return index;
     indexes.set(id, nodes.length);
     return nodes.push(removedNode(ref)) - 1;
   };

@@ -37,12 +37,12 @@ export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistic
   ): void => {
     if (!facet || (facet.rowCount === undefined && facet.size === undefined)) return;
     const key = `${direction} ${dataset.namespace} ${dataset.name}`;
-    const known = found.get(key);
+    const previous = found.get(key);
     found.set(key, {
       direction,
       dataset: dataset.name,
-      rows: sum(known?.rows ?? null, facet.rowCount),
-      size: sum(known?.size ?? null, facet.size),
+      rows: sum(previous?.rows ?? null, facet.rowCount),
+      size: sum(previous?.size ?? null, facet.size),
     });
   };
   for (const event of events) {
@@ -52,6 +52,6 @@ export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistic
   return [...found.values()];
 }
 
-function sum(known: number | null, more: number | undefined): number | null {
-  return more === undefined ? known : (known ?? 0) + more;
+function sum(total: number | null, value: number | undefined): number | null {
+  return value === undefined ? total : (total ?? 0) + value;
 }

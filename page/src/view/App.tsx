@@ -31,7 +31,7 @@ export function App() {
   }, []);
   useEffect(() => {
     const name = node.split(":").at(-1) ?? "";
-    document.title = `${name === "" ? "" : `${name} · `}${TABS.find(([known]) => known === view)?.[1]} · Lineage Lab`;
+    document.title = `${name === "" ? "" : `${name} · `}${TABS.find(([tab]) => tab === view)?.[1]} · Lineage Lab`;
   }, [view, node]);
   return (
     <>

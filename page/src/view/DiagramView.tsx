@@ -97,7 +97,7 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
     if (next === null || next === undefined) return;
     event.preventDefault();
     graphCanvas.current?.reveal(next);
-    setVisible((known) => (known.includes(next) ? known : [...known, next]));
+    setVisible((cards) => (cards.includes(next) ? cards : [...cards, next]));
     requestAnimationFrame(() => overlay.current?.querySelector<HTMLElement>(`[data-card="${next}"]`)?.focus());
   };
 
@@ -112,24 +112,24 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
       />
       <div class="cards" ref={overlay} role="group" aria-label={title}>
         {laidOut &&
-          visible.map((card) => {
-            const known = laidOut.cards[card];
-            if (!known) return null;
+          visible.map((index) => {
+            const card = laidOut.cards[index];
+            if (!card) return null;
             return (
               <button
-                key={known.id}
+                key={card.id}
                 type="button"
-                data-card={card}
-                data-node={known.id}
-                data-state={known.state}
-                aria-label={known.label}
-                aria-pressed={known.id === selected}
+                data-card={index}
+                data-node={card.id}
+                data-state={card.state}
+                aria-label={card.label}
+                aria-pressed={card.id === selected}
                 style={{
-                  left: `${laidOut.layout.x[card] - CARD_SIZES.width / 2}px`,
-                  top: `${laidOut.layout.y[card] - CARD_SIZES.height / 2}px`,
+                  left: `${laidOut.layout.x[index] - CARD_SIZES.width / 2}px`,
+                  top: `${laidOut.layout.y[index] - CARD_SIZES.height / 2}px`,
                 }}
-                onClick={(event) => event.detail === 0 && onPick(known.id)}
-                onKeyDown={(event) => move(event, card)}
+                onClick={(event) => event.detail === 0 && onPick(card.id)}
+                onKeyDown={(event) => move(event, index)}
               />
             );
           })}
@@ -179,8 +179,8 @@ function useLayout(diagram: Diagram, sizes: LayoutSizes): DiagramWithLayout | nu
 /** The card that keeps its position: the selected one, else the first that both diagrams contain. */
 function anchorOf(before: DiagramWithLayout, laidOut: DiagramWithLayout, selected: string) {
   const indexes = new Map(laidOut.cards.map(({ id }, at) => [id, at]));
-  const known = before.cards.findIndex(({ id }) => id === selected && indexes.has(id));
-  const old = known >= 0 ? known : before.cards.findIndex(({ id }) => indexes.has(id));
+  const selectedIndex = before.cards.findIndex(({ id }) => id === selected && indexes.has(id));
+  const old = selectedIndex >= 0 ? selectedIndex : before.cards.findIndex(({ id }) => indexes.has(id));
   if (old < 0) return null;
   const point = { x: before.layout.x[old], y: before.layout.y[old] };
   return { center: point, card: indexes.get(before.cards[old].id)! };

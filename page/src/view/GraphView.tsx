@@ -32,7 +32,7 @@ export function GraphView() {
   const pick = (id: string | null) => {
     if (id === null) navigate({ node: "", only: false });
     else if (nodeIndexById.value.has(id)) navigate({ node: id });
-    else navigate({ open: [...open, id], closed: closed.filter((known) => known !== id) });
+    else navigate({ open: [...open, id], closed: closed.filter((group) => group !== id) });
   };
   return (
     <div class="graph">
@@ -83,7 +83,7 @@ function GroupControls({ collapsed, count }: { readonly collapsed: CollapsedGrap
   const { open, closed, budget } = route.value;
   const grouped = collapsed.items.length < count || collapsed.opened.length > 0;
   const close = (id: string) =>
-    navigate({ open: open.filter((known) => known !== id && !known.startsWith(`${id}/`)), closed: [...closed, id] });
+    navigate({ open: open.filter((group) => group !== id && !group.startsWith(`${id}/`)), closed: [...closed, id] });
   return (
     <>
       <label>

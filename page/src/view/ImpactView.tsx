@@ -17,9 +17,9 @@ const MAX_ROWS = 500;
 export function ImpactView() {
   const { node, field, direction } = route.value;
   const at = nodeIndexById.value.get(node);
-  const known = at === undefined ? undefined : graph.value.nodes[at];
-  const isDataset = known?.kind === "dataset";
-  const id = isDataset ? (field === "" ? node : columnId(known, field)) : "";
+  const dataset = at === undefined ? undefined : graph.value.nodes[at];
+  const isDataset = dataset?.kind === "dataset";
+  const id = isDataset ? (field === "" ? node : columnId(dataset, field)) : "";
   const call = direction === "down" ? "impact" : "origin";
   const found = useResource<ImpactResponse>(
     isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null,
@@ -33,11 +33,11 @@ export function ImpactView() {
       </Notice>
     );
   }
-  const subject = field === "" ? displayText(known.name) : `${displayText(field)} of ${displayText(known.name)}`;
+  const subject = field === "" ? displayText(dataset.name) : `${displayText(field)} of ${displayText(dataset.name)}`;
   return (
     <div class="list">
       <div class="toolbar">
-        <NodeLink kind="dataset" node={known} engine={known.engine} />
+        <NodeLink kind="dataset" node={dataset} engine={dataset.engine} />
         {field !== "" && (
           <Link to={{ view: "columns" }} class="node">
             <Icon name="column" size={16} />

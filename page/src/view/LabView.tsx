@@ -15,7 +15,7 @@ const REFRESH_MS = 3_000;
 export function LabView() {
   const [round, setRound] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => setRound((known) => known + 1), REFRESH_MS);
+    const timer = setInterval(() => setRound((count) => count + 1), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
   const lab = useResource<LabResponse>("/api/v1/lab", round);

@@ -96,8 +96,8 @@ function statusesByEdge(count: number, from: Int32Array, to: Int32Array, statuse
   const found = new Map<number, (DiffStatus | undefined)[]>();
   from.forEach((start, edge) => {
     const key = start * count + to[edge];
-    const known = found.get(key);
-    if (known) known.push(statuses[edge]);
+    const list = found.get(key);
+    if (list) list.push(statuses[edge]);
     else found.set(key, [statuses[edge]]);
   });
   return found;
@@ -186,7 +186,7 @@ function groupCard(
   statuses: DiffStatuses | null,
 ): Card {
   const states = new Set(group.members.map((member) => stateOf(graph.nodes[member])));
-  const state = STATES_BY_SEVERITY.find((known) => states.has(known)) ?? "none";
+  const state = STATES_BY_SEVERITY.find((candidate) => states.has(candidate)) ?? "none";
   const count = `${group.members.length} ${group.kind}s`;
   const memberStatuses = group.members.map((member) => statuses?.nodes[member]);
   const changes = countStatuses(memberStatuses);

@@ -237,9 +237,9 @@ export class GraphCanvas {
   };
 
   private readonly onUp = (event: PointerEvent): void => {
-    const known = this.pointers.delete(event.pointerId);
+    const pressed = this.pointers.delete(event.pointerId);
     const clicked =
-      known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
+      pressed && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
     if (clicked) this.events.onPick(this.cardAt({ x: event.offsetX, y: event.offsetY }));
   };
 

@@ -24,9 +24,9 @@ export function paintOverview(
     const alpha = opacity(diagram, card.diffStatus, traced !== null, traced?.has(at) ?? false);
     const hollow = card.diffStatus === "removed";
     const key = `${color} ${alpha} ${hollow}`;
-    const known = groups.get(key) ?? { path: new Path2D(), color, alpha, hollow };
-    groups.set(key, known);
-    known.path.rect(left, top, WIDTH, HEIGHT);
+    const group = groups.get(key) ?? { path: new Path2D(), color, alpha, hollow };
+    groups.set(key, group);
+    group.path.rect(left, top, WIDTH, HEIGHT);
   });
   context.lineWidth = 12;
   for (const { path, color, alpha, hollow } of groups.values()) {
