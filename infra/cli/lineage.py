@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import Annotated, ParamSpec, TypeVar
 
 import typer
 
@@ -22,9 +22,6 @@ from infra.toolchain import Artifacts
 from lineage.checks.diff import diff_graphs
 from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.rules import Rules, RulesError, read_rules
-
-if TYPE_CHECKING:
-    from lineage.checks.events import Specification
 
 FOUND = 1
 FAILED = 2
@@ -72,8 +69,9 @@ def question(function: Callable[P, R]) -> Callable[P, R]:
 def check(
     source: Annotated[str, typer.Argument(help="A file or folder of events, - for stdin, or a service's URL.")],
     spec: Annotated[
-        str | None, typer.Option(help="The standard's JSON schemas too: a folder or URL that has OpenLineage.json.")
+        str | None, typer.Option(help="OpenLineage JSON schemas: a folder or URL, instead of the pinned version.")
     ] = None,
+    no_spec: Annotated[bool, typer.Option("--no-spec", help="Skip the check against the JSON schemas.")] = False,
     rules_file: Annotated[
         Path | None, typer.Option("--rules", help="The service's naming rules, applied first.")
     ] = None,
@@ -87,7 +85,8 @@ def check(
 
     rules = _rules(rules_file)
     try:
-        findings = checks.check_events(checks.events_of(source), rules, _specification(spec), source)
+        specification = None if no_spec else checks.Specification.open(spec)
+        findings = checks.check_events(checks.events_of(source), rules, specification, source)
     except (checks.SourceError, checks.SpecificationError) as error:
         raise LabError(str(error)) from error
     _write(json_file, checks.render_json(findings, strict))
@@ -178,19 +177,6 @@ def _rules(path: Path | None) -> Rules:
         return read_rules(path)
     except RulesError as error:
         raise LabError(str(error)) from error
-
-
-def _specification(place: str | None) -> "Specification | None":
-    from lineage.checks.events import Specification, SpecificationError
-
-    if place is None:
-        return None
-    try:
-        if place.startswith(("http://", "https://")):
-            return Specification.from_url(place)
-        return Specification.from_folder(Path(place))
-    except SpecificationError as error:
-        raise LabError(f"--spec {place} cannot be used: {error}") from error
 
 
 def _write(path: Path | None, text: str) -> None:

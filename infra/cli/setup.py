@@ -24,6 +24,7 @@ from infra.toolchain import Artifacts, class_data, page, pins, prerequisites
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import clock, human
+from lineage.checks import schema_files
 
 NAMES = frozenset(
     {
@@ -36,7 +37,7 @@ NAMES = frozenset(
 FLINK_NAMES = frozenset(flink_jobs.COMPONENTS)
 """What a lab with Flink runs on as well."""
 
-TEST_NAMES = NAMES | FLINK_NAMES | {"test", class_data.NAME}
+TEST_NAMES = NAMES | FLINK_NAMES | {"test", class_data.NAME, schema_files.NAME}
 """What the tests need too."""
 
 

@@ -18,6 +18,7 @@ from infra.cli.stack import pulumi_environment
 from infra.errors import LabError
 from infra.project import PROJECT, python_path
 from infra.toolchain import Artifacts
+from lineage.checks import schema_files
 
 UNIT = "tests/unit"
 UNIT_PROCESSES = 2
@@ -40,11 +41,12 @@ def steps(artifacts: Artifacts) -> list[Step]:
     """Lint, types, Java, Python, in this order; the Python tests' summary is the last thing printed."""
     python = str(artifacts.python("test"))
     maven, maven_environment = artifacts.maven_command()
+    schemas = {schema_files.FOLDER_VARIABLE: str(artifacts.component(schema_files.NAME))}
     return [
         Step("lint", [python, "-m", "ruff", "check", "."]),
         Step("format", [python, "-m", "ruff", "format", "--check", "."]),
         Step("types", [python, "-m", "mypy", "--no-error-summary"]),
-        Step("java", [*maven, "-f", "components/pom.xml", "verify"], maven_environment),
+        Step("java", [*maven, "-f", "components/pom.xml", "verify"], {**maven_environment, **schemas}),
         python_tests(artifacts, ["-n", str(UNIT_PROCESSES), "--dist", "loadgroup", UNIT], "unit"),
         python_tests(artifacts, LAYERS),
     ]

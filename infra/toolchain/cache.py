@@ -5,6 +5,7 @@
     <cache>/binaries/<name>-<key>/                executables
     <cache>/venvs/<name>-<key>/                   virtual environments
     <cache>/page/page-<key>/site/                 the lineage page
+    <cache>/openlineage-spec/openlineage-spec-<key>/  JSON schemas of the OpenLineage standard
     <cache>/wheels/<name>-<key>/                  what the images' virtual environments are installed from
     <cache>/images.json                           what the Docker daemon calls the images that were built
     <cache>/pulumi-plugins                        plugins of Pulumi that their vendors publish

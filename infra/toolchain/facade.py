@@ -29,8 +29,10 @@ from infra.toolchain.steps import (
     Item,
     PageSteps,
     Result,
+    SchemaSteps,
     Steps,
 )
+from lineage.checks import schema_files
 
 REACTOR = Path(__file__).resolve().parents[2] / "components"
 PAGE = REACTOR.parent / "page"
@@ -42,11 +44,12 @@ _DISK_NEED = {
     "venvs": 2_500_000_000,
     class_data.NAME: 400_000_000,
     page.NAME: 300_000_000,
+    schema_files.NAME: 1_000_000,
 }
 """Peak bytes per kind while it is made: with Go's caches and PySpark's sources, most of which go again."""
 
 COMPONENTS = frozenset(pins.COMPONENTS)
-EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME}
+EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME, schema_files.NAME}
 """Names that `Artifacts.setup` knows. `spark` is jars and environment; `test` brings what it sees; `class-data`, the
 archive of Spark's classes, needs `spark` there, or asked for with it."""
 
@@ -160,11 +163,14 @@ class Artifacts:
         environments = wanted | ({"spark"} if "test" in wanted else set())
         items += [self._environment_item(name) for name in venvs.ENVIRONMENTS if name in environments]
         items += [self._page_item()] if page.NAME in wanted else []
+        items += [self._schemas_item()] if schema_files.NAME in wanted else []
         return items + ([self._class_data_item()] if class_data.NAME in wanted else [])
 
     def _part_item(self, name: str) -> Item:
         if name == page.NAME:
             return self._page_item()
+        if name == schema_files.NAME:
+            return self._schemas_item()
         if name not in COMPONENTS:
             raise KeyError(name)
         return self._component_item(name)
@@ -199,6 +205,10 @@ class Artifacts:
     def _page_item(self) -> Item:
         key = page.key(PAGE)
         return Item(page.NAME, page.NAME, "lineage page", key, self.cache.root / page.NAME / f"{page.NAME}-{key}")
+
+    def _schemas_item(self) -> Item:
+        name = schema_files.NAME
+        return Item(name, name, "OpenLineage schemas", schema_files.KEY, schema_files.cache_folder(self.cache.root))
 
     def _class_data_item(self) -> Item:
         """Its folder's path is part of what it was made with, so that it is part of the key."""
@@ -244,7 +254,11 @@ class Artifacts:
         lanes: list[list[Steps]] = [
             [BinarySteps(self.cache, runner, progress)],
             [components],
-            [EnvironmentSteps(self.cache, runner, progress), PageSteps(self.cache, runner, progress, PAGE)],
+            [
+                SchemaSteps(self.cache, progress),
+                EnvironmentSteps(self.cache, runner, progress),
+                PageSteps(self.cache, runner, progress, PAGE),
+            ],
         ]
         if any(item.kind == "components" for item in missing):
             components.check_prerequisites(missing)

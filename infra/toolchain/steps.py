@@ -11,10 +11,12 @@ from infra.toolchain import archives, class_data, page, pins, prerequisites, ven
 from infra.toolchain import stamp as stamps
 from infra.toolchain.binaries import BINARIES, Binary, find_on_path, from_vendor, stamp_on_path
 from infra.toolchain.cache import Cache, platform_tag
+from infra.toolchain.errors import ArtifactError
 from infra.toolchain.golang import GoToolchain, environment
 from infra.toolchain.maven import Maven, Resolved, is_locked
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import Progress
+from lineage.checks import schema_files
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,29 @@ class PageSteps:
             self.progress.start(item.label, "building with npm")
             on_text = _updates(self.progress, item.label)
             stamp = page.make(self.project, item.folder, item.key, self.cache, self.runner, on_text)
+            results.append(_finish(self.progress, item, stamp, started))
+        return results
+
+
+@dataclass(frozen=True)
+class SchemaSteps:
+    """JSON schemas of the OpenLineage standard, for tests: copied from `$LINEAGE_LAB_SPEC`, else downloaded."""
+
+    cache: Cache
+    progress: Progress
+
+    def make(self, missing: list[Item]) -> list[Result]:
+        results = []
+        for item in (item for item in missing if item.kind == schema_files.NAME):
+            started = time.monotonic()
+            self.progress.start(item.label, "downloading")
+            with self.cache.staging(item.name) as staged:
+                try:
+                    source = schema_files.write_schemas(staged, _updates(self.progress, item.label))
+                except schema_files.SchemasUnavailable as error:
+                    raise ArtifactError(f"Setting up {item.label}", str(error), schema_files.REMEDY) from error
+                stamp = stamps.take(staged, item.key, source)
+                self.cache.publish(staged, item.folder, stamp)
             results.append(_finish(self.progress, item, stamp, started))
         return results
 

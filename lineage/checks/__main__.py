@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     try:
         rules = read_rules(options.rules) if options.rules else Rules()
-        specification = _specification(options.spec) if options.spec else None
+        specification = None if options.no_spec else Specification.open(options.spec)
         findings = check_events(events_of(options.source), rules, specification, options.source)
         if options.json:
             options.json.write_text(render_json(findings, options.strict), encoding="utf-8")
@@ -46,18 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="lineage-check", description="Validate OpenLineage events.")
     parser.add_argument("source", help="file or folder of events, - for stdin, or URL of a lineage service")
-    parser.add_argument("--spec", help="OpenLineage JSON schemas: folder or URL that holds OpenLineage.json")
+    parser.add_argument("--spec", help="OpenLineage JSON schemas: folder or URL, instead of the pinned version")
+    parser.add_argument("--no-spec", action="store_true", help="skip the check against the JSON schemas")
     parser.add_argument("--rules", type=Path, help="naming rules of the service, applied before the checks")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report as JSON")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the report as JUnit XML")
     parser.add_argument("--strict", action="store_true", help="count warnings as findings")
     return parser
-
-
-def _specification(place: str) -> Specification:
-    if place.startswith(("http://", "https://")):
-        return Specification.from_url(place)
-    return Specification.from_folder(Path(place))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP client of what reads from services: checks, comparisons, questions."""
+"""HTTP client of the commands that read from lineage services."""
 
 from urllib.parse import urlsplit
 
 import httpx
 
-SECONDS = 60
+TIMEOUT = 60
+"""Seconds: a large graph takes some of them."""
+
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def client_for(url: str) -> httpx.Client:
-    """A client for one host. A proxy of the environment is used for other machines alone.
+    """Return a client for the host of a URL; proxies of the environment apply to other machines than this one.
 
     Raises:
-        ValueError: it is no http or https URL.
+        ValueError: the URL is not an http or https URL.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{url!r} is no http URL")
-    return httpx.Client(timeout=SECONDS, follow_redirects=True, trust_env=parts.hostname not in _LOOPBACK)
+        raise ValueError(f"{url!r} is not an http URL")
+    return httpx.Client(timeout=TIMEOUT, follow_redirects=True, trust_env=parts.hostname not in _LOOPBACK)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 import pytest
 
 from lineage.checks.contract import ContractError, compare, load
-from lineage.checks.events import Specification, check_events, items_of, render_text
+from lineage.checks.events import Specification, SpecificationError, check_events, raw_events, render_text
 from lineage.checks.node_lookup import Node, Unresolved, resolve
 from lineage.checks.recorder import Recorder, recording
 from lineage.events import EventError, JobId, JsonObject, MalformedJson, parse_json
@@ -107,12 +107,16 @@ class LineageEvents:
         return export_graph(lineage, Graph(lineage))
 
     def assert_valid(self, strict: bool = False, specification: Path | None = None) -> None:
-        """Fail where `lineage.checks.events` has anything against the events; where `strict`, warnings count.
+        """Fail if the check of events (`lineage.checks.events`) reports errors, or warnings if `strict`.
 
-        `specification` is a folder that has the standard's JSON schemas.
+        `specification` is a folder of OpenLineage JSON schemas, instead of the pinned version.
         """
-        standard = Specification.from_folder(specification) if specification else None
-        findings = check_events(items_of(self._recorder.bodies, "event"), self._rules, standard, source="the recorder")
+        try:
+            standard = Specification.open(specification)
+        except SpecificationError as error:
+            _fail(str(error))
+        events = raw_events(self._recorder.bodies, "event")
+        findings = check_events(events, self._rules, standard, source="the recorder")
         if not findings.ok(strict):
             _fail(render_text(findings))
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import {
-  applyDiff,
-  changedNodes,
-  combinedStatus,
-  countStatuses,
   type DiffChange,
+  changedNodes,
+  applyDiff,
+  countStatuses,
   type DiffResponse,
-  type DiffStatus,
+  combinedStatus,
   filterStatuses,
+  type DiffStatus,
 } from "../src/model/diff";
 import { graphOf, removeIdleJobs } from "../src/model/graph";
 import { collapse } from "../src/model/groups";
@@ -39,9 +39,7 @@ function named(...changes: DiffChange[]) {
   return {
     nodes: Object.fromEntries(statuses.nodes.flatMap((status, at) => (status ? [[name(at), status]] : []))),
     edges: Object.fromEntries(
-      statuses.edges.flatMap((status, at) =>
-        status ? [[`${name(graph.from[at])} > ${name(graph.to[at])}`, status]] : [],
-      ),
+      statuses.edges.flatMap((status, at) => (status ? [[`${name(graph.from[at])} > ${name(graph.to[at])}`, status]] : [])),
     ),
   };
 }
@@ -122,19 +120,13 @@ describe("applyDiff", () => {
 describe("graphDiagram of a comparison", () => {
   const { graph, statuses } = applyDiff(
     GRAPH,
-    diffOf(
-      change("removed", "dataset", REMOVED),
-      change("removed", "edge", ETL, REMOVED),
-      change("changed", "job", ETL),
-    ),
+    diffOf(change("removed", "dataset", REMOVED), change("removed", "edge", ETL, REMOVED), change("changed", "job", ETL)),
   );
 
   test("sets the diff status of cards and edges, and of their labels", () => {
-    const expanded = collapse(graph.nodes, { budget: 100, open: new Set(), closed: new Set() });
-    const diagram = graphDiagram(graph, expanded, () => "none", statuses);
-    expect(
-      diagram.cards.filter(({ diffStatus }) => diffStatus).map(({ title, diffStatus }) => [title, diffStatus]),
-    ).toEqual([
+    const whole = collapse(graph.nodes, { budget: 100, open: new Set(), closed: new Set() });
+    const diagram = graphDiagram(graph, whole, () => "none", statuses);
+    expect(diagram.cards.filter(({ diffStatus }) => diffStatus).map(({ title, diffStatus }) => [title, diffStatus])).toEqual([
       ["etl", "changed"],
       ["sales/removed", "removed"],
     ]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
+import { escapeXml, svgDocument } from "../src/model/svg";
 import { csv } from "../src/model/csv";
 import { mermaid } from "../src/model/mermaid";
-import { escapeXml, svgDocument } from "../src/model/svg";
 
 test("CSV quotes cells and escapes formulas", () => {
   const rows = [
@@ -13,11 +13,11 @@ test("CSV quotes cells and escapes formulas", () => {
 });
 
 test("Mermaid escapes special characters and removes duplicate edges", () => {
-  const output = mermaid([
+  const made = mermaid([
     { from: 'a"]', to: "b", label: "x|y" },
     { from: 'a"]', to: "b", label: "x|y" },
   ]);
-  expect(output).toBe('flowchart LR\n  n0["a#34;#93;"]\n  n1["b"]\n  n0 -->|"x#124;y"| n1\n');
+  expect(made).toBe('flowchart LR\n  n0["a#34;#93;"]\n  n1["b"]\n  n0 -->|"x#124;y"| n1\n');
 });
 
 const colors = {
@@ -40,19 +40,19 @@ test("SVG escapes names and contains no script", () => {
     x: 100,
     y: 50,
   };
-  const output = svgDocument([card], [{ points: [0, 0, 50, 50], dash: "2 5", label: "a<b" }], 200, 100, colors);
-  expect(output).not.toContain("<script");
-  expect(output).toContain("&lt;script&gt;");
-  expect(output).toContain("&quot;&amp;\ufffd");
-  expect(output).toContain("a&lt;b");
+  const made = svgDocument([card], [{ points: [0, 0, 50, 50], dash: "2 5", label: "a<b" }], 200, 100, colors);
+  expect(made).not.toContain("<script");
+  expect(made).toContain("&lt;script&gt;");
+  expect(made).toContain("&quot;&amp;\ufffd");
+  expect(made).toContain("a&lt;b");
   expect(escapeXml("'")).toBe("&apos;");
 });
 
 test("SVG shows the diff status of cards and edges by sign, color and dashes", () => {
   const diffBadge = { sign: "−", color: "#a51d1d", dash: "4 4" };
   const card = { title: "removed", subtitle: "", round: false, color: "#000", icon: "M0 0", x: 100, y: 50, diffBadge };
-  const output = svgDocument([card], [{ points: [0, 0, 50, 50], dash: "4 4", label: "", diffBadge }], 200, 100, colors);
-  expect(output.match(/>−<\/text>/g)).toHaveLength(2);
-  expect(output.match(/stroke-dasharray="4 4"/g)).toHaveLength(2);
-  expect(output.match(/stroke="#a51d1d"/g)).toHaveLength(2);
+  const made = svgDocument([card], [{ points: [0, 0, 50, 50], dash: "4 4", label: "", diffBadge }], 200, 100, colors);
+  expect(made.match(/>−<\/text>/g)).toHaveLength(2);
+  expect(made.match(/stroke-dasharray="4 4"/g)).toHaveLength(2);
+  expect(made.match(/stroke="#a51d1d"/g)).toHaveLength(2);
 });

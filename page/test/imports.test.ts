@@ -79,11 +79,6 @@ describe("imports of src", () => {
 });
 
 test("findCycle reports the modules of a cycle", () => {
-  const graph = new Map([
-    ["a", ["b"]],
-    ["b", ["c", "d"]],
-    ["c", []],
-    ["d", ["b"]],
-  ]);
+  const graph = new Map([["a", ["b"]], ["b", ["c", "d"]], ["c", []], ["d", ["b"]]]);
   expect(findCycle(graph)).toEqual(["b", "d", "b"]);
 });

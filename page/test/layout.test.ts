@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { countCrossings, minimizeCrossings } from "../src/layout/crossings";
+import { pipeline } from "./pipeline";
 import { components, type Digraph, simplify } from "../src/layout/digraph";
 import { insertBends } from "../src/layout/layeredGraph";
 import { layoutGraph } from "../src/layout/layout";
-import { assignRanks, removeCycles } from "../src/layout/ranks";
+import { countCrossings, minimizeCrossings } from "../src/layout/crossings";
+import { removeCycles, assignRanks } from "../src/layout/ranks";
 import { CARD_SIZES } from "../src/layout/sizes";
-import { pipeline } from "./pipeline";
 
 function digraph(count: number, ...edges: [number, number][]): Digraph {
   return { count, from: Int32Array.from(edges, ([from]) => from), to: Int32Array.from(edges, ([, to]) => to) };
@@ -25,15 +25,18 @@ function overlaps(x: Float32Array, y: Float32Array): number {
 }
 
 describe("layout", () => {
-  test.each([10, 100, 1000, 4000])("of %i nodes has no overlapping cards, and edges point right", (count) => {
-    const graph = pipeline(count, 1.5);
-    const { x, y, width, height } = layoutGraph(graph, CARD_SIZES);
-    expect(overlaps(x, y)).toBe(0);
-    graph.from.forEach((from, edge) => expect(x[from]).toBeLessThan(x[graph.to[edge]]));
-    expect(Math.max(...x) + CARD_SIZES.width / 2).toBeLessThanOrEqual(width + 0.5);
-    expect(Math.max(...y) + CARD_SIZES.height / 2).toBeLessThanOrEqual(height + 0.5);
-    expect(Math.min(...x) - CARD_SIZES.width / 2).toBeGreaterThanOrEqual(-0.5);
-  });
+  test.each([10, 100, 1000, 4000])(
+    "of %i nodes has no overlapping cards, and edges point right",
+    (count) => {
+      const graph = pipeline(count, 1.5);
+      const { x, y, width, height } = layoutGraph(graph, CARD_SIZES);
+      expect(overlaps(x, y)).toBe(0);
+      graph.from.forEach((from, edge) => expect(x[from]).toBeLessThan(x[graph.to[edge]]));
+      expect(Math.max(...x) + CARD_SIZES.width / 2).toBeLessThanOrEqual(width + 0.5);
+      expect(Math.max(...y) + CARD_SIZES.height / 2).toBeLessThanOrEqual(height + 0.5);
+      expect(Math.min(...x) - CARD_SIZES.width / 2).toBeGreaterThanOrEqual(-0.5);
+    },
+  );
 
   test("is deterministic", () => {
     const graph = pipeline(300, 2);

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { alerts } from "../src/model/alerts";
 import { buildColumnIndex, columnPath } from "../src/model/columnPath";
 import { engineOfDataset, engineOfJob } from "../src/model/engines";
-import { graphOf, removeIdleJobs, sameShape, stateOf, subgraph, summariesOf } from "../src/model/graph";
+import { graphOf, sameShape, stateOf, subgraph, summariesOf, removeIdleJobs } from "../src/model/graph";
+import { truncateMiddle, shortName, displayText } from "../src/model/names";
 import { impactEdges, impactRows } from "../src/model/impact";
-import { displayText, shortName, truncateMiddle } from "../src/model/names";
 import { datasetStatistics } from "../src/model/runStatistics";
-import { schemaChanges } from "../src/model/schemaChanges";
 import { traceLineage } from "../src/model/trace";
+import { schemaChanges } from "../src/model/schemaChanges";
 import { column, exported, identity, SHOP } from "./samples";
 
 describe("graph", () => {
@@ -224,8 +224,10 @@ test("impact rows are sorted by distance, and edges have labels", () => {
     datasets: [{ ...column("b"), distance: 1, certain: false, whole: false, edges: [] }],
     jobs: [{ namespace: "jobs", name: "etl", distance: 0, certain: true, edges: [] }],
   };
-  expect(
-    impactRows(impact).map(({ kind, distance, transformation }) => `${distance} ${kind} ${transformation}`),
-  ).toEqual(["0 job ", "1 column identity (masked)", "1 dataset some columns"]);
+  expect(impactRows(impact).map(({ kind, distance, transformation }) => `${distance} ${kind} ${transformation}`)).toEqual([
+    "0 job ",
+    "1 column identity (masked)",
+    "1 dataset some columns",
+  ]);
   expect(impactEdges(impact)).toEqual([{ from: "s3://lake/a x", to: "s3://lake/b x", label: "etl: IDENTITY" }]);
 });

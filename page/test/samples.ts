@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type {
-  ColumnEdgeRow,
-  DatasetSummary,
-  GraphExport,
-  JobSummary,
-  QualifiedName,
-  Summaries,
-} from "../src/model/apiTypes";
+import type { ColumnEdgeRow, DatasetSummary, GraphExport, JobSummary, QualifiedName, Summaries } from "../src/model/apiTypes";
 
 const ABOUT = { updatedAt: "2026-01-01T00:00:00Z", tags: [], owners: [], description: null };
 

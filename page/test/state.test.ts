@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { provisionalState, unconfirmedStates } from "../src/state/liveEvents";
-import { formatRoute, HOME, parseRoute } from "../src/state/route";
 import { Throttle } from "../src/state/throttle";
-import { alignPoint, fitToView, scrollIntoView, toDiagram, toView, zoomAt } from "../src/view/viewport";
+import { formatRoute, HOME, parseRoute } from "../src/state/route";
+import { fitToView, alignPoint, scrollIntoView, toDiagram, toView, zoomAt } from "../src/view/viewport";
 import { GraphWorker } from "../src/worker/graphWorker";
 import { column, exported, identity, SHOP } from "./samples";
 
@@ -38,15 +38,9 @@ test("only a run event with a known type implies a job state", () => {
 });
 
 test("states from events after the request stay provisional", () => {
-  const states = new Map([
-    ["job:n:before", "running" as const],
-    ["job:n:after", "running" as const],
-  ]);
-  const lastEventTimes = new Map([
-    ["job:n:before", 99],
-    ["job:n:after", 100],
-  ]);
-  expect([...unconfirmedStates(states, lastEventTimes, 100)]).toEqual([["job:n:after", "running"]]);
+  const presumed = new Map([["job:n:before", "running" as const], ["job:n:after", "running" as const]]);
+  const heard = new Map([["job:n:before", 99], ["job:n:after", 100]]);
+  expect([...unconfirmedStates(presumed, heard, 100)]).toEqual([["job:n:after", "running"]]);
 });
 
 test("a throttle runs at once, combines triggers during a run, and pauses in proportion", async () => {

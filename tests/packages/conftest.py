@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lineage.checks import schema_files
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 TIMEOUT_SECONDS = 300
 
@@ -37,7 +39,8 @@ class Environment:
 
     @property
     def variables(self):
-        return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LINEAGE_LAB"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LINEAGE_LAB"))}
+        return {**kept, schema_files.FOLDER_VARIABLE: str(schema_files.find_schemas())}
 
     def install(self, *requirements):
         """Install wheels (paths, or paths with extras) and named packages, in the versions that the lab locks."""

@@ -148,7 +148,7 @@ def test_check_command_validates_a_file(checks_environment):
     assert "not-a-uuid" in broken.stdout
     missing = checks_environment.run("lineage-check", "missing.json")
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert "there is no such file" in missing.stderr
+    assert "no such file" in missing.stderr
 
 
 @pytest.mark.parametrize("options", [(), ("-p", "lineage.checks.pytest_plugin")])

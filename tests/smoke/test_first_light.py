@@ -35,18 +35,17 @@ from infra.provider.kinds.topic import TopicInputs, TopicKind
 from infra.targets.local.supervisor import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.checks.contract import compare, load
+from tests.openlineage_schemas import conformance_errors
 from tests.page import screenshots
 from tests.page.browser import visiting
 from tests.smoke.drain import drain
 from tests.smoke.lab_page import browser_of
 from tests.smoke.sorted_orders import await_sorted
-from tests.smoke.specification import errors_of
 
 pytestmark = pytest.mark.smoke
 
 STATS = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats"
 KAFKA, WAREHOUSE = "kafka://kafka:9092", "s3://warehouse"
-SPECIFICATION = PROJECT.parent / "shared" / "openlineage-spec"
 
 
 def fits(price):
@@ -231,11 +230,9 @@ def test_verify_shows_what_departs_from_the_contract(lab, tmp_path):
 
 
 def test_every_event_is_one_of_the_standard(lab):
-    if not SPECIFICATION.exists():
-        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION}")
     events = lab.api("/api/v1/events/lineage", limit=1000)["events"]
     assert len(events) > 20
-    assert [error for event in events for error in errors_of(event, SPECIFICATION)] == []
+    assert [error for event in events for error in conformance_errors(event)] == []
 
 
 def test_a_poisonous_event_is_refused_by_name_and_nothing_breaks(lab):

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule: its code, which stays the same from version to version, how severe it is, and what to do."""
+"""Rules of the event check: code (stable across versions), severity, meaning and remedy."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class Severity(StrEnum):
-    """Whether an event breaks the standard or loses lineage (error), or is likely to (warning)."""
+    """Severity of a rule. Errors violate the standard or lose lineage; warnings are likely to."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Rule(NamedTuple):
-    """A rule. `meaning` says what is wrong where it strikes, `remedy` what to do about it."""
+    """A rule. `meaning` describes its violation, `remedy` the change of the emitter that ends it."""
 
     code: str
     severity: Severity
@@ -22,6 +22,7 @@ class Rule(NamedTuple):
 
 
 RULES: dict[str, Rule] = {}
+"""All rules by code."""
 
 
 def _rule(severity: Severity, code: str, meaning: str, remedy: str) -> Rule:
@@ -38,19 +39,19 @@ def _warning(code: str, meaning: str, remedy: str) -> Rule:
 
 
 NO_EVENTS = _error(
-    "no-events", "the source holds no event", "see that the emitter is configured and its transport writes here"
+    "no-events", "the source contains no event", "check that the emitter is configured and its transport writes here"
 )
-NOT_JSON = _error("not-json", "not JSON that every consumer reads alike", "write one JSON object a line, in UTF-8")
-NOT_AN_EVENT = _error("not-an-event", "JSON, but no event", "an event has run and job, or job, or dataset")
-TOO_LARGE = _error("too-large", "too large to be read", "leave out large facets such as query plans")
+NOT_JSON = _error("not-json", "not valid JSON (RFC 8259)", "write one JSON object per line, in UTF-8")
+NOT_AN_EVENT = _error("not-an-event", "JSON, but not an event", "an event has run and job, or job, or dataset")
+TOO_LARGE = _error("too-large", "exceeds the size limit", "leave out large facets such as query plans")
 
 MISSING_KEY = _error("missing-key", "a key that the standard requires is missing", "add the key")
-WRONG_VALUE = _error("wrong-value", "a value of another type or form than the standard's", "write what it asks for")
-NO_URI = _error("no-uri", "a producer or schema URL that is no URI", "write an absolute URI")
+WRONG_VALUE = _error("wrong-value", "a value that the standard's schema rejects", "write the required type or format")
+NO_URI = _error("no-uri", "a producer or schema URL that is not a URI", "write an absolute URI")
 FACET_UNKNOWN = _warning(
     "facet-unknown",
-    "a facet that the standard does not know, without a prefix in its key",
-    "name a custom facet {prefix}_{name} and give it a _schemaURL of its own",
+    "a facet that is not in the standard and has no prefix in its key",
+    "name a custom facet {prefix}_{name} and give it its own _schemaURL",
 )
 FACET_SCHEMA = _warning(
     "facet-schema", "_schemaURL does not name the schema of this facet", "take the URL from the facet's definition"
@@ -58,109 +59,114 @@ FACET_SCHEMA = _warning(
 SCHEMA_OUTDATED = _warning(
     "schema-outdated", "the schema URL names an older version of the standard", "update the emitter's client"
 )
-SPECIFICATION = _error(
-    "specification", "the standard's own JSON schema refuses it (--spec)", "change the value as the message says"
-)
 NO_EVENT_TYPE = _warning(
-    "no-event-type", "a run event without eventType; Marquez answers 500 to it", "write one, OTHER where none fits"
+    "no-event-type", "a run event without eventType; Marquez responds with 500", "set it, to OTHER if none applies"
 )
-REFUSED = _error("refused", "the lineage service refuses this event", "change the value as the message says")
+REFUSED = _error("refused", "the lineage service rejects this event", "change the value as the message says")
 
-RUN_NO_START = _error(
-    "run-no-start", "the first event of a bounded run is no START", "send START when the first task is there"
-)
+RUN_NO_START = _error("run-no-start", "the first event of a bounded run is not START", "send START when the run begins")
 RUN_SECOND_START = _warning("run-second-start", "a second START in one run", "send START once; use RUNNING afterwards")
 RUN_NO_END = _error(
-    "run-no-end", "a bounded run never ends", "send COMPLETE, FAIL or ABORT, also when the process is stopped"
+    "run-no-end",
+    "a bounded run without a terminal event",
+    "send COMPLETE, FAIL or ABORT, also when the process is stopped",
 )
 RUN_SECOND_END = _error(
-    "run-second-end", "a second terminal event; consumers that go by arrival take the last one", "send exactly one"
+    "run-second-end",
+    "a second terminal event; consumers that process events by arrival keep the last one",
+    "send exactly one",
 )
 RUN_TWO_VOICES = _warning(
     "run-two-voices",
-    "two producers tell the same start or end of one run; Marquez stores both",
-    "let one of them speak where only one is needed",
+    "two producers send the same start or terminal event of one run; Marquez stores both",
+    "let one producer send it if the other is not needed",
 )
 RUN_AFTER_END = _error(
     "run-after-end",
     "START or RUNNING after the terminal event; Marquez shows the run as running again",
-    "send nothing but OTHER after the end",
+    "send only OTHER after the terminal event",
 )
 RUN_TIME_BACK = _error(
-    "run-time-back", "earlier than an event of the run before it", "send the events of a run in order, by one clock"
+    "run-time-back",
+    "earlier than a preceding event of the run",
+    "send the events of a run in order, with times of one clock",
 )
-RUN_TWO_JOBS = _error("run-two-jobs", "one run id in two jobs", "make a run id for each job; tie them by parent")
-RUN_DUPLICATE = _warning("run-duplicate", "the same event again", "see why it was sent twice; Marquez stores both")
+RUN_TWO_JOBS = _error("run-two-jobs", "one run id in two jobs", "use one run id per job; link the runs by parent")
+RUN_DUPLICATE = _warning(
+    "run-duplicate", "the same event twice; Marquez stores both", "check why the emitter sends it twice"
+)
 RUN_BARE = _warning(
     "run-bare",
-    "no datasets, though the run has named some: consumers that read events one by one lose the edges",
+    "no datasets, though the run has named some: consumers that process each event by itself lose the edges",
     "name all inputs and outputs in every event",
 )
 RUN_DATASETS_LOST = _error(
     "run-datasets-lost",
-    "an event of a streaming run leaves out datasets that an earlier one named: their edges are lost",
-    "name all inputs and outputs in every event; begin a new run where they really change",
+    "an event of a streaming run omits datasets that an earlier one named: their edges are lost",
+    "name all inputs and outputs in every event; start a new run when they change",
 )
 RUN_DATASETS_LATE = _warning(
     "run-datasets-late",
     "a streaming run names datasets that its first events did not: from the second run on Marquez loses their edges",
     "name all inputs and outputs from START on",
 )
-NO_JOB_TYPE = _warning("no-job-type", "no jobType facet: taken for BATCH", "add jobType to every event")
+NO_JOB_TYPE = _warning("no-job-type", "no jobType facet: BATCH is assumed", "add jobType to every event")
 JOB_TYPE_DROPPED = _warning(
     "job-type-dropped",
-    "no jobType facet, though the run has had one: consumers take the job for BATCH from here on",
+    "no jobType facet, though an earlier event of the run has one: consumers assume BATCH from here on",
     "add jobType to every event",
 )
 NO_EMISSION_PATTERN = _warning(
     "no-emission-pattern",
-    "a streaming job without jobType.emissionPattern: taken for event-based and accumulative",
-    "say when it emits and whether an event is complete in itself",
+    "a streaming job without jobType.emissionPattern: EVENT_BASED and ACCUMULATIVE are assumed",
+    "add when events are emitted and whether each one is complete",
 )
 NO_WINDOW = _error(
-    "no-window", "PERIODIC and COMPLETE_SNAPSHOT without windowDuration", "write the seconds between two events"
+    "no-window", "PERIODIC and COMPLETE_SNAPSHOT without windowDuration", "add the seconds between two events"
 )
-NO_ERROR_MESSAGE = _warning("no-error-message", "FAIL without an errorMessage facet", "say why the run failed")
+NO_ERROR_MESSAGE = _warning("no-error-message", "FAIL without an errorMessage facet", "add the cause of the failure")
 
-NAME_EMPTY = _error("name-empty", "an empty namespace or name", "name it, or give --rules that know which it is")
+NAME_EMPTY = _error("name-empty", "an empty namespace or name", "set it, or give --rules that derive it")
 NAME_UNUSABLE = _error(
-    "name-unusable", "a name that is too long or holds control characters", "write at most 1024 printable characters"
+    "name-unusable",
+    "a name that is too long or contains control characters",
+    "write at most 1024 printable characters",
 )
 NAMESPACE_HOSTS = _error(
     "namespace-hosts",
-    "several hosts in one namespace; Marquez answers 400, and each order of hosts is another cluster",
+    "several hosts in one namespace; Marquez responds with 400, and each order of hosts is a different cluster",
     "write one canonical bootstrap host:port everywhere",
 )
 NAMESPACE_CHARACTERS = _warning(
-    "namespace-characters", "'?' or '=' in a namespace; Marquez answers 400", "leave parameters out of the namespace"
+    "namespace-characters", "'?' or '=' in a namespace; Marquez responds with 400", "remove parameters"
 )
 NAMESPACE_PORT = _warning(
     "namespace-port", "a Kafka namespace without port", "write kafka://host:port, as the standard names clusters"
 )
-S3_SCHEME = _error("s3-scheme", "a namespace of Hadoop's scheme: another dataset than under s3://", "write s3://bucket")
+S3_SCHEME = _error("s3-scheme", "a namespace with Hadoop's scheme: not the dataset under s3://", "write s3://bucket")
 LEADING_SLASH = _error("leading-slash", "an object's name with a leading slash", "write the key without it")
 TWO_SPELLINGS = _warning(
     "two-spellings",
-    "what is likely one dataset goes under two spellings, and so becomes two in the graph",
-    "write one spelling, or give --rules that know both",
+    "probably one dataset under two names, which become two datasets in the graph",
+    "write one name, or give --rules that map both to it",
 )
 SOURCE_NO_INPUT = _error(
     "source-no-input",
-    "column lineage names a dataset that is no input of the run: Marquez drops these columns",
-    "name the dataset among the inputs, under the same spelling",
+    "column lineage names a dataset that is not an input of the run: Marquez drops these columns",
+    "name the dataset among the inputs, under the same name",
 )
 COLUMN_NOT_IN_SCHEMA = _error(
     "column-not-in-schema",
     "column lineage of a column that the output's schema does not list: Marquez drops it",
-    "write the column as the schema does, or complete the schema",
+    "write the column as in the schema, or complete the schema",
 )
 SOURCE_NOT_IN_SCHEMA = _warning(
     "source-not-in-schema",
     "column lineage from a column that the input's schema does not list: Marquez drops it",
-    "write the column as the schema does, or complete the schema",
+    "write the column as in the schema, or complete the schema",
 )
 JOB_NAME_PER_RUN = _warning(
     "job-name-per-run",
-    "the job's name holds a date, a time or a UUID: every run becomes a job of its own",
-    "put what differs from run to run into facets of the run",
+    "the job's name contains a date, a timestamp or a UUID: every run becomes a new job",
+    "move what differs between runs into facets of the run",
 )

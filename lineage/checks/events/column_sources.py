@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sources of columns against the inputs, over all events of a run: its events add up."""
+"""Consistency of column lineage with the inputs of a run, whose events are cumulative."""
 
 from collections.abc import Iterator
 
 from lineage.checks.events.check_rules import SOURCE_NO_INPUT, SOURCE_NOT_IN_SCHEMA
-from lineage.checks.events.classes import Problem
 from lineage.checks.events.naming import (
     column_sources,
+    dataset_id,
     datasets_of,
-    identity,
     in_schema,
     lineage_entries,
     lineage_sources,
-    schema_fields,
+    schema_columns,
 )
+from lineage.checks.events.problem import Problem
 from lineage.events import DatasetId, JsonObject
 
 
 class ColumnSources:
-    """Inputs with their schemas, and the columns that lineage facets have as sources."""
+    """Inputs of a run with their schemas, and the source columns that its lineage facets name."""
 
     __slots__ = ("_inputs", "_sources")
 
@@ -26,24 +26,24 @@ class ColumnSources:
         self._inputs: dict[DatasetId, frozenset[str] | None] = {}
         self._sources: dict[DatasetId, dict[str, str]] = {}
 
-    def join(self, event: JsonObject) -> None:
-        """Take in what one more event says."""
+    def add(self, event: JsonObject) -> None:
+        """Add the inputs and source columns of one event."""
         for dataset, path in datasets_of(event):
-            if path.startswith("inputs") and (found := identity(dataset)):
-                self._inputs[found] = schema_fields(dataset) or self._inputs.get(found)
+            if path.startswith("inputs") and (found := dataset_id(dataset)):
+                self._inputs[found] = schema_columns(dataset) or self._inputs.get(found)
             for source, where in column_sources(dataset, path):
-                self._add(source, where)
+                self._add_source(source, where)
         for entry, path in lineage_entries(event):
             for source, where in lineage_sources(entry, path):
-                self._add(source, where)
+                self._add_source(source, where)
 
-    def close(self) -> Iterator[Problem]:
-        """Sources that are no input, and columns that their input's schema lacks; forgets everything."""
+    def finish(self) -> Iterator[Problem]:
+        """Return sources that are not inputs and columns that the input's schema does not list; clear the state."""
         for source, columns in self._sources.items():
             path = next(iter(columns.values()))
             text = f"{source.namespace}/{source.name}"
             if source not in self._inputs:
-                yield Problem(SOURCE_NO_INPUT, path, f"{text} is none of the run's inputs")
+                yield Problem(SOURCE_NO_INPUT, path, f"{text} is not an input of the run")
             elif schema := self._inputs[source]:
                 for column, where in columns.items():
                     if column and not in_schema(column, schema):
@@ -51,7 +51,7 @@ class ColumnSources:
         self._inputs.clear()
         self._sources.clear()
 
-    def _add(self, source: JsonObject, path: str) -> None:
-        found, column = identity(source), source.get("field")
+    def _add_source(self, source: JsonObject, path: str) -> None:
+        found, column = dataset_id(source), source.get("field")
         if found is not None:
             self._sources.setdefault(found, {}).setdefault(column if isinstance(column, str) else "", path)

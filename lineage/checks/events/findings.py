@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check found."""
+"""Findings of a check, deduplicated."""
 
 import re
 from collections.abc import Iterator
@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lineage.checks.events.check_rules import Rule, Severity
+from lineage.checks.events.problem import Problem
 
 MAX_PER_RULE = 1_000
-"""Distinct findings that are kept of one rule; further ones are only counted. Bounds memory on rubbish."""
+"""Distinct findings of one rule that are kept; further ones are only counted, which bounds memory."""
 
 _INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an event stands: its source (file, URL), its line or number counted from 1, its run and job."""
+class EventPosition:
+    """Position of an event: its source (file, URL), its line or number counted from 1, its job and run."""
 
     source: str
     line: int
@@ -29,30 +30,30 @@ class Place:
 
 @dataclass(slots=True)
 class Finding:
-    """A rule that was broken, where first, and in how many places of the same job (`count`)."""
+    """A violated rule, the position of the first violation, and the number of violations in the same job."""
 
     rule: Rule
-    place: Place
+    position: EventPosition
     path: str
     message: str
     count: int = 1
 
     def line(self) -> str:
-        """The finding in one line, without its job."""
-        run = f" run {self.place.run}" if self.place.run else ""
+        """Return the finding in one line, without its job."""
+        run = f" run {self.position.run}" if self.position.run else ""
         path = f" {self.path}" if self.path else ""
         more = f" (and {self.count - 1} more like it)" if self.count > 1 else ""
-        return f"{self.rule.severity:<7}  {self.rule.code}  {self.place}{run}{path}: {self.message}{more}"
+        return f"{self.rule.severity:<7}  {self.rule.code}  {self.position}{run}{path}: {self.message}{more}"
 
     def to_json(self) -> dict[str, Any]:
-        """`{"code", "severity", "source", "line", "job", "run", "path", "message", "remedy", "count"}`."""
+        """Return `{"code", "severity", "source", "line", "job", "run", "path", "message", "remedy", "count"}`."""
         return {
             "code": self.rule.code,
             "severity": self.rule.severity,
-            "source": self.place.source,
-            "line": self.place.line,
-            "job": self.place.job,
-            "run": self.place.run,
+            "source": self.position.source,
+            "line": self.position.line,
+            "job": self.position.job,
+            "run": self.position.run,
             "path": self.path,
             "message": self.message,
             "remedy": self.rule.remedy,
@@ -62,45 +63,46 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """All findings, in the order in which they were made; what repeats within a job is counted.
+    """All findings in the order in which they were made; repetitions within a job are counted.
 
-    `events` and `runs` are how many were judged, `jobs` their names as `namespace/name`.
+    `events` and `runs` are the numbers of checked events and runs, `jobs` the checked jobs as `namespace/name`.
     """
 
     events: int = 0
     runs: int = 0
     jobs: set[str] = field(default_factory=set)
-    unkept: dict[str, int] = field(default_factory=dict)
-    """How many findings of a rule were only counted, by code."""
-    _kept: dict[tuple[str, str, str, str], Finding] = field(default_factory=dict)
+    unlisted: dict[str, int] = field(default_factory=dict)
+    """Findings beyond `MAX_PER_RULE` by code."""
+    _listed: dict[tuple[str, str, str, str], Finding] = field(default_factory=dict)
     _per_rule: dict[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Finding]:
-        return iter(self._kept.values())
+        return iter(self._listed.values())
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._listed)
 
-    def add(self, rule: Rule, place: Place, path: str, message: str) -> None:
-        """Note a finding; `message` says what is wrong there, without naming the run."""
-        key = (rule.code, place.job, _INDEX.sub("[]", path), message)
-        known = self._kept.get(key)
+    def add(self, position: EventPosition, problem: Problem) -> None:
+        """Add a problem of the event at a position."""
+        code = problem.rule.code
+        key = (code, position.job, _INDEX.sub("[]", problem.path), problem.message)
+        known = self._listed.get(key)
         if known is not None:
             known.count += 1
-        elif self._per_rule.get(rule.code, 0) >= MAX_PER_RULE:
-            self.unkept[rule.code] = self.unkept.get(rule.code, 0) + 1
+        elif self._per_rule.get(code, 0) >= MAX_PER_RULE:
+            self.unlisted[code] = self.unlisted.get(code, 0) + 1
         else:
-            self._per_rule[rule.code] = self._per_rule.get(rule.code, 0) + 1
-            self._kept[key] = Finding(rule, place, path, message)
+            self._per_rule[code] = self._per_rule.get(code, 0) + 1
+            self._listed[key] = Finding(problem.rule, position, problem.path, problem.message)
 
-    def of(self, severity: Severity) -> list[Finding]:
-        """The findings of one severity."""
+    def with_severity(self, severity: Severity) -> list[Finding]:
+        """Return the findings of one severity."""
         return [finding for finding in self if finding.rule.severity is severity]
 
     def failures(self, strict: bool = False) -> list[Finding]:
-        """What fails a check: errors, and warnings where it is `strict`."""
-        return list(self) if strict else self.of(Severity.ERROR)
+        """Return the findings that fail a check: errors, and warnings if `strict`."""
+        return list(self) if strict else self.with_severity(Severity.ERROR)
 
     def ok(self, strict: bool = False) -> bool:
-        """Whether nothing fails the check."""
+        """Check that there are no failures."""
         return not self.failures(strict)

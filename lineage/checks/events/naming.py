@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names: whether one event spells its jobs and datasets as the standard names them."""
+"""Naming of jobs and datasets in one event, by the naming conventions of the standard."""
 
 import re
 from collections.abc import Iterator
@@ -16,47 +16,47 @@ from lineage.checks.events.check_rules import (
     NAMESPACE_PORT,
     S3_SCHEME,
 )
-from lineage.checks.events.classes import Problem
+from lineage.checks.events.problem import Problem
 from lineage.events import DatasetId, InvalidEvent, JsonObject
 from lineage.events.validation import check_name
 
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "abfss", "wasbs"})
-"""Schemes whose names are keys of objects; elsewhere (`file`, `hdfs`) a name may be an absolute path."""
+"""Schemes whose names are object keys; with others (`file`, `hdfs`) a name may be an absolute path."""
 
-_PER_RUN = (
+_RUN_SPECIFIC = (
     ("a UUID", re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}")),
     ("a date", re.compile(r"(?<!\d)(?:19|20)\d\d([-_./]?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])(?!\d)")),
-    ("a time stamp", re.compile(r"(?<!\d)1[5-9]\d{8}(?:\d{3})?(?!\d)")),
+    ("a timestamp", re.compile(r"(?<!\d)1[5-9]\d{8}(?:\d{3})?(?!\d)")),
 )
 
 
-class Named(NamedTuple):
-    """A dataset as an event spells it, and where."""
+class DatasetReference(NamedTuple):
+    """A dataset that an event describes or has as a source of columns, and the path of it."""
 
     id: DatasetId
     path: str
 
 
-def judge_names(event: JsonObject) -> Iterator[Problem]:
-    """What is wrong with the names in an event, whatever else is wrong with it."""
+def naming_problems(event: JsonObject) -> Iterator[Problem]:
+    """Return the problems of the names in an event; the event may be invalid otherwise."""
     job = event.get("job")
     if isinstance(job, dict):
-        yield from _names(job, "job")
+        yield from _unusable_names(job, "job")
         if isinstance(name := job.get("name"), str):
-            yield from _per_run(name)
+            yield from _run_specific(name)
     for owner, path in datasets_of(event):
-        yield from _names(owner, path)
+        yield from _unusable_names(owner, path)
         for i, identifier in enumerate(_objects(_facet(owner, "symlinks").get("identifiers"))):
-            yield from _names(identifier, f"{path}.facets.symlinks.identifiers[{i}]")
+            yield from _unusable_names(identifier, f"{path}.facets.symlinks.identifiers[{i}]")
         for source, where in column_sources(owner, path):
-            yield from _names(source, where)
-    yield from _spellings(event)
+            yield from _unusable_names(source, where)
+    yield from _dataset_problems(event)
     for i, output in enumerate(_objects(event.get("outputs"))):
-        yield from _columns(output, f"outputs[{i}]")
+        yield from _column_problems(output, f"outputs[{i}]")
 
 
 def datasets_of(event: JsonObject) -> Iterator[tuple[JsonObject, str]]:
-    """The datasets that an event describes, each with its path."""
+    """Return the datasets that an event describes, each with its path."""
     for direction in ("inputs", "outputs"):
         for i, dataset in enumerate(_objects(event.get(direction))):
             yield dataset, f"{direction}[{i}]"
@@ -65,16 +65,16 @@ def datasets_of(event: JsonObject) -> Iterator[tuple[JsonObject, str]]:
         yield described, "dataset"
 
 
-def named_datasets(event: JsonObject) -> Iterator[Named]:
-    """The datasets that an event describes or has as sources of columns, where namespace and name are texts."""
+def referenced_datasets(event: JsonObject) -> Iterator[DatasetReference]:
+    """Return the datasets of an event whose namespace and name are strings."""
     for owner, path in datasets_of(event):
-        yield from _named(owner, path)
+        yield from _reference(owner, path)
         for source, where in column_sources(owner, path):
-            yield from _named(source, where)
+            yield from _reference(source, where)
 
 
 def column_sources(dataset: JsonObject, path: str) -> Iterator[tuple[JsonObject, str]]:
-    """The source columns that a dataset's columnLineage and lineage facets name."""
+    """Return the source columns that a dataset's columnLineage and lineage facets name, each with its path."""
     facet, where = _facet(dataset, "columnLineage"), f"{path}.facets.columnLineage"
     for name, field in _entries(facet.get("fields")):
         for i, source in enumerate(_objects(field.get("inputFields"))):
@@ -85,7 +85,7 @@ def column_sources(dataset: JsonObject, path: str) -> Iterator[tuple[JsonObject,
 
 
 def lineage_sources(target: JsonObject, path: str) -> Iterator[tuple[JsonObject, str]]:
-    """The source datasets that one target of a lineage facet names."""
+    """Return the source datasets that one target of a lineage facet names, each with its path."""
     owners = [(target, path), *((field, f"{path}.fields.{name}") for name, field in _entries(target.get("fields")))]
     for owner, where in owners:
         for i, source in enumerate(_objects(owner.get("inputs"))):
@@ -94,31 +94,31 @@ def lineage_sources(target: JsonObject, path: str) -> Iterator[tuple[JsonObject,
 
 
 def lineage_entries(event: JsonObject) -> Iterator[tuple[JsonObject, str]]:
-    """The entries of a job's lineage facet."""
+    """Return the entries of a job's lineage facet, each with its path."""
     job = event.get("job")
     facet = _facet(job, "lineage") if isinstance(job, dict) else {}
     for i, entry in enumerate(_objects(facet.get("entries"))):
         yield entry, f"job.facets.lineage.entries[{i}]"
 
 
-def schema_fields(dataset: JsonObject) -> frozenset[str] | None:
-    """The columns of a dataset's schema facet; None where there is none, or an empty one."""
+def schema_columns(dataset: JsonObject) -> frozenset[str] | None:
+    """Return the columns of a dataset's schema facet; None if it is missing or empty."""
     fields = _objects(_facet(dataset, "schema").get("fields"))
     return frozenset(field["name"] for field in fields if isinstance(field.get("name"), str)) or None
 
 
 def in_schema(column: str, schema: frozenset[str]) -> bool:
-    """Whether a schema lists a column; one within a struct may be named with its path."""
+    """Check that a schema lists a column; a field of a struct may be named by its path."""
     return column in schema or column.partition(".")[0] in schema
 
 
-def identity(dataset: JsonObject) -> DatasetId | None:
-    """A dataset's namespace and name, where both are texts."""
+def dataset_id(dataset: JsonObject) -> DatasetId | None:
+    """Return a dataset's namespace and name; None if one of them is not a string."""
     namespace, name = dataset.get("namespace"), dataset.get("name")
     return DatasetId(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
 
 
-def _names(owner: JsonObject, path: str) -> Iterator[Problem]:
+def _unusable_names(owner: JsonObject, path: str) -> Iterator[Problem]:
     for key in ("namespace", "name"):
         value = owner.get(key)
         if not isinstance(value, str):
@@ -132,57 +132,57 @@ def _names(owner: JsonObject, path: str) -> Iterator[Problem]:
             yield Problem(NAME_UNUSABLE, error.field, str(error).removeprefix(f"{error.field}: "))
 
 
-def _per_run(name: str) -> Iterator[Problem]:
-    for what, pattern in _PER_RUN:
+def _run_specific(name: str) -> Iterator[Problem]:
+    for what, pattern in _RUN_SPECIFIC:
         if found := pattern.search(name):
-            yield Problem(JOB_NAME_PER_RUN, "job.name", f"holds {what}, {found[0]!r}")
+            yield Problem(JOB_NAME_PER_RUN, "job.name", f"contains {what}, {found[0]!r}")
             return
 
 
-def _spellings(event: JsonObject) -> Iterator[Problem]:
-    """What is wrong with namespaces and names as such; once for each, however often the event repeats it."""
-    judged: set[object] = set()
-    for named in named_datasets(event):
-        if named.id.namespace not in judged:
-            judged.add(named.id.namespace)
-            yield from _namespace(named.id.namespace, f"{named.path}.namespace")
-        if named.id not in judged:
-            judged.add(named.id)
-            if named.id.namespace.partition("://")[0] in OBJECT_STORES and named.id.name.startswith("/"):
-                yield Problem(LEADING_SLASH, f"{named.path}.name", f"{named.id.name!r:.200} begins with a slash")
+def _dataset_problems(event: JsonObject) -> Iterator[Problem]:
+    """Return the problems of namespaces and names, once for each, however often the event repeats it."""
+    checked: set[object] = set()
+    for dataset in referenced_datasets(event):
+        if dataset.id.namespace not in checked:
+            checked.add(dataset.id.namespace)
+            yield from _namespace_problems(dataset.id.namespace, f"{dataset.path}.namespace")
+        if dataset.id not in checked:
+            checked.add(dataset.id)
+            if dataset.id.namespace.partition("://")[0] in OBJECT_STORES and dataset.id.name.startswith("/"):
+                yield Problem(LEADING_SLASH, f"{dataset.path}.name", f"{dataset.id.name!r:.200} begins with a slash")
 
 
-def _namespace(namespace: str, path: str) -> Iterator[Problem]:
+def _namespace_problems(namespace: str, path: str) -> Iterator[Problem]:
     scheme, separator, authority = namespace.partition("://")
     if separator and "," in authority:
         yield Problem(NAMESPACE_HOSTS, path, f"{namespace!r:.200} lists {authority.count(',') + 1} hosts")
     elif scheme == "kafka" and separator and not re.search(r":\d+$", authority):
         yield Problem(NAMESPACE_PORT, path, f"{namespace!r:.200} has no port")
     if "?" in namespace or "=" in namespace:
-        yield Problem(NAMESPACE_CHARACTERS, path, f"{namespace!r:.200} holds '?' or '='")
+        yield Problem(NAMESPACE_CHARACTERS, path, f"{namespace!r:.200} contains '?' or '='")
     if scheme in ("s3a", "s3n") and separator:
         yield Problem(S3_SCHEME, path, f"{namespace!r:.200} should be 's3://{authority:.200}'")
 
 
-def _columns(output: JsonObject, path: str) -> Iterator[Problem]:
-    schema = schema_fields(output)
+def _column_problems(output: JsonObject, path: str) -> Iterator[Problem]:
+    schema = schema_columns(output)
     if schema is None:
         return
     for facet in ("columnLineage", "lineage"):
         for name, _ in _entries(_facet(output, facet).get("fields")):
             if not in_schema(name, schema):
-                message = f"{name!r:.100} is none of the schema's columns"
+                message = f"{name!r:.100} is not a column of the schema"
                 yield Problem(COLUMN_NOT_IN_SCHEMA, f"{path}.facets.{facet}.fields.{name}", message)
 
 
-def _named(dataset: JsonObject, path: str) -> Iterator[Named]:
-    found = identity(dataset)
+def _reference(dataset: JsonObject, path: str) -> Iterator[DatasetReference]:
+    found = dataset_id(dataset)
     if found is not None:
-        yield Named(found, path)
+        yield DatasetReference(found, path)
 
 
 def _facet(owner: JsonObject, key: str) -> JsonObject:
-    """A facet that stands; empty where there is none, or something else in its place."""
+    """Return a facet; empty if it is missing, deleted or not an object."""
     facets = owner.get("facets")
     facet = facets.get(key) if isinstance(facets, dict) else None
     return facet if isinstance(facet, dict) and facet.get("_deleted") is not True else {}

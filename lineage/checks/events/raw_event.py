@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a source gives to the check."""
+"""Events as they were read from a source, before any check."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,21 +7,21 @@ from typing import NamedTuple
 from lineage.checks.events.check_rules import Rule
 
 
-class Unreadable(NamedTuple):
-    """Something in the place of an event that could not be read at all."""
+class UnreadableEvent(NamedTuple):
+    """Bytes that could not be read as an event, and the rule that they violate."""
 
     rule: Rule
     message: str
 
 
-class Item(NamedTuple):
-    """One event as it came: its source, its line or number there (from 1), and its bytes or parsed JSON."""
+class RawEvent(NamedTuple):
+    """One event: its source (file, URL), its line or number there (from 1), and its bytes or parsed JSON."""
 
     source: str
     line: int
-    content: object | bytes | Unreadable
+    content: object | bytes | UnreadableEvent
 
 
-def items_of(events: Iterable[object], source: str = "events") -> Iterator[Item]:
-    """Events that are in memory: parsed, or as bytes."""
-    return (Item(source, number, event) for number, event in enumerate(events, 1))
+def raw_events(events: Iterable[object], source: str = "events") -> Iterator[RawEvent]:
+    """Number events that are in memory, parsed or as bytes."""
+    return (RawEvent(source, number, event) for number, event in enumerate(events, 1))

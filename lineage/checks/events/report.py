@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings for people, programs and CI servers."""
+"""Reports of a check as text, JSON and JUnit XML."""
 
 import json
 import re
@@ -11,42 +11,42 @@ from lineage.checks.events.findings import Finding, Findings
 from lineage.checks.junit import Case
 from lineage.checks.junit import render_junit as junit_suite
 
-_NO_JOB = "events of no job"
+_NO_JOB = "events without a job"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def render_text(findings: Findings) -> str:
-    """The findings by job, one line each with what to do below it, then a summary."""
+    """Render the findings by job, each with its remedy on the next line, then a summary."""
     lines: list[str] = []
     for job, group in _by_job(findings):
-        lines.append(_plain(job))
+        lines.append(_printable(job))
         for finding in group:
-            lines += [f"  {_plain(finding.line())}", f"           -> {finding.rule.remedy}"]
-    for code, count in sorted(findings.unkept.items()):
-        lines.append(f"{code}: {count} more that are not listed")
+            lines += [f"  {_printable(finding.line())}", f"           -> {finding.rule.remedy}"]
+    for code, count in sorted(findings.unlisted.items()):
+        lines.append(f"{code}: {count} more, not listed")
     return "\n".join([*lines, _summary(findings)]) + "\n"
 
 
 def render_json(findings: Findings, strict: bool = False) -> str:
-    """`{"ok", "events", "runs", "jobs", "errors", "warnings", "unlisted", "findings": [...]}`.
+    """Render `{"ok", "events", "runs", "jobs", "errors", "warnings", "unlisted", "findings": [...]}`.
 
-    A finding is as `Finding.to_json` has it; `unlisted` counts by code what was left out.
+    `Finding.to_json` describes a finding; `unlisted` counts the findings that are not listed, by code.
     """
     report = {
         "ok": findings.ok(strict),
         "events": findings.events,
         "runs": findings.runs,
         "jobs": sorted(findings.jobs),
-        "errors": len(findings.of(Severity.ERROR)),
-        "warnings": len(findings.of(Severity.WARNING)),
-        "unlisted": dict(sorted(findings.unkept.items())),
+        "errors": len(findings.with_severity(Severity.ERROR)),
+        "warnings": len(findings.with_severity(Severity.WARNING)),
+        "unlisted": dict(sorted(findings.unlisted.items())),
         "findings": [finding.to_json() for finding in findings],
     }
     return json.dumps(report, indent=2) + "\n"
 
 
 def render_junit(findings: Findings, strict: bool = False) -> str:
-    """One test case a job; warnings are notes unless they count."""
+    """Render one test case for each job; warnings fail it only if `strict`."""
     found = dict(_by_job(findings))
     cases = []
     for job in [*([_NO_JOB] if _NO_JOB in found else []), *sorted(findings.jobs | (found.keys() - {_NO_JOB}))]:
@@ -58,21 +58,21 @@ def render_junit(findings: Findings, strict: bool = False) -> str:
 
 
 def _by_job(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
-    """Findings by job, what has no job first; errors before warnings."""
-    ordered = sorted(findings, key=lambda finding: (finding.place.job, finding.rule.severity))
-    return [(job or _NO_JOB, list(group)) for job, group in groupby(ordered, lambda finding: finding.place.job)]
+    """Group findings by job, those without a job first; errors precede warnings."""
+    ordered = sorted(findings, key=lambda finding: (finding.position.job, finding.rule.severity))
+    return [(job or _NO_JOB, list(group)) for job, group in groupby(ordered, lambda finding: finding.position.job)]
 
 
 def _summary(findings: Findings) -> str:
-    judged = f"{_count(findings.events, 'event')}, {_count(findings.runs, 'run')}, {_count(len(findings.jobs), 'job')}"
-    errors, warnings = len(findings.of(Severity.ERROR)), len(findings.of(Severity.WARNING))
+    checked = f"{_count(findings.events, 'event')}, {_count(findings.runs, 'run')}, {_count(len(findings.jobs), 'job')}"
+    errors, warnings = len(findings.with_severity(Severity.ERROR)), len(findings.with_severity(Severity.WARNING))
     if not errors and not warnings:
-        return f"{judged}: nothing found"
-    return f"{judged}: {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+        return f"{checked}: no findings"
+    return f"{checked}: {_count(errors, 'error')}, {_count(warnings, 'warning')}"
 
 
-def _plain(text: str) -> str:
-    """Text that cannot steer a terminal: names come from whoever sent the event."""
+def _printable(text: str) -> str:
+    """Replace control characters, which could control a terminal: names come from the senders of events."""
     return _CONTROL.sub("\ufffd", text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The events of each run, one after the other."""
+"""Life cycle of runs: order of event types and times, jobType, and datasets, from event to event."""
 
 import hashlib
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ from lineage.checks.events.check_rules import (
     RUN_TWO_JOBS,
     RUN_TWO_VOICES,
 )
-from lineage.checks.events.classes import Problem
 from lineage.checks.events.column_sources import ColumnSources
-from lineage.checks.events.findings import Place
-from lineage.checks.events.naming import datasets_of, identity
+from lineage.checks.events.findings import EventPosition
+from lineage.checks.events.naming import dataset_id, datasets_of
+from lineage.checks.events.problem import Problem
 from lineage.events import DatasetId, JsonObject, canonical_json
 from lineage.events.timestamps import parse_time
 
 _TERMINAL = frozenset({"COMPLETE", "FAIL", "ABORT"})
-_ONCE = _TERMINAL | {"START"}
+_ONCE_PER_RUN = _TERMINAL | {"START"}
 _UNBOUNDED = frozenset({"STREAMING", "SERVICE"})
 _LISTED = 3
 
@@ -42,138 +42,137 @@ Edge = tuple[str, DatasetId]
 
 
 @dataclass(slots=True)
-class _Run:
-    """What is remembered of a run. The sets are emptied at its end, so that a long log costs little."""
+class _RunState:
+    """State of a run. The sets are cleared when it ends, which bounds memory on long logs."""
 
-    place: Place
-    start: bool = False
+    position: EventPosition
+    started: bool = False
     end: str | None = None
     producers: dict[str, set[str]] = field(default_factory=dict)
-    time: int = 0
-    last: bytes = b""
-    job_type: bool = False
+    latest_time: int = 0
+    last_digest: bytes = b""
+    has_job_type: bool = False
     unbounded: bool = False
-    error_message: bool = False
+    has_error_message: bool = False
     edges: set[Edge] = field(default_factory=set)
-    first: bool = True
+    first_datasets: bool = True
     columns: ColumnSources = field(default_factory=ColumnSources)
 
 
-class Located(NamedTuple):
-    """A problem, and the event that it was found in."""
+class LocatedProblem(NamedTuple):
+    """A problem and the position of the event that has it."""
 
-    place: Place
+    position: EventPosition
     problem: Problem
 
 
-class Sequence:
-    """The state of all runs; `join` takes in one event after the other, `finish` judges what is left open."""
+class RunTracker:
+    """State of all runs: `add` checks one event after the other, `finish` the runs that have not ended."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, _RunState] = {}
 
     def __len__(self) -> int:
         return len(self._runs)
 
-    def join(self, event: JsonObject, place: Place) -> Iterator[Located]:
-        """What one more run event means for its run; `place.run` and `place.job` are the event's."""
-        key = place.run.lower()
+    def add(self, event: JsonObject, position: EventPosition) -> Iterator[LocatedProblem]:
+        """Check a run event against the earlier ones of its run; `position` has its run and job."""
+        key = position.run.lower()
         run = self._runs.get(key)
         known = run is not None
         if run is None:
-            run = self._runs[key] = _Run(place)
-        elif run.place.job != place.job:
-            message = f"belongs to {run.place.job} too, since {run.place}"
-            yield Located(place, Problem(RUN_TWO_JOBS, "run.runId", message))
+            run = self._runs[key] = _RunState(position)
+        elif run.position.job != position.job:
+            message = f"is a run of {run.position.job} too, first at {run.position}"
+            yield LocatedProblem(position, Problem(RUN_TWO_JOBS, "run.runId", message))
             return
         digest = hashlib.sha256(canonical_json(event)).digest()
-        if known and digest == run.last:
-            yield Located(place, Problem(RUN_DUPLICATE, "", "is the event before it once more"))
+        if known and digest == run.last_digest:
+            yield LocatedProblem(position, Problem(RUN_DUPLICATE, "", "is identical to the previous event of the run"))
             return
-        run.last = digest
-        ended = run.end is not None
-        for problem in self._judge(run, event):
-            yield Located(place, problem)
-        if not ended:
-            run.columns.join(event)
+        run.last_digest = digest
+        had_ended = run.end is not None
+        for problem in _event_problems(run, event):
+            yield LocatedProblem(position, problem)
+        if not had_ended:
+            run.columns.add(event)
             if run.end is not None:
-                yield from _close(run, place)
+                yield from _close(run, position)
 
-    def finish(self) -> Iterator[Located]:
-        """What is wrong with runs that have not ended."""
+    def finish(self) -> Iterator[LocatedProblem]:
+        """Check the runs that have not ended."""
         for run in self._runs.values():
             if run.end is None:
                 if not run.unbounded:
-                    message = "never ends: no COMPLETE, FAIL or ABORT has come"
-                    yield Located(run.place, Problem(RUN_NO_END, "eventType", message))
-                yield from _close(run, run.place)
-
-    def _judge(self, run: _Run, event: JsonObject) -> Iterator[Problem]:
-        said = event.get("eventType")
-        event_type = said if isinstance(said, str) and said else "OTHER"
-        yield from _job_type(run, event)
-        yield from _time(run, event)
-        yield from _order(run, event_type, str(event.get("producer", "")))
-        if run.end is None:
-            yield from _datasets(run, event, event_type)
-        if event_type in _TERMINAL:
-            run.end = run.end or event_type
-            run.error_message |= "errorMessage" in _facets(event, "run")
-            if event_type == "FAIL" and not run.error_message:
-                yield Problem(NO_ERROR_MESSAGE, "run.facets.errorMessage", "FAIL does not say why")
+                    message = "no terminal event (COMPLETE, FAIL or ABORT)"
+                    yield LocatedProblem(run.position, Problem(RUN_NO_END, "eventType", message))
+                yield from _close(run, run.position)
 
 
-def _order(run: _Run, event_type: str, producer: str) -> Iterator[Problem]:
-    voices = run.producers.setdefault(event_type, set()) if event_type in _ONCE else set()
-    if voices and producer not in voices:
-        # An engine's listener and a launcher may both see a run; what each of them says is to be said once.
-        voices.add(producer)
-        yield Problem(
-            RUN_TWO_VOICES, "producer", f"{producer} tells the {event_type} of {min(voices - {producer})} too"
-        )
+def _event_problems(run: _RunState, event: JsonObject) -> Iterator[Problem]:
+    value = event.get("eventType")
+    event_type = value if isinstance(value, str) and value else "OTHER"
+    run.has_error_message |= "errorMessage" in _facets(event, "run")
+    yield from _job_type_problems(run, event)
+    yield from _time_problems(run, event)
+    yield from _order_problems(run, event_type, str(event.get("producer", "")))
+    if run.end is None:
+        yield from _dataset_problems(run, event, event_type)
+    if event_type in _TERMINAL:
+        run.end = run.end or event_type
+        if event_type == "FAIL" and not run.has_error_message:
+            yield Problem(NO_ERROR_MESSAGE, "run.facets.errorMessage", "is missing in all events of the failed run")
+
+
+def _order_problems(run: _RunState, event_type: str, producer: str) -> Iterator[Problem]:
+    producers = run.producers.setdefault(event_type, set()) if event_type in _ONCE_PER_RUN else set()
+    if producers and producer not in producers:
+        # An engine's listener and a launcher may both observe a run; each producer's events are checked by themselves.
+        message = f"{producer} sends {event_type}, as {min(producers)} does"
+        producers.add(producer)
+        yield Problem(RUN_TWO_VOICES, "producer", message)
         return
-    voices.add(producer)
+    producers.add(producer)
     if event_type in _TERMINAL:
         if run.end is not None:
             yield Problem(RUN_SECOND_END, "eventType", f"{event_type} after {run.end}")
-        elif not run.start and not run.unbounded:
-            yield Problem(RUN_NO_START, "eventType", f"{event_type} without a START before it")
-            run.start = True
+        elif not run.started and not run.unbounded:
+            yield Problem(RUN_NO_START, "eventType", f"{event_type} without a preceding START")
+            run.started = True
     elif event_type == "OTHER":
         return
     elif run.end is not None:
         yield Problem(RUN_AFTER_END, "eventType", f"{event_type} after {run.end}")
     elif event_type == "START":
-        if run.start:
+        if run.started:
             yield Problem(RUN_SECOND_START, "eventType", "START after START")
-        run.start = True
-    elif not run.start:
+        run.started = True
+    elif not run.started:
         if not run.unbounded:
-            yield Problem(RUN_NO_START, "eventType", f"{event_type} without a START before it")
-        run.start = True
+            yield Problem(RUN_NO_START, "eventType", f"{event_type} without a preceding START")
+        run.started = True
 
 
-def _time(run: _Run, event: JsonObject) -> Iterator[Problem]:
+def _time_problems(run: _RunState, event: JsonObject) -> Iterator[Problem]:
     try:
         time = parse_time(event["eventTime"])
     except (KeyError, TypeError, ValueError):
-        return  # the standard's check has said so
-    if time < run.time:
-        yield Problem(RUN_TIME_BACK, "eventTime", "is earlier than that of an event of this run before it")
-    run.time = max(run.time, time)
+        return  # reported as a violation of the standard
+    if time < run.latest_time:
+        yield Problem(RUN_TIME_BACK, "eventTime", "is earlier than that of a preceding event of the run")
+    run.latest_time = max(run.latest_time, time)
 
 
-def _job_type(run: _Run, event: JsonObject) -> Iterator[Problem]:
-    run.error_message |= "errorMessage" in _facets(event, "run")
+def _job_type_problems(run: _RunState, event: JsonObject) -> Iterator[Problem]:
     facet = _facets(event, "job").get("jobType")
     path = "job.facets.jobType"
     if not isinstance(facet, dict):
-        if run.job_type:
-            yield Problem(JOB_TYPE_DROPPED, path, "is missing, though an earlier event of the run has it")
+        if run.has_job_type:
+            yield Problem(JOB_TYPE_DROPPED, path, "is missing, but an earlier event of the run has it")
         else:
             yield Problem(NO_JOB_TYPE, path, "is missing")
         return
-    run.job_type = True
+    run.has_job_type = True
     if str(facet.get("processingType", "")).upper() not in _UNBOUNDED:
         return
     run.unbounded = True
@@ -186,24 +185,23 @@ def _job_type(run: _Run, event: JsonObject) -> Iterator[Problem]:
         yield Problem(NO_WINDOW, f"{path}.emissionPattern.windowDuration", "is missing")
 
 
-def _datasets(run: _Run, event: JsonObject, event_type: str) -> Iterator[Problem]:
-    """Datasets that come and go. The events of a bounded run add up, so there only a bare ABORT does harm."""
-    named = {(path.partition("[")[0], dataset) for owner, path in datasets_of(event) if (dataset := identity(owner))}
-    lost, late = run.edges - named, named - run.edges
-    if run.unbounded and not run.first and late:
-        yield Problem(
-            RUN_DATASETS_LATE, _path(late), f"{_list(late)} for the first time in this run, with {event_type}"
-        )
-    if not named and run.edges:
+def _dataset_problems(run: _RunState, event: JsonObject, event_type: str) -> Iterator[Problem]:
+    """Check that datasets persist. Events of a bounded run are cumulative; there, only an empty ABORT loses edges."""
+    edges = {(path.partition("[")[0], dataset) for owner, path in datasets_of(event) if (dataset := dataset_id(owner))}
+    lost, late = run.edges - edges, edges - run.edges
+    if run.unbounded and not run.first_datasets and late:
+        message = f"{_list(late)} for the first time in this run, with {event_type}"
+        yield Problem(RUN_DATASETS_LATE, _directions(late), message)
+    if not edges and run.edges:
         if run.unbounded or event_type == "ABORT":
             yield Problem(RUN_BARE, "inputs, outputs", f"{event_type} names no dataset; consumers lose the edges")
     elif run.unbounded and lost:
-        yield Problem(RUN_DATASETS_LOST, _path(lost), f"{event_type} leaves out {_list(lost)}")
-    run.first = run.first and event_type == "OTHER"
-    run.edges |= named
+        yield Problem(RUN_DATASETS_LOST, _directions(lost), f"{event_type} omits {_list(lost)}")
+    run.first_datasets = run.first_datasets and event_type == "OTHER"
+    run.edges |= edges
 
 
-def _path(edges: set[Edge]) -> str:
+def _directions(edges: set[Edge]) -> str:
     return ", ".join(sorted({direction for direction, _ in edges}))
 
 
@@ -213,10 +211,10 @@ def _list(edges: set[Edge]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def _close(run: _Run, place: Place) -> Iterator[Located]:
+def _close(run: _RunState, position: EventPosition) -> Iterator[LocatedProblem]:
     run.edges.clear()
-    for problem in run.columns.close():
-        yield Located(place, problem)
+    for problem in run.columns.finish():
+        yield LocatedProblem(position, problem)
 
 
 def _facets(event: JsonObject, part: str) -> JsonObject:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events from a lineage service or Marquez, page by page."""
+"""Run events of a lineage service or Marquez, read page by page."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -7,37 +7,37 @@ from typing import Any
 
 import httpx
 
-from lineage.checks.events.raw_event import Item
+from lineage.checks.events.raw_event import RawEvent
 from lineage.checks.http_client import client_for
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import parse_time
 
-PAGE = 100
+PAGE_SIZE = 100
 PATH = "/api/v1/events/lineage"
 _RANK = {"START": 0, "COMPLETE": 2, "ABORT": 2, "FAIL": 2}
 
 
-def events_of_service(url: str) -> Iterator[Item]:
-    """The run events of a service, by event time.
+def events_of_service(url: str) -> Iterator[RawEvent]:
+    """Read the run events of a service by event time; events of equal time in the order of a run's life cycle.
 
-    The service does not tell in which order they came. Those of one time are put in the order of a run's life.
+    The order of arrival is not part of the service's API.
 
     Raises:
-        ValueError: no http URL, or an answer of another shape.
-        OSError: it does not answer, or answers with an error.
+        ValueError: the URL is not an http URL, or the response has another shape.
+        OSError: the service does not respond, or responds with an error.
     """
     events = groupby(_pages(url), lambda event: event.get("eventTime") if isinstance(event, dict) else None)
     number = 0
     for _, group in events:
         for event in sorted(group, key=_rank):
             number += 1
-            yield Item(url, number, event)
+            yield RawEvent(url, number, event)
 
 
 def by_time(events: Sequence[object]) -> list[tuple[int, object]]:
-    """The events of one answer, each with its number in it (from 1), by time and the order of a run's life.
+    """Sort the events of one response by time and the order of a run's life cycle; each has its index (from 1).
 
-    They stay as they are where one has no time.
+    The order is unchanged if an event has no time.
     """
     numbered = list(enumerate(events, 1))
     try:
@@ -61,22 +61,22 @@ def _pages(url: str) -> Iterator[object]:
     with client_for(base) as client:
         while True:
             page = list(_page(client, f"{base}{PATH}", offset))
-            if not page:  # a service may cut a page short; only an empty one is the end
+            if not page:  # a service may return fewer events than the page size before the last page
                 return
             yield from page
             offset += len(page)
 
 
 def _page(client: httpx.Client, url: str, offset: int) -> Iterable[object]:
-    parameters: dict[str, str | int] = {"limit": PAGE, "offset": offset, "sortDirection": "asc"}
+    parameters: dict[str, str | int] = {"limit": PAGE_SIZE, "offset": offset, "sortDirection": "asc"}
     try:
-        answer = client.get(url, params=parameters).raise_for_status()
-        content = parse_json(answer.content)
+        response = client.get(url, params=parameters).raise_for_status()
+        content = parse_json(response.content)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error) or repr(error)) from error
     except MalformedJson as error:
-        raise ValueError(f"{url} answers with something else than JSON: {error}") from error
+        raise ValueError(f"the response of {url} is not JSON: {error}") from error
     events = content.get("events") if isinstance(content, dict) else None
     if not isinstance(events, list):
-        raise ValueError(f"{url} answers without a list of events; is it a lineage service?")
+        raise ValueError(f"the response of {url} has no list of events; is it a lineage service?")
     return events

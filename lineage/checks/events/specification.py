@@ -1,114 +1,143 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The standard's own JSON schemas, core and facets, where somebody has them: they are in no package."""
+"""The OpenLineage standard as JSON schemas: one for each kind of event and one for each facet."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
-from openlineage.client.facet_v2 import BaseFacet
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
-from lineage.checks.events import facets
-from lineage.checks.events.facets import facets_of
+from lineage.checks.events.facets import DATASET, INPUT, JOB, OUTPUT, RUN
 from lineage.checks.http_client import client_for
+from lineage.checks.schema_files import REMEDY, SchemasUnavailable, find_schemas
+from lineage.checks.schema_pins import PINS
 from lineage.events import JsonObject
 
 CORE = "OpenLineage.json"
 
-_TEXT_LIMIT = 300
+EVENT_KINDS = ("RunEvent", "JobEvent", "DatasetEvent")
+
+_BASES = {
+    "RunFacet": RUN,
+    "JobFacet": JOB,
+    "DatasetFacet": DATASET,
+    "InputDatasetFacet": INPUT,
+    "OutputDatasetFacet": OUTPUT,
+}
+"""Owner of a facet by the core definition that its schema extends."""
 
 
 class SpecificationError(ValueError):
-    """The schemas cannot be used; the message says what was read and what is missing."""
+    """The schemas cannot be used; the message names what was read, what is missing and the remedy."""
+
+
+class Schema(NamedTuple):
+    """Schema of one kind of event or of one facet: its name, the `schemaURL` of its instances, its validator."""
+
+    name: str
+    url: str
+    validator: Draft202012Validator
+
+    def errors(self, instance: object) -> Iterator[ValidationError]:
+        """Return the violations of the schema.
+
+        Raises:
+            SpecificationError: the schema refers to one that is not in the specification.
+        """
+        try:
+            yield from self.validator.iter_errors(instance)
+        except Unresolvable as error:
+            raise SpecificationError(f"schema {self.name} refers to {error.ref!r}, which was not read") from error
 
 
 class Specification:
-    """A set of schema documents by file name, resolved among themselves alone, by `$id`."""
+    """A version of the standard. References between schemas are resolved by `$id` within the set alone."""
 
     def __init__(self, documents: Mapping[str, JsonObject]) -> None:
-        """Raises SpecificationError: the core schema is not among them, or one has no `$id`."""
+        """Use schema documents by file name.
+
+        Raises:
+            SpecificationError: the core schema is not among them, or one has no `$id`.
+        """
         if CORE not in documents:
             raise SpecificationError(f"{CORE} is not among {len(documents)} schemas")
         for name, document in documents.items():
             if not isinstance(document, dict) or not isinstance(document.get("$id"), str):
-                raise SpecificationError(f"{name} has no $id, so that others cannot refer to it")
+                raise SpecificationError(f"schema {name} has no $id, which references to it require")
         self._documents = documents
 
     @classmethod
-    def from_folder(cls, folder: Path) -> "Specification":
-        """All schemas of a folder and those below it.
+    def open(cls, place: Path | str | None = None) -> "Specification":
+        """Read the schemas from a folder or a URL, else those that `schema_files.find_schemas` returns.
 
         Raises:
-            SpecificationError: there is no core schema, or a file is no JSON.
+            SpecificationError: they are not there, or cannot be used.
+        """
+        if isinstance(place, str) and place.startswith(("http://", "https://")):
+            return cls.from_url(place)
+        try:
+            return cls.from_folder(find_schemas() if place is None else Path(place))
+        except SchemasUnavailable as error:
+            raise SpecificationError(f"{error}; {REMEDY}") from error
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> "Specification":
+        """Read all schemas in a folder and those below it.
+
+        Raises:
+            SpecificationError: the core schema is missing, or a file is not JSON.
         """
         documents: dict[str, JsonObject] = {}
-        for path in sorted(folder.rglob("*.json")):
+        for path in sorted(folder.rglob("[!.]*.json")):
             try:
                 documents[path.name] = json.loads(path.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
-                raise SpecificationError(f"schema {path} cannot be read: {error}") from error
+                raise SpecificationError(f"cannot read schema {path}: {error}") from error
         if CORE not in documents:
-            raise SpecificationError(f"there is no {CORE} in {folder}; give the folder `spec` of OpenLineage")
+            raise SpecificationError(f"{CORE} is not in folder {folder}; name the folder `spec` of OpenLineage")
         return cls(documents)
 
     @classmethod
     def from_url(cls, url: str) -> "Specification":
-        """The schemas below a URL that has the standard's layout: `OpenLineage.json`, the others in `facets/`.
+        """Read the schemas below a URL: `OpenLineage.json`, the others there or in `facets/`.
 
-        A facet whose schema is not there is left unjudged.
+        Facets whose schema does not exist there are treated as custom facets.
 
         Raises:
-            SpecificationError: the URL does not answer, or the core schema is not there.
+            SpecificationError: the URL does not respond, or the core schema does not exist there.
         """
         documents: dict[str, JsonObject] = {}
         with client_for(url) as client:
-            for name in (CORE, *_facet_files()):
+            for name in PINS:
                 document = _fetch(client, url.rstrip("/"), name)
                 if document is not None:
                     documents[name] = document
                 elif name == CORE:
-                    raise SpecificationError(f"there is no {CORE} at {url}; give the URL of the folder that has it")
+                    raise SpecificationError(f"{CORE} is not at {url}; give the URL of the folder that contains it")
         return cls(documents)
 
-    def errors(self, event: JsonObject) -> Iterator[tuple[str, str]]:
-        """(path, message) of everything the schemas refuse; a facet that they do not know is custom."""
-        kind = "RunEvent" if "run" in event else "JobEvent" if "job" in event else "DatasetEvent"
-        for error in self._iterate(self._core[kind], event):
-            yield _path(error), _text(error)
-        for facet in facets_of(event):
-            verdicts = [list(self._iterate(v, {facet.key: facet.content})) for v in self._facets.get(facet.key, ())]
-            if verdicts and all(verdicts):
-                # Two files share some keys (`documentation` of jobs and of datasets); the nearer one is meant.
-                for error in min(verdicts, key=len):
-                    yield f"{facet.path}{_path(error).removeprefix(facet.key)}", _text(error)
-
-    def _iterate(self, validator: Draft202012Validator, instance: object) -> Iterator[ValidationError]:
-        try:
-            yield from validator.iter_errors(instance)
-        except Unresolvable as error:
-            raise SpecificationError(f"a schema refers to {error.ref!r}, which is not among them") from error
+    @cached_property
+    def events(self) -> dict[str, Schema]:
+        """Schemas by kind of event. The core's `oneOf` would only report that none of the three matches."""
+        return {kind: self._schema(self._documents[CORE], kind) for kind in EVENT_KINDS}
 
     @cached_property
-    def _core(self) -> dict[str, Draft202012Validator]:
-        """Each kind's own definition: the core's `oneOf` would only say that none of three fits."""
-        identity = self._documents[CORE]["$id"]
-        kinds = ("RunEvent", "JobEvent", "DatasetEvent")
-        return {kind: self._validator({"$ref": f"{identity}#/$defs/{kind}"}) for kind in kinds}
-
-    @cached_property
-    def _facets(self) -> dict[str, list[Draft202012Validator]]:
-        """Validators by the key under which events carry the facet."""
-        found: dict[str, list[Draft202012Validator]] = {}
+    def facets(self) -> dict[tuple[str, str], Schema]:
+        """Schemas of facets by owner (`run`, `job`, `dataset`, `input`, `output`) and key."""
+        found: dict[tuple[str, str], Schema] = {}
         for name, document in self._documents.items():
             if name != CORE:
-                for key in document.get("properties", {}):
-                    found.setdefault(key, []).append(self._validator(document))
+                for definition, owner in _owners(document):
+                    for key in document.get("properties", {}):
+                        found[owner, key] = self._schema(document, definition)
         return found
 
     @cached_property
@@ -117,33 +146,44 @@ class Specification:
         registry: Registry[bool | Mapping[str, Any]] = Registry().with_resources(resources)
         return registry
 
-    def _validator(self, schema: JsonObject) -> Draft202012Validator:
-        return Draft202012Validator(schema, registry=self._registry, format_checker=FormatChecker())
+    def _schema(self, document: JsonObject, definition: str) -> Schema:
+        url = f"{document['$id']}#/$defs/{definition}"
+        validator = Draft202012Validator({"$ref": url}, registry=self._registry, format_checker=_FORMATS)
+        return Schema(definition, url, validator)
 
 
-def _facet_files() -> Iterable[str]:
-    classes: list[type[BaseFacet]] = [cls for home in facets.CLASSES.values() for cls in home.values()]
-    files = [cls._get_schema().partition("#")[0].rpartition("/")[2] for cls in classes]
-    return dict.fromkeys([*files, *(f"{name}.json" for name in facets.REGISTERED.values())])
+_FORMATS = FormatChecker()
+
+
+@_FORMATS.checks("uri")
+def _is_uri(value: object) -> bool:
+    """Check for an absolute URI; jsonschema's own check needs a package that is not a dependency."""
+    if not isinstance(value, str):
+        return True
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
+    return bool(parts.scheme) and bool(parts.netloc or parts.path) and not re.search(r"[\s<>\"{}|\\^`]", value)
+
+
+def _owners(document: JsonObject) -> Iterator[tuple[str, str]]:
+    """Return the definitions of a document that are facets, each with its owner."""
+    for name, definition in document.get("$defs", {}).items():
+        for part in definition.get("allOf", ()):
+            owner = _BASES.get(part.get("$ref", "").partition(f"{CORE}#/$defs/")[2])
+            if owner is not None:
+                yield name, owner
 
 
 def _fetch(client: httpx.Client, url: str, name: str) -> JsonObject | None:
     for address in (f"{url}/{name}", f"{url}/facets/{name}"):
         try:
-            answer = client.get(address)
-            if answer.status_code == httpx.codes.NOT_FOUND:
+            response = client.get(address)
+            if response.status_code == httpx.codes.NOT_FOUND:
                 continue
-            document: JsonObject = answer.raise_for_status().json()
+            document: JsonObject = response.raise_for_status().json()
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise SpecificationError(f"schema {address} cannot be fetched: {error}") from error
+            raise SpecificationError(f"cannot fetch schema {address}: {error}") from error
         return document
     return None
-
-
-def _path(error: ValidationError) -> str:
-    """`inputs[0].facets.schema`, as other rules write paths."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
-
-
-def _text(error: ValidationError) -> str:
-    return error.message if len(error.message) <= _TEXT_LIMIT else f"{error.message[:_TEXT_LIMIT]}..."

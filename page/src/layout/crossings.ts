@@ -88,9 +88,7 @@ function sortLayer(layer: Int32Array, side: Neighbors, position: Float64Array, l
   const desired = new Map<number, number>();
   layer.forEach((node, index) => desired.set(node, weightedMedian(node, side, position) ?? index));
   const sign = leftFirst ? 1 : -1;
-  const sorted = Array.from(layer).sort(
-    (a, b) => desired.get(a)! - desired.get(b)! || sign * (position[a] - position[b]),
-  );
+  const sorted = Array.from(layer).sort((a, b) => desired.get(a)! - desired.get(b)! || sign * (position[a] - position[b]));
   layer.set(sorted);
   layer.forEach((node, index) => (position[node] = index));
 }

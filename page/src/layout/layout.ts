@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { assignY } from "./coordinates";
-import { minimizeCrossings } from "./crossings";
 import { components, type Digraph, simplify } from "./digraph";
-import { insertBends, type LayeredGraph } from "./layeredGraph";
-import { assignRanks, removeCycles } from "./ranks";
+import { type LayeredGraph, insertBends } from "./layeredGraph";
+import { minimizeCrossings } from "./crossings";
+import { assignY } from "./coordinates";
+import { removeCycles, assignRanks } from "./ranks";
 
 /** Sizes in pixels at scale 1. */
 export interface LayoutSizes {

@@ -55,10 +55,7 @@ export function alerts(
   const found: Alert[] = [];
   for (const service of lab?.services ?? []) {
     if (service.state === "down")
-      found.push({
-        level: "error",
-        text: `${displayText(service.title)} does not respond: ${displayText(service.answer)}`,
-      });
+      found.push({ level: "error", text: `${displayText(service.title)} does not respond: ${displayText(service.answer)}` });
   }
   for (const node of nodes) {
     const state = stateOf(node);

@@ -35,11 +35,7 @@ export interface GraphExport {
     readonly fields: readonly Field[];
     readonly symlinks: readonly Symlink[];
   })[];
-  readonly edges: readonly {
-    readonly job: QualifiedName;
-    readonly direction: "input" | "output";
-    readonly dataset: QualifiedName;
-  }[];
+  readonly edges: readonly { readonly job: QualifiedName; readonly direction: "input" | "output"; readonly dataset: QualifiedName }[];
   readonly columns: readonly ColumnEdgeRow[];
   readonly datasetColumns: readonly ColumnEdgeRow[];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ColumnEdgeRow, ColumnRef, GraphExport, QualifiedName } from "./apiTypes";
+import type { ColumnRef, ColumnEdgeRow, GraphExport, QualifiedName } from "./apiTypes";
 import { columnId, nodeId } from "./ids";
 import { columnPaths } from "./search";
 
@@ -121,13 +121,7 @@ class ColumnPathSearch {
     };
   }
 
-  private follow(
-    edge: ColumnEdge,
-    end: ColumnRef,
-    distance: number,
-    direction: "up" | "down",
-    next: ColumnRef[] | null,
-  ): void {
+  private follow(edge: ColumnEdge, end: ColumnRef, distance: number, direction: "up" | "down", next: ColumnRef[] | null): void {
     const id = columnKey(end);
     if (this.nodes.size >= MAX_NODES && !this.nodes.has(id)) {
       this.truncated = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { QualifiedName } from "./apiTypes";
 import { engineOfDataset } from "./engines";
+import type { QualifiedName } from "./apiTypes";
 import type { Graph, GraphNode } from "./graph";
-import { nodeId, type NodeKind } from "./ids";
+import { type NodeKind, nodeId } from "./ids";
 
 /** Change of a node or edge between two times. */
 export type DiffStatus = "added" | "removed" | "changed";
@@ -59,8 +59,8 @@ export function applyDiff(graph: Graph, diff: DiffResponse): DiffGraph {
   const nodes = [...graph.nodes];
   const indexOf = (ref: NodeRef): number => {
     const id = refId(ref);
-    const index = indexes.get(id);
-    if (index !== undefined) return index;
+    const known = indexes.get(id);
+    if (known !== undefined) return known;
     indexes.set(id, nodes.length);
     return nodes.push(removedNode(ref)) - 1;
   };
@@ -83,11 +83,7 @@ export function applyDiff(graph: Graph, diff: DiffResponse): DiffGraph {
 }
 
 /** The statuses of a subgraph: of the kept nodes and the edges between them. */
-export function filterStatuses(
-  { nodes, edges }: DiffStatuses,
-  { from, to }: Graph,
-  kept: readonly boolean[],
-): DiffStatuses {
+export function filterStatuses({ nodes, edges }: DiffStatuses, { from, to }: Graph, kept: readonly boolean[]): DiffStatuses {
   return {
     nodes: nodes.filter((_, at) => kept[at]),
     edges: edges.filter((_, edge) => kept[from[edge]] && kept[to[edge]]),
@@ -108,10 +104,9 @@ export function combinedStatus(statuses: readonly (DiffStatus | undefined)[]): D
 
 /** Number of occurrences of each status that occurs. */
 export function countStatuses(statuses: readonly (DiffStatus | undefined)[]): [DiffStatus, number][] {
-  return DIFF_STATUSES.map((status): [DiffStatus, number] => [
-    status,
-    statuses.filter((one) => one === status).length,
-  ]).filter(([, count]) => count > 0);
+  return DIFF_STATUSES.map((status): [DiffStatus, number] => [status, statuses.filter((one) => one === status).length]).filter(
+    ([, count]) => count > 0,
+  );
 }
 
 /** Indexes of the changed nodes, and of the jobs at changed edges: visiting them in turn shows every change. */

@@ -3,7 +3,16 @@ import type { Symlink } from "./apiTypes";
 
 /** System that runs a job or stores a dataset, as far as the page has an icon for it. */
 export type Engine =
-  "kafka" | "connect" | "flink" | "spark" | "iceberg" | "s3" | "postgres" | "database" | "file" | "job";
+  | "kafka"
+  | "connect"
+  | "flink"
+  | "spark"
+  | "iceberg"
+  | "s3"
+  | "postgres"
+  | "database"
+  | "file"
+  | "job";
 
 export const ENGINE_NAMES: Readonly<Record<Engine, string>> = {
   kafka: "Kafka",

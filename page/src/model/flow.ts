@@ -34,12 +34,12 @@ function chartSeries(
   { stepSeconds, mostSamples, samples }: FlowResponse,
   valueOf: (sample: FlowResponse["samples"][number]) => number | null,
 ): ChartSeries {
-  const complete = samples.slice(0, -1).map(valueOf);
-  const padding = new Array<null>(Math.max(0, mostSamples - 1 - complete.length)).fill(null);
+  const known = samples.slice(0, -1).map(valueOf);
+  const before = new Array<null>(Math.max(0, mostSamples - 1 - known.length)).fill(null);
   return {
-    values: [...padding, ...complete],
-    last: complete.at(-1) ?? null,
-    max: Math.max(0, ...complete.map((value) => value ?? 0)),
-    minutes: Math.round((complete.length * stepSeconds) / 60),
+    values: [...before, ...known],
+    last: known.at(-1) ?? null,
+    max: Math.max(0, ...known.map((value) => value ?? 0)),
+    minutes: Math.round((known.length * stepSeconds) / 60),
   };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DatasetSummary, GraphExport, JobSummary, QualifiedName, Summaries } from "./apiTypes";
 import { type Engine, engineOfDataset, engineOfJob } from "./engines";
-import { nodeId, type NodeKind } from "./ids";
+import type { DatasetSummary, GraphExport, JobSummary, QualifiedName, Summaries } from "./apiTypes";
+import { type NodeKind, nodeId } from "./ids";
 
 /** State of a job's latest run; `none` for datasets. */
 export type State = "running" | "stale" | "failed" | "aborted" | "completed" | "new" | "none";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Engine, ENGINE_NAMES } from "./engines";
+import { ENGINE_NAMES, type Engine } from "./engines";
 import type { GraphNode } from "./graph";
 import { displayText } from "./names";
 
@@ -15,8 +15,7 @@ export interface Group {
   readonly depth: number;
 }
 
-export type GroupItem =
-  { readonly node: number; readonly group?: never } | { readonly group: Group; readonly node?: never };
+export type GroupItem = { readonly node: number; readonly group?: never } | { readonly group: Group; readonly node?: never };
 
 /** The nodes and groups to draw, and the index of the item that represents each node of the graph. */
 export interface CollapsedGraph {

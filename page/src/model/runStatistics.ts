@@ -30,19 +30,15 @@ export interface DatasetStatistics {
 /** Totals per dataset over the events of a run. A streaming run reports each batch in a separate event. */
 export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistics[] {
   const found = new Map<string, DatasetStatistics>();
-  const add = (
-    direction: DatasetStatistics["direction"],
-    dataset: EventDataset,
-    facet: StatisticsFacet | undefined,
-  ): void => {
+  const add = (direction: DatasetStatistics["direction"], dataset: EventDataset, facet: StatisticsFacet | undefined): void => {
     if (!facet || (facet.rowCount === undefined && facet.size === undefined)) return;
     const key = `${direction} ${dataset.namespace} ${dataset.name}`;
-    const previous = found.get(key);
+    const known = found.get(key);
     found.set(key, {
       direction,
       dataset: dataset.name,
-      rows: sum(previous?.rows ?? null, facet.rowCount),
-      size: sum(previous?.size ?? null, facet.size),
+      rows: sum(known?.rows ?? null, facet.rowCount),
+      size: sum(known?.size ?? null, facet.size),
     });
   };
   for (const event of events) {
@@ -52,6 +48,6 @@ export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistic
   return [...found.values()];
 }
 
-function sum(total: number | null, value: number | undefined): number | null {
-  return value === undefined ? total : (total ?? 0) + value;
+function sum(known: number | null, more: number | undefined): number | null {
+  return more === undefined ? known : (known ?? 0) + more;
 }

@@ -18,8 +18,7 @@ export function schemaChanges(before: readonly Field[], after: readonly Field[])
     else if (previousType !== type)
       changes.push({ kind: "changed", column, text: `${previousType || "unknown"} → ${type || "unknown"}` });
   }
-  for (const [column, type] of previous)
-    if (!current.has(column)) changes.push({ kind: "removed", column, text: type });
+  for (const [column, type] of previous) if (!current.has(column)) changes.push({ kind: "removed", column, text: type });
   return changes;
 }
 

@@ -42,10 +42,7 @@ export function searchIndex(graph: Graph, found: GraphExport | null, summaries: 
 
 /** The columns of a schema; nested columns by path: `address.city`. */
 export function columnPaths(fields: readonly Field[], above = ""): string[] {
-  return fields.flatMap((field) => [
-    `${above}${field.name}`,
-    ...columnPaths(field.fields ?? [], `${above}${field.name}.`),
-  ]);
+  return fields.flatMap((field) => [`${above}${field.name}`, ...columnPaths(field.fields ?? [], `${above}${field.name}.`)]);
 }
 
 /**
@@ -76,15 +73,15 @@ interface SearchTerm {
 
 function parseTerm(text: string): SearchTerm {
   const at = text.indexOf(":");
-  const key = FILTER_KEYS.find((filterKey) => filterKey === text.slice(0, at));
+  const key = FILTER_KEYS.find((known) => known === text.slice(0, at));
   return key ? { key, text: text.slice(at + 1) } : { text };
 }
 
 /** Lower ranks come first; undefined is no match. */
 function matchTerm(entry: IndexEntry, { key, text }: SearchTerm): { rank: number; matchedBy?: string } | undefined {
   const { node } = entry;
-  const tag = node.tags.find((name) => name.toLowerCase().includes(text));
-  const owner = node.owners.find((name) => name.toLowerCase().includes(text));
+  const tag = node.tags.find((known) => known.toLowerCase().includes(text));
+  const owner = node.owners.find((known) => known.toLowerCase().includes(text));
   switch (key) {
     case "tag":
       return tag === undefined ? undefined : { rank: 0, matchedBy: `tag ${tag}` };
@@ -102,7 +99,7 @@ function matchTerm(entry: IndexEntry, { key, text }: SearchTerm): { rank: number
   if (entry.name === text) return { rank: 0 };
   if (entry.name.startsWith(text)) return { rank: 1 };
   if (entry.name.includes(text)) return { rank: 2 };
-  const name = entry.names.find((alias) => alias.includes(text));
+  const name = entry.names.find((known) => known.includes(text));
   if (name !== undefined) return { rank: 3, ...(name.includes("://") ? {} : { matchedBy: name }) };
   if (tag !== undefined) return { rank: 4, matchedBy: `tag ${tag}` };
   if (owner !== undefined) return { rank: 4, matchedBy: `owner ${owner}` };

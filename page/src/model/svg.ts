@@ -110,8 +110,7 @@ function edgeLabel({ points, label }: SvgEdge, colors: SvgColors): string {
 function cardElement({ title, subtitle, round, color, icon, x, y, diffBadge }: SvgCard, colors: SvgColors): string {
   const [left, top] = [x - CARD_SIZES.width / 2, y - CARD_SIZES.height / 2];
   const textWidth = CARD_SIZES.width - 56;
-  const outline =
-    attribute("stroke", diffBadge?.color ?? colors.border) + attribute("stroke-dasharray", diffBadge?.dash);
+  const outline = attribute("stroke", diffBadge?.color ?? colors.border) + attribute("stroke-dasharray", diffBadge?.dash);
   const text = (value: string, size: number) =>
     escapeXml(truncateMiddle(value, textWidth, (part) => [...part].length * size * MEAN_LETTER_WIDTH));
   return (

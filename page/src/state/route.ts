@@ -43,7 +43,7 @@ export const HOME: Route = {
 /** Parse a query string. Invalid values become their defaults. */
 export function parseRoute(query: string): Route {
   const values = new URLSearchParams(query);
-  const view = VIEWS.find((name) => name === values.get("view"));
+  const view = VIEWS.find((known) => known === values.get("view"));
   const budget = Number(values.get("budget"));
   const node = values.get("node") ?? "";
   return {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { batch, computed, signal } from "@preact/signals";
-import { RequestError } from "../api";
 import type { DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { GraphWorkerClient } from "../worker/client";
+import { RequestError } from "../api";
 import { type LiveEvent, provisionalState, unconfirmedStates } from "./liveEvents";
 import { formatRoute, parseRoute, type Route } from "./route";
 import { Throttle } from "./throttle";
@@ -66,8 +66,7 @@ export async function loadGraph(): Promise<void> {
       const { from, to } = sameShape(found, graph.value) ? graph.value : found;
       graph.value = { nodes: found.nodes, from, to };
       diffStatuses.value = found.statuses;
-      provisionalStates.value =
-        asOf.value === "" ? unconfirmedStates(provisionalStates.value, lastEventTimes.value, requestedAt) : new Map();
+      provisionalStates.value = asOf.value === "" ? unconfirmedStates(provisionalStates.value, lastEventTimes.value, requestedAt) : new Map();
       status.value = "ready";
       loadError.value = null;
     });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect } from "preact/hooks";
+import { asOf, navigate, graph, connection, loadGraph, loadError, route, status } from "../state/store";
 import type { View } from "../state/route";
-import { asOf, connection, graph, loadError, loadGraph, navigate, route, status } from "../state/store";
 import { THEME_CHOICES, themeChoice } from "../state/theme";
 import { ChangesView } from "./ChangesView";
 import { ColumnsView } from "./ColumnsView";
-import { Link, Notice } from "./components";
 import { GraphView } from "./GraphView";
 import { ImpactView } from "./ImpactView";
 import { LabView } from "./LabView";
+import { Link, Notice } from "./components";
 import { SearchBox } from "./SearchBox";
 
 const TABS: readonly [View, string][] = [
@@ -31,7 +31,7 @@ export function App() {
   }, []);
   useEffect(() => {
     const name = node.split(":").at(-1) ?? "";
-    document.title = `${name === "" ? "" : `${name} · `}${TABS.find(([tab]) => tab === view)?.[1]} · Lineage Lab`;
+    document.title = `${name === "" ? "" : `${name} · `}${TABS.find(([known]) => known === view)?.[1]} · Lineage Lab`;
   }, [view, node]);
   return (
     <>

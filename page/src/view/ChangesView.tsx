@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import { csv } from "../model/csv";
 import type { DiffResponse } from "../model/diff";
 import { displayText } from "../model/names";
-import { graph, navigate, route } from "../state/store";
-import { Link, Notice } from "./components";
+import { csv } from "../model/csv";
+import { navigate, graph, route } from "../state/store";
 import { ChangeDetails } from "./DiffControls";
 import { download } from "./downloads";
 import { formatTime } from "./format";
-import { useFirstEventTime } from "./TimeBar";
+import { Link, Notice } from "./components";
 import { useResource } from "./useResource";
+import { useFirstEventTime } from "./TimeBar";
 
 const MAX_ROWS = 2000;
 const HOUR_MS = 3_600_000;
@@ -19,11 +19,7 @@ export function ChangesView() {
   const firstEventTime = useFirstEventTime();
   const { since, at } = route.value;
   const from =
-    since !== ""
-      ? since
-      : firstEventTime === null
-        ? ""
-        : new Date(Math.max(firstEventTime, Date.now() - HOUR_MS)).toISOString();
+    since !== "" ? since : firstEventTime === null ? "" : new Date(Math.max(firstEventTime, Date.now() - HOUR_MS)).toISOString();
   // Without an end time the result depends on the current graph: the diff is fetched again for each graph.
   const query = useMemo(() => {
     const values = new URLSearchParams({ from });
@@ -57,11 +53,7 @@ export function ChangesView() {
 }
 
 /** Input for a date and time in the user's time zone. The value is RFC 3339. */
-function TimeInput(props: {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}) {
+function TimeInput(props: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void }) {
   const time = Date.parse(props.value);
   const local = Number.isNaN(time)
     ? ""

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { COLUMN_CARD_SIZES } from "../layout/sizes";
-import type { Field } from "../model/apiTypes";
 import type { ColumnPath } from "../model/columnPath";
+import type { Field } from "../model/apiTypes";
 import { apiPath, columnId, nodeId } from "../model/ids";
-import { mermaid } from "../model/mermaid";
 import { displayText } from "../model/names";
-import { graph, graphWorker, navigate, nodeIndexById, route } from "../state/store";
-import { Link, NodeLink, Notice } from "./components";
-import { columnDiagram, readableKind } from "./diagram";
-import { DiagramView } from "./DiagramView";
+import { mermaid } from "../model/mermaid";
+import { graphWorker, navigate, graph, nodeIndexById, route } from "../state/store";
 import { download, fileName } from "./downloads";
+import { Link, NodeLink, Notice } from "./components";
+import { DiagramView } from "./DiagramView";
 import { useResource } from "./useResource";
+import { columnDiagram, readableKind } from "./diagram";
 
 const EMPTY_PATH: ColumnPath = { nodes: [], edges: [], truncated: false };
 
@@ -19,18 +19,18 @@ const EMPTY_PATH: ColumnPath = { nodes: [], edges: [], truncated: false };
 export function ColumnsView() {
   const { node, field } = route.value;
   const at = nodeIndexById.value.get(node);
-  const dataset = at === undefined ? undefined : graph.value.nodes[at];
+  const known = at === undefined ? undefined : graph.value.nodes[at];
   const [path, setPath] = useState(EMPTY_PATH);
   useEffect(() => {
-    if (!dataset || dataset.kind !== "dataset" || field === "") return setPath(EMPTY_PATH);
+    if (!known || known.kind !== "dataset" || field === "") return setPath(EMPTY_PATH);
     let current = true;
     void graphWorker
-      .call("columnPath", { namespace: dataset.namespace, name: dataset.name, field })
+      .call("columnPath", { namespace: known.namespace, name: known.name, field })
       .then((found) => current && setPath(found));
     return () => {
       current = false;
     };
-  }, [dataset, field]);
+  }, [known, field]);
   const masked = useMemo(
     () => new Set(path.edges.filter(({ masking }) => masking).map(({ to }) => path.nodes[to].id)),
     [path],
@@ -39,7 +39,7 @@ export function ColumnsView() {
     const engineOf = (id: string) => graph.value.nodes[nodeIndexById.value.get(id) ?? -1]?.engine;
     return columnDiagram(path, masked, engineOf);
   }, [path, masked, graph.value]);
-  if (!dataset || dataset.kind !== "dataset") {
+  if (!known || known.kind !== "dataset") {
     return (
       <Notice title="No column selected">
         <p>Search for a column, or select a dataset in the graph and then one of its columns.</p>
@@ -54,8 +54,8 @@ export function ColumnsView() {
   return (
     <div class="columns">
       <div class="toolbar">
-        <NodeLink kind="dataset" node={dataset} engine={dataset.engine} />
-        <ColumnSelect dataset={dataset} field={field} />
+        <NodeLink kind="dataset" node={known} engine={known.engine} />
+        <ColumnSelect dataset={known} field={field} />
         <Link class="button" to={{ view: "impact", node, field, direction: "down" }}>
           Impact
         </Link>
@@ -65,7 +65,7 @@ export function ColumnsView() {
         {path.edges.length > 0 && (
           <button
             type="button"
-            onClick={() => download(fileName(`${dataset.name} ${field}`, "mmd"), "text/plain", columnPathMermaid(path))}
+            onClick={() => download(fileName(`${known.name} ${field}`, "mmd"), "text/plain", columnPathMermaid(path))}
           >
             Mermaid
           </button>
@@ -79,9 +79,9 @@ export function ColumnsView() {
         <DiagramView
           key={node + field}
           diagram={diagram}
-          title={`Lineage of ${displayText(field)} of ${displayText(dataset.name)}`}
+          title={`Lineage of ${displayText(field)} of ${displayText(known.name)}`}
           sizes={COLUMN_CARD_SIZES}
-          selected={columnId(dataset, field)}
+          selected={columnId(known, field)}
           onPick={pick}
         />
       ) : (
@@ -178,10 +178,6 @@ function columnPathMermaid(path: ColumnPath): string {
     return `${namespace}/${name}${field === undefined ? "" : ` ${field}`}`;
   };
   return mermaid(
-    path.edges.map(({ from, to, kinds }) => ({
-      from: name(from),
-      to: name(to),
-      label: kinds.map(readableKind).join(", "),
-    })),
+    path.edges.map(({ from, to, kinds }) => ({ from: name(from), to: name(to), label: kinds.map(readableKind).join(", ") })),
   );
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Field, QualifiedName } from "../model/apiTypes";
 import { DIFF_SIGN } from "../model/diff";
+import type { Field, QualifiedName } from "../model/apiTypes";
 import type { GraphNode } from "../model/graph";
 import { apiPath } from "../model/ids";
 import { displayText } from "../model/names";
 import { type SchemaChange, schemaChanges } from "../model/schemaChanges";
 import { graph } from "../state/store";
+import { formatAge, formatBytes, formatTime, formatNumber } from "./format";
 import { Icon, Link, NodeLink, Section, Table } from "./components";
-import { formatAge, formatBytes, formatNumber, formatTime } from "./format";
 import { useResource } from "./useResource";
 
 interface DatasetResponse extends QualifiedName {
@@ -80,7 +80,10 @@ function Columns({ node, fields }: { readonly node: GraphNode; readonly fields: 
   if (fields.length === 0) return <p class="faint">No event contains its schema.</p>;
   const rows = fields.map((field) => ({
     key: field.name,
-    cells: [<Column node={node} field={field} />, <span class="faint">{displayText(field.type ?? "–")}</span>],
+    cells: [
+      <Column node={node} field={field} />,
+      <span class="faint">{displayText(field.type ?? "–")}</span>,
+    ],
   }));
   return <Table headings={[{ title: "column" }, { title: "type" }]} rows={rows} />;
 }
@@ -158,8 +161,8 @@ function VersionChanges({ changes }: { readonly changes: readonly SchemaChange[]
     <ul class="diff">
       {changes.map(({ kind, column, text }) => (
         <li class={kind} key={`${kind}${column}`}>
-          <span aria-hidden="true">{DIFF_SIGN[kind]}</span> <span class="hidden">{kind}</span>{" "}
-          <bdi>{displayText(column)}</bdi> {displayText(text)}
+          <span aria-hidden="true">{DIFF_SIGN[kind]}</span> <span class="hidden">{kind}</span> <bdi>{displayText(column)}</bdi>{" "}
+          {displayText(text)}
         </li>
       ))}
     </ul>

@@ -2,12 +2,12 @@
 import { ENGINE_NAMES } from "../model/engines";
 import type { GraphNode } from "../model/graph";
 import { displayText } from "../model/names";
-import { currentState, diffStatuses, graph, navigate, nodeIndexById, route } from "../state/store";
-import { Icon, Link, StateBadge } from "./components";
-import { DatasetDetails } from "./DatasetDetails";
+import { navigate, graph, diffStatuses, nodeIndexById, route, currentState } from "../state/store";
 import { NodeChanges } from "./DiffControls";
+import { DatasetDetails } from "./DatasetDetails";
 import { formatAge } from "./format";
 import { JobDetails } from "./JobDetails";
+import { Icon, Link, StateBadge } from "./components";
 
 /** Side panel with the details of the selected node. */
 export function Details() {
@@ -15,12 +15,7 @@ export function Details() {
   if (route.value.node === "") return null;
   return (
     <aside class="details" aria-label="Details">
-      <button
-        type="button"
-        class="close"
-        aria-label="Close details"
-        onClick={() => navigate({ node: "", only: false })}
-      >
+      <button type="button" class="close" aria-label="Close details" onClick={() => navigate({ node: "", only: false })}>
         ✕
       </button>
       {at === undefined ? <MissingNode /> : <NodeDetails key={route.value.node} node={graph.value.nodes[at]} />}

@@ -6,8 +6,8 @@ import { CARD_SIZES } from "../layout/sizes";
 import { traceLineage } from "../model/trace";
 import { graphWorker } from "../state/store";
 import { theme } from "../state/theme";
-import { type Diagram, type DiagramWithLayout, digraphOf, sameStructure } from "./diagram";
 import { downloadPng, downloadSvg } from "./downloads";
+import { digraphOf, type Diagram, sameStructure, type DiagramWithLayout } from "./diagram";
 import { GraphCanvas } from "./graphCanvas";
 
 interface DiagramViewProps {
@@ -75,10 +75,7 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
     if (!laidOut || !graphCanvas.current) return;
     const before = previous.current;
     previous.current = laidOut;
-    graphCanvas.current.show(
-      laidOut,
-      before && before.layout !== laidOut.layout ? anchorOf(before, laidOut, selected) : null,
-    );
+    graphCanvas.current.show(laidOut, before && before.layout !== laidOut.layout ? anchorOf(before, laidOut, selected) : null);
     if (!before && at >= 0) graphCanvas.current.reveal(at);
     setVisible(buttonsOf(graphCanvas.current));
   }, [laidOut]);
@@ -97,7 +94,7 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
     if (next === null || next === undefined) return;
     event.preventDefault();
     graphCanvas.current?.reveal(next);
-    setVisible((cards) => (cards.includes(next) ? cards : [...cards, next]));
+    setVisible((known) => (known.includes(next) ? known : [...known, next]));
     requestAnimationFrame(() => overlay.current?.querySelector<HTMLElement>(`[data-card="${next}"]`)?.focus());
   };
 
@@ -112,24 +109,24 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
       />
       <div class="cards" ref={overlay} role="group" aria-label={title}>
         {laidOut &&
-          visible.map((index) => {
-            const card = laidOut.cards[index];
-            if (!card) return null;
+          visible.map((card) => {
+            const known = laidOut.cards[card];
+            if (!known) return null;
             return (
               <button
-                key={card.id}
+                key={known.id}
                 type="button"
-                data-card={index}
-                data-node={card.id}
-                data-state={card.state}
-                aria-label={card.label}
-                aria-pressed={card.id === selected}
+                data-card={card}
+                data-node={known.id}
+                data-state={known.state}
+                aria-label={known.label}
+                aria-pressed={known.id === selected}
                 style={{
-                  left: `${laidOut.layout.x[index] - CARD_SIZES.width / 2}px`,
-                  top: `${laidOut.layout.y[index] - CARD_SIZES.height / 2}px`,
+                  left: `${laidOut.layout.x[card] - CARD_SIZES.width / 2}px`,
+                  top: `${laidOut.layout.y[card] - CARD_SIZES.height / 2}px`,
                 }}
-                onClick={(event) => event.detail === 0 && onPick(card.id)}
-                onKeyDown={(event) => move(event, index)}
+                onClick={(event) => event.detail === 0 && onPick(known.id)}
+                onKeyDown={(event) => move(event, card)}
               />
             );
           })}
@@ -179,8 +176,8 @@ function useLayout(diagram: Diagram, sizes: LayoutSizes): DiagramWithLayout | nu
 /** The card that keeps its position: the selected one, else the first that both diagrams contain. */
 function anchorOf(before: DiagramWithLayout, laidOut: DiagramWithLayout, selected: string) {
   const indexes = new Map(laidOut.cards.map(({ id }, at) => [id, at]));
-  const selectedIndex = before.cards.findIndex(({ id }) => id === selected && indexes.has(id));
-  const old = selectedIndex >= 0 ? selectedIndex : before.cards.findIndex(({ id }) => indexes.has(id));
+  const known = before.cards.findIndex(({ id }) => id === selected && indexes.has(id));
+  const old = known >= 0 ? known : before.cards.findIndex(({ id }) => indexes.has(id));
   if (old < 0) return null;
   const point = { x: before.layout.x[old], y: before.layout.y[old] };
   return { center: point, card: indexes.get(before.cards[old].id)! };

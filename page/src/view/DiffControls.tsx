@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useState } from "preact/hooks";
-import {
-  changedNodes,
-  changeText,
-  countStatuses,
-  DIFF_SIGN,
-  DIFF_STATUSES,
-  type DiffChange,
-  type DiffStatuses,
-} from "../model/diff";
+import { type DiffChange, changedNodes, countStatuses, type DiffStatuses, DIFF_STATUSES, DIFF_SIGN, changeText } from "../model/diff";
 import type { Graph } from "../model/graph";
 import { displayText } from "../model/names";
-import { diffStatuses, graph, graphWorker, navigate, route } from "../state/store";
-import { Link } from "./components";
+import { graphWorker, navigate, graph, diffStatuses, route } from "../state/store";
 import { formatTime } from "./format";
+import { Link } from "./components";
 
 /** Legend and totals of a comparison, and navigation from one change to the next. */
 export function DiffControls() {

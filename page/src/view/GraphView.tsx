@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import { type DiffStatuses, filterStatuses } from "../model/diff";
+import { filterStatuses, type DiffStatuses } from "../model/diff";
 import { type Graph, subgraph } from "../model/graph";
 import { collapse, type CollapsedGraph } from "../model/groups";
 import { traceLineage } from "../model/trace";
-import { currentState, diffStatuses, graph, navigate, nodeIndexById, provisionalStates, route } from "../state/store";
-import { Details } from "./Details";
-import { graphDiagram } from "./diagram";
-import { DiagramView } from "./DiagramView";
+import { navigate, graph, diffStatuses, nodeIndexById, provisionalStates, route, currentState } from "../state/store";
 import { DiffControls } from "./DiffControls";
+import { Details } from "./Details";
+import { DiagramView } from "./DiagramView";
+import { graphDiagram } from "./diagram";
 import { TimeBar } from "./TimeBar";
 
 const CARD_BUDGETS = [100, 300, 1000, 3000];
@@ -32,7 +32,7 @@ export function GraphView() {
   const pick = (id: string | null) => {
     if (id === null) navigate({ node: "", only: false });
     else if (nodeIndexById.value.has(id)) navigate({ node: id });
-    else navigate({ open: [...open, id], closed: closed.filter((group) => group !== id) });
+    else navigate({ open: [...open, id], closed: closed.filter((known) => known !== id) });
   };
   return (
     <div class="graph">
@@ -83,15 +83,12 @@ function GroupControls({ collapsed, count }: { readonly collapsed: CollapsedGrap
   const { open, closed, budget } = route.value;
   const grouped = collapsed.items.length < count || collapsed.opened.length > 0;
   const close = (id: string) =>
-    navigate({ open: open.filter((group) => group !== id && !group.startsWith(`${id}/`)), closed: [...closed, id] });
+    navigate({ open: open.filter((known) => known !== id && !known.startsWith(`${id}/`)), closed: [...closed, id] });
   return (
     <>
       <label>
         Show up to{" "}
-        <select
-          value={budget}
-          onChange={(event) => navigate({ budget: Number(event.currentTarget.value), closed: [] })}
-        >
+        <select value={budget} onChange={(event) => navigate({ budget: Number(event.currentTarget.value), closed: [] })}>
           {[...new Set([...CARD_BUDGETS, budget])]
             .sort((a, b) => a - b)
             .map((value) => (

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo, useState } from "preact/hooks";
-import { csv } from "../model/csv";
 import { ENGINE_NAMES } from "../model/engines";
 import { columnId, nodeId } from "../model/ids";
-import { impactCsvRows, impactEdges, type ImpactResponse, type ImpactRow, impactRows } from "../model/impact";
-import { mermaid } from "../model/mermaid";
 import { displayText } from "../model/names";
+import { impactCsvRows, type ImpactResponse, impactEdges, impactRows, type ImpactRow } from "../model/impact";
+import { csv } from "../model/csv";
+import { mermaid } from "../model/mermaid";
 import { graph, nodeIndexById, route } from "../state/store";
-import { Icon, Link, NodeLink, Notice } from "./components";
 import { download, fileName } from "./downloads";
+import { Icon, Link, NodeLink, Notice } from "./components";
 import { useResource } from "./useResource";
 
 const MAX_ROWS = 500;
@@ -17,14 +17,11 @@ const MAX_ROWS = 500;
 export function ImpactView() {
   const { node, field, direction } = route.value;
   const at = nodeIndexById.value.get(node);
-  const dataset = at === undefined ? undefined : graph.value.nodes[at];
-  const isDataset = dataset?.kind === "dataset";
-  const id = isDataset ? (field === "" ? node : columnId(dataset, field)) : "";
+  const known = at === undefined ? undefined : graph.value.nodes[at];
+  const isDataset = known?.kind === "dataset";
+  const id = isDataset ? (field === "" ? node : columnId(known, field)) : "";
   const call = direction === "down" ? "impact" : "origin";
-  const found = useResource<ImpactResponse>(
-    isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null,
-    graph.value,
-  );
+  const found = useResource<ImpactResponse>(isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null, graph.value);
   if (!isDataset) {
     return (
       <Notice title="No dataset selected">
@@ -33,11 +30,11 @@ export function ImpactView() {
       </Notice>
     );
   }
-  const subject = field === "" ? displayText(dataset.name) : `${displayText(field)} of ${displayText(dataset.name)}`;
+  const subject = field === "" ? displayText(known.name) : `${displayText(field)} of ${displayText(known.name)}`;
   return (
     <div class="list">
       <div class="toolbar">
-        <NodeLink kind="dataset" node={dataset} engine={dataset.engine} />
+        <NodeLink kind="dataset" node={known} engine={known.engine} />
         {field !== "" && (
           <Link to={{ view: "columns" }} class="node">
             <Icon name="column" size={16} />

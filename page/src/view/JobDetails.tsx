@@ -6,10 +6,10 @@ import { apiPath, nodeId } from "../model/ids";
 import { displayText } from "../model/names";
 import type { Run } from "../model/runs";
 import { graph, nodeIndexById } from "../state/store";
-import { ExternalLink, NodeLink, RunStateBadge, Section } from "./components";
 import { formatAge, formatDuration, formatTime } from "./format";
-import { RunDetails } from "./RunDetails";
+import { ExternalLink, NodeLink, RunStateBadge, Section } from "./components";
 import { useResource } from "./useResource";
+import { RunDetails } from "./RunDetails";
 
 interface JobResponse {
   readonly inputs: readonly QualifiedName[];
@@ -45,10 +45,10 @@ export function JobDetails({ node }: { readonly node: GraphNode }) {
         {run && <RunDetails key={run.id} run={run} />}
       </Section>
       <Section title="Inputs">
-        <Datasets datasets={job.value.inputs} none="No input datasets." />
+        <Datasets pairs={job.value.inputs} none="No input datasets." />
       </Section>
       <Section title="Outputs">
-        <Datasets datasets={job.value.outputs} none="No output datasets." />
+        <Datasets pairs={job.value.outputs} none="No output datasets." />
       </Section>
       {job.value.vanishedEdges.length > 0 && (
         <Section title="Former inputs and outputs">
@@ -81,17 +81,17 @@ export function JobDetails({ node }: { readonly node: GraphNode }) {
   );
 }
 
-function Datasets({ datasets, none }: { readonly datasets: readonly QualifiedName[]; readonly none: string }) {
-  if (datasets.length === 0) return <p class="faint">{none}</p>;
+function Datasets({ pairs, none }: { readonly pairs: readonly QualifiedName[]; readonly none: string }) {
+  if (pairs.length === 0) return <p class="faint">{none}</p>;
   return (
     <ul class="plain">
-      {datasets.map((name) => {
-        const at = nodeIndexById.value.get(nodeId("dataset", name));
-        const dataset = at === undefined ? undefined : graph.value.nodes[at];
+      {pairs.map((pair) => {
+        const at = nodeIndexById.value.get(nodeId("dataset", pair));
+        const known = at === undefined ? undefined : graph.value.nodes[at];
         return (
-          <li key={nodeId("dataset", name)}>
-            <NodeLink kind="dataset" node={name} {...(dataset ? { engine: dataset.engine } : {})} />{" "}
-            <small>{displayText(name.namespace)}</small>
+          <li key={nodeId("dataset", pair)}>
+            <NodeLink kind="dataset" node={pair} {...(known ? { engine: known.engine } : {})} />{" "}
+            <small>{displayText(pair.namespace)}</small>
           </li>
         );
       })}
@@ -119,7 +119,7 @@ function Timeline(props: {
     };
   });
   const first = Math.min(...spans.map(({ from }) => from));
-  const total = Math.max(1, Math.max(...spans.map(({ to }) => to)) - first);
+  const whole = Math.max(1, Math.max(...spans.map(({ to }) => to)) - first);
   return (
     <ol class="timeline">
       {spans.map(({ run, from, to }) => (
@@ -134,8 +134,8 @@ function Timeline(props: {
               <span
                 class={`bar ${stateOf(run.state, run.stale)}`}
                 style={{
-                  left: `${((from - first) / total) * 100}%`,
-                  width: `${Math.max(1.5, ((to - from) / total) * 100)}%`,
+                  left: `${((from - first) / whole) * 100}%`,
+                  width: `${Math.max(1.5, ((to - from) / whole) * 100)}%`,
                 }}
               />
             </span>

@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { alerts, type ContractReport, type LabResponse, type StatsResponse } from "../model/alerts";
-import { type ChartSeries, type FlowResponse, lagSeries, throughputSeries } from "../model/flow";
+import { type FlowResponse, lagSeries, type ChartSeries, throughputSeries } from "../model/flow";
 import { displayText } from "../model/names";
-import { connection, currentState, graph } from "../state/store";
-import { ExternalLink, Link, Notice, Table } from "./components";
+import { graph, connection, currentState } from "../state/store";
 import { formatDuration, formatNumber } from "./format";
+import { ExternalLink, Link, Notice, Table } from "./components";
 import { useResource } from "./useResource";
 
 const REFRESH_MS = 3_000;
@@ -15,7 +15,7 @@ const REFRESH_MS = 3_000;
 export function LabView() {
   const [round, setRound] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => setRound((count) => count + 1), REFRESH_MS);
+    const timer = setInterval(() => setRound((known) => known + 1), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
   const lab = useResource<LabResponse>("/api/v1/lab", round);
@@ -45,11 +45,7 @@ export function LabView() {
         <Chart series={flow.value && throughputSeries(flow.value)} error={flow.error} format={formatNumber} />
       </Card>
       <Card title="Lineage lag (from event time to graph)">
-        <Chart
-          series={flow.value && lagSeries(flow.value)}
-          error={flow.error}
-          format={(value) => formatDuration(value * 1000)}
-        />
+        <Chart series={flow.value && lagSeries(flow.value)} error={flow.error} format={(value) => formatDuration(value * 1000)} />
       </Card>
       <Card title="Services" wide>
         <Services found={lab.value} error={lab.error} />

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { displayText } from "../model/names";
 import type { Run } from "../model/runs";
-import { datasetStatistics, type RunEvent } from "../model/runStatistics";
+import { type RunEvent, datasetStatistics } from "../model/runStatistics";
+import { formatBytes, formatTime, formatNumber } from "./format";
 import { Table } from "./components";
-import { formatBytes, formatNumber, formatTime } from "./format";
 import { useResource } from "./useResource";
 
 const MAX_EVENTS = 50;

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { displayText } from "../model/names";
 import type { SearchHit } from "../model/search";
-import { currentState, graph, graphWorker, navigate, nodeIndexById } from "../state/store";
+import { graphWorker, navigate, graph, nodeIndexById, currentState } from "../state/store";
 import { Icon, StateBadge } from "./components";
 
 const MAX_HITS = 30;
@@ -121,11 +121,7 @@ function SearchHitItem({ hit }: { readonly hit: SearchHit }) {
       <span class="what">
         <bdi>{displayText(hit.field ?? node.name)}</bdi>
         <small>
-          <bdi>
-            {hit.field === undefined
-              ? displayText(node.namespace)
-              : `${displayText(node.namespace)}/${displayText(node.name)}`}
-          </bdi>
+          <bdi>{hit.field === undefined ? displayText(node.namespace) : `${displayText(node.namespace)}/${displayText(node.name)}`}</bdi>
           {hit.matchedBy && ` · ${displayText(hit.matchedBy)}`}
         </small>
       </span>

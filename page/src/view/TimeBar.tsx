@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import { graph, navigate, route } from "../state/store";
-import { Link } from "./components";
+import { navigate, graph, route } from "../state/store";
 import { formatTime } from "./format";
+import { Link } from "./components";
 import { useResource } from "./useResource";
 
 const SLIDER_STEPS = 1000;
@@ -66,8 +66,7 @@ function Slider({ label, start, end, value, onChange }: SliderProps) {
   const [sliding, slide] = useState<number | null>(null);
   const step = (time: number) => Math.round(((time - start) / (end - start)) * SLIDER_STEPS);
   const time = (chosen: number) => start + ((end - start) * chosen) / SLIDER_STEPS;
-  const position =
-    sliding ?? (value === "" ? SLIDER_STEPS : Math.min(SLIDER_STEPS, Math.max(0, step(Date.parse(value)))));
+  const position = sliding ?? (value === "" ? SLIDER_STEPS : Math.min(SLIDER_STEPS, Math.max(0, step(Date.parse(value)))));
   const exact = sliding === null && value !== "" ? value : new Date(time(position)).toISOString();
   const isNow = sliding === null ? value === "" : position === SLIDER_STEPS;
   const text = isNow ? "now, live" : formatTime(exact);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Components that several views share. */
 import type { ComponentChildren } from "preact";
-import type { QualifiedName } from "../model/apiTypes";
 import type { Engine } from "../model/engines";
-import { type State, stateOf } from "../model/graph";
-import { nodeId, type NodeKind } from "../model/ids";
+import type { QualifiedName } from "../model/apiTypes";
+import { stateOf, type State } from "../model/graph";
+import { type NodeKind, nodeId } from "../model/ids";
 import { displayText } from "../model/names";
+import { navigate, href } from "../state/store";
 import type { Route } from "../state/route";
-import { href, navigate } from "../state/store";
 import { ICONS } from "./icons";
 
 export function Icon({ name, size = 18 }: { readonly name: keyof typeof ICONS; readonly size?: number }) {

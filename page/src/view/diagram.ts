@@ -2,12 +2,12 @@
 import { type Digraph, simplify } from "../layout/digraph";
 import type { Layout } from "../layout/layout";
 import type { ColumnPath } from "../model/columnPath";
-import { combinedStatus, countStatuses, DIFF_SIGN, type DiffStatus, type DiffStatuses } from "../model/diff";
-import { type Engine, ENGINE_NAMES, engineOfDataset } from "../model/engines";
+import { countStatuses, combinedStatus, type DiffStatus, type DiffStatuses, DIFF_SIGN } from "../model/diff";
+import { ENGINE_NAMES, type Engine, engineOfDataset } from "../model/engines";
 import type { Graph, GraphNode, State } from "../model/graph";
 import type { CollapsedGraph, Group } from "../model/groups";
 import { nodeId } from "../model/ids";
-import { displayText, shortName } from "../model/names";
+import { shortName, displayText } from "../model/names";
 
 /** A card: a node, a group of nodes or a column. */
 export interface Card {
@@ -96,8 +96,8 @@ function statusesByEdge(count: number, from: Int32Array, to: Int32Array, statuse
   const found = new Map<number, (DiffStatus | undefined)[]>();
   from.forEach((start, edge) => {
     const key = start * count + to[edge];
-    const list = found.get(key);
-    if (list) list.push(statuses[edge]);
+    const known = found.get(key);
+    if (known) known.push(statuses[edge]);
     else found.set(key, [statuses[edge]]);
   });
   return found;
@@ -155,13 +155,8 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, diffStat
     id: node.id,
     shape: node.kind,
     title:
-      node.kind === "job"
-        ? displayText(node.name)
-        : node.name.includes("/")
-          ? lastTwoSegments(node.name)
-          : shortName(node.name),
-    subtitle:
-      node.kind === "job" ? `${engine} · ${node.streaming ? "streaming" : "batch"}` : displayText(node.namespace),
+      node.kind === "job" ? displayText(node.name) : node.name.includes("/") ? lastTwoSegments(node.name) : shortName(node.name),
+    subtitle: node.kind === "job" ? `${engine} · ${node.streaming ? "streaming" : "batch"}` : displayText(node.namespace),
     engine: node.engine,
     streaming: node.streaming,
     state,
@@ -186,7 +181,7 @@ function groupCard(
   statuses: DiffStatuses | null,
 ): Card {
   const states = new Set(group.members.map((member) => stateOf(graph.nodes[member])));
-  const state = STATES_BY_SEVERITY.find((candidate) => states.has(candidate)) ?? "none";
+  const state = STATES_BY_SEVERITY.find((known) => states.has(known)) ?? "none";
   const count = `${group.members.length} ${group.kind}s`;
   const memberStatuses = group.members.map((member) => statuses?.nodes[member]);
   const changes = countStatuses(memberStatuses);
@@ -196,9 +191,7 @@ function groupCard(
     id: group.id,
     shape: "group",
     title: group.title,
-    subtitle: [count, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")]
-      .filter(Boolean)
-      .join(" · "),
+    subtitle: [count, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")].filter(Boolean).join(" · "),
     engine: group.engine,
     streaming: false,
     state,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DIFF_SIGN, type DiffStatus } from "../model/diff";
-import { type SvgDiffBadge, svgDocument } from "../model/svg";
-import type { DiagramWithLayout } from "./diagram";
+import { type DiffStatus, DIFF_SIGN } from "../model/diff";
+import { svgDocument, type SvgDiffBadge } from "../model/svg";
 import { NO_HIGHLIGHT } from "./highlight";
 import { ICONS } from "./icons";
 import { paintDiagram } from "./paintDiagram";
-import { REMOVED_DASH } from "./paintDiffBadge";
 import { edgeDash, edgePoints } from "./paintEdges";
+import { REMOVED_DASH } from "./paintDiffBadge";
 import { type Palette, readPalette } from "./palette";
+import type { DiagramWithLayout } from "./diagram";
 import { fitToView } from "./viewport";
 
 /** Maximum width and height of a PNG. */

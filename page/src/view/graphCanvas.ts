@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
-import type { DiagramWithLayout } from "./diagram";
-import { type Highlight, NO_HIGHLIGHT, opacity } from "./highlight";
+import { type Highlight, opacity, NO_HIGHLIGHT } from "./highlight";
 import { paintDiagram } from "./paintDiagram";
 import { overviewColor } from "./paintOverview";
 import { type Palette, readPalette } from "./palette";
+import type { DiagramWithLayout } from "./diagram";
 import {
   alignPoint,
   fitToView,
@@ -237,9 +237,8 @@ export class GraphCanvas {
   };
 
   private readonly onUp = (event: PointerEvent): void => {
-    const pressed = this.pointers.delete(event.pointerId);
-    const clicked =
-      pressed && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
+    const known = this.pointers.delete(event.pointerId);
+    const clicked = known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
     if (clicked) this.events.onPick(this.cardAt({ x: event.offsetX, y: event.offsetY }));
   };
 

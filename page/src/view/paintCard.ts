@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
 import { truncateMiddle } from "../model/names";
-import type { Card } from "./diagram";
 import { ICONS } from "./icons";
 import { paintDiffBadge, REMOVED_DASH } from "./paintDiffBadge";
 import type { Palette } from "./palette";
+import type { Card } from "./diagram";
 
 const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 
@@ -48,8 +48,7 @@ export function paintCard(
   );
   const badgesWidth = paintBadges(context, card, left, top, palette);
   paintText(context, card, left + 44, top, WIDTH - 44 - badgesWidth - 10, palette);
-  if (card.diffStatus)
-    paintDiffBadge(context, card.diffStatus, left + (card.shape === "job" ? 12 : 3), top + 3, palette);
+  if (card.diffStatus) paintDiffBadge(context, card.diffStatus, left + (card.shape === "job" ? 12 : 3), top + 3, palette);
 }
 
 /** Outline of a card: jobs have round ends, datasets are boxes. */

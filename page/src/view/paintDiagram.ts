@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
-import type { DiagramWithLayout } from "./diagram";
-import { type Box, type Highlight, MIN_READABLE_SCALE, opacity } from "./highlight";
+import { type Box, type Highlight, opacity, MIN_READABLE_SCALE } from "./highlight";
+import type { Palette } from "./palette";
 import { paintCard } from "./paintCard";
 import { paintEdges } from "./paintEdges";
 import { paintOverview } from "./paintOverview";
-import type { Palette } from "./palette";
+import type { DiagramWithLayout } from "./diagram";
 import type { Size, Viewport } from "./viewport";
 
 const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
@@ -45,8 +45,7 @@ function paintCards(
 ): void {
   diagram.cards.forEach((card, at) => {
     const [left, top] = [diagram.layout.x[at] - WIDTH / 2, diagram.layout.y[at] - HEIGHT / 2];
-    if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top)
-      return;
+    if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
     const onPath = highlight.traced?.has(at) ?? false;
     context.globalAlpha = opacity(diagram, card.diffStatus, highlight.traced !== null, onPath);
     paintCard(context, card, left, top, palette, at === highlight.selected, at === highlight.hovered);

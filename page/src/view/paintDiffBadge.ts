@@ -9,13 +9,7 @@ const SIGN_ARM = 4;
 export const REMOVED_DASH: readonly number[] = [4, 4];
 
 /** Draw a diff status as a disc around (x, y) with a plus, minus or tilde, so that color is not needed. */
-export function paintDiffBadge(
-  context: CanvasRenderingContext2D,
-  status: DiffStatus,
-  x: number,
-  y: number,
-  palette: Palette,
-): void {
+export function paintDiffBadge(context: CanvasRenderingContext2D, status: DiffStatus, x: number, y: number, palette: Palette): void {
   context.setLineDash([]);
   context.fillStyle = palette.diffStatuses[status];
   context.beginPath();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
 import type { DiffStatus } from "../model/diff";
-import type { DiagramEdge, DiagramWithLayout } from "./diagram";
-import { type Box, type Highlight, MIN_READABLE_SCALE, opacity } from "./highlight";
+import { type Box, type Highlight, opacity, MIN_READABLE_SCALE } from "./highlight";
+import type { Palette } from "./palette";
 import { truncateText } from "./paintCard";
 import { paintDiffBadge, REMOVED_DASH } from "./paintDiffBadge";
-import type { Palette } from "./palette";
+import type { DiagramEdge, DiagramWithLayout } from "./diagram";
 
 const { width: WIDTH } = CARD_SIZES;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
-import type { Card, DiagramWithLayout } from "./diagram";
 import { type Box, type Highlight, opacity } from "./highlight";
 import type { Palette } from "./palette";
+import type { Card, DiagramWithLayout } from "./diagram";
 
 const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 
@@ -18,15 +18,14 @@ export function paintOverview(
   const groups = new Map<string, ColorGroup>();
   cards.forEach((card, at) => {
     const [left, top] = [layout.x[at] - WIDTH / 2, layout.y[at] - HEIGHT / 2];
-    if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top)
-      return;
+    if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
     const color = overviewColor(card, palette);
     const alpha = opacity(diagram, card.diffStatus, traced !== null, traced?.has(at) ?? false);
     const hollow = card.diffStatus === "removed";
     const key = `${color} ${alpha} ${hollow}`;
-    const group = groups.get(key) ?? { path: new Path2D(), color, alpha, hollow };
-    groups.set(key, group);
-    group.path.rect(left, top, WIDTH, HEIGHT);
+    const known = groups.get(key) ?? { path: new Path2D(), color, alpha, hollow };
+    groups.set(key, known);
+    known.path.rect(left, top, WIDTH, HEIGHT);
   });
   context.lineWidth = 12;
   for (const { path, color, alpha, hollow } of groups.values()) {

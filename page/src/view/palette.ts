@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DIFF_STATUSES, type DiffStatus } from "../model/diff";
+import { type DiffStatus, DIFF_STATUSES } from "../model/diff";
 import type { Engine } from "../model/engines";
 import type { State } from "../model/graph";
 
@@ -48,10 +48,7 @@ export function readPalette(): Palette {
     downstream: value("downstream"),
     masked: value("masked"),
     onDiffStatus: value("on-diff"),
-    diffStatuses: Object.fromEntries(DIFF_STATUSES.map((status) => [status, value(status)])) as Record<
-      DiffStatus,
-      string
-    >,
+    diffStatuses: Object.fromEntries(DIFF_STATUSES.map((status) => [status, value(status)])) as Record<DiffStatus, string>,
     states: each(STATES, "state"),
     engines: each(ENGINES, "engine"),
     font: value("font"),

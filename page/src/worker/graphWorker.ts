@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Digraph } from "../layout/digraph";
 import { type Layout, layoutGraph, type LayoutSizes } from "../layout/layout";
-import { type ColumnRef, EMPTY_SUMMARIES, type GraphExport, type Summaries } from "../model/apiTypes";
-import { buildColumnIndex, type ColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
-import { applyDiff, changesOf, type DiffChange, type DiffResponse, type DiffStatuses } from "../model/diff";
-import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, removeIdleJobs, summariesOf } from "../model/graph";
-import { search, type SearchHit, type SearchIndex, searchIndex } from "../model/search";
+import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
+import { type ColumnRef, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
+import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
+import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
+import { type SearchHit, search, type SearchIndex, searchIndex } from "../model/search";
 
 /** A loaded graph: its edges, and the number of nodes, which are fetched with `nodes`. */
 export interface LoadedGraph {

@@ -6,9 +6,9 @@ from typing import Any
 
 from lineage_events import body, schema
 
-from lineage.checks.events import Findings, check_events, items_of
-from lineage.checks.events.facets import CLASSES
-from lineage.checks.events.facets import facets_of as facets
+from lineage.checks.events import Findings, check_events, raw_events
+from lineage.checks.events.facets import facets_of
+from tests.openlineage_schemas import specification
 
 EVERY = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 30}
 
@@ -28,9 +28,9 @@ def sound(event_type: str = "START", second: float = 0, **options: Any) -> dict[
 def with_schemas(event: dict[str, Any]) -> dict[str, Any]:
     """A copy of the event, each facet of the standard naming its schema; other facets stay as they are."""
     event = deepcopy(event)
-    for facet in facets(event):
-        if facet.key in CLASSES[facet.home]:
-            facet.content["_schemaURL"] = CLASSES[facet.home][facet.key]._get_schema()
+    for facet in facets_of(event):
+        if schema := specification().facets.get((facet.owner, facet.key)):
+            facet.content["_schemaURL"] = schema.url
     return event
 
 
@@ -42,7 +42,7 @@ def table(name: str, *columns: str, namespace: str = "s3://warehouse", **more: A
 
 
 def found(*events: object, **options: Any) -> Findings:
-    return check_events(items_of(events), **options)
+    return check_events(raw_events(events), specification=specification(), **options)
 
 
 def codes(*events: object, **options: Any) -> list[str]:

@@ -2,19 +2,20 @@
 """The check of events: each rule strikes where it should, and nowhere else."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lineage_events import CATALOG_URI, RULES, body, dataset_event, encode, run_id, source
+from lineage_events import CATALOG_URI, body, dataset_event, encode, run_id, source
+from lineage_events import RULES as NAMING_RULES
 from lineage_sound import codes, found, sound, table, with_schemas
 
-from lineage.checks.events import RULES as CATALOGUE
-from lineage.checks.events import check_events, items_of, render_json, render_junit, render_text
-from lineage.checks.events.findings import MAX_PER_RULE
+from lineage.checks.events import RULES, check_events, raw_events, render_json, render_junit, render_text
+from lineage.checks.events.findings import MAX_PER_RULE, EventPosition
+from lineage.checks.events.run_lifecycle import RunTracker
+from tests.openlineage_schemas import specification
 
 ORDERS = table("sales/orders", "supplier", "price")
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "lineage-checks.md"
@@ -42,22 +43,22 @@ def test_sound_events_have_no_findings():
 @pytest.mark.parametrize(
     ("path", "value", "expected"),
     [
-        ("eventTime", None, "missing-key eventTime: is missing; RunEvent requires it"),
-        ("eventTime", "yesterday", "wrong-value RunEvent: "),
+        ("eventTime", None, "missing-key eventTime: is missing; required by RunEvent"),
+        ("eventTime", "yesterday", "wrong-value eventTime: 'yesterday' is "),
         ("eventTime", "2026-01-01T00:00:00", "wrong-value eventTime: '2026-01-01T00:00:00' has no time zone"),
         ("eventType", "NOPE", "wrong-value eventType: must be one of START, RUNNING,"),
         ("eventType", ["START"], "wrong-value eventType: must be one of START, RUNNING,"),
         ("eventType", None, "no-event-type eventType: is missing"),
-        ("producer", "me", "no-uri producer: 'me' is no absolute URI"),
+        ("producer", "me", "no-uri producer: 'me' is not an absolute URI"),
         ("producer", None, "missing-key producer: is missing"),
-        ("schemaURL", 3, "wrong-value schemaURL: must be a string"),
+        ("schemaURL", 3, "wrong-value schemaURL: must be a string, not 3"),
         (
             "schemaURL",
             "https://openlineage.io/spec/1-0-5/OpenLineage.json#/$defs/RunEvent",
             "schema-outdated schemaURL: names version 1-0-5; 2-0-2 is current",
         ),
-        ("run.runId", "run-1", "wrong-value run: badly formed hexadecimal UUID string"),
-        ("run.runId", None, "missing-key run.runId: is missing; Run requires it"),
+        ("run.runId", "run-1", "wrong-value run.runId: must be a UUID, not 'run-1'"),
+        ("run.runId", None, "missing-key run.runId: is missing; required by RunEvent"),
         ("run.facets", [], "wrong-value run.facets: must be an object, not an array"),
         ("job.name", 7, "wrong-value job.name: must be a string, not 7"),
         ("job.facets.jobType.integration", None, "missing-key job.facets.jobType.integration: is missing"),
@@ -74,7 +75,7 @@ def test_sound_events_have_no_findings():
             "facet-schema job.facets.jobType._schemaURL: is 'https://openlineage.io/spec/2-0-2/",
         ),
         ("inputs", {}, "wrong-value inputs: must be an array, not an object"),
-        ("inputs.0.name", None, "missing-key inputs[0].name: is missing; InputDataset requires it"),
+        ("inputs.0.name", None, "missing-key inputs[0].name: is missing; required by RunEvent"),
         ("inputs.0.facets.schema.fields.1.name", True, "must be a string, not True"),
         ("inputs.0.facets.schema.fields.1.ordinal_position", 1.5, "ordinal_position: must be an integer, not 1.5"),
         ("inputs.0.facets.schema.fields.1.type", None, None),
@@ -82,14 +83,14 @@ def test_sound_events_have_no_findings():
         ("inputs.0.name", "a" * 2000, "name-unusable inputs[0].name: has 2000 characters"),
         ("inputs.0.name", " ", "name-empty inputs[0].name: is empty"),
         ("job.namespace", "", "name-empty job.namespace: is empty"),
-        ("job.name", "load_2026-01-31", "job-name-per-run job.name: holds a date, '2026-01-31'"),
-        ("job.name", f"load.{run_id(1)}", "job-name-per-run job.name: holds a UUID"),
-        ("job.name", "load_1767225600", "job-name-per-run job.name: holds a time stamp"),
+        ("job.name", "load_2026-01-31", "job-name-per-run job.name: contains a date, '2026-01-31'"),
+        ("job.name", f"load.{run_id(1)}", "job-name-per-run job.name: contains a UUID"),
+        ("job.name", "load_1767225600", "job-name-per-run job.name: contains a timestamp"),
         ("job.name", "load_20_to_2026", None),
         ("inputs.0.namespace", "s3a://warehouse", "s3-scheme inputs[0].namespace: 's3a://warehouse' should be 's3://"),
         ("inputs.0.namespace", "kafka://a:1,b:2", "namespace-hosts inputs[0].namespace: 'kafka://a:1,b:2' lists 2"),
         ("inputs.0.namespace", "kafka://a", "namespace-port inputs[0].namespace: 'kafka://a' has no port"),
-        ("inputs.0.namespace", "pg://h/d?x=1", "namespace-characters inputs[0].namespace: 'pg://h/d?x=1' holds"),
+        ("inputs.0.namespace", "pg://h/d?x=1", "namespace-characters inputs[0].namespace: 'pg://h/d?x=1' contains"),
         ("inputs.0.name", "/sales/orders", "leading-slash inputs[0].name: '/sales/orders' begins with a slash"),
     ],
 )
@@ -130,7 +131,7 @@ def test_a_file_path_may_begin_with_a_slash():
         ("acme_cost", None, ["missing-key"]),
         ("cost", "https://acme.example/1-0-0/CostRunFacet.json", ["facet-unknown"]),
         ("environment-properties", "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunFacet", []),
-        ("icebergScanReport", "https://openlineage.io/spec/facets/1-0-0/X.json", []),
+        ("icebergScanReport", "https://openlineage.io/spec/facets/1-0-0/X.json", ["facet-unknown"]),
         ("schema", "https://openlineage.io/spec/facets/1-2-0/SchemaDatasetFacet.json", ["facet-unknown"]),
     ],
 )
@@ -190,7 +191,7 @@ def test_two_producers_may_tell_the_start_of_a_run():
 def test_runs_are_judged_apart():
     events = [sound("START", 1, run=1), sound("START", 2, run=2, job="b"), sound("COMPLETE", 3, run=1)]
     findings = found(*events)
-    assert [(f.rule.code, f.place.job, f.place.run, f.place.line) for f in findings] == [
+    assert [(f.rule.code, f.position.job, f.position.run, f.position.line) for f in findings] == [
         ("run-no-end", "test-jobs/b", run_id(2), 2)
     ]
     assert (findings.events, findings.runs, findings.jobs) == (3, 2, {"test-jobs/job", "test-jobs/b"})
@@ -204,7 +205,7 @@ def test_time_goes_forward():
 def test_one_run_belongs_to_one_job():
     findings = found(sound("START", 1), sound("RUNNING", 2, job="other"), sound("COMPLETE", 3))
     assert [(f.rule.code, f.message) for f in findings] == [
-        ("run-two-jobs", "belongs to test-jobs/job too, since events:1")
+        ("run-two-jobs", "is a run of test-jobs/job too, first at events:1")
     ]
 
 
@@ -278,7 +279,7 @@ def test_sources_of_columns_are_inputs_of_the_run():
         "source-no-input",
         "outputs[0].facets.columnLineage.fields.total.inputFields[0]",
     )
-    assert finding.message == "s3://warehouse/sales/orders is none of the run's inputs"
+    assert finding.message == "s3://warehouse/sales/orders is not an input of the run"
     job_event = with_schemas(body(run=None, inputs=[ITEMS], outputs=[output]))
     assert codes(job_event) == ["source-no-input"]
 
@@ -328,10 +329,10 @@ def test_rules_come_first():
         sound("COMPLETE", 2, inputs=[table("orders", "a", namespace="kafka://kafka:9092"), inputs[1]]),
     ]
     assert codes(*events) == ["two-spellings"]
-    assert codes(*events, rules=RULES) == []
+    assert codes(*events, rules=NAMING_RULES) == []
     nameless = run_of("START", "COMPLETE", inputs=[table("lake.sales.orders", "a", namespace="")])
     assert codes(*nameless) == ["name-empty"]
-    assert codes(*nameless, rules=RULES) == []
+    assert codes(*nameless, rules=NAMING_RULES) == []
 
 
 def test_what_the_service_refuses_is_found():
@@ -339,11 +340,11 @@ def test_what_the_service_refuses_is_found():
     events[0]["run"]["facets"]["parent"] = {
         "_producer": "https://example.org",
         "_schemaURL": "https://openlineage.io/spec/facets/1-2-0/ParentRunFacet.json#/$defs/ParentRunFacet",
-        "run": {"runId": "00000000000070008000000000000001"},
-        "job": {"namespace": "a", "name": "b"},
+        "run": {"runId": run_id(2)},
+        "job": {"namespace": "a", "name": "b" * 2000},
     }
     (finding,) = found(*events)
-    assert (finding.rule.code, finding.path) == ("refused", "run.facets.parent.run.runId")
+    assert (finding.rule.code, finding.path) == ("refused", "run.facets.parent.job.name")
 
 
 @pytest.mark.parametrize(
@@ -393,7 +394,7 @@ KEYS = (
     )
 )
 def test_nothing_that_is_json_breaks_it(value):
-    findings = check_events(items_of([value, value]), RULES)
+    findings = check_events(raw_events([value, value]), NAMING_RULES, specification())
     assert not findings.ok()
     assert render_text(findings)
 
@@ -401,23 +402,23 @@ def test_nothing_that_is_json_breaks_it(value):
 def test_what_repeats_is_counted_and_what_floods_is_cut():
     bad = [sound("RUNNING", number, run=1, inputs=[table("t", "a", namespace="s3a://w")]) for number in range(50)]
     (finding,) = [f for f in found(*bad) if f.rule.code == "s3-scheme"]
-    assert (finding.count, finding.place.line) == (50, 1)
+    assert (finding.count, finding.position.line) == (50, 1)
     assert finding.line().endswith("should be 's3://w' (and 49 more like it)")
 
     findings = found(*(sound("START", 0, run=number, job=f"job{number}") for number in range(MAX_PER_RULE + 7)))
-    assert (len(findings), findings.unkept) == (MAX_PER_RULE, {"run-no-end": 7})
-    assert "run-no-end: 7 more that are not listed" in render_text(findings)
+    assert (len(findings), findings.unlisted) == (MAX_PER_RULE, {"run-no-end": 7})
+    assert "run-no-end: 7 more, not listed" in render_text(findings)
 
 
 def test_reports_say_the_same():
     events = run_of("START", inputs=[table("t", "a", namespace="kafka://broker")])
     findings = found(*events, b"rubbish")
     assert render_text(findings).splitlines() == [
-        "events of no job",
+        "events without a job",
         "  error    not-json  events:2: Expecting value at line 1 column 1 (character 0)",
-        "           -> write one JSON object a line, in UTF-8",
+        "           -> write one JSON object per line, in UTF-8",
         "test-jobs/job",
-        f"  error    run-no-end  events:1 run {run_id(1)} eventType: never ends: no COMPLETE, FAIL or ABORT has come",
+        f"  error    run-no-end  events:1 run {run_id(1)} eventType: no terminal event (COMPLETE, FAIL or ABORT)",
         "           -> send COMPLETE, FAIL or ABORT, also when the process is stopped",
         f"  warning  namespace-port  events:1 run {run_id(1)} inputs[0].namespace: 'kafka://broker' has no port",
         "           -> write kafka://host:port, as the standard names clusters",
@@ -434,7 +435,7 @@ def test_reports_say_the_same():
         "run": "",
         "path": "",
         "message": "Expecting value at line 1 column 1 (character 0)",
-        "remedy": "write one JSON object a line, in UTF-8",
+        "remedy": "write one JSON object per line, in UTF-8",
         "count": 1,
     }
     suite = ElementTree.fromstring(render_junit(findings)).find("testsuite")
@@ -464,15 +465,14 @@ def test_a_name_cannot_steer_the_terminal():
 
 def test_state_is_bounded_by_runs():
     """A run that has ended keeps no datasets; one that goes on keeps each once."""
-    from lineage.checks.events.findings import Place
-    from lineage.checks.events.run_lifecycle import Sequence
 
-    sequence = Sequence()
+    tracker = RunTracker()
     output = stats(total=[source("sales/orders", "price")])
     for second, kind in enumerate(["START", *["RUNNING"] * 100, "COMPLETE"]):
         event = sound(kind, second, inputs=[ORDERS], outputs=[output])
-        assert list(sequence.join(event, Place("events", second, "test-jobs/job", run_id(1)))) == []
-        (run,) = sequence._runs.values()
+        position = EventPosition("events", second, "test-jobs/job", run_id(1))
+        assert list(tracker.add(event, position)) == []
+        (run,) = tracker._runs.values()
         assert len(run.edges) <= 2
     assert not run.edges
     assert not run.columns._inputs
@@ -481,11 +481,9 @@ def test_state_is_bounded_by_runs():
 
 def test_every_rule_is_documented():
     text = DOCUMENT.read_text(encoding="utf-8")
-    rows = dict(line.strip("| ").split(" | ", 1) for line in text.splitlines() if line.startswith("| `"))
-    documented: Mapping[str, str] = {code.strip("`"): rest.split(" | ")[0] for code, rest in rows.items()}
-    assert {code: rule.severity for code, rule in CATALOGUE.items()} == {
-        code: severity for code, severity in documented.items() if severity in ("error", "warning")
-    }
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    documented = [row for row in rows if row[1] in ("error", "warning")]
+    assert documented == [[f"`{rule.code}`", rule.severity, rule.meaning, rule.remedy] for rule in RULES.values()]
 
 
 def test_bytes_and_parsed_events_are_judged_alike():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the check reads events: files of all shapes, folders, services, rubbish; and what it says of real ones."""
 
+import copy
 import io
 import json
 import sys
@@ -14,12 +15,16 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from lineage_events import RECORDED, encode, recorded_lines
 from lineage_sound import sound, table
+from openlineage.client.facet_v2 import BaseFacet
 from test_lineage_process import post, service
 
+from lineage.checks import schema_files
 from lineage.checks.events import SourceError, Specification, SpecificationError, check_events, events_of, sources
-from lineage.checks.events.facets import CLASSES, REGISTERED
+from lineage.checks.events.conformance import conformance_problems
+from lineage.checks.schema_files import find_schemas
+from lineage.checks.schema_pins import PINS, PUBLISHED
+from tests.openlineage_schemas import specification
 
-SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
 EVENTS = [sound("START", 1), sound("RUNNING", 2), sound("COMPLETE", 3)]
 LINES = b"".join(encode(event) + b"\n" for event in EVENTS)
 
@@ -157,10 +162,10 @@ def test_standard_input(monkeypatch):
 def test_what_cannot_be_read_is_said(tmp_path):
     (tmp_path / "empty").mkdir()
     cases = [
-        (str(tmp_path / "none.ndjson"), "there is no such file; give a file, folder, URL or -"),
-        (str(tmp_path / "empty"), "it has no file that ends in .ndjson, .jsonl, .json"),
+        (str(tmp_path / "none.ndjson"), "no such file; give a file, folder, URL or -"),
+        (str(tmp_path / "empty"), "it has no file with suffix .ndjson, .jsonl, .json"),
         ("http://127.0.0.1:9", "Connection refused"),
-        ("http://", "is no http URL"),
+        ("http://", "not an http URL"),
         ("http://[::1", "is the service up"),
     ]
     for source, message in cases:
@@ -227,9 +232,9 @@ def test_events_of_one_time_are_put_in_the_order_of_a_life():
     [
         (500, b"oops", "500 Internal Server Error"),
         (404, b"{}", "404 Not Found"),
-        (200, b"<html>", "something else than JSON"),
-        (200, b'{"jobs": []}', "without a list of events"),
-        (200, b"[]", "without a list of events"),
+        (200, b"<html>", "is not JSON"),
+        (200, b'{"jobs": []}', "has no list of events"),
+        (200, b"[]", "has no list of events"),
     ],
 )
 def test_an_answer_that_is_none(status, content, message):
@@ -245,68 +250,83 @@ def test_the_lineage_service_itself(tmp_path):
     assert (findings.events, list(findings)) == (3, [])
 
 
-@pytest.fixture(scope="module")
-def specification():
-    if not SPECIFICATION.is_dir():
-        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION.name}/ beside the repository")
-    return Specification.from_folder(SPECIFICATION)
+SOUND = sound("START", 1, inputs=[table("t", "a")])
 
 
-def test_the_schemas_refuse_what_they_should(specification):
-    assert check_events(read(LINES), specification=specification).ok(strict=True)
-    broken = sound("START", 1, inputs=[table("t", "a")])
+def messages(event, standard=None):
+    problems = conformance_problems(event, standard or specification())
+    return sorted(f"{problem.rule.code} {problem.path}: {problem.message}" for problem in problems)
+
+
+def test_schema_violations_name_path_and_requirement():
+    broken = copy.deepcopy(SOUND)
     broken["eventTime"] = "now"
     broken["inputs"][0]["facets"]["schema"]["fields"][0]["name"] = 3
     broken["job"]["facets"]["jobType"].pop("integration")
-    assert sorted(specification.errors(broken)) == [
-        ("eventTime", "'now' is not a 'date-time'"),
-        ("inputs[0].facets.schema.fields[0].name", "3 is not of type 'string'"),
-        ("job.facets.jobType", "'integration' is a required property"),
+    assert messages(broken) == [
+        "missing-key job.facets.jobType.integration: is missing; required by JobTypeJobFacet",
+        "wrong-value eventTime: 'now' is no RFC 3339 time; write it as 2026-01-31T12:00:00.123Z",
+        "wrong-value inputs[0].facets.schema.fields[0].name: must be a string, not 3",
     ]
-    codes = [finding.rule.code for finding in check_events(read(encode(broken)), specification=specification)]
-    assert codes.count("specification") == 3
 
 
-def test_schemas_may_come_from_a_url(specification, tmp_path):
+def test_alternatives_report_the_nearest_one():
+    broken = copy.deepcopy(SOUND)
+    url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
+    entry = {"namespace": "a", "name": "b", "type": "DATASET", "inputs": [{"namespace": "a", "type": "DATASET"}]}
+    broken["job"]["facets"]["lineage"] = {"_producer": "urn:test", "_schemaURL": url, "entries": [entry]}
+    assert messages(broken) == [
+        "missing-key job.facets.lineage.entries[0].inputs[0].name: is missing; required by LineageJobFacet"
+    ]
+
+
+def test_events_are_checked_without_a_specification_too():
+    broken = copy.deepcopy(SOUND) | {"eventTime": "now"}
+    broken["job"]["facets"]["jobType"].pop("integration")
+    (problem,) = conformance_problems(broken, None)
+    assert (problem.rule.code, problem.path) == ("wrong-value", "eventTime")
+
+
+def test_schemas_may_come_from_a_url(tmp_path):
+    published = {path.name: path for path in find_schemas().rglob("*.json")}
+
     def respond(path, _):
-        file = SPECIFICATION / path.rpartition("/")[2]
-        in_place = path.startswith("/spec/" if file.name == "OpenLineage.json" else "/spec/facets/")
-        known = in_place and file.exists() and file.name != "SQLJobFacet.json"
-        return (200, file.read_bytes()) if known else (404, b"")
+        name = path.rpartition("/")[2]
+        in_place = path.startswith("/spec/" if name == "OpenLineage.json" else "/spec/facets/")
+        known = in_place and name in published and name != "SQLJobFacet.json"
+        return (200, published[name].read_bytes()) if known else (404, b"")
 
     broken = sound("START", 1)
     broken["job"]["facets"]["jobType"].pop("integration")
     with serving(respond) as url:
-        fetched = Specification.from_url(f"{url}/spec/")
-        assert list(fetched.errors(broken)) == list(specification.errors(broken))
-        with pytest.raises(SpecificationError, match=r"there is no OpenLineage.json at .*/elsewhere"):
-            Specification.from_url(f"{url}/elsewhere")
-    with pytest.raises(SpecificationError, match="cannot be fetched"):
-        Specification.from_url("http://127.0.0.1:9")
-    with pytest.raises(SpecificationError, match=r"there is no OpenLineage\.json in"):
-        Specification.from_folder(tmp_path)
+        fetched = Specification.open(f"{url}/spec/")
+        assert specification().facets.keys() - fetched.facets.keys() == {("job", "sql")}
+        assert messages(broken, fetched) == messages(broken)
+        with pytest.raises(SpecificationError, match=r"OpenLineage.json is not at .*/elsewhere"):
+            Specification.open(f"{url}/elsewhere")
+    with pytest.raises(SpecificationError, match="cannot fetch schema"):
+        Specification.open("http://127.0.0.1:9")
+    with pytest.raises(SpecificationError, match=r"OpenLineage\.json is not in folder"):
+        Specification.open(tmp_path)
     (tmp_path / "OpenLineage.json").write_text("{")
-    with pytest.raises(SpecificationError, match="cannot be read"):
-        Specification.from_folder(tmp_path)
+    with pytest.raises(SpecificationError, match="cannot read schema"):
+        Specification.open(tmp_path)
     (tmp_path / "OpenLineage.json").write_text("{}")
     with pytest.raises(SpecificationError, match=r"OpenLineage.json has no \$id"):
-        Specification.from_folder(tmp_path)
+        Specification.open(tmp_path)
 
 
-def test_the_table_of_facets_is_the_standards(specification):
-    """Each key is the one that the schema of its class, or of the registry, is made for."""
-    del specification
-    told = {
-        (file.stem, key)
-        for file in SPECIFICATION.glob("*Facet.json")
-        for key in json.loads(file.read_text()).get("properties", {})
+def test_every_facet_schema_has_an_owner_and_a_key():
+    documents = [json.loads(path.read_text()) for path in find_schemas().rglob("[!.]*Facet.json")]
+    keys = {key for document in documents for key in document.get("properties", {})}
+    assert len(documents) == len(PINS) - 1
+    assert {key for _, key in specification().facets} == keys
+    classes = {cls._get_schema() for cls in BaseFacet.__subclasses__() if cls.__module__.startswith("openlineage")}
+    owned = {schema.url for schema in specification().facets.values()}
+    assert {url for url in classes if url.rpartition("/")[2].endswith("Facet")} - owned == {
+        "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/" + name
+        for name in ("RunFacet", "JobFacet", "DatasetFacet", "InputDatasetFacet", "OutputDatasetFacet")
     }
-    known = {
-        (cls._get_schema().partition(".json")[0].rpartition("/")[2], key)
-        for home in CLASSES.values()
-        for key, cls in home.items()
-    }
-    assert known | {(file, key) for key, file in REGISTERED.items()} == told
 
 
 FLINK = {"no-emission-pattern", "job-type-dropped", "run-bare", "namespace-port", "no-error-message"}
@@ -328,10 +348,68 @@ FLINK = {"no-emission-pattern", "job-type-dropped", "run-bare", "namespace-port"
         ("spark-options*", {"run-second-end", "no-error-message", "source-no-input"}),
     ],
 )
-def test_what_is_said_of_recorded_events_is_what_is_known_of_them(pattern, expected, specification):
+def test_what_is_said_of_recorded_events_is_what_is_known_of_them(pattern, expected):
     recorded_lines()  # skips where there are none
     found = set()
     for file in sorted(RECORDED.glob(pattern)):
-        findings = check_events(events_of(str(file)), specification=specification)
+        findings = check_events(events_of(str(file)), specification=specification())
         found |= {finding.rule.code for finding in findings}
     assert found == expected
+
+
+@pytest.fixture
+def schemas(tmp_path, monkeypatch):
+    """A folder with a copy of the schemas, as `spec` of a checkout of OpenLineage has them, and an empty cache."""
+    folder = tmp_path / "spec"
+    (folder / "facets").mkdir(parents=True)
+    for path in find_schemas().rglob("[!.]*.json"):
+        (folder / ("" if path.name == "OpenLineage.json" else "facets") / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setenv(schema_files.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.delenv(schema_files.FOLDER_VARIABLE, raising=False)
+    return folder
+
+
+def test_schemas_are_taken_from_the_named_folder(schemas, monkeypatch, tmp_path):
+    monkeypatch.setenv(schema_files.FOLDER_VARIABLE, str(schemas))
+    assert find_schemas() == schemas
+    assert schema_files.write_schemas(tmp_path) == f"45 schemas from {schemas}"
+    assert {path.name for path in tmp_path.glob("*.json")} == PINS.keys()
+    (schemas / "facets" / "SQLJobFacet.json").write_text("{}")
+    with pytest.raises(SpecificationError, match=r"SQLJobFacet.json is another version .*; set LINEAGE_LAB_SPEC to a"):
+        Specification.open()
+    (schemas / "facets" / "SQLJobFacet.json").unlink()
+    with pytest.raises(SpecificationError, match=r"SQLJobFacet.json is not in folder .*; set LINEAGE_LAB_SPEC to a"):
+        Specification.open()
+
+
+def test_schemas_are_downloaded_once(schemas, monkeypatch):
+    requested = []
+
+    def respond(path, _):
+        requested.append(path)
+        return 200, next(schemas.rglob(path.rpartition("/")[2])).read_bytes()
+
+    with serving(respond) as url:
+        local = {name: (published.replace(PUBLISHED, url), sha256) for name, (published, sha256) in PINS.items()}
+        monkeypatch.setattr(schema_files, "PUBLISHED", url)
+        monkeypatch.setattr(schema_files, "PINS", local)
+        folder = find_schemas()
+        assert {path.name for path in folder.iterdir()} == PINS.keys()
+        assert find_schemas() == folder
+        assert len(requested) == len(PINS)
+        (folder / "SQLJobFacet.json").write_text("damaged")
+        assert find_schemas() == folder
+        assert len(requested) == 2 * len(PINS)
+        assert len(Specification.open().facets) > 40
+
+
+def test_a_failed_download_leaves_no_schemas(schemas, monkeypatch, tmp_path):
+    del schemas
+    with serving(lambda *_: (200, b"{}")) as url:
+        monkeypatch.setattr(schema_files, "PUBLISHED", url)
+        monkeypatch.setattr(schema_files, "PINS", {name: (f"{url}/{name}", pin) for name, (_, pin) in PINS.items()})
+        with pytest.raises(SpecificationError, match="another version than the pinned one"):
+            Specification.open()
+    with pytest.raises(SpecificationError, match=r"cannot download .*; set LINEAGE_LAB_SPEC to a folder"):
+        Specification.open()
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []

@@ -22,10 +22,13 @@ from openlineage.client.uuid import generate_new_uuid
 from lineage.checks.pytest_plugin import lineage_events as events_fixture
 from lineage.checks.pytest_plugin import lineage_rules as rules_fixture
 from lineage.checks.recorder import MAX_BYTES, PATH, recording
+from lineage.checks.schema_files import FOLDER_VARIABLE, find_schemas
 
 pytest_plugins = ["pytester"]
 REPOSITORY = Path(__file__).resolve().parents[3]
 DOCUMENT = REPOSITORY / "docs" / "lineage-checks.md"
+SCHEMAS = str(find_schemas())
+"""Found before `pytester` replaces the home folder, and with it the cache."""
 TOO_LARGE = gzip.compress(bytes(MAX_BYTES + 1), 1, mtime=0)
 
 # Under names of their own, because other tests of this folder import a module that is called as the fixture is.
@@ -49,6 +52,7 @@ def run_tests(pytester, monkeypatch):
     for name in [name for name in os.environ if name.startswith("OPENLINEAGE")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    monkeypatch.setenv(FOLDER_VARIABLE, SCHEMAS)
 
     def run(text, run=pytester.runpytest_inprocess):
         pytester.makepyfile(test_job=textwrap.dedent(text))
@@ -178,7 +182,7 @@ def test_failures_are_readable_reports(run_tests):
         "a lineage service would refuse event 3: eventTime: is missing",
         "the events that were waited for did not come in 0 s; what came:",
         "  2026-01-01T00:00:00.000Z START stats",
-        "error    no-events  the recorder: there is no event in it",
+        "error    no-events  the recorder: contains no event",
     ):
         assert line in text, line
     assert "pytest_plugin.py" not in text

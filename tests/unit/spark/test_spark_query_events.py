@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from openlineage.client.serde import Serde
 
-from lineage.checks.events import Specification, check_events, items_of, render_text
+from lineage.checks.events import check_events, raw_events, render_text
 from lineage.rules import Rules
 from lineagelab_spark import run_events
 from lineagelab_spark.datasets import Dataset
@@ -19,8 +19,8 @@ from lineagelab_spark.model import Subtype
 from lineagelab_spark.open_runs import OpenRuns
 from lineagelab_spark.progress import Window
 from lineagelab_spark.run_events import Failure, Parent, QueryRun, Statistics
+from tests.openlineage_schemas import specification
 
-SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)
 COUNTRIES = Dataset("s3://warehouse", "sales/countries")
 ORDERS = Dataset("s3://warehouse", "sales/orders")
@@ -65,8 +65,6 @@ STATISTICS = Statistics(Window(2, 20, 400, 300, (20,), 4, None, 9), 30.0, {TOPIC
 
 
 def test_a_whole_run_is_valid_and_says_what_the_service_asks_for() -> None:
-    if not SPECIFICATION.is_dir():
-        pytest.skip(f"the standard's JSON schemas are not in {SPECIFICATION.name}/ beside the repository")
     events = [
         made(EventType.START, with_pairs=True),
         made(EventType.RUNNING, with_pairs=True, statistics=STATISTICS),
@@ -74,8 +72,7 @@ def test_a_whole_run_is_valid_and_says_what_the_service_asks_for() -> None:
         made(EventType.FAIL, with_pairs=True, statistics=STATISTICS, failure=Failure("it broke", "PYTHON", "at x")),
     ]
 
-    specification = Specification.from_folder(SPECIFICATION)
-    findings = check_events(items_of(events, "event"), Rules(), specification, source="events")
+    findings = check_events(raw_events(events, "event"), Rules(), specification(), source="events")
 
     assert findings.ok(strict=True), render_text(findings)
 

@@ -12,14 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lineage.checks.events import Specification, check_events, items_of, render_text
+from lineage.checks.events import check_events, raw_events, render_text
 from lineage.checks.recorder import Recorder, recording
 from lineage.rules import Rules
 from lineagelab_spark import BatchOutputs, NoQueryLineage, QueryLineage
 from lineagelab_spark.run_events import WINDOW_FACET
+from tests.openlineage_schemas import specification
 from tests.unit.spark.lineage_endpoint import GARBAGE, HANGS, answering, free_port
 
-SPECIFICATION = Path(__file__).resolve().parents[4] / "shared" / "openlineage-spec"
 SOURCE, TABLE, SECOND = "lake.runs.source", "lake.runs.orders", "lake.runs.rejected"
 PARENT = "lineage-lab/application/0193a1f0-0000-7000-8000-000000000000"
 
@@ -101,8 +101,7 @@ def service(spark: SparkSession) -> Iterator[Service]:
 
 def judge(bodies: list[bytes]) -> None:
     """Every run that a test has made is right by the standard and in its sequence."""
-    specification = Specification.from_folder(SPECIFICATION) if SPECIFICATION.is_dir() else None
-    findings = check_events(items_of(bodies, "event"), Rules(), specification, source="the recorder")
+    findings = check_events(raw_events(bodies, "event"), Rules(), specification(), source="the recorder")
     assert findings.ok(strict=True), render_text(findings)
 
 

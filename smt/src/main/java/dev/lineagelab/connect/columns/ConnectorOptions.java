@@ -93,10 +93,10 @@ public final class ConnectorOptions {
   /**
    * Return a boolean option.
    *
-   * @param defaultValue default if it is absent
+   * @param otherwise default if it is absent
    * @throws UnusableOptionException if the value is a reference
    */
-  public boolean flag(final String name, final boolean defaultValue) {
-    return text(name).map("true"::equalsIgnoreCase).orElse(defaultValue);
+  public boolean flag(final String name, final boolean otherwise) {
+    return text(name).map("true"::equalsIgnoreCase).orElse(otherwise);
   }
 }

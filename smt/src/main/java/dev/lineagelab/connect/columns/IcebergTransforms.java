@@ -17,7 +17,7 @@ import java.util.TreeSet;
 
 /** Models of the transforms that the Iceberg sink ships. */
 final class IcebergTransforms {
-  private static final String CDC_FIELD = "_cdc";
+  private static final String CDC = "_cdc";
 
   private IcebergTransforms() {}
 
@@ -96,8 +96,7 @@ final class IcebergTransforms {
                     record.value(),
                     event ->
                         StructOperations.transform(
-                            event.child(image),
-                            row -> StructOperations.add(row, CDC_FIELD, cdc)))));
+                            event.child(image), row -> StructOperations.add(row, CDC, cdc)))));
       }
       return rows;
     };
@@ -147,7 +146,7 @@ final class IcebergTransforms {
               computed(null, metadata.child("schema-name"), metadata.child("table-name")));
           final StructValue cdc = StructValue.closed(null, fields);
           return StructOperations.transform(
-              event.child("data"), row -> Optional.of(StructOperations.put(row, CDC_FIELD, cdc)));
+              event.child("data"), row -> Optional.of(StructOperations.put(row, CDC, cdc)));
         });
   }
 

@@ -20,8 +20,7 @@ final class StructTransforms {
     return record -> {
       final SymbolicValue whole = record.side(side);
       final SymbolicValue found =
-          StructOperations.transform(whole, struct -> Optional.of(descend(struct, path)))
-              .orElse(whole);
+          StructOperations.transform(whole, struct -> Optional.of(at(struct, path))).orElse(whole);
       if (whole instanceof Absent) {
         return List.of(record);
       }
@@ -42,7 +41,7 @@ final class StructTransforms {
         : List.of(field);
   }
 
-  private static SymbolicValue descend(final SymbolicValue value, final List<String> path) {
+  private static SymbolicValue at(final SymbolicValue value, final List<String> path) {
     SymbolicValue found = value;
     for (final String step : path) {
       found = found.child(step);

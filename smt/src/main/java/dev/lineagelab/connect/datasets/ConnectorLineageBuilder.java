@@ -133,9 +133,8 @@ final class ConnectorLineageBuilder {
         .apply(contribution.origin())
         .map(
             column -> {
-              final Contribution observed = column.masked() ? contribution.masked() : contribution;
-              return new ColumnEdge(
-                  output, input, column.name(), observed.kind(), observed.masking());
+              final Contribution seen = column.masked() ? contribution.masked() : contribution;
+              return new ColumnEdge(output, input, column.name(), seen.kind(), seen.masking());
             });
   }
 

@@ -42,24 +42,24 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
       final ConnectorDefinition definition,
       final Collection<ObservedTopic> topics,
       final DatasetNamespaces namespaces) {
-    final List<ObservedTopic> observed =
+    final List<ObservedTopic> seen =
         topics.stream().sorted(Comparator.comparing(ObservedTopic::topic)).toList();
     final Optional<DatasetResolver> resolver =
         Optional.ofNullable(definition.connectorClass()).flatMap(resolvers::find);
     try {
-      return extract(definition, observed, namespaces, resolver, new ConnectorLineageBuilder());
+      return extract(definition, seen, namespaces, resolver, new ConnectorLineageBuilder());
     } catch (final RuntimeException | LinkageError | StackOverflowError e) {
       final ConnectorLineageBuilder topicsOnly = new ConnectorLineageBuilder();
       resolver.ifPresent(
           failing ->
               topicsOnly.addNote(resolvers.reportFailure(failing, definition.connectorClass(), e)));
-      return extract(definition, observed, namespaces, Optional.empty(), topicsOnly);
+      return extract(definition, seen, namespaces, Optional.empty(), topicsOnly);
     }
   }
 
   private static ConnectorLineage extract(
       final ConnectorDefinition definition,
-      final List<ObservedTopic> observed,
+      final List<ObservedTopic> seen,
       final DatasetNamespaces namespaces,
       final Optional<DatasetResolver> known,
       final ConnectorLineageBuilder result) {
@@ -68,15 +68,15 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
     final DeclaredDatasets declared = DeclaredDatasets.parse(declarations(connector), notes);
     result.addNotes(notes);
     if (!definition.complete()) {
-      TopicOnlyExtractor.extract(connector, observed, declared, result);
+      TopicOnlyExtractor.extract(connector, seen, declared, result);
       return result.build();
     }
     final TransformChain chain = TransformChain.of(definition.config(), List.of(OWN_TRANSFORM));
     final DatasetResolver resolver = known.orElseGet(() -> new UnsupportedClassResolver(declared));
     if (definition.type() == ConnectorType.SOURCE) {
-      new SourceLineageExtractor(connector, chain, resolver, declared, result).extract(observed);
+      new SourceLineageExtractor(connector, chain, resolver, declared, result).extract(seen);
     } else {
-      new SinkLineageExtractor(connector, chain, resolver, declared, result).extract(observed);
+      new SinkLineageExtractor(connector, chain, resolver, declared, result).extract(seen);
     }
     return result.build();
   }
@@ -111,7 +111,7 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
 
     @Override
     public Resolution<SourceStream> sourceStreams(
-        final ConnectorContext connector, final List<ObservedTopic> observed) {
+        final ConnectorContext connector, final List<ObservedTopic> seen) {
       return unknown(connector, "reads");
     }
 

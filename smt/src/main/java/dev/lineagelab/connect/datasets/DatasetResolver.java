@@ -20,12 +20,12 @@ public interface DatasetResolver {
   /**
    * Resolve the datasets that a source reads, and the records it makes of them.
    *
-   * @param observed topics observed in the transform chain
+   * @param seen topics observed in the transform chain
    * @throws dev.lineagelab.connect.columns.UnusableOptionException if the configuration is
    *     insufficient
    */
   default Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> observed) {
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     return Resolution.empty();
   }
 

@@ -25,11 +25,11 @@ final class DebeziumChangeEvents {
   /**
    * Fields of the structs that Debezium uses for points, vectors and arbitrary-precision numbers.
    */
-  private static final Set<String> NESTED_FIELDS =
+  private static final Set<String> IN_COLUMNS =
       Set.of("scale", "value", "x", "y", "wkb", "srid", "dimensions", "vector");
 
-  private static final List<String> ROW_IMAGES = List.of("before", "after");
-  private static final List<String> METADATA_FIELDS = List.of("op", "ts_ms", "ts_us", "ts_ns");
+  private static final List<String> IMAGES = List.of("before", "after");
+  private static final List<String> OTHERS = List.of("op", "ts_ms", "ts_us", "ts_ns");
 
   private final DebeziumDatabase database;
   private final List<BoundedRegex> masked = new ArrayList<>();
@@ -49,25 +49,24 @@ final class DebeziumChangeEvents {
   SourceStream stream(final Dataset table, final String topic, final String path) {
     final SymbolicRecord record =
         SymbolicRecord.initial(
-            topic, new Passthrough(Origin.of(Part.KEY), NESTED_FIELDS), value(topic));
+            topic, new Passthrough(Origin.of(Part.KEY), IN_COLUMNS), value(topic));
     return new SourceStream(table, record, origin -> column(origin, path), false);
   }
 
   private SymbolicValue value(final String topic) {
     final Origin value = Origin.of(Part.VALUE);
     final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
-    for (final String image : ROW_IMAGES) {
+    for (final String image : IMAGES) {
       final Origin row = value.child(image);
       fields.put(
           image,
           database.hasColumns()
-              ? new Passthrough(row, NESTED_FIELDS)
+              ? new Passthrough(row, IN_COLUMNS)
               : new PassthroughColumn(row, Set.of()));
     }
     fields.put("source", new Passthrough(value.child("source"), Set.of()));
     fields.put("transaction", new Passthrough(value.child("transaction"), Set.of()));
-    METADATA_FIELDS.forEach(
-        name -> fields.put(name, new PassthroughColumn(value.child(name), Set.of())));
+    OTHERS.forEach(name -> fields.put(name, new PassthroughColumn(value.child(name), Set.of())));
     return StructValue.closed(topic + ".Envelope", fields);
   }
 
@@ -81,7 +80,7 @@ final class DebeziumChangeEvents {
       return Optional.of(column(steps.get(0), path));
     }
     final boolean isOfRow =
-        origin.part() == Part.VALUE && steps.size() > 1 && ROW_IMAGES.contains(steps.get(0));
+        origin.part() == Part.VALUE && steps.size() > 1 && IMAGES.contains(steps.get(0));
     return isOfRow ? Optional.of(column(steps.get(1), path)) : Optional.empty();
   }
 

@@ -19,13 +19,13 @@ import org.apache.kafka.connect.data.Schema;
  * schemas: routing changes topics, not schema names.
  */
 public final class DebeziumResolver implements DatasetResolver {
-  private static final Pattern LITERAL_NAME = Pattern.compile("[\\w$ \\-]+(\\.[\\w$ \\-]+)*");
-  private static final Set<String> SCHEMA_RENAMING_TRANSFORMS =
+  private static final Pattern LITERAL = Pattern.compile("[\\w$ \\-]+(\\.[\\w$ \\-]+)*");
+  private static final Set<String> RENAMING =
       Set.of(
           "io.debezium.transforms.ByLogicalTableRouter",
           "org.apache.kafka.connect.transforms.SetSchemaMetadata$Key",
           "org.apache.kafka.connect.transforms.SetSchemaMetadata$Value");
-  private static final List<String> SCHEMA_NAME_SUFFIXES = List.of(".Envelope", ".Value", ".Key");
+  private static final List<String> SCHEMA_KINDS = List.of(".Envelope", ".Value", ".Key");
 
   @Override
   public boolean supports(final String connectorClass) {
@@ -40,14 +40,14 @@ public final class DebeziumResolver implements DatasetResolver {
 
   @Override
   public Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> observed) {
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final DebeziumDatabase database =
         database(connector.definition().connectorClass()).orElseThrow();
     final ConnectorOptions options = connector.options();
     final String prefix = options.required("topic.prefix");
     final Set<String> paths = new TreeSet<>(literalTables(database, options));
     final boolean isComplete = paths.size() == expected(database, options);
-    paths.addAll(observedTables(database, connector, prefix, observed));
+    paths.addAll(seenTables(database, connector, prefix, seen));
     final DebeziumChangeEvents events = new DebeziumChangeEvents(database, options);
     final List<SourceStream> streams =
         paths.stream()
@@ -109,7 +109,7 @@ public final class DebeziumResolver implements DatasetResolver {
     final List<String> names =
         options.list(database.tableListOption()).stream()
             .map(item -> item.replace("\\.", "."))
-            .filter(item -> LITERAL_NAME.matcher(item).matches())
+            .filter(item -> LITERAL.matcher(item).matches())
             .toList();
     final List<String> outer =
         database.databaseListOption() == null
@@ -131,19 +131,19 @@ public final class DebeziumResolver implements DatasetResolver {
     return tables == 0 ? -1 : tables * databases;
   }
 
-  private static List<String> observedTables(
+  private static List<String> seenTables(
       final DebeziumDatabase database,
       final ConnectorContext connector,
       final String prefix,
-      final List<ObservedTopic> observed) {
+      final List<ObservedTopic> seen) {
     final TransformChain chain =
         TransformChain.of(
             connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
-    if (SCHEMA_RENAMING_TRANSFORMS.stream().anyMatch(chain::has)) {
+    if (RENAMING.stream().anyMatch(chain::has)) {
       return List.of();
     }
     final List<String> paths = new ArrayList<>();
-    for (final ObservedTopic topic : observed) {
+    for (final ObservedTopic topic : seen) {
       Stream.of(topic.valueSchema(), topic.keySchema())
           .flatMap(schema -> tableOf(schema, prefix).stream())
           .filter(path -> path.split("\\.").length == database.pathLength())
@@ -159,7 +159,7 @@ public final class DebeziumResolver implements DatasetResolver {
       return Optional.empty();
     }
     final String name = schema.name().substring(prefix.length() + 1);
-    return SCHEMA_NAME_SUFFIXES.stream()
+    return SCHEMA_KINDS.stream()
         .filter(name::endsWith)
         .map(kind -> name.substring(0, name.length() - kind.length()))
         .findFirst();

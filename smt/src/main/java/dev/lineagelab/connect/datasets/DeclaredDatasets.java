@@ -15,7 +15,7 @@ import java.util.Optional;
 final class DeclaredDatasets {
   static final String OPTION = "datasets";
 
-  private static final String ANY_TOPIC = "*";
+  private static final String ANY = "*";
 
   private final Map<String, String[]> byTopic;
 
@@ -46,7 +46,7 @@ final class DeclaredDatasets {
 
   /** Return the dataset that feeds a topic, or that a topic feeds. */
   Optional<Dataset> forTopic(final String topic, final ConnectorContext connector) {
-    return Optional.ofNullable(byTopic.getOrDefault(topic, byTopic.get(ANY_TOPIC)))
+    return Optional.ofNullable(byTopic.getOrDefault(topic, byTopic.get(ANY)))
         .map(
             dataset ->
                 connector.dataset(

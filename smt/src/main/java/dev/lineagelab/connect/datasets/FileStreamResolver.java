@@ -37,7 +37,7 @@ public final class FileStreamResolver implements DatasetResolver {
 
   @Override
   public Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> observed) {
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final SymbolicRecord record =
         SymbolicRecord.initial(
             connector.options().required("topic"),

@@ -17,7 +17,7 @@ import java.util.Optional;
  * catalog only.
  */
 record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
-  private static final String SYMLINK_TYPE = "TABLE";
+  private static final String TABLE = "TABLE";
 
   /**
    * Resolve a table.
@@ -42,7 +42,7 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
             .orElseThrow(
                 () -> new UnusableOptionException("the catalog's options tell no place of tables")),
         place.isPresent()
-            ? logical.stream().map(d -> new Symlink(d.namespace(), d.name(), SYMLINK_TYPE)).toList()
+            ? logical.stream().map(d -> new Symlink(d.namespace(), d.name(), TABLE)).toList()
             : List.of());
   }
 

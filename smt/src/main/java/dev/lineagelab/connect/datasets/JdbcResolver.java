@@ -34,7 +34,7 @@ public final class JdbcResolver implements DatasetResolver {
 
   @Override
   public Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> observed) {
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final ConnectorOptions options = connector.options();
     final String prefix = options.text("topic.prefix").orElse("");
     if (options.text("query").isPresent()) {

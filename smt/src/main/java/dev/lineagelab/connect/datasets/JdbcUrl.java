@@ -21,16 +21,16 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
   private static final Pattern DATABASE_OPTION =
       Pattern.compile(";\\s*(?:databaseName|database)\\s*=\\s*([^;]+)", Pattern.CASE_INSENSITIVE);
 
-  private record DatabaseKind(String scheme, int port, String schema, boolean hasSchemas) {}
+  private record Kind(String scheme, int port, String schema, boolean hasSchemas) {}
 
-  private static final Map<String, DatabaseKind> DATABASE_KINDS =
+  private static final Map<String, Kind> KINDS =
       Map.of(
-          "postgresql", new DatabaseKind("postgres", 5432, "public", true),
-          "mysql", new DatabaseKind("mysql", 3306, "", false),
-          "mariadb", new DatabaseKind("mariadb", 3306, "", false),
-          "sqlserver", new DatabaseKind("mssql", 1433, "dbo", true),
-          "oracle", new DatabaseKind("oracle", 1521, "", true),
-          "db2", new DatabaseKind("db2", 50000, "", true));
+          "postgresql", new Kind("postgres", 5432, "public", true),
+          "mysql", new Kind("mysql", 3306, "", false),
+          "mariadb", new Kind("mariadb", 3306, "", false),
+          "sqlserver", new Kind("mssql", 1433, "dbo", true),
+          "oracle", new Kind("oracle", 1521, "", true),
+          "db2", new Kind("db2", 50000, "", true));
 
   /**
    * Parse a URL.
@@ -39,7 +39,7 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
    */
   static JdbcUrl parse(final String url) {
     final Matcher parts = URL.matcher(url);
-    final DatabaseKind kind = parts.matches() ? DATABASE_KINDS.get(parts.group(1)) : null;
+    final Kind kind = parts.matches() ? KINDS.get(parts.group(1)) : null;
     // A password that contains a question mark would become part of the name.
     if (kind == null || url.contains("@") && !url.split("[?;]", -1)[0].contains("@")) {
       throw new UnusableOptionException("'connection.url' is of no database that is known");

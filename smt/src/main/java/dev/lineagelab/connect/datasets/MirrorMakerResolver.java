@@ -20,30 +20,29 @@ import java.util.regex.Pattern;
 /** Kafka's MirrorMaker 2, which copies topics between clusters byte for byte. */
 public final class MirrorMakerResolver implements DatasetResolver {
   private static final String PACKAGE = "org.apache.kafka.connect.mirror.";
-  private static final String SOURCE_CONNECTOR = PACKAGE + "MirrorSourceConnector";
-  private static final String CHECKPOINT_CONNECTOR = PACKAGE + "MirrorCheckpointConnector";
-  private static final String HEARTBEAT_CONNECTOR = PACKAGE + "MirrorHeartbeatConnector";
-  private static final Pattern LITERAL_NAME = Pattern.compile("[A-Za-z0-9_\\-]+");
+  private static final String SOURCE = PACKAGE + "MirrorSourceConnector";
+  private static final String CHECKPOINT = PACKAGE + "MirrorCheckpointConnector";
+  private static final String HEARTBEAT = PACKAGE + "MirrorHeartbeatConnector";
+  private static final Pattern LITERAL = Pattern.compile("[A-Za-z0-9_\\-]+");
 
   /** Parts of a record that the connector copies unchanged. */
-  private static final Set<Part> COPIED_PARTS =
+  private static final Set<Part> COPIED =
       Set.of(Part.KEY, Part.VALUE, Part.PARTITION, Part.TIMESTAMP, Part.HEADERS);
 
   @Override
   public boolean supports(final String connectorClass) {
-    return ConnectorClassNames.matchesAny(
-        List.of(SOURCE_CONNECTOR, CHECKPOINT_CONNECTOR, HEARTBEAT_CONNECTOR), connectorClass);
+    return ConnectorClassNames.matchesAny(List.of(SOURCE, CHECKPOINT, HEARTBEAT), connectorClass);
   }
 
   @Override
   public Resolution<SourceStream> sourceStreams(
-      final ConnectorContext connector, final List<ObservedTopic> observed) {
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final String name = connector.definition().connectorClass();
     final ConnectorOptions options = connector.options();
-    if (ConnectorClassNames.matchesAny(List.of(HEARTBEAT_CONNECTOR), name)) {
+    if (ConnectorClassNames.matchesAny(List.of(HEARTBEAT), name)) {
       return Resolution.of(List.of(stream(null, "heartbeats")));
     }
-    if (ConnectorClassNames.matchesAny(List.of(CHECKPOINT_CONNECTOR), name)) {
+    if (ConnectorClassNames.matchesAny(List.of(CHECKPOINT), name)) {
       final String alias = options.required("source.cluster.alias");
       final SymbolicValue made =
           SymbolicValue.Unknown.because("Checkpoints are made of offsets of many records.");
@@ -55,7 +54,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
                   MirrorMakerResolver::column,
                   true)));
     }
-    return mirrored(connector, observed);
+    return mirrored(connector, seen);
   }
 
   /**
@@ -73,7 +72,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
   }
 
   private static Resolution<SourceStream> mirrored(
-      final ConnectorContext connector, final List<ObservedTopic> observed) {
+      final ConnectorContext connector, final List<ObservedTopic> seen) {
     final Optional<String> prefix = prefix(connector.options());
     if (prefix.isEmpty()) {
       return Resolution.unknown(
@@ -81,14 +80,14 @@ public final class MirrorMakerResolver implements DatasetResolver {
     }
     final Set<String> remote = new TreeSet<>();
     connector.options().list("topics").stream()
-        .filter(topic -> LITERAL_NAME.matcher(topic).matches())
+        .filter(topic -> LITERAL.matcher(topic).matches())
         .forEach(topic -> remote.add(prefix.get() + topic));
     final boolean isRouted =
         TransformChain.of(
                 connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
             .mayChangeTopic();
     if (!isRouted) {
-      observed.stream()
+      seen.stream()
           .map(ObservedTopic::topic)
           .filter(topic -> topic.startsWith(prefix.get()))
           .forEach(remote::add);
@@ -139,7 +138,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
   }
 
   private static Optional<InputColumn> column(final Origin origin) {
-    return COPIED_PARTS.contains(origin.part())
+    return COPIED.contains(origin.part())
         ? Optional.of(InputColumn.of(origin.columnName()))
         : Optional.empty();
   }

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * lower} lower case; {@code arn} the last part of an Amazon resource name.
  */
 record NameTemplate(String text) {
-  private static final Pattern PLACEHOLDER =
+  private static final Pattern PLACE =
       Pattern.compile("\\{([^}=|]+)(?:=([^}|]*))?(?:\\|([a-z]+)(?::(\\d+))?)?}");
 
   /**
@@ -24,30 +24,27 @@ record NameTemplate(String text) {
    * @throws dev.lineagelab.connect.columns.UnusableOptionException if a required option is missing
    */
   String fill(final ConnectorOptions options, final String topic) {
-    return PLACEHOLDER
+    return PLACE
         .matcher(text)
-        .replaceAll(placeholder -> Matcher.quoteReplacement(value(placeholder, options, topic)));
+        .replaceAll(place -> Matcher.quoteReplacement(value(place, options, topic)));
   }
 
   private static String value(
-      final MatchResult placeholder, final ConnectorOptions options, final String topic) {
-    final String name = placeholder.group(1);
-    final String defaultValue = placeholder.group(2);
+      final MatchResult place, final ConnectorOptions options, final String topic) {
+    final String name = place.group(1);
+    final String otherwise = place.group(2);
     final String value;
     if ("topic".equals(name)) {
       value = topic;
-    } else if (defaultValue == null) {
+    } else if (otherwise == null) {
       value = options.required(name);
     } else {
-      value = options.text(name).orElse("topic".equals(defaultValue) ? topic : defaultValue);
+      value = options.text(name).orElse("topic".equals(otherwise) ? topic : otherwise);
     }
-    return placeholder.group(3) == null
-        ? value
-        : applyFilter(value, placeholder.group(3), placeholder.group(4));
+    return place.group(3) == null ? value : filtered(value, place.group(3), place.group(4));
   }
 
-  private static String applyFilter(
-      final String value, final String filter, final String argument) {
+  private static String filtered(final String value, final String filter, final String argument) {
     return switch (filter) {
       case "address" ->
           ServerAddress.hostAndPort(value, argument == null ? 80 : Integer.parseInt(argument));
@@ -55,8 +52,7 @@ record NameTemplate(String text) {
       case "folder" -> value.isEmpty() ? "" : value.replaceFirst("/+$", "") + "/";
       case "lower" -> value.toLowerCase(Locale.ROOT);
       case "arn" -> value.substring(value.lastIndexOf(':') + 1);
-      default ->
-          throw new IllegalStateException("unknown filter '" + filter + "' for '" + value + "'");
+      default -> throw new IllegalStateException("no filter '" + filter + "' in '" + value + "'");
     };
   }
 }

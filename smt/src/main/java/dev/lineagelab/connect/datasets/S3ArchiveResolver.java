@@ -73,8 +73,8 @@ public final class S3ArchiveResolver implements DatasetResolver {
 
   /** Return an option that may be a class name, without package and in lower case. */
   private static String choice(
-      final ConnectorOptions options, final String name, final String defaultValue) {
-    final String value = options.text(name).orElse(defaultValue);
+      final ConnectorOptions options, final String name, final String otherwise) {
+    final String value = options.text(name).orElse(otherwise);
     return value.substring(value.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
   }
 

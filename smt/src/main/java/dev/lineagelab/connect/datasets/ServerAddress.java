@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * password.
  */
 final class ServerAddress {
-  private static final Map<String, Integer> DEFAULT_PORTS = Map.of("http", 80, "https", 443);
+  private static final Map<String, Integer> PORTS = Map.of("http", 80, "https", 443);
 
   private static final Pattern HOST = Pattern.compile("[\\w.\\-:\\[\\]]+");
 
@@ -29,13 +29,13 @@ final class ServerAddress {
     final String authority = rest.split("[/?;]", -1)[0];
     final String host = authority.substring(authority.lastIndexOf('@') + 1);
     // A password that contains a slash would become part of the name.
-    final boolean isAmbiguous = !authority.contains("@") && rest.contains("@");
-    if (isAmbiguous || !HOST.matcher(host).matches()) {
+    final boolean isDoubtful = !authority.contains("@") && rest.contains("@");
+    if (isDoubtful || !HOST.matcher(host).matches()) {
       throw new UnusableOptionException("an address has no host that can be told");
     }
     final String name = scheme < 0 ? "" : first.substring(0, scheme);
     final boolean hasPort = host.indexOf(':', host.lastIndexOf(']') + 1) >= 0;
-    return hasPort ? host : host + ":" + DEFAULT_PORTS.getOrDefault(name, port);
+    return hasPort ? host : host + ":" + PORTS.getOrDefault(name, port);
   }
 
   /** Return the path after host and port, without leading and trailing slashes. */

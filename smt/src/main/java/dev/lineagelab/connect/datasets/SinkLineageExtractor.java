@@ -66,12 +66,12 @@ final class SinkLineageExtractor {
     this.result = result;
   }
 
-  void extract(final List<ObservedTopic> observed) {
+  void extract(final List<ObservedTopic> seen) {
     final Map<String, List<ObservedTopic>> byName = new TreeMap<>();
     configuredTopics().forEach(name -> byName.put(name, new ArrayList<>()));
     final List<String> configured = List.copyOf(byName.keySet());
     final Predicate<String> isRead = topicFilter(configured);
-    observed.stream()
+    seen.stream()
         .flatMap(
             topic ->
                 isRead.test(topic.topic())
@@ -93,25 +93,23 @@ final class SinkLineageExtractor {
    * receives the renamed topic only. Empty if no configured topic, or more than one, can get that
    * name.
    */
-  private Optional<ObservedTopic> originalTopic(
-      final ObservedTopic observed, final List<String> read) {
-    final TransformChain before = chain.before(place(observed));
+  private Optional<ObservedTopic> originalTopic(final ObservedTopic seen, final List<String> read) {
+    final TransformChain before = chain.before(place(seen));
     final List<String> originals =
         read.stream()
             .filter(
                 name ->
                     before.apply(SymbolicRecord.initial(name)).stream()
-                        .anyMatch(branch -> branch.topic().canEqual(observed.topic())))
+                        .anyMatch(branch -> branch.topic().canEqual(seen.topic())))
             .toList();
     return originals.size() == 1
         ? Optional.of(
-            new ObservedTopic(
-                originals.get(0), observed.keySchema(), observed.valueSchema(), observed.alias()))
+            new ObservedTopic(originals.get(0), seen.keySchema(), seen.valueSchema(), seen.alias()))
         : Optional.empty();
   }
 
-  private String place(final ObservedTopic observed) {
-    return Optional.ofNullable(observed.alias())
+  private String place(final ObservedTopic seen) {
+    return Optional.ofNullable(seen.alias())
         .or(() -> chain.aliasOf(ConnectorLineageExtractor.OWN_TRANSFORM))
         .orElse(TransformChain.END_OF_CHAIN);
   }
@@ -153,19 +151,18 @@ final class SinkLineageExtractor {
     }
   }
 
-  private void trace(final ObservedTopic observed) {
-    final String place = place(observed);
+  private void trace(final ObservedTopic seen) {
+    final String place = place(seen);
     final SymbolicRecord start =
-        SymbolicRecord.initial(observed.topic())
-            .withSchemaSides(Side.ofSchemas(observed.keySchema(), observed.valueSchema()));
+        SymbolicRecord.initial(seen.topic())
+            .withSchemaSides(Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
     final List<SymbolicRecord> before = TransformChain.byTopic(chain.before(place).apply(start));
-    fieldsAddedBefore(before).ifPresent(added -> addTopicSchema(observed, added));
+    fieldsAddedBefore(before).ifPresent(added -> addTopicSchema(seen, added));
     final List<SymbolicRecord> after = new ArrayList<>();
     before.stream()
-        .map(
-            record -> SchemaRefinement.refine(record, observed.keySchema(), observed.valueSchema()))
+        .map(record -> SchemaRefinement.refine(record, seen.keySchema(), seen.valueSchema()))
         .forEach(record -> after.addAll(chain.after(place).apply(record)));
-    addTargets(observed.topic(), after);
+    addTargets(seen.topic(), after);
   }
 
   /**
@@ -196,18 +193,17 @@ final class SinkLineageExtractor {
     return Optional.of(added);
   }
 
-  private void addTopicSchema(final ObservedTopic observed, final Set<String> added) {
-    final Schema value = observed.valueSchema();
+  private void addTopicSchema(final ObservedTopic seen, final Set<String> added) {
+    final Schema value = seen.valueSchema();
     if (value == null) {
       return;
     }
     final SymbolicRecord whole =
-        SchemaRefinement.refine(
-            SymbolicRecord.initial(observed.topic()), observed.keySchema(), value);
+        SchemaRefinement.refine(SymbolicRecord.initial(seen.topic()), seen.keySchema(), value);
     final Integer version = added.isEmpty() ? value.version() : null;
     SchemaFields.ofTopic(whole)
         .map(fields -> fields.stream().filter(field -> !added.contains(field.name())).toList())
-        .ifPresent(fields -> result.addSchema(connector.topic(observed.topic()), version, fields));
+        .ifPresent(fields -> result.addSchema(connector.topic(seen.topic()), version, fields));
   }
 
   private void addTargets(final String topic, final List<SymbolicRecord> branches) {

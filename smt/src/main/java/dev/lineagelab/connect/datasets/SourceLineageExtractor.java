@@ -31,7 +31,7 @@ final class SourceLineageExtractor {
    * @param alias of this plugin's transform there
    * @param schemaSides sides of the records that have a schema
    */
-  private record ObservationPlace(String alias, Set<Side> schemaSides) {}
+  private record Place(String alias, Set<Side> schemaSides) {}
 
   private final ConnectorContext connector;
   private final TransformChain chain;
@@ -52,17 +52,17 @@ final class SourceLineageExtractor {
     this.result = result;
   }
 
-  void extract(final List<ObservedTopic> observed) {
-    final Map<ObservedTopic, ObservationPlace> places = new IdentityHashMap<>();
-    observed.forEach(topic -> places.put(topic, place(topic)));
+  void extract(final List<ObservedTopic> seen) {
+    final Map<ObservedTopic, Place> places = new IdentityHashMap<>();
+    seen.forEach(topic -> places.put(topic, place(topic)));
     final Set<String> traced = new HashSet<>();
-    for (final SourceStream stream : sourceStreams(observed)) {
+    for (final SourceStream stream : sourceStreams(seen)) {
       if (stream.dataset() != null) {
         result.addInput(stream.dataset());
       }
       final Set<TopicName> reached = new HashSet<>();
-      final Map<ObservationPlace, List<SymbolicRecord>> atPlaces = new HashMap<>();
-      for (final ObservedTopic topic : observed) {
+      final Map<Place, List<SymbolicRecord>> atPlaces = new HashMap<>();
+      for (final ObservedTopic topic : seen) {
         final List<SymbolicRecord> branches =
             atPlaces.computeIfAbsent(places.get(topic), place -> before(place, stream.record()));
         final Set<TopicName> ends = trace(stream, topic, branches);
@@ -73,18 +73,16 @@ final class SourceLineageExtractor {
       }
       traceUnobserved(stream, reached);
     }
-    observed.stream()
-        .filter(topic -> !traced.contains(topic.topic()))
-        .forEach(this::addUntracedTopic);
+    seen.stream().filter(topic -> !traced.contains(topic.topic())).forEach(this::addUntracedTopic);
   }
 
-  private List<SymbolicRecord> before(final ObservationPlace place, final SymbolicRecord start) {
+  private List<SymbolicRecord> before(final Place place, final SymbolicRecord start) {
     return chain.before(place.alias).apply(start.withSchemaSides(place.schemaSides));
   }
 
-  private List<SourceStream> sourceStreams(final List<ObservedTopic> observed) {
+  private List<SourceStream> sourceStreams(final List<ObservedTopic> seen) {
     try {
-      final Resolution<SourceStream> streams = resolver.sourceStreams(connector, observed);
+      final Resolution<SourceStream> streams = resolver.sourceStreams(connector, seen);
       result.addNotes(streams.notes());
       return streams.found();
     } catch (final UnusableOptionException e) {
@@ -100,20 +98,20 @@ final class SourceLineageExtractor {
    * @return topics that it reaches; empty if the topic is not part of this stream
    */
   private Set<TopicName> trace(
-      final SourceStream stream, final ObservedTopic observed, final List<SymbolicRecord> atPlace) {
+      final SourceStream stream, final ObservedTopic seen, final List<SymbolicRecord> atPlace) {
     final List<SymbolicRecord> branches =
         atPlace.stream()
-            .filter(branch -> canMatch(branch.topic(), observed.topic(), stream.isSoleStream()))
+            .filter(branch -> canMatch(branch.topic(), seen.topic(), stream.isSoleStream()))
             .toList();
     if (branches.isEmpty()) {
       return Set.of();
     }
     final SymbolicRecord refined =
         SchemaRefinement.refine(
-            SymbolicRecord.anyOf(branches).withTopic(new TopicName.Known(observed.topic())),
-            observed.keySchema(),
-            observed.valueSchema());
-    return trace(stream, chain.after(place(observed).alias).apply(refined));
+            SymbolicRecord.anyOf(branches).withTopic(new TopicName.Known(seen.topic())),
+            seen.keySchema(),
+            seen.valueSchema());
+    return trace(stream, chain.after(place(seen).alias).apply(refined));
   }
 
   private static boolean canMatch(
@@ -125,13 +123,12 @@ final class SourceLineageExtractor {
    * Return the place of an observation; the end of the chain if this plugin's transform is not in
    * it.
    */
-  private ObservationPlace place(final ObservedTopic observed) {
+  private Place place(final ObservedTopic seen) {
     final String alias =
-        Optional.ofNullable(observed.alias())
+        Optional.ofNullable(seen.alias())
             .or(() -> chain.aliasOf(ConnectorLineageExtractor.OWN_TRANSFORM))
             .orElse(TransformChain.END_OF_CHAIN);
-    return new ObservationPlace(
-        alias, Side.ofSchemas(observed.keySchema(), observed.valueSchema()));
+    return new Place(alias, Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
   }
 
   /** Add topics that follow from the configuration, before a record of them was observed. */
@@ -175,12 +172,12 @@ final class SourceLineageExtractor {
   }
 
   /** Add an observed topic that no stream reaches: it is written, its input is unknown. */
-  private void addUntracedTopic(final ObservedTopic observed) {
+  private void addUntracedTopic(final ObservedTopic seen) {
     final SymbolicRecord start =
         SchemaRefinement.refine(
-            SymbolicRecord.initial(observed.topic()), observed.keySchema(), observed.valueSchema());
+            SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema());
     for (final SymbolicRecord record :
-        TransformChain.byTopic(chain.after(place(observed).alias).apply(start))) {
+        TransformChain.byTopic(chain.after(place(seen).alias).apply(start))) {
       if (record.topic() instanceof final TopicName.Known topic) {
         final Dataset output = connector.topic(topic.name());
         result.addOutput(output);

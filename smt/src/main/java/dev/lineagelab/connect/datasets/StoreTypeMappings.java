@@ -13,7 +13,7 @@ final class StoreTypeMappings {
   static final SinkConversions.TypeMapping ICEBERG = StoreTypeMappings::iceberg;
 
   /** Type name that is not a field name of a struct. */
-  private static final Pattern TYPE_NAME =
+  private static final Pattern TYPE =
       Pattern.compile("(?<![\\w.])([a-z]+\\d*(?:\\([^)]*\\))?(?: with time zone)?)(?![\\w:(])");
 
   private static final Map<String, String> ICEBERG_TYPES =
@@ -48,12 +48,12 @@ final class StoreTypeMappings {
           Map.entry("geography", "struct"),
           Map.entry("point", "struct"));
 
-  private static final Set<String> TEMPORAL_TYPES = Set.of("date", "time", "timestamp");
+  private static final Set<String> JSON_TIMES = Set.of("date", "time", "timestamp");
 
   private StoreTypeMappings() {}
 
   private static String iceberg(final String type) {
-    final Matcher types = TYPE_NAME.matcher(type);
+    final Matcher types = TYPE.matcher(type);
     return types.replaceAll(found -> Matcher.quoteReplacement(icebergName(found.group(1))));
   }
 
@@ -76,7 +76,7 @@ final class StoreTypeMappings {
     return new SinkConversions.TypeMapping() {
       @Override
       public String storeType(final String type) {
-        if (TEMPORAL_TYPES.contains(type)) {
+        if (JSON_TIMES.contains(type)) {
           return hasTextTimes ? "string" : "number";
         }
         if (type.startsWith("decimal(")) {
@@ -87,7 +87,7 @@ final class StoreTypeMappings {
 
       @Override
       public boolean changesValue(final String type) {
-        return hasTextTimes && TEMPORAL_TYPES.contains(type)
+        return hasTextTimes && JSON_TIMES.contains(type)
             || hasTextDecimals && type.startsWith("decimal(")
             || "bytes".equals(type);
       }

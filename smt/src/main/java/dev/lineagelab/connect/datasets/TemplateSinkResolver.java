@@ -19,9 +19,9 @@ import java.util.Optional;
  * connectors.json}, written from the vendors' documentation; these connectors are not run here.
  */
 public final class TemplateSinkResolver implements DatasetResolver {
-  private static final String TEMPLATES_FILE = "connectors.json";
+  private static final String TABLE = "connectors.json";
 
-  private final List<SinkTemplate> templates;
+  private final List<Row> rows;
 
   /**
    * Template of one kind of sink.
@@ -30,33 +30,33 @@ public final class TemplateSinkResolver implements DatasetResolver {
    * @param columns VALUE if the fields of a record are columns; UNKNOWN if the content of the
    *     dataset depends on more than the template
    */
-  private record SinkTemplate(
+  private record Row(
       @JsonProperty(value = "classes", required = true) List<String> classes,
       @JsonProperty(value = "namespace", required = true) String namespace,
       @JsonProperty(value = "name", required = true) String name,
-      @JsonProperty(value = "columns", required = true) ColumnMapping columns) {}
+      @JsonProperty(value = "columns", required = true) Content columns) {}
 
-  private enum ColumnMapping {
+  private enum Content {
     VALUE,
     UNKNOWN
   }
 
   public TemplateSinkResolver() {
-    try (InputStream file = TemplateSinkResolver.class.getResourceAsStream(TEMPLATES_FILE)) {
-      templates = new ObjectMapper().readValue(file, new TypeReference<List<SinkTemplate>>() {});
+    try (InputStream table = TemplateSinkResolver.class.getResourceAsStream(TABLE)) {
+      rows = new ObjectMapper().readValue(table, new TypeReference<List<Row>>() {});
     } catch (final IOException e) {
-      throw new UncheckedIOException("Cannot read " + TEMPLATES_FILE + " in the plugin's jar", e);
+      throw new UncheckedIOException("reading " + TABLE + " of the plugin's own jar", e);
     }
   }
 
   @Override
   public boolean supports(final String connectorClass) {
-    return template(connectorClass).isPresent();
+    return row(connectorClass).isPresent();
   }
 
-  private Optional<SinkTemplate> template(final String connectorClass) {
-    return templates.stream()
-        .filter(template -> ConnectorClassNames.matchesAny(template.classes, connectorClass))
+  private Optional<Row> row(final String connectorClass) {
+    return rows.stream()
+        .filter(row -> ConnectorClassNames.matchesAny(row.classes, connectorClass))
         .findFirst();
   }
 
@@ -66,10 +66,10 @@ public final class TemplateSinkResolver implements DatasetResolver {
     if (!(record.topic() instanceof final TopicName.Known topic)) {
       return Resolution.unknownTopic(record.topic());
     }
-    final SinkTemplate template = template(connector.definition().connectorClass()).orElseThrow();
+    final Row row = row(connector.definition().connectorClass()).orElseThrow();
     final ConnectorOptions options = connector.options();
     final SymbolicValue columns =
-        template.columns == ColumnMapping.VALUE
+        row.columns == Content.VALUE
             ? record.value()
             : SymbolicValue.Unknown.because(
                 "How " + connector.definition().connectorClass() + " writes records is not known.");
@@ -77,8 +77,8 @@ public final class TemplateSinkResolver implements DatasetResolver {
         List.of(
             SinkTarget.of(
                 connector.dataset(
-                    new NameTemplate(template.namespace).fill(options, topic.name()),
-                    new NameTemplate(template.name).fill(options, topic.name())),
+                    new NameTemplate(row.namespace).fill(options, topic.name()),
+                    new NameTemplate(row.name).fill(options, topic.name())),
                 columns)));
   }
 }

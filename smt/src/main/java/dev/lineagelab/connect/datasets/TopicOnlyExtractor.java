@@ -24,12 +24,12 @@ final class TopicOnlyExtractor {
 
   static void extract(
       final ConnectorContext connector,
-      final List<ObservedTopic> observed,
+      final List<ObservedTopic> seen,
       final DeclaredDatasets declared,
       final ConnectorLineageBuilder result) {
     result.addNote(UNKNOWN_CONFIG);
     final boolean isSink = connector.definition().type() == ConnectorType.SINK;
-    for (final ObservedTopic topic : observed) {
+    for (final ObservedTopic topic : seen) {
       final Dataset kafka = connector.topic(topic.topic());
       if (isSink) {
         result.addInput(kafka);
@@ -49,9 +49,9 @@ final class TopicOnlyExtractor {
     }
   }
 
-  private static SymbolicRecord refinedBySchemas(final ObservedTopic observed) {
+  private static SymbolicRecord refinedBySchemas(final ObservedTopic seen) {
     return SchemaRefinement.refine(
-        SymbolicRecord.initial(observed.topic()), observed.keySchema(), observed.valueSchema());
+        SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema());
   }
 
   /** Return column lineage in which every column is unknown. */

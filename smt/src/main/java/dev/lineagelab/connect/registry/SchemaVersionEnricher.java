@@ -25,11 +25,11 @@ public final class SchemaVersionEnricher implements AutoCloseable {
   private static final int MAX_CONVERTERS = 1000;
 
   /** Retry delays, 0.2 s to 25.6 s, 51 s in total. */
-  private static final List<Duration> RETRY_DELAYS =
+  private static final List<Duration> DELAYS =
       IntStream.range(0, 8).mapToObj(attempt -> Duration.ofMillis(200L << attempt)).toList();
 
   private final SchemaVersionLookups lookups;
-  private final Map<Map<String, String>, ConverterRegistry> converters = new HashMap<>();
+  private final Map<Map<String, String>, Converter> converters = new HashMap<>();
 
   /**
    * Registry of a converter.
@@ -37,7 +37,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
    * @param registry empty if there is none, or it cannot be queried
    * @param note why it cannot be queried; null if it can, or if there is none
    */
-  private record ConverterRegistry(Optional<RegistryConfig> registry, String note) {}
+  private record Converter(Optional<RegistryConfig> registry, String note) {}
 
   /**
    * Lineage with the versions found so far.
@@ -48,7 +48,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
 
   /** Create an enricher. No thread or connection is opened until a converter has a registry. */
   public SchemaVersionEnricher(final int requestsPerMinute) {
-    this(new SchemaVersionLookups(requestsPerMinute, RETRY_DELAYS));
+    this(new SchemaVersionLookups(requestsPerMinute, DELAYS));
   }
 
   SchemaVersionEnricher(final SchemaVersionLookups lookups) {
@@ -69,7 +69,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
     if (!settings.enabled() || !connector.complete() || topics.isEmpty()) {
       return new EnrichedLineage(found, false);
     }
-    final ConverterRegistry converter = converter(settings.converterOf(connector.config()));
+    final Converter converter = converter(settings.converterOf(connector.config()));
     if (converter.note != null) {
       return new EnrichedLineage(found.withNotes(List.of(converter.note)), false);
     }
@@ -87,31 +87,31 @@ public final class SchemaVersionEnricher implements AutoCloseable {
     for (final Dataset topic : topics) {
       final DatasetSchema schema = schemas.get(topic);
       if (schema != null) {
-        final VersionLookupResult result =
+        final VersionLookupResult answer =
             lookups.lookUp(
                 registry,
                 registry.subjectNames().subject(topic.name()),
                 SchemaMatcher.valueFields(schema.fields()));
-        isPending |= result.isPending();
-        Optional.ofNullable(result.note()).ifPresent(notes::add);
-        schemas.put(topic, new DatasetSchema(result.schema(), null, schema.fields()));
+        isPending |= answer.isPending();
+        Optional.ofNullable(answer.note()).ifPresent(notes::add);
+        schemas.put(topic, new DatasetSchema(answer.schema(), null, schema.fields()));
       }
     }
     return new EnrichedLineage(found.withSchemas(schemas).withNotes(notes), isPending);
   }
 
-  private ConverterRegistry converter(final Map<String, String> options) {
+  private Converter converter(final Map<String, String> options) {
     if (converters.size() > MAX_CONVERTERS) {
       converters.clear();
     }
     return converters.computeIfAbsent(options, SchemaVersionEnricher::read);
   }
 
-  private static ConverterRegistry read(final Map<String, String> options) {
+  private static Converter read(final Map<String, String> options) {
     try {
-      return new ConverterRegistry(RegistryConfig.of(options), null);
+      return new Converter(RegistryConfig.of(options), null);
     } catch (final UnusableOptionException e) {
-      return new ConverterRegistry(
+      return new Converter(
           Optional.empty(),
           "The registry of the value converter cannot be asked for versions: "
               + e.getMessage()

@@ -27,12 +27,12 @@ final class SchemaVersionFinder {
   private static final String AVRO = "AVRO";
 
   private final RegistryHttp http;
-  private final Map<String, VersionContent> cache =
+  private final Map<String, Content> cache =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(final Map.Entry<String, VersionContent> eldest) {
+        protected boolean removeEldestEntry(final Map.Entry<String, Content> eldest) {
           return size() > MAX_CACHED_VERSIONS;
         }
       };
@@ -42,7 +42,7 @@ final class SchemaVersionFinder {
    *
    * @param fields columns of a topic with this schema; empty if unknown
    */
-  private record VersionContent(RegisteredSchema schema, List<Field> fields) {}
+  private record Content(RegisteredSchema schema, List<Field> fields) {}
 
   SchemaVersionFinder(final RegistryHttp http) {
     this.http = http;
@@ -63,7 +63,7 @@ final class SchemaVersionFinder {
         break;
       }
       try {
-        final VersionContent content = content(registry, subject, version);
+        final Content content = content(registry, subject, version);
         if (SchemaMatcher.isSame(content.fields, fields)) {
           return Optional.of(content.schema);
         }
@@ -118,11 +118,11 @@ final class SchemaVersionFinder {
         one.path("globalId").asLong());
   }
 
-  private VersionContent content(
+  private Content content(
       final RegistryConfig registry, final String subject, final Version version)
       throws RegistryException, InterruptedException, UnsupportedSchemaException {
     final String address = RegistryPaths.content(registry, subject, version.name);
-    final VersionContent known = cache.get(address);
+    final Content known = cache.get(address);
     if (known != null) {
       return known;
     }
@@ -130,20 +130,19 @@ final class SchemaVersionFinder {
     final JsonNode answer =
         http.get(address, registry.authorization())
             .orElseThrow(() -> RegistryException.retriable("GET " + address + ": not found", null));
-    final VersionContent read =
+    final Content read =
         registry.api() == RegistryConfig.Api.CONFLUENT
             ? confluent(subject, version, answer)
-            : new VersionContent(
-                new RegisteredSchema(subject, version.name, version.id), fields(answer));
+            : new Content(new RegisteredSchema(subject, version.name, version.id), fields(answer));
     cache.put(address, read);
     return read;
   }
 
-  private static VersionContent confluent(
+  private static Content confluent(
       final String subject, final Version version, final JsonNode answer)
       throws UnsupportedSchemaException {
     requireAvro(answer.path("schemaType").asText(AVRO));
-    return new VersionContent(
+    return new Content(
         new RegisteredSchema(subject, version.name, answer.path("id").asText(null)),
         fields(AvroSchemaReader.parse(answer.path("schema").asText())));
   }

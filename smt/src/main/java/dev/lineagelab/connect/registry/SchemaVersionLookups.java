@@ -21,7 +21,7 @@ final class SchemaVersionLookups implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SchemaVersionLookups.class);
 
   private static final int MAX_LOOKUPS = 2000;
-  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /** Retry interval after the last delay, for registries that are unavailable. */
   private static final Duration UNAVAILABLE_RETRY_INTERVAL = Duration.ofMinutes(10);
@@ -43,17 +43,17 @@ final class SchemaVersionLookups implements AutoCloseable {
    */
   private record Lookup(RegistryConfig registry, String subject, List<Field> fields) {}
 
-  private static final class LookupState {
-    private final long startedAt = System.nanoTime();
-    private VersionLookupResult result = VersionLookupResult.OVERDUE;
+  private static final class State {
+    private final long since = System.nanoTime();
+    private VersionLookupResult answer = VersionLookupResult.OVERDUE;
     private boolean isSettled;
-    private long lastRequestedAt = startedAt;
+    private long lastRequestedAt = since;
     private int attempts;
   }
 
   private final List<Duration> delays;
   private final SchemaVersionFinder finder;
-  private final Map<Lookup, LookupState> lookups = new LinkedHashMap<>();
+  private final Map<Lookup, State> lookups = new LinkedHashMap<>();
   private ScheduledThreadPoolExecutor thread;
   private boolean isClosed;
 
@@ -67,15 +67,14 @@ final class SchemaVersionLookups implements AutoCloseable {
     this.delays = List.copyOf(delays);
     this.finder =
         new SchemaVersionFinder(
-            new RegistryHttp(
-                REQUEST_TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
+            new RegistryHttp(TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
   }
 
   /** Return the result so far. Never blocks. */
   synchronized VersionLookupResult lookUp(
       final RegistryConfig registry, final String subject, final List<Field> fields) {
     final Lookup lookup = new Lookup(registry, subject, fields);
-    LookupState state = lookups.get(lookup);
+    State state = lookups.get(lookup);
     if (state == null) {
       if (lookups.size() >= MAX_LOOKUPS) {
         lookups.values().removeIf(SchemaVersionLookups::isExpired);
@@ -84,13 +83,13 @@ final class SchemaVersionLookups implements AutoCloseable {
         return VersionLookupResult.none(
             "Too many topics wait for the registry at " + registry + ".");
       }
-      state = new LookupState();
+      state = new State();
       lookups.put(lookup, state);
       schedule(lookup, Duration.ZERO);
     }
     state.lastRequestedAt = System.nanoTime();
-    final boolean isRecent = state.lastRequestedAt - state.startedAt < PENDING_TIMEOUT.toNanos();
-    return isRecent && !state.isSettled ? VersionLookupResult.PENDING : state.result;
+    final boolean isRecent = state.lastRequestedAt - state.since < PENDING_TIMEOUT.toNanos();
+    return isRecent && !state.isSettled ? VersionLookupResult.PENDING : state.answer;
   }
 
   private void schedule(final Lookup lookup, final Duration delay) {
@@ -134,7 +133,7 @@ final class SchemaVersionLookups implements AutoCloseable {
   }
 
   private synchronized boolean isExpired(final Lookup lookup) {
-    final LookupState state = lookups.get(lookup);
+    final State state = lookups.get(lookup);
     if (isClosed || state == null) {
       return true;
     }
@@ -145,14 +144,14 @@ final class SchemaVersionLookups implements AutoCloseable {
     return false;
   }
 
-  private static boolean isExpired(final LookupState state) {
+  private static boolean isExpired(final State state) {
     return System.nanoTime() - state.lastRequestedAt > IDLE_EXPIRY.toNanos();
   }
 
-  private synchronized void settle(final Lookup lookup, final VersionLookupResult result) {
-    final LookupState state = lookups.get(lookup);
+  private synchronized void settle(final Lookup lookup, final VersionLookupResult answer) {
+    final State state = lookups.get(lookup);
     if (state != null) {
-      state.result = result;
+      state.answer = answer;
       state.isSettled = true;
     }
   }
@@ -164,7 +163,7 @@ final class SchemaVersionLookups implements AutoCloseable {
    */
   private synchronized void retryOrGiveUp(
       final Lookup lookup, final String why, final boolean isAnswered) {
-    final LookupState state = lookups.get(lookup);
+    final State state = lookups.get(lookup);
     if (isClosed || state == null) {
       return;
     }

@@ -81,7 +81,7 @@ public final class PluginSettings {
         return text;
       }
     }
-    throw new IllegalArgumentException("no text is given");
+    throw new IllegalArgumentException("all are empty");
   }
 
   /** Return false if no events are sent. */

@@ -22,18 +22,18 @@ public final class SecretMasker {
           "(?i).*(passw|secret|token|credential|api[._-]?key|access[._-]?key|private[._-]?key"
               + "|jaas|\\bkey$|passphrase|user\\.info).*");
 
-  private static final Pattern URL_PASSWORD = Pattern.compile("(://[^\\s/:@]*):[^\\s/@]+@");
+  private static final Pattern IN_URL = Pattern.compile("(://[^\\s/:@]*):[^\\s/@]+@");
 
-  private static final Pattern SECRET_ASSIGNMENT =
+  private static final Pattern ASSIGNED =
       Pattern.compile(
           "(?i)([\\w.-]*(?:password|secret|token|api[._-]?key)\\w*[\"']?\\s*[=:]\\s*[\"']?)"
               + "[^\\s\"'&,;}]+");
 
   /** Values of switches whose names look like those of secrets. */
-  private static final Set<String> SWITCH_VALUES = Set.of("true", "false", "none");
+  private static final Set<String> SWITCHES = Set.of("true", "false", "none");
 
   /** Minimum length of a secret. Masking shorter values would make texts unreadable. */
-  private static final int MIN_SECRET_LENGTH = 4;
+  private static final int SHORTEST = 4;
 
   private final List<String> values;
 
@@ -59,9 +59,9 @@ public final class SecretMasker {
 
   private static boolean isSecret(final String value) {
     return value != null
-        && value.length() >= MIN_SECRET_LENGTH
+        && value.length() >= SHORTEST
         && !value.startsWith("${")
-        && !SWITCH_VALUES.contains(value.toLowerCase(Locale.ROOT));
+        && !SWITCHES.contains(value.toLowerCase(Locale.ROOT));
   }
 
   /** Mask the secrets of the configuration, and everything else that looks like a secret. */
@@ -70,7 +70,7 @@ public final class SecretMasker {
     for (final String value : values) {
       masked = masked.replace(value, MASK);
     }
-    masked = URL_PASSWORD.matcher(masked).replaceAll("$1:" + MASK + "@");
-    return SECRET_ASSIGNMENT.matcher(masked).replaceAll("$1" + MASK);
+    masked = IN_URL.matcher(masked).replaceAll("$1:" + MASK + "@");
+    return ASSIGNED.matcher(masked).replaceAll("$1" + MASK);
   }
 }

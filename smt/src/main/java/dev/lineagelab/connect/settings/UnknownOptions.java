@@ -8,13 +8,13 @@ import java.util.Set;
 /** Detects unknown options, which ConfigDef ignores silently. */
 final class UnknownOptions {
   /** Options that Connect adds to a transform's configuration. */
-  private static final Set<String> CONNECT_OPTIONS = Set.of("type", "predicate", "negate");
+  private static final Set<String> OF_CONNECT = Set.of("type", "predicate", "negate");
 
   private UnknownOptions() {}
 
   static boolean isUnknown(final String name, final Set<String> known) {
     return !known.contains(name)
-        && !CONNECT_OPTIONS.contains(name)
+        && !OF_CONNECT.contains(name)
         && !name.startsWith(OptionNames.KAFKA_PREFIX);
   }
 

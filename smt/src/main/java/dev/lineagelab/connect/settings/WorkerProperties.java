@@ -11,7 +11,7 @@ public final class WorkerProperties {
   /** Properties of a worker on which only the transform is installed. */
   public static final WorkerProperties UNKNOWN = new WorkerProperties(Map.of());
 
-  private static final List<String> CLIENT_OPTION_PREFIXES =
+  private static final List<String> OF_CLIENTS =
       List.of("bootstrap.servers", "security.", "sasl.", "ssl.", "client.dns.lookup");
 
   private final Map<String, String> properties;
@@ -59,7 +59,7 @@ public final class WorkerProperties {
     final Map<String, Object> clients = new HashMap<>();
     properties.forEach(
         (name, value) -> {
-          if (CLIENT_OPTION_PREFIXES.stream().anyMatch(name::startsWith)) {
+          if (OF_CLIENTS.stream().anyMatch(name::startsWith)) {
             clients.put(name, value);
           }
         });

@@ -37,7 +37,7 @@ class DatasetResolversTest {
 
     @Override
     public Resolution<SourceStream> sourceStreams(
-        final ConnectorContext connector, final List<ObservedTopic> observed) {
+        final ConnectorContext connector, final List<ObservedTopic> seen) {
       throw failure.get();
     }
 

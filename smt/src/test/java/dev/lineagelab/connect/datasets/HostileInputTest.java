@@ -38,12 +38,10 @@ class HostileInputTest {
           "com.example.Odd");
 
   private static ConnectorLineage extract(
-      final ConnectorType type,
-      final Map<String, String> config,
-      final List<ObservedTopic> observed) {
+      final ConnectorType type, final Map<String, String> config, final List<ObservedTopic> seen) {
     final ConnectorDefinition definition =
         new ConnectorDefinition("c", type, config.get("connector.class"), config, true);
-    return EXTRACTOR.extract(definition, observed, ConnectorExample.NAMESPACES);
+    return EXTRACTOR.extract(definition, seen, ConnectorExample.NAMESPACES);
   }
 
   @Test
@@ -62,8 +60,8 @@ class HostileInputTest {
       assertThat(extract(ConnectorType.SINK, config, List.of()).inputs())
           .as(name)
           .containsExactly(new Dataset("kafka://kafka:9092", "t"));
-      final ObservedTopic observed = new ObservedTopic("t", null, null, null);
-      assertThat(extract(ConnectorType.SOURCE, config, List.of(observed)).outputs())
+      final ObservedTopic seen = new ObservedTopic("t", null, null, null);
+      assertThat(extract(ConnectorType.SOURCE, config, List.of(seen)).outputs())
           .as(name)
           .containsExactly(new Dataset("kafka://kafka:9092", "t"));
     }
@@ -127,17 +125,15 @@ class HostileInputTest {
         config.put("transforms.t.type", KAFKA + transforms.get(random.nextInt(transforms.size())));
       }
       final ConnectorType type = ConnectorType.values()[random.nextInt(2)];
-      final ObservedTopic observed = new ObservedTopic("t", null, Schema.STRING_SCHEMA, null);
-      assertConsistent(type, config, List.of(observed));
+      final ObservedTopic seen = new ObservedTopic("t", null, Schema.STRING_SCHEMA, null);
+      assertConsistent(type, config, List.of(seen));
     }
   }
 
   private static void assertConsistent(
-      final ConnectorType type,
-      final Map<String, String> config,
-      final List<ObservedTopic> observed) {
-    final ConnectorLineage lineage = extract(type, config, observed);
-    assertThat(extract(type, config, observed))
+      final ConnectorType type, final Map<String, String> config, final List<ObservedTopic> seen) {
+    final ConnectorLineage lineage = extract(type, config, seen);
+    assertThat(extract(type, config, seen))
         .as("second extraction of %s", config)
         .isEqualTo(lineage);
     final List<Dataset> datasets = new ArrayList<>(lineage.inputs());
@@ -183,7 +179,7 @@ class HostileInputTest {
   void abandonsCatastrophicRegularExpressionsInEveryOption() {
     final String bomb = "(a+)+\\1";
     final String topic = "a".repeat(40) + "b";
-    final ObservedTopic observed =
+    final ObservedTopic seen =
         new ObservedTopic(
             topic,
             null,
@@ -199,7 +195,7 @@ class HostileInputTest {
     sink.put("transforms", "t");
     sink.put("transforms.t.type", KAFKA + "InsertField$Value");
     sink.put("transforms.t.topic.field", "t");
-    assertThat(extract(ConnectorType.SINK, sink, List.of(observed)).notes()).hasSize(2);
+    assertThat(extract(ConnectorType.SINK, sink, List.of(seen)).notes()).hasSize(2);
     final Map<String, String> source = new HashMap<>();
     source.put("connector.class", "io.debezium.connector.postgresql.PostgresConnector");
     source.put("database.hostname", "db");
@@ -210,7 +206,7 @@ class HostileInputTest {
     source.put("transforms.row.type", "io.debezium.transforms.ExtractNewRecordState");
     source.put("transforms.time.type", KAFKA + "TimestampRouter");
     source.put("transforms.time.topic.format", "${timestamp}a".repeat(30));
-    assertThat(extract(ConnectorType.SOURCE, source, List.of(observed)).outputs()).hasSize(1);
+    assertThat(extract(ConnectorType.SOURCE, source, List.of(seen)).outputs()).hasSize(1);
   }
 
   @Test
@@ -230,14 +226,14 @@ class HostileInputTest {
     config.put("topics", String.join(",", names));
     config.put("s3.bucket.name", "b");
     final Schema schema = SchemaBuilder.struct().field("x", Schema.STRING_SCHEMA).build();
-    final List<ObservedTopic> observed =
+    final List<ObservedTopic> seen =
         new ArrayList<>(names.stream().map(n -> new ObservedTopic(n, null, schema, null)).toList());
-    final ConnectorLineage lineage = extract(ConnectorType.SINK, config, observed);
+    final ConnectorLineage lineage = extract(ConnectorType.SINK, config, seen);
     assertThat(lineage.pairs())
         .hasSize(1000)
         .allMatch(pair -> pair.output().name().equals("topics/" + pair.input().name()));
-    Collections.reverse(observed);
-    assertThat(extract(ConnectorType.SINK, config, observed)).isEqualTo(lineage);
+    Collections.reverse(seen);
+    assertThat(extract(ConnectorType.SINK, config, seen)).isEqualTo(lineage);
   }
 
   @Test
@@ -248,9 +244,8 @@ class HostileInputTest {
     config.put("connector.class", "dev.lineagelab.archive.S3ArchiveSinkConnector");
     config.put("topics", "t");
     config.put("s3.bucket.name", "b");
-    final ObservedTopic observed = new ObservedTopic("t", null, schema.build(), null);
-    assertThat(
-            extract(ConnectorType.SINK, config, List.of(observed)).pairs().get(0).columns().edges())
+    final ObservedTopic seen = new ObservedTopic("t", null, schema.build(), null);
+    assertThat(extract(ConnectorType.SINK, config, List.of(seen)).pairs().get(0).columns().edges())
         .hasSize(1000);
   }
 
@@ -262,8 +257,8 @@ class HostileInputTest {
     config.put("s3.bucket.name", "b");
     config.put("transforms", "flat");
     config.put("transforms.flat.type", KAFKA + "Flatten$Value");
-    final ObservedTopic observed = new ObservedTopic("t", null, RecursiveSchema.node(), null);
-    final ConnectorLineage lineage = extract(ConnectorType.SINK, config, List.of(observed));
+    final ObservedTopic seen = new ObservedTopic("t", null, RecursiveSchema.node(), null);
+    final ConnectorLineage lineage = extract(ConnectorType.SINK, config, List.of(seen));
     assertThat(lineage.pairs().get(0).columns().edges())
         .extracting(edge -> edge.outputField())
         .containsExactly("children", "next", "value");
@@ -279,9 +274,9 @@ class HostileInputTest {
     config.put("topic.prefix", "p");
     config.put("table.include.list", String.join(",", names));
     final Schema schema = SchemaBuilder.struct().field("x", Schema.STRING_SCHEMA).build();
-    final List<ObservedTopic> observed =
+    final List<ObservedTopic> seen =
         names.stream().map(n -> new ObservedTopic("p." + n, null, schema, null)).toList();
-    assertThat(extract(ConnectorType.SOURCE, config, observed).pairs())
+    assertThat(extract(ConnectorType.SOURCE, config, seen).pairs())
         .hasSize(1000)
         .allMatch(
             pair -> pair.input().name().substring(5).equals(pair.output().name().substring(2)));
