@@ -18,6 +18,7 @@ from lineage.api import (
 )
 from lineage.api.errors import install_error_handlers
 from lineage.api.lab import read_lab
+from lineage.api.openapi import install_openapi
 from lineage.api.page_files import site_routes
 from lineage.api.raw_path import RawPath
 from lineage.rules import Rules
@@ -50,13 +51,14 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
         finally:
             await service.close()
 
-    # The interactive pages load scripts from elsewhere; the service must work, and be seen to, offline.
+    # The interactive documentation pages load scripts from other hosts; the service must work offline.
     app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
     app.state.settings = settings
     app.state.lab = lab
     app.add_middleware(RawPath)
     install_error_handlers(app)
+    install_openapi(app)
     for routes in (
         routes_ingest,
         routes_page,

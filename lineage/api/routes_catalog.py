@@ -24,13 +24,17 @@ from lineage.api.dependencies import (
 from lineage.api.errors import ApiError, not_found
 from lineage.api.raw_path import decode
 from lineage.api.responses import answer, answer_rows
+from lineage.api.schemas import marquez
 from lineage.api.time_slices import in_slices
 from lineage.events import DatasetId, JobId
 from lineage.graph import RunState, outcome_of
-from lineage.marquez import job_version_id, source, tags_of
+from lineage.marquez import job_version_id, source_of_namespace, tags_of
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
+
+_JOB = "/namespaces/{namespace:path}/jobs/{job:path}"
+_DATASET = "/namespaces/{namespace:path}/datasets/{dataset:path}"
 
 _SCAN = 1000
 """Jobs or datasets looked at between two turns of others: a few milliseconds."""
@@ -38,29 +42,30 @@ _SCAN = 1000
 LastRunStates = Annotated[list[str] | None, Query(alias="lastRunStates")]
 
 
-@router.get("/namespaces")
+@router.get("/namespaces", response_model=marquez.Namespaces)
 async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """All namespaces of jobs and datasets."""
     names = sorted(service.lineage.namespaces)[offset : offset + limit]
     return await answer_rows("namespaces", map(catalog.namespace, names))
 
 
-@router.get("/sources")
+@router.get("/sources", response_model=marquez.Sources)
 async def sources(service: ServiceDep, lists: ListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Where datasets are: their namespaces."""
     names = lists.index.datasets.namespaces.page(offset, limit)
-    return await answer_rows("sources", (source(service.lineage, name) for name in names))
+    return await answer_rows("sources", (source_of_namespace(service.lineage, name) for name in names))
 
 
-@router.get("/sources/{name:path}")
-async def source_of_name(service: ServiceDep, lists: ListsDep, name: str) -> Response:
-    """One namespace of datasets."""
-    if not lists.index.datasets.count(decode(name)):
-        raise not_found("source", decode(name))
-    return answer(source(service.lineage, decode(name)))
+@router.get("/sources/{source:path}", response_model=marquez.Source)
+async def source_of_name(service: ServiceDep, lists: ListsDep, source: str) -> Response:
+    """Return one namespace of datasets."""
+    name = decode(source)
+    if not lists.index.datasets.count(name):
+        raise not_found("source", name)
+    return answer(source_of_namespace(service.lineage, name))
 
 
-@router.get("/tags")
+@router.get("/tags", response_model=marquez.Tags)
 async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """All tags of jobs, datasets and columns."""
     found: set[str] = set()
@@ -71,7 +76,7 @@ async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> R
     return answer({"tags": [{"name": name, "description": None} for name in sorted(found)[offset : offset + limit]]})
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=marquez.Jobs)
 async def jobs(
     service: ServiceDep, lists: ListsDep, states: LastRunStates = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -79,20 +84,20 @@ async def jobs(
     return await _jobs(service, lists, None, states, limit, offset)
 
 
-@router.get("/jobs/runs/{run}/facets")
+@router.get("/jobs/runs/{run}/facets", response_model=marquez.RunFacets)
 async def facets_of_run(run: RunDep, kind: Annotated[Literal["run", "job"], Query(alias="type")]) -> Response:
     """What the events of a run say of the run, or of its job."""
     facets = run.facets if kind == "run" else run.job_facets
     return answer({"runId": run.id.run, "facets": facets.values()})
 
 
-@router.get("/jobs/runs/{run}")
+@router.get("/jobs/runs/{run}", response_model=marquez.Run)
 async def run(catalog: CatalogDep, run: RunDep) -> Response:
     """One run by its UUID."""
     return answer(catalog.run(run))
 
 
-@router.get("/namespaces/{namespace:path}/jobs/{job:path}/runs")
+@router.get(f"{_JOB}/runs", response_model=marquez.Runs)
 async def runs(
     service: ServiceDep, catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -102,7 +107,7 @@ async def runs(
     return await answer_rows("runs", map(catalog.run, found), totalCount=len(record.runs))
 
 
-@router.get("/namespaces/{namespace:path}/jobs/{job:path}/versions/{version}")
+@router.get(f"{_JOB}/versions/{{version}}", response_model=marquez.JobVersion)
 async def job_version(catalog: CatalogDep, job: JobDep, version: str) -> Response:
     """One version of a job."""
     for found in catalog.job_versions(job):
@@ -111,7 +116,7 @@ async def job_version(catalog: CatalogDep, job: JobDep, version: str) -> Respons
     raise not_found("job version", decode(version))
 
 
-@router.get("/namespaces/{namespace:path}/jobs/{job:path}/versions")
+@router.get(f"{_JOB}/versions", response_model=marquez.JobVersions)
 async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The versions of a job, newest first: the sets of datasets that its runs had."""
     found = catalog.job_versions(job)
@@ -119,13 +124,13 @@ async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, off
     return await answer_rows("versions", rows, totalCount=len(found))
 
 
-@router.get("/namespaces/{namespace:path}/jobs/{job:path}")
+@router.get(_JOB, response_model=marquez.Job)
 async def job(catalog: CatalogDep, job: JobDep) -> Response:
     """One job."""
     return answer(catalog.job(job))
 
 
-@router.get("/namespaces/{namespace:path}/jobs")
+@router.get("/namespaces/{namespace:path}/jobs", response_model=marquez.Jobs)
 async def jobs_of_namespace(
     service: ServiceDep,
     lists: ListsDep,
@@ -138,7 +143,7 @@ async def jobs_of_namespace(
     return await _jobs(service, lists, namespace, states, limit, offset)
 
 
-@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/versions/{version}")
+@router.get(f"{_DATASET}/versions/{{version}}", response_model=marquez.DatasetVersion)
 async def dataset_version(catalog: CatalogDep, dataset: DatasetDep, version: str) -> Response:
     """One version of a dataset."""
     found = catalog.dataset_versions(dataset).find(decode(version))
@@ -147,7 +152,7 @@ async def dataset_version(catalog: CatalogDep, dataset: DatasetDep, version: str
     return answer(catalog.dataset_version(dataset, found))
 
 
-@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/versions")
+@router.get(f"{_DATASET}/versions", response_model=marquez.DatasetVersions)
 async def dataset_versions(
     catalog: CatalogDep, dataset: DatasetDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -157,13 +162,13 @@ async def dataset_versions(
     return await answer_rows("versions", rows, totalCount=len(found))
 
 
-@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}")
+@router.get(_DATASET, response_model=marquez.Dataset)
 async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> Response:
     """One dataset."""
     return answer(catalog.dataset(dataset))
 
 
-@router.get("/namespaces/{namespace:path}/datasets")
+@router.get("/namespaces/{namespace:path}/datasets", response_model=marquez.Datasets)
 async def datasets_of_namespace(
     lists: ListsDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -173,7 +178,7 @@ async def datasets_of_namespace(
     return await answer_rows("datasets", rows, totalCount=shelf.count(namespace))
 
 
-@router.get("/namespaces/{namespace:path}")
+@router.get("/namespaces/{namespace:path}", response_model=marquez.Namespace)
 async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> Response:
     """One namespace."""
     return answer(catalog.namespace(namespace))

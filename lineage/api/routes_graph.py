@@ -12,9 +12,10 @@ from fastapi.responses import StreamingResponse
 from lineage.api.dependencies import ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.parameters import time_parameter
+from lineage.api.schemas.graph import GraphDifference, GraphExport
 from lineage.change_feed import Message
 from lineage.checks.diff import diff_graphs
-from lineage.events import JsonObject, canonical_json
+from lineage.events import canonical_json
 from lineage.events.timestamps import format_time
 from lineage.service import Service
 from lineage.store.as_of_queries import PastUnanswered, TooManyQuestions
@@ -26,7 +27,7 @@ HEARTBEAT = 15.0
 """Seconds without a message after which a listener is shown that the line is alive; proxies cut silent ones."""
 
 
-@router.get("/graph")
+@router.get("/graph", response_model=GraphExport)
 async def graph(service: ServiceDep, at: Annotated[str | None, Query(alias="asOf")] = None) -> Response:
     """The graph as canonical JSON; see `lineage.graph.export` for its shape.
 
@@ -35,15 +36,15 @@ async def graph(service: ServiceDep, at: Annotated[str | None, Query(alias="asOf
     return Response(await _graph(service, "asOf", at), media_type="application/json")
 
 
-@router.get("/diff")
-async def diff(service: ServiceDep, since: Annotated[str, Query(alias="from")], to: str | None = None) -> JsonObject:
+@router.get("/diff", response_model=GraphDifference)
+async def diff(service: ServiceDep, since: Annotated[str, Query(alias="from")], to: str | None = None) -> Response:
     """What changed in the graph between two times; without `to` until now."""
     before = await _graph(service, "from", since)
     after = await _graph(service, "to", to)
-    return await asyncio.to_thread(_difference, before, after)
+    return Response(await asyncio.to_thread(_difference, before, after), media_type="application/json")
 
 
-@router.get("/changes")
+@router.get("/changes", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
 async def changes(service: ServiceDep) -> StreamingResponse:
     """Server-sent events: `event` for each event that has come into the graph, with what it is about.
 
@@ -56,8 +57,8 @@ async def changes(service: ServiceDep) -> StreamingResponse:
     )
 
 
-def _difference(before: bytes, after: bytes) -> JsonObject:
-    return diff_graphs(json.loads(before), json.loads(after)).to_json()
+def _difference(before: bytes, after: bytes) -> bytes:
+    return json.dumps(diff_graphs(json.loads(before), json.loads(after)).to_json()).encode()
 
 
 async def _graph(service: Service, parameter: str, at: str | None) -> bytes:

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
+from lineage.api.schemas import graph as schemas
 from lineage.api.time_slices import in_slices, pause_between
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.graph.adjacency import Column
@@ -20,7 +21,7 @@ _ROWS = 100
 """Rows encoded between two turns of others: some milliseconds."""
 
 
-@router.get("/impact")
+@router.get("/impact", response_model=schemas.Reach)
 async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
     """Everything that changes when a dataset or column changes.
 
@@ -32,7 +33,7 @@ async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None
     return await _reach(service, start, depth, downstream=True)
 
 
-@router.get("/origin")
+@router.get("/origin", response_model=schemas.Reach)
 async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
     """Everything that a dataset or column is made of; the answer has the shape of `/impact`."""
     return await _reach(service, start, depth, downstream=False)

@@ -4,11 +4,11 @@
 import asyncio
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
 from lineage.api.dependencies import ServiceDep, service_of
 from lineage.api.errors import ApiError, ingest_error
 from lineage.api.request_body import read_body
+from lineage.api.schemas import ingest as schemas
 from lineage.events import EventError, JsonObject
 from lineage.service import MAX_BATCH_EVENTS, BatchTooLong
 from lineage.store import QueueFull, StoreError
@@ -60,9 +60,9 @@ async def post_batch(request: Request) -> Response:
         refusal = ingest_error(error)
         service.refused[refusal.code] += 1
         raise refusal from error
-    counts = {"received": result.received, "stored": result.stored, "duplicates": result.duplicates}
+    counts = schemas.BatchCounts(received=result.received, stored=result.stored, duplicates=result.duplicates)
     if not result.refused:
-        return JSONResponse(counts)
+        return Response(counts.model_dump_json(), media_type="application/json")
     refused: list[JsonObject] = []
     for index, cause in result.refused:
         refusal = ingest_error(cause)
@@ -73,22 +73,48 @@ async def post_batch(request: Request) -> Response:
             )
     count = len(result.refused)
     message = f"{count} of {result.received} events are refused, the others are stored; see details.refused"
-    raise ApiError(422, "invalid_events", message, {**counts, "refusedCount": count, "refused": refused})
+    raise ApiError(422, "invalid_events", message, {**counts.model_dump(), "refusedCount": count, "refused": refused})
 
 
 # As plain routes: FastAPI's parameter machinery costs a tenth of the ingest rate and has nothing to resolve.
 router.add_route("/api/v1/lineage", post_event, methods=["POST"])
 router.add_route("/api/v1/lineage/batch", post_batch, methods=["POST"])
 
+documented = APIRouter()
+"""The same two routes for the OpenAPI document; not mounted."""
+
+_EVENT: dict[str, object] = {"type": "object", "description": "OpenLineage run, job or dataset event"}
+
+
+def _body(schema: dict[str, object]) -> dict[str, object]:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+documented.add_api_route(
+    "/api/v1/lineage",
+    post_event,
+    methods=["POST"],
+    status_code=201,
+    response_class=Response,
+    openapi_extra=_body(_EVENT),
+)
+documented.add_api_route(
+    "/api/v1/lineage/batch",
+    post_batch,
+    methods=["POST"],
+    response_model=schemas.BatchCounts,
+    openapi_extra=_body({"type": "array", "items": _EVENT}),
+)
+
 
 @router.get("/health")
-async def health() -> JsonObject:
+async def health() -> schemas.Health:
     """200 once the graph is rebuilt and events are accepted; before that, nothing listens."""
-    return {"status": "UP"}
+    return schemas.Health(status="UP")
 
 
 @router.get("/api/v1/stats")
-async def stats(service: ServiceDep) -> JsonObject:
+async def stats(service: ServiceDep) -> schemas.Statistics:
     """Counts since the start; `logged` and `deadLetters` are those of the log. Refused events by error code.
 
     `unapplied` lists what a defect kept out of the graph: events, and jobs whose lineage is not up to date.
@@ -96,4 +122,5 @@ async def stats(service: ServiceDep) -> JsonObject:
     """
     logged = await asyncio.to_thread(service.log.count)
     letters = await asyncio.to_thread(service.log.dead_letters.count)
-    return {**service.counts(), "logged": logged, "deadLetters": {kind.value: n for kind, n in letters.items()}}
+    counts = {"logged": logged, "deadLetters": {kind.value: count for kind, count in letters.items()}}
+    return schemas.Statistics.model_validate({**service.counts(), **counts})

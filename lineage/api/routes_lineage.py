@@ -14,6 +14,8 @@ from lineage.api.dependencies import CatalogDep, Depth, Limit, ListsDep, NodeDep
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import time_parameter
 from lineage.api.responses import answer, answer_rows
+from lineage.api.schemas import marquez
+from lineage.api.schemas.ingest import StoredEvents
 from lineage.api.time_slices import in_slices, pause_between
 from lineage.graph.record_types import Span
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns
@@ -30,7 +32,7 @@ _SCAN = 2000
 """Records looked at between two turns of others: a few milliseconds."""
 
 
-@router.get("/lineage")
+@router.get("/lineage", response_model=marquez.LineageGraph)
 async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> Response:
     """Jobs and datasets around a job or dataset, both directions."""
     found = Neighbourhood(service.graph, node, depth)
@@ -38,7 +40,7 @@ async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth
     return await answer_rows("graph", found.nodes(catalog))
 
 
-@router.get("/column-lineage")
+@router.get("/column-lineage", response_model=marquez.ColumnGraph)
 async def columns(
     service: ServiceDep,
     catalog: CatalogDep,
@@ -52,7 +54,7 @@ async def columns(
     return await answer_rows("graph", found.nodes(catalog))
 
 
-@router.get("/runlineage/upstream")
+@router.get("/runlineage/upstream", response_model=marquez.UpstreamRuns)
 async def upstream_runs(
     service: ServiceDep, catalog: CatalogDep, run: Annotated[str, Query(alias="runId")], depth: Depth = DEFAULT_DEPTH
 ) -> Response:
@@ -65,7 +67,7 @@ async def upstream_runs(
     return answer(found.result())
 
 
-@router.get("/search")
+@router.get("/search", response_model=marquez.SearchResults)
 async def search_names(
     lists: ListsDep,
     q: Annotated[str, Query(min_length=1)],
@@ -91,8 +93,8 @@ async def search_names(
     return answer(search.result())
 
 
-@router.get("/events")
-@router.get("/events/lineage")
+@router.get("/events", response_model=StoredEvents)
+@router.get("/events/lineage", response_model=StoredEvents)
 async def events(
     service: ServiceDep,
     before: str | None = None,
@@ -113,7 +115,7 @@ async def events(
     return Response(content, media_type="application/json")
 
 
-@router.get("/stats/lineage-events")
+@router.get("/stats/lineage-events", response_model=list[marquez.EventCounts])
 async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC") -> Response:
     """Runs that started and ended, by hour of the last day or day of the last week."""
     counts = EventCounts(bounds(period, _zone(timezone), time_ns()))
@@ -123,7 +125,7 @@ async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC
     return answer(counts.rows())
 
 
-@router.get("/stats/{kind}")
+@router.get("/stats/{kind}", response_model=list[marquez.NodeCount])
 async def growth(
     service: ServiceDep,
     lists: ListsDep,

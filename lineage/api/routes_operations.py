@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from lineage.api.dependencies import Limit, Offset, ServiceDep
 from lineage.api.errors import ApiError, ingest_error
 from lineage.api.parameters import hash_parameter, time_parameter
-from lineage.events import JsonObject
+from lineage.api.schemas import operations as schemas
 from lineage.events.timestamps import format_time
 from lineage.store import DeadLetter, StoreError, Trouble
 
@@ -19,10 +19,10 @@ router = APIRouter(prefix="/api/v1")
 Kind = Literal["fold", "damaged", "forward"]
 
 
-@router.get("/dead-letters")
+@router.get("/dead-letters", response_model_exclude_unset=True)
 async def dead_letters(
     service: ServiceDep, kind: Kind | None = None, limit: Limit = 100, offset: Offset = 0
-) -> JsonObject:
+) -> schemas.DeadLetters:
     """Events that were accepted and could not be used: kind, hash, error, time, and the event itself.
 
     `fold`: a defect keeps it out of the graph. `damaged`: its row in the log is broken. `forward`: the consumer
@@ -32,13 +32,13 @@ async def dead_letters(
     letters = await asyncio.to_thread(service.log.dead_letters.page, limit, offset, trouble)
     counts = await asyncio.to_thread(service.log.dead_letters.count)
     total = sum(count for known, count in counts.items() if trouble in (None, known))
-    return {"deadLetters": [_rendered(letter) for letter in letters], "totalCount": total}
+    return schemas.DeadLetters(dead_letters=[_dead_letter(letter) for letter in letters], total_count=total)
 
 
 @router.post("/dead-letters/replay")
 async def replay(
     service: ServiceDep, kind: Kind | None = None, event: Annotated[str | None, Query(alias="hash")] = None
-) -> JsonObject:
+) -> schemas.Replayed:
     """Try again to use dead letters: all, those of one kind, or one by its hash. Says how many still are."""
     wanted = hash_parameter("hash", event) if event else None
     replayed = failed = 0
@@ -52,37 +52,37 @@ async def replay(
         raise ingest_error(error) from error
     if wanted is not None and not replayed and not failed:
         raise ApiError(404, "not_found", f"no dead letter has the hash {event}", {"hash": event})
-    return {"replayed": replayed, "failed": failed}
+    return schemas.Replayed(replayed=replayed, failed=failed)
 
 
 @router.post("/rebuild")
-async def rebuild(service: ServiceDep) -> JsonObject:
+async def rebuild(service: ServiceDep) -> schemas.Rebuilt:
     """Make the graph anew from the log and use it; `equal` says whether it is the one that was in use."""
     done = await service.rebuild()
-    return {"equal": done.equal, "events": done.events, "seconds": round(done.seconds, 3)}
+    return schemas.Rebuilt(equal=done.equal, events=done.events, seconds=round(done.seconds, 3))
 
 
 @router.post("/compact")
-async def compact(service: ServiceDep, before: str) -> JsonObject:
+async def compact(service: ServiceDep, before: str) -> schemas.Compacted:
     """Compact events older than `before` now, as retention does: the graph stays, the events leave the log."""
     try:
         removed = await service.compact(time_parameter("before", before))
     except StoreError as error:
         raise ingest_error(error) from error
-    return {"removed": removed}
+    return schemas.Compacted(removed=removed)
 
 
-def _rendered(letter: DeadLetter) -> JsonObject:
-    rendered: JsonObject = {
-        "kind": letter.trouble.value,
-        "hash": letter.hash.hex(),
-        "error": letter.error,
-        "parkedAt": format_time(letter.parked_at),
-    }
+def _dead_letter(letter: DeadLetter) -> schemas.DeadLetter:
+    found = schemas.DeadLetter(
+        kind=letter.trouble.value,
+        hash=letter.hash.hex(),
+        error=letter.error,
+        parked_at=format_time(letter.parked_at),
+        event=None,
+    )
     try:
-        rendered["event"] = None if letter.body is None else json.loads(letter.body)
+        found.event = None if letter.body is None else json.loads(letter.body)
     except ValueError:
-        # A damaged row is listed with what is left of it.
-        rendered["event"] = None
-        rendered["raw"] = (letter.body or b"").decode(errors="replace")
-    return rendered
+        # A damaged row is listed with the text that is left of it.
+        found.raw = (letter.body or b"").decode(errors="replace")
+    return found

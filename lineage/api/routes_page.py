@@ -13,6 +13,7 @@ from lineage.api.dependencies import DatasetDep, ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.lab import Lab, states
 from lineage.api.responses import answer
+from lineage.api.schemas import page
 from lineage.api.time_slices import in_slices
 from lineage.checks.contract import ContractError, compare, load
 from lineage.events import DatasetId, canonical_json
@@ -29,7 +30,7 @@ _SCANNED = 5_000
 """Latest events that are looked through for those that moved data of one dataset."""
 
 
-@router.get("/summaries")
+@router.get("/summaries", response_model=page.Summaries)
 async def summaries(service: ServiceDep) -> Response:
     """A line for each job and dataset, sorted, and the edges between them: what the whole graph looks like.
 
@@ -60,7 +61,7 @@ async def summaries(service: ServiceDep) -> Response:
     return Response(content, media_type="application/json")
 
 
-@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/activity")
+@router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/activity", response_model=page.DatasetActivity)
 async def activity(
     service: ServiceDep, dataset: DatasetDep, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
@@ -74,30 +75,31 @@ async def activity(
     return answer({**found, "scanned": _SCANNED})
 
 
-@router.get("/flow")
-async def flow(service: ServiceDep) -> Response:
+@router.get("/flow", response_model=page.IngestFlow)
+async def flow(service: ServiceDep) -> page.IngestFlow:
     """How many events came in the last half hour since the start, and how late, in steps of some seconds.
 
     `{"stepSeconds", "mostSamples", "samples": [{"start", "events", "lagSeconds"}]}`, oldest first; the last sample
     still grows. `lagSeconds` is the longest time from an event's own to the graph, null where no event came.
     """
     samples = [
-        {"start": format_time(sample.start * 10**9), "events": sample.events, "lagSeconds": sample.lag}
+        page.IngestSample(start=format_time(sample.start * 10**9), events=sample.events, lag_seconds=sample.lag)
         for sample in service.flow.samples(time.time())
     ]
-    return answer({"stepSeconds": STEP, "mostSamples": SAMPLES, "samples": samples})
+    return page.IngestFlow(step_seconds=STEP, most_samples=SAMPLES, samples=samples)
 
 
-@router.get("/lab")
-async def lab_overview(request: Request) -> Response:
+@router.get("/lab", response_model=page.LabOverview)
+async def lab_overview(request: Request) -> page.LabOverview:
     """The services of the lab and whether they answer; `{"name": null, "services": []}` outside a lab."""
     lab: Lab | None = request.app.state.lab
     if lab is None:
-        return answer({"name": None, "services": []})
-    return answer({"name": lab.name, "services": await states(lab)})
+        return page.LabOverview(name=None, services=[])
+    services = [page.LabServiceState.model_validate(state) for state in await states(lab)]
+    return page.LabOverview(name=lab.name, services=services)
 
 
-@router.get("/contract")
+@router.get("/contract", response_model=page.ContractReport)
 async def contract(service: ServiceDep, request: Request) -> Response:
     """The graph against the lineage contract, as `lab verify` compares them; 404 where no contract was given."""
     lab: Lab | None = request.app.state.lab

@@ -11,7 +11,7 @@ from lineage.marquez.index import Index, Shelf
 from lineage.marquez.neighbourhood import Neighbourhood, lineage_graph
 from lineage.marquez.node_ids import NodeKind, NodeRef, find_node, node_id
 from lineage.marquez.search import Query, Search, search
-from lineage.marquez.sources import source, tags_of
+from lineage.marquez.sources import source_of_namespace, tags_of
 from lineage.marquez.upstream import UpstreamRuns
 from lineage.marquez.versions import DatasetVersions, job_version_id
 
@@ -33,6 +33,6 @@ __all__ = [
     "lineage_graph",
     "node_id",
     "search",
-    "source",
+    "source_of_namespace",
     "tags_of",
 ]

@@ -6,7 +6,7 @@ from lineage.events.timestamps import format_time
 from lineage.graph import Lineage
 
 
-def source(lineage: Lineage, namespace: str) -> JsonObject:
+def source_of_namespace(lineage: Lineage, namespace: str) -> JsonObject:
     """A namespace of datasets, which is where they are: `kafka://host:port`, `s3://bucket`."""
     span = lineage.namespaces[namespace]
     scheme = namespace.partition("://")[0].upper() if "://" in namespace else ""

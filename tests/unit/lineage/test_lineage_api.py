@@ -23,6 +23,7 @@ from lineage_events import (
     schema,
     source,
 )
+from lineage_schemas import validate_responses
 
 from lineage.api import create_app
 from lineage.graph import Graph
@@ -38,8 +39,9 @@ async def serving(directory, **changes):
     settings = Settings("127.0.0.1", 0, directory, None, **changes)
     app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
     async with app.router.lifespan_context(app):
+        hooks = {"response": [validate_responses(app)]}
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://lineage") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://lineage", event_hooks=hooks) as client:
             yield client
 
 

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 from lineage_events import RULES, at, body, dataset, dataset_event, encode, read, schema
+from lineage_schemas import validate_responses
 
 from lineage.api import create_app
 from lineage.graph import records as lineage_module
@@ -33,7 +34,8 @@ class Api:
         self._lifespan = self.app.router.lifespan_context(self.app)
         await self._lifespan.__aenter__()
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-        self._client = httpx.AsyncClient(transport=transport, base_url="http://service")
+        hooks = {"response": [validate_responses(self.app)]}
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://service", event_hooks=hooks)
         return self
 
     async def __aexit__(self, *details):

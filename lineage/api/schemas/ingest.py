@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Responses of ingest, health and statistics."""
+
+from typing import Any, Literal
+
+from lineage.api.schemas.base import ResponseModel
+
+
+class BatchCounts(ResponseModel):
+    """Number of events received, newly stored, and stored before."""
+
+    received: int
+    stored: int
+    duplicates: int
+
+
+class Health(ResponseModel):
+    """The service accepts events."""
+
+    status: Literal["UP"] = "UP"
+
+
+class UnappliedEvent(ResponseModel):
+    """Stored event that could not be applied to the graph."""
+
+    hash: str
+    error: str
+
+
+class UnderivedJob(ResponseModel):
+    """Job whose lineage could not be derived; the graph holds its previous lineage."""
+
+    job: str
+    error: str
+
+
+class ForwardStatus(ResponseModel):
+    """Progress of forwarding: events delivered and parked since the start, and events not yet sent."""
+
+    to: str
+    delivered: int
+    behind: int
+    parked: int
+    last_error: str | None
+    cursor: int
+
+
+class Statistics(ResponseModel):
+    """Counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code."""
+
+    accepted: int
+    stored: int
+    duplicates: int
+    refused: dict[str, int]
+    waiting: int
+    listeners: int
+    unapplied: list[UnappliedEvent | UnderivedJob]
+    forward: ForwardStatus | None
+    logged: int
+    dead_letters: dict[str, int]
+
+
+class StoredEvents(ResponseModel):
+    """One page of run events as stored; `totalCount` counts all matching events."""
+
+    events: list[dict[str, Any]]
+    total_count: int
