@@ -142,8 +142,8 @@ def bench_worker(folder: Path) -> Iterator[BenchWorker]:
     site = local_site(folder, free_ports())
     built = plugins()
     others = [artifacts.component(name) for name in ("registry-converter", "debezium-postgres")]
-    beside = (kafka.kafka(site, settings), schema_registry.schema_registry(site, settings))
-    with listening() as endpoint, all_running(beside, site):
+    services = (kafka.kafka(site, settings), schema_registry.schema_registry(site, settings))
+    with listening() as endpoint, all_running(services, site):
         path = [built.lineage, built.test_connectors, *others]
         options = _lineage(endpoint.url) | _converters(site)
         with running(worker(site, path, options, compiler=jvm.LATE_COMPILER, heap_mib=HEAP_MIB), site) as started:

@@ -40,8 +40,8 @@ def plugins() -> Plugins:
         ArtifactError: the lineage plugin is not built.
         CalledProcessError: the Maven build failed.
     """
-    whole = _built("test-connectors", (TEST_CONNECTORS,))
-    return Plugins(Artifacts.open().component("connect-lineage"), whole / Path(TEST_CONNECTORS).name)
+    folder = _built("test-connectors", (TEST_CONNECTORS,))
+    return Plugins(Artifacts.open().component("connect-lineage"), folder / Path(TEST_CONNECTORS).name)
 
 
 def benchmark() -> Path:
@@ -53,14 +53,14 @@ def _built(name: str, modules: Sequence[str]) -> Path:
     sources = [PROJECT / REACTOR / "pom.xml"]
     for module in modules:
         sources += [PROJECT / module / "pom.xml", PROJECT / module / "src" / "main"]
-    whole = BUILT / f"{name}-{key_of_tree(*sources, below=PROJECT)}"
-    if not whole.exists():
+    folder = BUILT / f"{name}-{key_of_tree(*sources, below=PROJECT)}"
+    if not folder.exists():
         for old in BUILT.glob(f"{name}-*"):
             shutil.rmtree(old)
         BUILT.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=BUILT) as folder:
-            _build(modules, Path(folder)).rename(whole)
-    return whole
+        with tempfile.TemporaryDirectory(dir=BUILT) as temporary:
+            _build(modules, Path(temporary)).rename(folder)
+    return folder
 
 
 def _build(modules: Sequence[str], folder: Path) -> Path:

@@ -141,7 +141,7 @@ final class ColumnFacets {
     json.put("masking", edge.masking());
   }
 
-  /** Add the deprecated transformationType, which knows only two kinds, for older consumers. */
+  /** Add the deprecated transformationType, which has two values only, for older consumers. */
   private static void addTransformationType(final ObjectNode field, final List<ColumnEdge> edges) {
     if (edges.stream().anyMatch(ColumnEdge::masking)) {
       field.put("transformationType", "MASKED");
