@@ -2,9 +2,10 @@
 # One line each over the `lab` command; STACK names the lab.
 STACK ?= dev
 
-.PHONY: up verify down test bench
+.PHONY: up verify down test test-all bench
 up: ; bin/lab up --stack $(STACK)
 verify: ; bin/lab verify --stack $(STACK)
 down: ; bin/lab down --stack $(STACK)
 test: ; bin/lab test
+test-all: ; @bin/lab test --all
 bench: ; bin/lab bench

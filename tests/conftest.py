@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for all layers: the heavy ones come last, and begin nothing once the time they were given is over."""
+"""The `slow` marker of whole layers, and the deadline of slow tests.
+
+`make test` runs what is not slow, `make test-all` everything. A test, a file or (here) a layer is marked `slow`.
+"""
 
 import functools
 import os
@@ -9,27 +12,46 @@ from pathlib import Path
 import pytest
 
 DEADLINE = "LINEAGE_LAB_TEST_DEADLINE"
-"""Environment variable: seconds since 1970 after which no heavy test is begun; without it all of them run."""
+"""Environment variable: seconds since the epoch by which the tests should end; without it all of them run."""
 
-HEAVY = frozenset({"connect", "flink", "page", "packages", "docker"})
-"""Folders of tests that go deeper into what unit, stack and smoke tests have looked at."""
+SLOW_LAYERS = frozenset({"connect", "docker", "flink", "packages"})
+"""Folders whose tests are all slow."""
 
-WHOLE_SECONDS = {"docker": 25 * 60}
-"""What a folder takes whose tests build on each other: it is begun this long before the deadline, or not at all."""
+RESERVED_SECONDS = 3 * 60
+"""A slow test starts only this long before the deadline: most end within it, with the labs that they use."""
+
+RESERVED_FOR_LAYER = {"docker": 25 * 60}
+"""The same for folders whose tests build on each other: all of them start, or none."""
 
 TESTS = Path(__file__).parent
 
 
+def layer_of(item):
+    return item.path.relative_to(TESTS).parts[0]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if layer_of(item) in SLOW_LAYERS:
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_runtest_setup(item):
-    layer = item.path.relative_to(TESTS).parts[0]
-    if layer in HEAVY and not (_is_begun if layer in WHOLE_SECONDS else _is_time)(layer):
-        pytest.skip(f"the time for the heavy tests was over ({DEADLINE}); alone: bin/lab test {item.nodeid}")
+    layer = layer_of(item)
+    if item.get_closest_marker("slow") and not _may_start(layer):
+        pytest.skip(f"the time for slow tests was over ({DEADLINE}); alone: bin/lab test tests/{layer}")
 
 
-def _is_time(layer):
+def _may_start(layer):
+    return _was_begun(layer) if layer in RESERVED_FOR_LAYER else _is_time(RESERVED_SECONDS)
+
+
+@functools.cache
+def _was_begun(layer):
+    """The first test of a folder decides for all of them."""
+    return _is_time(RESERVED_FOR_LAYER[layer])
+
+
+def _is_time(reserved):
     deadline = os.environ.get(DEADLINE)
-    return not deadline or time.time() < float(deadline) - WHOLE_SECONDS.get(layer, 0)
-
-
-_is_begun = functools.cache(_is_time)
-"""The first test of a folder decides for all of them."""
+    return not deadline or time.time() < float(deadline) - reserved

@@ -3,7 +3,7 @@
 
 import typer
 
-from infra.cli import images, lifecycle, lineage, rendering, services, setup, testing, verification
+from infra.cli import benchmarks, images, lifecycle, lineage, rendering, services, setup, testing, verification
 
 app = typer.Typer(
     name="lab",
@@ -30,7 +30,7 @@ for function in (
 ):
     app.command()(function)
 app.command(name="test")(testing.check)
-app.command()(testing.bench)
+app.command()(benchmarks.bench)
 app.add_typer(lineage.app)
 app.add_typer(images.app)
 

@@ -1,148 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab test` and `lab bench`: what must hold before a change lands, and the figures."""
+"""`lab test`: checks of a change, in minutes, and with `--all` every test there is."""
 
 import os
-import subprocess
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
+from xml.etree import ElementTree
 
+import psutil
 import typer
 
-from infra.cli.console import command, out
+from infra.cli.console import command
 from infra.cli.setup import TEST_NAMES, bring_in
 from infra.cli.stack import pulumi_environment
-from infra.errors import LabError
-from infra.project import PROJECT, python_path
+from infra.cli.test_report import Report
+from infra.cli.test_steps import Stage, Step, StepRunner, run_step
+from infra.project import PROJECT
 from infra.toolchain import Artifacts
-from lineage.checks import schema_files
 
-UNIT = "tests/unit"
+DEADLINE = "LINEAGE_LAB_TEST_DEADLINE"
+"""Environment variable: seconds since the epoch by which the tests should end; see `tests/conftest.py`."""
+
+OVERTIME_SECONDS = 15 * 60
+"""Time after the deadline at which steps that still run are stopped."""
+
 UNIT_PROCESSES = 2
-"""They share nothing; `tests/unit/conftest.py` says what goes to which."""
 
-LAYERS = [f"tests/{layer}" for layer in ("stack", "smoke", "connect", "flink", "page", "packages", "docker")]
-"""Of the Python tests behind the unit tests, in the order in which they run: the heavy ones last."""
+FAST = ("page", "stack")
+"""Folders of `tests/` whose fast tests run beside the unit tests; they wait more than they compute."""
 
+SLOW_LANES = (("smoke", "docker"), ("unit", "stack", "connect", "flink", "page", "packages"))
+"""Folders of `tests/` whose slow tests run side by side: real labs in one lane, everything else in the other.
 
-@dataclass(frozen=True)
-class Step:
-    """A check: what it is called and what is run for it, with which variables added."""
+Docker's tests compare their lab with the graph of the smoke tests' one, so they share a process.
+"""
 
-    name: str
-    words: Sequence[str]
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-
-def steps(artifacts: Artifacts) -> list[Step]:
-    """Lint, types, Java, Python, in this order; the Python tests' summary is the last thing printed."""
-    python = str(artifacts.python("test"))
-    maven, maven_environment = artifacts.maven_command()
-    schemas = {schema_files.FOLDER_VARIABLE: str(artifacts.component(schema_files.NAME))}
-    return [
-        Step("lint", [python, "-m", "ruff", "check", "."]),
-        Step("format", [python, "-m", "ruff", "format", "--check", "."]),
-        Step("types", [python, "-m", "mypy", "--no-error-summary"]),
-        Step("java", [*maven, "-f", "components/pom.xml", "verify"], {**maven_environment, **schemas}),
-        python_tests(artifacts, ["-n", str(UNIT_PROCESSES), "--dist", "loadgroup", UNIT], "unit"),
-        python_tests(artifacts, LAYERS),
-    ]
+MEMORY_OF_TWO_LANES = 15 * 2**30
+"""Bytes; a lab takes 8 GiB at most, a real Flink cluster or Connect workers with their services up to 4 GiB."""
 
 
-def python_tests(artifacts: Artifacts, words: Sequence[str], name: str = "python") -> Step:
-    """The Python tests that `words` tell pytest."""
-    command = [str(artifacts.python("test")), "-m", "pytest", *words]
-    return Step(name, command, pulumi_environment(artifacts))
+class Steps:
+    """Builds the steps of a run."""
+
+    def __init__(self, artifacts: Artifacts, reports: Path) -> None:
+        """Prepare the steps.
+
+        Args:
+            artifacts: the toolchain.
+            reports: folder for the JUnit XML files of Python tests.
+        """
+        self._artifacts = artifacts
+        self._python = str(artifacts.python("test"))
+        self._reports = reports
+
+    def fast(self) -> list[Stage]:
+        """Return lint, format, types, and the tests of all languages that are not marked `slow`."""
+        checks = [
+            Step("lint", [self._python, "-m", "ruff", "check", "."]),
+            Step("format", [self._python, "-m", "ruff", "format", "--check", "."]),
+            Step("types", [self._python, "-m", "mypy", "--no-error-summary"]),
+            self._java(),
+            self._pytest("fast", "not slow", FAST),
+        ]
+        return [[checks, [self._unit("not slow")]], [[self._pytest("smoke", "not slow", ["smoke"])]]]
+
+    def slow(self) -> list[Stage]:
+        """Return the tests that are marked `slow`; in one lane where memory is too small for two."""
+        lanes = [[self._pytest("labs", "slow", SLOW_LANES[0])], [self._unit("slow"), self._slow_parts()]]
+        if psutil.virtual_memory().total >= MEMORY_OF_TWO_LANES:
+            return [lanes]
+        return [[[step for lane in reversed(lanes) for step in lane]]]
+
+    def only(self, words: Iterable[str]) -> Step:
+        """Return a step that passes `words` to pytest."""
+        return Step("python", [self._python, "-m", "pytest", *words], pulumi_environment(self._artifacts))
+
+    def _slow_parts(self) -> Step:
+        return self._pytest("parts", "slow", [layer for layer in SLOW_LANES[1] if layer != "unit"])
+
+    def _unit(self, marker: str) -> Step:
+        return self._pytest("unit", marker, ["unit"], ["-n", str(UNIT_PROCESSES), "--dist", "loadgroup"])
+
+    def _pytest(self, name: str, marker: str, layers: Iterable[str], options: Iterable[str] = ()) -> Step:
+        report = self._reports / f"{name}-{marker.replace(' ', '-')}.xml"
+        paths = [f"tests/{layer}" for layer in layers]
+        words = ["-q", "-m", marker, f"--junitxml={report}", *options, *paths]
+        return Step(name, self.only(words).words, pulumi_environment(self._artifacts), [report])
+
+    def _java(self) -> Step:
+        maven, environment = self._artifacts.maven_command()
+        pom = PROJECT / "components" / "pom.xml"
+        modules = [module.text or "" for module in ElementTree.parse(pom).iterfind("{*}modules/{*}module")]
+        reports = [pom.parent / module / "target" / "surefire-reports" for module in modules]
+        return Step("java", [*maven, "-q", "-f", str(pom), "verify"], environment, reports)
 
 
 @command
 def check(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="Only these Python tests, nothing else (pytest's own words).")
+        list[str] | None, typer.Argument(help="Only these Python tests, nothing else (arguments of pytest).")
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="The tests that are marked slow, too.")] = False,
 ) -> None:
-    """Check everything: lint, types, Java, Python: unit, stack, Connect workers, the page, whole labs."""
+    """Check a change: lint, types, unit tests of every language, stack tests, a smoke test of a real lab."""
     artifacts = Artifacts.open()
     bring_in(artifacts, TEST_NAMES)
-    for step in [python_tests(artifacts, paths)] if paths else steps(artifacts):
-        _run(step)
-
-
-class Part(StrEnum):
-    """What `lab bench` measures, in the order in which it does."""
-
-    LINEAGE = "lineage"
-    LIFECYCLE = "lifecycle"
-    SPARK = "spark"
-    FLINK = "flink"
-    CONNECT = "connect"
-    PAGE = "page"
-    DOCKER = "docker"
-
-
-@command
-def bench(
-    only: Annotated[Part | None, typer.Option(help="Measure this part alone.")] = None,
-    rounds: Annotated[
-        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 or more of the rest).", min=1)
-    ] = None,
-    cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
-    huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
-    json: Annotated[
-        Path | None,
-        typer.Option(help="Write the figures of lineage, or of the part that --only names, to this file too."),
-    ] = None,
-) -> None:
-    """Measure the figures of the README again."""
-    artifacts = Artifacts.open()
-    bring_in(artifacts, TEST_NAMES)
-    environment = pulumi_environment(artifacts)
-    repeated = ["--rounds", str(rounds)] if rounds else []
-    to_file = ["--json", str(json.absolute())] if json else []
-    flags = {
-        Part.LINEAGE: ["--huge"] * huge + to_file,
-        Part.LIFECYCLE: ["--no-cold"] * (not cold),
-        Part.DOCKER: ["--stack", "bench-docker"],
-        Part.SPARK: to_file if only is Part.SPARK else [],
-        Part.FLINK: to_file if only is Part.FLINK else [],
-        Part.CONNECT: to_file if only is Part.CONNECT else [],
-        Part.PAGE: to_file if only is Part.PAGE else [],
-    }
-    modules = {
-        Part.LINEAGE: "tests.bench.lineage_service",
-        Part.LIFECYCLE: "tests.bench.lifecycle",
-        Part.DOCKER: "tests.bench.lifecycle",
-        Part.SPARK: "tests.bench.spark_pipeline",
-        Part.FLINK: "tests.bench.flink_pipeline",
-        Part.CONNECT: "tests.bench.connect_lineage",
-        Part.PAGE: "tests.bench.page",
-    }
-    for part in [only] if only else _possible_parts():
-        words = [str(artifacts.python("test")), "-m", modules[part], *repeated, *flags[part]]
-        _run(Step(f"bench: {part}", words, environment))
-
-
-def _possible_parts() -> list[Part]:
-    """All of them, but for Docker where there is none."""
-    from infra.targets.docker.engine import EngineError, connect
-
-    try:
-        connect().close()
-    except EngineError as error:
-        out.print(f"bench: {Part.DOCKER} is left out: {error}", style="yellow", markup=False)
-        return [part for part in Part if part is not Part.DOCKER]
-    return list(Part)
-
-
-def _run(step: Step) -> None:
-    out.print(f"[bold]{step.name}[/bold]")
-    started = time.monotonic()
-    environment = {**os.environ, "PYTHONPATH": python_path(PROJECT), **step.environment}
-    result = subprocess.run(step.words, cwd=PROJECT, env=environment, check=False)
-    if result.returncode != 0:
-        raise LabError(f"{step.name} failed (exit status {result.returncode}), see above")
-    if step.name != "python":  # its own summary has the seconds, and is to be the last line
-        out.print(f"  {time.monotonic() - started:.1f} s")
+    with tempfile.TemporaryDirectory(prefix="lineage-lab-test-") as reports:
+        steps = Steps(artifacts, Path(reports))
+        if paths:
+            run_step(steps.only(paths))
+            return
+        deadline = os.environ.get(DEADLINE)
+        runner = StepRunner(float(deadline) + OVERTIME_SECONDS if deadline else None)
+        results = runner.run([*steps.fast(), *(steps.slow() if every else [])])
+        report = Report(results)
+    failed = [f"{result.step.name} FAILED (exit status {result.status})" for result in results if result.status != 0]
+    print("\n".join(["", *failed, *report.lines()]), flush=True)
+    if failed:
+        raise typer.Exit(1)

@@ -14,6 +14,8 @@ from infra.namespaces import JOB_ORDERS_ETL, JOBS
 from tests.page.browser import NARROW, WIDE, visiting
 from tests.page.contract_events import facet, run_event, run_id
 
+pytestmark = pytest.mark.slow
+
 ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
 SALES = "dataset:s3://warehouse:sales/orders"
 ABORTED_MS = 2_000

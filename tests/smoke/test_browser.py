@@ -11,7 +11,7 @@ from tests.page.browser import visiting
 from tests.smoke.lab_page import browser_of
 from tests.smoke.sorted_orders import await_sorted
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
 STATS = f"dataset:{WAREHOUSE}:sales/supplier_stats"

@@ -29,7 +29,7 @@ from tests.smoke.drain import drain
 from tests.smoke.live_orders import compare, told_of, topic_of
 from tests.smoke.test_first_light import until
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 FLINK_JOBS = (JOB_ICEBERG_INGESTION, JOB_SUPPLIER_WINDOWS)
 MORE_ORDERS = 300

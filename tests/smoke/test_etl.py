@@ -15,7 +15,7 @@ from tests.smoke.drain import drain
 from tests.smoke.sorted_orders import await_sorted
 from tests.smoke.test_first_light import owned, until
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 KILLS = 5
 LONGEST_PAUSE_SECONDS = 8.0

@@ -18,7 +18,7 @@ from lineage.rules.event_reader import read_event
 from tests.bench.service_process import running_service
 from tests.unit.lineage.lineage_recorder import Recorder
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 PERMUTATIONS = 100
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real lab, real rows, real lineage. The order matters: later tests build on what earlier ones did."""
+"""A real lab, real rows, real lineage. The order matters: later tests build on what earlier ones did.
+
+`make test` runs those that are not slow, from `up` to `down`; the slow ones get a lab of their own in `make test-all`.
+"""
 
 import json
 import shutil
@@ -141,6 +144,7 @@ def test_a_duplicate_is_a_second_record_of_the_same_key(lab):
     assert set(counts.values()) == {1, 2}
 
 
+@pytest.mark.slow
 def test_each_order_of_the_shop_is_in_exactly_one_table_once(lab):
     run_jobs(lab)
     written = lab.places.rows("orders")
@@ -151,6 +155,7 @@ def test_each_order_of_the_shop_is_in_exactly_one_table_once(lab):
     assert {key for key, order in written.items() if not fits(order["price"])} == set(rejected)
 
 
+@pytest.mark.slow
 def test_the_statistics_are_those_of_the_orders(lab):
     expected = defaultdict(lambda: [Decimal(0), 0])
     for row in lab.table("sales.orders").to_pylist():
@@ -165,6 +170,7 @@ def test_the_statistics_are_those_of_the_orders(lab):
     assert len(rows) == len(found)
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_no_count_and_leaves_the_same_graph(lab):
     tables = ("sales.orders", "sales.orders_rejected", "sales.supplier_stats")
     before, graph = [lab.table(table).num_rows for table in tables], lab.graph()
@@ -259,6 +265,7 @@ def test_a_poisonous_event_is_refused_by_name_and_nothing_breaks(lab):
     assert all(names)
 
 
+@pytest.mark.slow
 def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touched(lab, tmp_path):
     """A copy of the jobs counts prices where it summed them, by item where it went by supplier."""
     for package in ("jobs", "infra"):
@@ -294,6 +301,7 @@ def column_sources(graph, job, dataset):
     return sources
 
 
+@pytest.mark.slow
 def test_a_failing_job_says_why_and_ends_with_1(lab):
     assert lab.lab("stop", "iceberg_catalog").status == 0
     failed = lab.lab("run", "supplier_stats")
@@ -303,6 +311,7 @@ def test_a_failing_job_says_why_and_ends_with_1(lab):
     assert lab.lab("start", "iceberg_catalog").status == 0
 
 
+@pytest.mark.slow
 def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     versions = lab.places.registry("/subjects/orders-value/versions")
     assert lab.lab("start", "shop").status == 0
@@ -345,6 +354,7 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
         assert older["version"] != newer["version"]
 
 
+@pytest.mark.slow
 def test_the_page_draws_what_the_new_column_changed(lab):
     """Here rather than with the page's other tests: every test before must find the shop's tables as they were."""
     places = ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders"))
@@ -381,6 +391,7 @@ def made_at(version):
     return datetime.fromisoformat(version["createdAt"])
 
 
+@pytest.mark.slow
 def test_a_killed_broker_is_healed_and_the_pipeline_goes_on_where_it_was(lab):
     assert lab.lab("start", "shop").status == 0
     broker = lab.supervisor.state("kafka").pid
@@ -390,6 +401,7 @@ def test_a_killed_broker_is_healed_and_the_pipeline_goes_on_where_it_was(lab):
     until(lab, lambda: len(keys_when_it_answers(lab)) > count)
 
 
+@pytest.mark.slow
 def test_a_shop_that_is_killed_neither_loses_nor_skips_an_order(lab):
     for _ in range(3):
         pid = lab.supervisor.state("shop").pid
@@ -421,6 +433,7 @@ def keys_when_it_answers(lab):
         return set()
 
 
+@pytest.mark.slow
 def test_a_second_up_repairs_what_is_stopped_and_changes_nothing_else(lab):
     lab.lab("stop", "object_store")
     lab.lab("stop", "shop")

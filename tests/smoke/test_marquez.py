@@ -13,7 +13,7 @@ from lineage.checks.contract import load
 from tests.stack_files import stack_file
 from tests.unit.lineage.lineage_marquez import missing_from_marquez
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 JAR = os.environ.get("LINEAGE_LAB_MARQUEZ_JAR")
 STACK = "smokemarquez"

@@ -19,6 +19,7 @@ from tests.stack.part_of_lab import PartOfLab
 NEEDED = ("postgres", "kafka", "connect", "apicurio-registry", "iceberg-rest-catalog", *connect.PLUGINS)
 pytestmark = [
     pytest.mark.stack,
+    pytest.mark.slow,
     pytest.mark.skipif(
         not all(Artifacts.open().has(name) for name in NEEDED), reason="not set up: bin/lab setup --tests"
     ),

@@ -25,6 +25,7 @@ from tests.stack.part_of_lab import PartOfLab
 
 pytestmark = [
     pytest.mark.stack,
+    pytest.mark.slow,
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
 KIND = ConnectorKind()

@@ -19,7 +19,7 @@ from infra.provider.kinds.flink_job import FlinkJobInputs, FlinkJobKind
 from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
 from tests.stack.part_of_lab import PartOfLab
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.slow]
 KIND = FlinkJobKind()
 
 NUMBERS = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"

@@ -24,7 +24,7 @@ from infra.toolchain.progress import PlainProgress
 from tests.stack.marquez_stand_in import stand_in
 from tests.stack.postgres_lab import PROGRAM
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
 needs_postgres = pytest.mark.skipif(
     not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"

@@ -189,6 +189,7 @@ def test_a_server_that_is_gone_is_told_from_one_that_refuses(server, free_port, 
         DatabaseKind().read(unknown, Call())
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_back_with_its_data_and_the_kind_waits_for_it(server):
     server.ask("CREATE TABLE kept AS SELECT 42 AS answer", "marquez")
     pid = server.pid()
@@ -202,6 +203,7 @@ def test_a_killed_server_is_back_with_its_data_and_the_kind_waits_for_it(server)
     DatabaseKind().delete(inputs, Call())
 
 
+@pytest.mark.slow
 def test_it_stops_in_good_order_although_somebody_is_connected(server):
     with server.connect() as connection:
         server.supervisor.stop("postgres")
@@ -221,6 +223,7 @@ def engine(make_engine, free_offset):
     return made
 
 
+@pytest.mark.slow
 def test_the_engine_makes_keeps_heals_and_removes_it(engine):
     server = Server(engine.root, engine.wanted["offset"])
     first = engine.up()
@@ -251,6 +254,7 @@ def test_the_engine_makes_keeps_heals_and_removes_it(engine):
     assert not shared_memory() & ours
 
 
+@pytest.mark.slow
 def test_a_killed_supervisor_takes_it_along_and_refresh_brings_it_back_with_its_data(engine):
     server = Server(engine.root, engine.wanted["offset"])
     engine.up()
@@ -262,6 +266,7 @@ def test_a_killed_supervisor_takes_it_along_and_refresh_brings_it_back_with_its_
     assert server.ask("SELECT a FROM kept", "shop") == [(1,)]
 
 
+@pytest.mark.slow
 def test_new_credentials_hold_for_old_data(engine):
     server = Server(engine.root, engine.wanted["offset"])
     engine.up()
@@ -276,6 +281,7 @@ def test_new_credentials_hold_for_old_data(engine):
         server.connect(password=old)
 
 
+@pytest.mark.slow
 def test_an_initialisation_that_was_killed_is_begun_anew(engine):
     half = engine.root / "services" / "postgres" / "volumes" / "data" / "cluster.new"
     half.mkdir(parents=True)

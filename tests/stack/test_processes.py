@@ -72,6 +72,7 @@ def test_a_killed_process_is_healed_by_the_supervisor(engine, free_port):
     assert pid_of(engine, "web") == healed
 
 
+@pytest.mark.slow
 def test_a_killed_supervisor_takes_its_processes_along_and_refresh_brings_all_back(engine, free_port):
     engine.web("web", free_port)
     engine.up()
@@ -82,6 +83,7 @@ def test_a_killed_supervisor_takes_its_processes_along_and_refresh_brings_all_ba
     assert answers(free_port)
 
 
+@pytest.mark.slow
 def test_a_stopped_process_is_drift(engine, free_port):
     engine.web("web", free_port)
     engine.up()
@@ -90,6 +92,7 @@ def test_a_stopped_process_is_drift(engine, free_port):
     assert answers(free_port)
 
 
+@pytest.mark.slow
 def test_a_service_that_may_end_is_left_alone_when_it_ended_well_and_is_drift_then(engine, tmp_path):
     runs, fails = tmp_path / "runs", tmp_path / "fails"
     fails.touch()
@@ -120,6 +123,7 @@ def test_a_changed_script_restarts_its_process_and_no_other(make_engine, free_po
     assert after["other"] == before["other"]
 
 
+@pytest.mark.slow
 def test_a_volume_outlives_an_update_and_a_file_does_not(engine):
     engine.process("p", "date > volumes/data/kept; exec sleep 1000\n", volumes=["data"], files={"a": "1"})
     engine.up()
@@ -145,6 +149,7 @@ def test_a_process_that_ends_at_once_fails_the_update_with_its_last_words(engine
     assert engine.resources() == {"supervisor", "sick", "web"}
 
 
+@pytest.mark.slow
 def test_a_process_that_never_gets_ready_is_given_up_and_removed(engine, free_port):
     probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 2}
     engine.process("mute", "exec sleep 1000\n", probe=probe)
@@ -165,6 +170,7 @@ def test_ctrl_c_during_a_create_leaves_no_orphan(engine, free_port):
     assert "mute" not in engine.resources()
 
 
+@pytest.mark.slow
 def test_an_update_killed_in_mid_create_can_be_taken_up_again(engine, free_port):
     probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 100}
     engine.process("late", "exec sleep 1000\n", probe=probe)
@@ -195,6 +201,7 @@ def test_a_busy_port_is_named_with_its_holder_before_anything_starts(make_engine
     assert engine.resources() == set()
 
 
+@pytest.mark.slow
 def test_too_little_memory_is_told_with_the_figures_and_can_be_overridden(engine):
     engine.wanted["supervisor"]["memory_mib"] = 10**8
     engine.process("p", "exec sleep 1000\n")
@@ -206,6 +213,7 @@ def test_too_little_memory_is_told_with_the_figures_and_can_be_overridden(engine
     assert engine.up().status == 0
 
 
+@pytest.mark.slow
 def test_a_port_that_somebody_took_meanwhile_is_not_taken_for_the_service(engine, free_port):
     engine.web("web", free_port)
     engine.wanted["processes"][0]["ports"] = {"web api": free_port}
@@ -220,6 +228,7 @@ def test_a_port_that_somebody_took_meanwhile_is_not_taken_for_the_service(engine
     assert engine.up("--refresh").status == 0
 
 
+@pytest.mark.slow
 def test_a_state_of_another_version_of_the_kit_can_still_be_taken_down(engine, free_port):
     engine.web("web", free_port)
     engine.up()
@@ -235,6 +244,7 @@ def test_a_state_of_another_version_of_the_kit_can_still_be_taken_down(engine, f
     assert owned_by(engine) == []
 
 
+@pytest.mark.slow
 def test_two_stacks_run_side_by_side(make_engine, free_port):
     one, two = make_engine("one"), make_engine("two")
     one.process("p", "exec sleep 1000\n")

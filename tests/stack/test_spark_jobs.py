@@ -16,7 +16,7 @@ from infra.namespaces import JOBS, WAREHOUSE
 from infra.project import PROJECT
 from tests.stack.part_of_lab import PartOfLab
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
 FAILS = """# lab: task
 

@@ -57,6 +57,7 @@ def test_a_cache_that_cannot_be_written_is_one_readable_message(tmp_path: Path) 
     assert "LINEAGE_LAB_CACHE" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
     empty: venvs.Environment, cache: Cache, runner: Runner, progress
 ) -> None:
@@ -77,6 +78,7 @@ def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
     subprocess.run([above.python(cache), "-c", "import only_there"], check=True)
 
 
+@pytest.mark.slow
 def test_a_failed_installation_leaves_no_stamp(
     empty: venvs.Environment, cache: Cache, runner: Runner, progress
 ) -> None:

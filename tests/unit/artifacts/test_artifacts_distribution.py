@@ -115,6 +115,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_an_archive_comes_as_it_was_locked_and_another_one_is_refused(
     index: Path, cache: Cache, runner: Runner, tmp_path: Path
 ) -> None:

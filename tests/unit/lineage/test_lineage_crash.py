@@ -22,6 +22,8 @@ from tests.bench.lineage_ingest import has_batches
 from tests.bench.load import BATCH, SINGLE
 from tests.bench.service_process import running_service
 
+pytestmark = pytest.mark.slow
+
 EVENTS = int(os.environ.get("LINEAGE_LAB_CRASH_EVENTS", "20000"))
 SEED = int(os.environ.get("LINEAGE_LAB_CRASH_SEED", "1"))
 CLIENTS = 12

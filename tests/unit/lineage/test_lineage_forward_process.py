@@ -19,6 +19,8 @@ from lineage_recorder import WAIT_SECONDS, assert_sound, recording
 from lineage.checks.contract import load
 from tests.bench.service_process import REPOSITORY, running_service
 
+pytestmark = pytest.mark.slow
+
 STOP_SECONDS = 2
 
 

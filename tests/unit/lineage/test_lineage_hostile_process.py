@@ -22,6 +22,8 @@ from tests.bench.lineage_ingest import has_batches
 from tests.bench.load import BATCH, SINGLE
 from tests.bench.service_process import running_service
 
+pytestmark = pytest.mark.slow
+
 SCALE = int(os.environ.get("LINEAGE_LAB_HOSTILE", "1"))
 MAX_EVENT_BYTES = 200_000
 MAX_GROWTH_MIB = 250

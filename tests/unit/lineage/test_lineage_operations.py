@@ -431,6 +431,7 @@ def test_a_catalog_that_is_down_costs_no_event(tmp_path):
     run(check())
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_parents_breaks_no_read(tmp_path):
     chain = [
         body(

@@ -21,6 +21,8 @@ from lineage.rules.event_reader import read_event
 from tests.bench.lineage_ingest import has_batches
 from tests.bench.service_process import running_service
 
+pytestmark = pytest.mark.slow
+
 PADDING = 1_000
 CLIENTS = 24
 DEADLINE_SECONDS = 60

@@ -19,6 +19,8 @@ import httpx
 import pytest
 from lineage_events import NAMESPACE, body, dataset, encode
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 START_SECONDS = 30
 

@@ -13,6 +13,8 @@ from jobs.shop.orders import LATEST_DELAY_MS, Mix, batch
 from tests.unit.shop.postgres_server import TABLES
 from tests.unit.shop.shop_process import ShopProcess, until
 
+pytestmark = pytest.mark.slow
+
 FAST = ("--rate", "2000")
 
 

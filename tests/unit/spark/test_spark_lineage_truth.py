@@ -24,6 +24,8 @@ from tests.unit.spark import lineage_dsl
 from tests.unit.spark.records import NOON, Order, Record, checked, frame
 from tests.unit.spark.schemas import SECOND
 
+pytestmark = pytest.mark.slow
+
 Rows = Sequence[Any]
 Outcome = list[dict[str, Any]]
 Case = tuple[Rows, str, Rows]

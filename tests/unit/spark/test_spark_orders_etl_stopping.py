@@ -14,6 +14,8 @@ from jobs.spark import runtime, streaming
 from jobs.spark.streaming import Stopping
 from lineagelab_spark import BatchOutputs, NoQueryLineage
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_SECONDS = 60
 
 

@@ -14,6 +14,8 @@ import pytest
 from infra.project import python_path
 from lineage.checks.recorder import Recorder, recording
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 DRIVER = """
