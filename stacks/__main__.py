@@ -10,7 +10,7 @@ import pulumi
 # Pulumi runs this folder; the kit's packages are beside it.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from infra.catalog import lab
+from infra.catalog import LabSettings, lab
 from infra.errors import LabError
 from infra.project import PROJECT
 from infra.settings import settings_from_pulumi
@@ -22,7 +22,7 @@ from infra.user_files import read_user_files
 def main() -> None:
     """Makes the lab of the stack; what a user can mend is said without a traceback."""
     try:
-        settings = settings_from_pulumi(os.environ)
+        settings = settings_from_pulumi(os.environ, LabSettings)
         target = target_for(pulumi.get_stack(), settings, Artifacts.open())
         files = read_user_files(PROJECT)
         target.deploy(lab(target.site, settings, files))

@@ -24,6 +24,9 @@ from infra.namespaces import (
     TABLE_ORDERS_REJECTED,
     TOPIC_ORDERS,
 )
+from infra.services.flink.settings import FlinkSettings
+from infra.services.overview import features
+from infra.services.shop.writer import ShopSettings
 from infra.services.spark.jobs import LIVE_STATISTICS
 from infra.settings import Settings
 from lineage.checks.contract import Report
@@ -49,13 +52,13 @@ def first_run(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> N
         LabError: rows, commits or lineage did not come in time, or the lineage is another one.
         ServiceError: a job failed.
     """
-    if report_on(endpoints["lineage"], settings.features).ok:
+    if report_on(endpoints["lineage"], features(settings)).ok:
         out.print(f"the lineage matches its contract already; run it again with: lab run {JOB_SUPPLIER_STATS}")
         return
-    rows = _await_rows(endpoints["kafka"], enough_rows(settings.shop_rate))
+    rows = _await_rows(endpoints["kafka"], enough_rows(settings.section(ShopSettings).shop_rate))
     out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; waiting until they are in the lake")
     _run_branches(lab, endpoints, settings)
-    report = _await_lineage(endpoints["lineage"], settings.features)
+    report = _await_lineage(endpoints["lineage"], features(settings))
     out.print(report.render_text(), markup=False)
     if not report.ok:
         raise LabError("the lineage that arrived is not what jobs/lineage_contract.yaml asks for")
@@ -73,7 +76,7 @@ class Branch:
 def _run_branches(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> None:
     """Runs the task of each branch once there is something to read, whichever branch is first."""
     left = [Branch(JOB_ORDERS_ETL, (TABLE_ORDERS, TABLE_ORDERS_REJECTED), JOB_SUPPLIER_STATS)]
-    if settings.flink:
+    if settings.section(FlinkSettings).flink:
         left.append(Branch(JOB_ICEBERG_INGESTION, (TABLE_LIVE_ORDERS,), LIVE_STATISTICS))
     while left:
         began = time.monotonic()

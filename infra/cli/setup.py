@@ -8,37 +8,32 @@ import psutil
 import typer
 from rich.table import Table
 
+from infra.catalog import LabSettings, check_settings, components, optional_components
 from infra.cli import docker_stack
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
-from infra.services import postgres, schema_registry
-from infra.services.connect import worker as connect
-from infra.services.flink import jobs as flink_jobs
-from infra.services.marquez import api as marquez
-from infra.services.marquez.user_jar import check_user_jars
 from infra.settings import Settings, known_keys
-from infra.toolchain import Artifacts, class_data, page, pins, prerequisites
+from infra.toolchain import Artifacts, class_data, page, prerequisites
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import clock, human
 from lineage.checks import schema_files
 
-NAMES = frozenset(
-    {
-        *("pulumi", "minio", "kafka", "iceberg-rest-catalog", "spark", "java21"),
-        *(postgres.COMPONENT, schema_registry.COMPONENT, connect.COMPONENT, *connect.PLUGINS),
-    }
-)
-"""The artifacts that every lab runs on."""
+ALWAYS = frozenset({"pulumi", "java21", "spark"})
+"""Artefacts that every lab needs and no service declares: the engine, a newer Java runtime, jars of Spark jobs."""
 
-FLINK_NAMES = frozenset(flink_jobs.COMPONENTS)
-"""What a lab with Flink runs on as well."""
 
-TEST_NAMES = NAMES | FLINK_NAMES | {"test", class_data.NAME, schema_files.NAME}
-"""What the tests need too."""
+def names_for(settings: Settings) -> frozenset[str]:
+    """Return the names of the artefacts that a lab with these settings cannot run without."""
+    return ALWAYS | components(settings)
+
+
+def names_for_tests() -> frozenset[str]:
+    """Return the names of the artefacts that the tests need."""
+    return names_for(LabSettings.model_validate({})) | {"test", class_data.NAME, schema_files.NAME}
 
 
 def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
@@ -48,19 +43,19 @@ def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
         out.print(f"set up in {clock(report.seconds)}; {human(report.size)} are in {artifacts.cache.root}")
 
 
-def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str] = NAMES) -> None:
-    """Sets up what a lab with these settings runs on. Without a Marquez to be had, the lab goes on without.
+def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str] | None = None) -> None:
+    """Set up `names`, by default all that a lab with these settings requires, and report what it has to leave out.
 
     Raises:
-        LabError: something else is not to be had, or a jar that the settings name is not there.
+        LabError: an artefact cannot be had, or a file that the settings name cannot be used.
     """
-    check_user_jars(settings)
-    bring_in(artifacts, names | (FLINK_NAMES if settings.flink else frozenset()))
+    check_settings(settings)
+    bring_in(artifacts, names_for(settings) if names is None else names)
     if settings.target == "local":  # the archive fits one Java of one machine
         _bring_in_class_data(artifacts)
     _bring_in_page(artifacts)
-    if settings.marquez and not settings.marquez_jar and settings.target == "local":  # containers run its images
-        _bring_in_marquez(artifacts)
+    for name, remedy in optional_components(settings).items():
+        _bring_in_optional(artifacts, name, remedy)
 
 
 def _bring_in_class_data(artifacts: Artifacts) -> None:
@@ -79,13 +74,12 @@ def _bring_in_page(artifacts: Artifacts) -> None:
         out.print(f"The lineage page is left out: {error}", style="yellow", markup=False)
 
 
-def _bring_in_marquez(artifacts: Artifacts) -> None:
-    """Sets up Marquez' jars, or says in one line that they are not to be had."""
+def _bring_in_optional(artifacts: Artifacts, name: str, remedy: str) -> None:
+    """Set up an artefact that not every registry has; what the lab leaves out without it is reported by `lab up`."""
     try:
-        bring_in(artifacts, frozenset({marquez.COMPONENT}))
+        bring_in(artifacts, frozenset({name}))
     except ArtifactError as error:
-        coordinate = pins.MARQUEZ.coordinates[0]
-        line = f"Marquez is left out: {coordinate} cannot be had, {error.cause}; {marquez.REMEDY}"
+        line = f"{name} is left out: {error.attempt} failed, {error.cause}; {remedy}"
         out.print(line, style="yellow", markup=False)
 
 
@@ -114,7 +108,8 @@ def setup(
             raise LabError("what is corrupted was removed; bring it again with: bin/lab setup")
         out.print("everything in the cache is what it should be")
         return
-    bring_in_lab(artifacts, stack_settings(stack), TEST_NAMES if tests else NAMES)
+    configured = stack_settings(stack)
+    bring_in_lab(artifacts, configured, names_for(configured) | names_for_tests() if tests else None)
     out.print("everything is there")
 
 
@@ -133,7 +128,7 @@ def doctor(
     """Say what this machine has and lacks, or list every setting."""
     if settings:
         table = Table("key", "default", "meaning", box=None, pad_edge=False)
-        for key, (default, meaning) in known_keys().items():
+        for key, (default, meaning) in known_keys(LabSettings).items():
             table.add_row(f"lineage-lab:{key}", text_of(default), meaning)
         out.print(table)
         return
@@ -142,7 +137,7 @@ def doctor(
     out.print(f"disk    {psutil.disk_usage(str(PROJECT)).free // 2**20} MiB free under {PROJECT}")
     artifacts, configuration = Artifacts.open(), stack_settings(stack)
     out.print(f"cache   {artifacts.cache.root}")
-    check_user_jars(configuration)
+    check_settings(configuration)
     out.print(f"stack   the configuration of {stack} is sound")
     missing = 0
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):

@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from infra.catalog import LabSettings
 from infra.errors import SettingsError
 from infra.project import NAME, PROJECT
 from infra.settings import Settings, settings_from
@@ -16,7 +17,7 @@ def stack_settings(stack: str) -> Settings:
     Raises:
         SettingsError: the file is no YAML, or its configuration makes no sense.
     """
-    return settings_from(_config(stack))
+    return settings_from(_config(stack), LabSettings)
 
 
 def stack_target(stack: str) -> str:

@@ -12,7 +12,7 @@ import psutil
 import typer
 
 from infra.cli.console import command
-from infra.cli.setup import TEST_NAMES, bring_in
+from infra.cli.setup import bring_in, names_for_tests
 from infra.cli.stack import pulumi_environment
 from infra.cli.test_report import Report
 from infra.cli.test_steps import Stage, Step, StepRunner, run_step
@@ -105,7 +105,7 @@ def check(
 ) -> None:
     """Check a change: lint, types, unit tests of every language, stack tests, a smoke test of a real lab."""
     artifacts = Artifacts.open()
-    bring_in(artifacts, TEST_NAMES)
+    bring_in(artifacts, names_for_tests())
     with tempfile.TemporaryDirectory(prefix="lineage-lab-test-") as reports:
         steps = Steps(artifacts, Path(reports))
         if paths:

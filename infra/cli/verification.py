@@ -13,14 +13,15 @@ from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.http_client import client
 from infra.project import PROJECT
+from infra.services.overview import features
 from infra.toolchain import Artifacts
 from lineage.checks.contract import ContractError, Report, compare, load
 
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
-def report_on(service: str, features: frozenset[str], contract: Path = CONTRACT) -> Report:
-    """Compares the graph of a lineage service with a contract. `features` are those that the lab has.
+def report_on(service: str, required: frozenset[str], contract: Path = CONTRACT) -> Report:
+    """Compares the graph of a lineage service with a contract. `required` are the features that the lab has.
 
     Raises:
         LabError: the service does not answer, or the contract cannot be read.
@@ -35,7 +36,7 @@ def report_on(service: str, features: frozenset[str], contract: Path = CONTRACT)
         raise LabError(
             f"the lineage service at {service} does not answer ({error}); see: lab status, lab logs lineage"
         ) from error
-    return compare(wanted, graph, features)
+    return compare(wanted, graph, required)
 
 
 @command
@@ -46,8 +47,8 @@ def verify(
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
 ) -> None:
     """Compare the lineage that arrived with the lineage contract; exit 1 where they differ."""
-    features = stack_settings(stack).features
-    report = report_on(Stack(stack, Artifacts.open()).endpoints()["lineage"], features, contract)
+    required = features(stack_settings(stack))
+    report = report_on(Stack(stack, Artifacts.open()).endpoints()["lineage"], required, contract)
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

@@ -13,6 +13,8 @@ from infra.model.resources import Column as Column
 from infra.model.resources import Connector as Connector
 from infra.model.resources import Database as Database
 from infra.model.resources import FlinkJob as FlinkJob
+from infra.model.resources import LaunchedJob as LaunchedJob
+from infra.model.resources import Resource as Resource
 from infra.model.resources import Subject as Subject
 from infra.model.resources import Table as Table
 from infra.model.resources import Topic as Topic

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole lab as data: its services, tasks and resources."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from infra.model.resources import Bucket, Connector, Database, FlinkJob, Subject, Table, Topic
+from infra.model.resources import Resource
 from infra.model.service import Service, Task
 
-Part = Service | Task | Topic | Bucket | Database | Table | Subject | Connector | FlinkJob
+Part = Service | Task | Resource
+R = TypeVar("R", bound=Resource)
 
 
 @dataclass(frozen=True)
@@ -14,49 +17,54 @@ class Lab:
     """The whole lab, as data.
 
     Raises:
-        ValueError: two parts have one key, or a part needs one that is not there.
+        ValueError: two parts have the same key, or a part needs a missing one.
     """
 
     services: tuple[Service, ...]
-    tasks: tuple[Task, ...]
-    topics: tuple[Topic, ...]
-    buckets: tuple[Bucket, ...]
-    databases: tuple[Database, ...] = ()
-    tables: tuple[Table, ...] = ()
-    subjects: tuple[Subject, ...] = ()
-    connectors: tuple[Connector, ...] = ()
-    flink_jobs: tuple[FlinkJob, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    resources: tuple[Resource, ...] = ()
 
     def __post_init__(self) -> None:
         keys = [part.key for part in self.parts]
         for key in keys:
             if keys.count(key) > 1:
-                raise ValueError(f"two parts of the lab are called {key}")
+                raise ValueError(f"two parts of the lab have the key {key}")
         for part in self.parts:
-            for needed in getattr(part, "needs", ()):
+            for needed in part.needs:
                 if needed not in keys:
-                    raise ValueError(f"{part.key} needs {needed}, which is no part of the lab")
+                    raise ValueError(f"{part.key} needs {needed}, which is not a part of the lab")
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """Every part, services first."""
-        inside: tuple[Part, ...] = (*self.topics, *self.buckets, *self.databases)
-        inside += (*self.tables, *self.subjects, *self.connectors, *self.flink_jobs)
-        return (*self.services, *self.tasks, *inside)
+        return (*self.services, *self.tasks, *self.resources)
 
     @property
     def memory_mib(self) -> int:
-        """What all services and the largest task take when they are busy."""
+        """Memory in MiB of all services and the largest task under load."""
         largest_task = max((task.memory_mib for task in self.tasks), default=0)
         return sum(service.memory_mib for service in self.services) + largest_task
 
     def service(self, name: str) -> Service:
-        """The service of that name.
+        """Return the service of that name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: the lab has no such service.
         """
         for service in self.services:
             if service.name == name:
                 return service
         raise KeyError(name)
+
+    def resources_of(self, kind: type[R]) -> tuple[R, ...]:
+        """Return the resources of one type, in order."""
+        return tuple(resource for resource in self.resources if isinstance(resource, kind))
+
+    def with_parts(self, parts: Iterable[Part]) -> "Lab":
+        """Return a lab with further parts."""
+        added = tuple(parts)
+        return Lab(
+            services=self.services + tuple(part for part in added if isinstance(part, Service)),
+            tasks=self.tasks + tuple(part for part in added if isinstance(part, Task)),
+            resources=self.resources + tuple(part for part in added if isinstance(part, Resource)),
+        )

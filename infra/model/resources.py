@@ -1,142 +1,230 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a lab that live inside a service: topics, buckets, databases, tables, subjects, connectors, Flink jobs."""
+"""Resources inside services: topics, buckets, databases, tables, subjects, connectors and Flink jobs.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+One type per resource: services declare it, the engine stores and compares its fields, and the provider creates it.
+Addresses are those of a client on the user's machine, where the provider runs, on every target. `credentials` is the
+path on that machine of the file that holds the passwords.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, field_validator
+
+from infra.model.inputs import Inputs
+
+RUNNING = "RUNNING"
+"""Desired state of a connector and of a Flink job; both systems use this word."""
+
+Compatibility = Literal[
+    "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"
+]
 
 
-@dataclass(frozen=True)
-class Topic:
-    """A Kafka topic. `config` holds topic-level settings under Kafka's own names."""
+class Resource(Inputs, ABC):
+    """A resource inside a service.
+
+    Attributes:
+        name: name in the service.
+        needs: keys of the parts that must exist first; not an input of the provider.
+    """
+
+    kind: ClassVar[str]
 
     name: str
+    needs: tuple[str, ...] = Field((), exclude=True)
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """Key by which other parts refer to the resource in `needs`."""
+
+
+class Topic(Resource):
+    """A Kafka topic.
+
+    Attributes:
+        bootstrap: `host:port` of a broker.
+        cluster: id of the expected Kafka cluster; any other cluster at the address is left untouched.
+        config: topic-level settings that differ from the broker's defaults.
+    """
+
+    kind = "Topic"
+
+    bootstrap: str
+    cluster: str
     partitions: int = 1
-    config: Mapping[str, str] = field(default_factory=dict)
+    config: dict[str, str] = Field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"topic/{self.name}"
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """A bucket of the object store."""
+class Bucket(Resource):
+    """A bucket of the object store; `endpoint` is the URL of the store."""
 
-    name: str
+    kind = "Bucket"
+
+    endpoint: str
+    credentials: str
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"bucket/{self.name}"
 
 
-@dataclass(frozen=True)
-class Database:
-    """A database of the Postgres server."""
+class Database(Resource):
+    """A database of a Postgres server.
 
-    name: str
+    Attributes:
+        host: host of the server.
+        port: port of the server.
+        user: role that creates the database; `credentials` holds its password.
+        maintenance: existing database to connect to while creating or dropping another one.
+    """
+
+    kind = "Database"
+
+    host: str
+    port: int
+    user: str
+    credentials: str
+    maintenance: str
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"database/{self.name}"
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a `Table`. `type` is Postgres' own; `required` is NOT NULL."""
+class Column(Inputs):
+    """A column of a `Table`; `type` in Postgres' spelling, `required` is NOT NULL."""
 
     name: str
     type: str
     required: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of a database of the Postgres server, in schema `public`.
+class Table(Resource):
+    """A table in schema `public` of a database.
 
     Attributes:
-        name: of the table.
-        database: name of the `Database` that it is in.
-        columns: in their order. More can be added; none is ever dropped or retyped by the lab.
+        host: host of the server.
+        port: port of the server.
+        user: role that owns the table; `credentials` holds its password.
+        database: name of the `Database`.
+        columns: in order. Columns can be added; the lab never drops or retypes one.
         primary_key: names of columns.
-        replica_identity: what of a row's old version is in the log for those who capture changes.
-        needs: keys of the parts that must be there first, beside the database.
+        replica_identity: part of a row's old version that the log holds for change capture.
     """
 
-    name: str
+    kind = "Table"
+
+    host: str
+    port: int
+    user: str
+    credentials: str
     database: str
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...] = Field(min_length=1)
     primary_key: tuple[str, ...] = ()
     replica_identity: Literal["default", "full", "nothing"] = "default"
-    needs: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"table/{self.database}.{self.name}"
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A schema in the registry under a subject's name.
+class Subject(Resource):
+    """A schema in the registry.
 
     Attributes:
-        name: of the subject: `orders-value` for the values of topic `orders`.
-        avro: the schema, as JSON text.
-        compatibility: what later versions must keep, in the registry's words.
+        registry: URL of the registry's Confluent API.
+        avro: the schema as JSON text.
+        compatibility: rule for later versions, in the registry's terms.
     """
 
-    name: str
+    kind = "Subject"
+
+    registry: str
     avro: str
-    compatibility: Literal["NONE", "BACKWARD", "FORWARD", "FULL"] = "BACKWARD"
+    compatibility: Compatibility = "BACKWARD"
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"subject/{self.name}"
 
+    @field_validator("avro")
+    @classmethod
+    def _normalized(cls, text: str) -> str:
+        """Spell equal schemas equally; reject invalid ones with a cause, which the registry does not give."""
+        import fastavro  # expensive to import, and used by subjects only
+        from fastavro.schema import SchemaParseException, UnknownType
 
-@dataclass(frozen=True)
-class Connector:
+        try:
+            schema = json.loads(text)
+            fastavro.parse_schema(schema)
+        except (json.JSONDecodeError, SchemaParseException, UnknownType, KeyError, TypeError) as error:
+            raise ValueError(f"invalid Avro schema: {type(error).__name__} {error}") from error
+        return json.dumps(schema, separators=(",", ":"))
+
+
+class Connector(Resource):
     """A connector of Kafka Connect.
 
     Attributes:
-        name: of the connector.
-        config: its options under Connect's own names. Of a secret there is a reference, `${provider:key}`.
-        needs: keys of the parts that must be there first, beside Connect itself.
+        worker: URL of the worker's REST interface.
+        cluster: id of the Kafka cluster of the expected worker; any other worker is left untouched.
+        config: options under Connect's names, without `name`. Secrets are references, `${provider:key}`.
+        state: RUNNING is desired; PAUSED, STOPPED, FAILED or STARTING may be found.
     """
 
-    name: str
-    config: Mapping[str, str]
-    needs: tuple[str, ...] = ()
+    kind = "Connector"
+
+    worker: str
+    cluster: str
+    config: dict[str, str]
+    state: str = RUNNING
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"connector/{self.name}"
 
 
-@dataclass(frozen=True)
-class FlinkJob:
-    """A job that a launcher keeps running on the Flink cluster.
+class LaunchedJob(Resource, ABC):
+    """A job that a service of the lab submits to a cluster and keeps running.
 
     Attributes:
-        name: of the job, as Flink shows it.
-        launcher: key of the service that submits it.
+        launcher: name of that service.
+        definition: hash of the launcher's rendered definition; filled in by the target.
+        notes: file in which the launcher records why a job could not be submitted: its path as the launcher sees it,
+            until the target replaces it by a location readable from the user's machine. Empty: none.
     """
 
-    name: str
     launcher: str
+    definition: str = ""
+    notes: str = ""
+
+    def rendered(self, definition: str, notes: str) -> Self:
+        """Return a copy with the values that only a target can provide."""
+        return self.model_copy(update={"definition": definition, "notes": notes})
+
+
+class FlinkJob(LaunchedJob):
+    """A job on the Flink cluster.
+
+    Attributes:
+        rest: URL of the JobManager's REST interface.
+        cluster: id in the configuration of the expected cluster; any other cluster is left untouched.
+        state: Flink's job state. RUNNING is desired.
+    """
+
+    kind = "FlinkJob"
+
+    rest: str
+    cluster: str
+    state: str = RUNNING
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
         return f"flink_job/{self.name}"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Keys of the parts that must be there first."""
-        return (self.launcher,)

@@ -68,6 +68,10 @@ class Site(Protocol):
     def interface(self) -> str:
         """The address to bind for whatever listens on ports of its own choice."""
 
+    @property
+    def client_credentials(self) -> str:
+        """Path, on the user's machine, of the file that holds the lab's credentials."""
+
     def host(self, service: str) -> str:
         """The name by which others reach a service or task at such ports."""
 

@@ -9,8 +9,8 @@ import httpx
 
 from infra.errors import LabError
 from infra.http_client import client
+from infra.model.resources import RUNNING
 from infra.provider.failure import causes
-from infra.provider.inputs import RUNNING
 from infra.provider.kind import Call
 
 ABSENT_SECONDS = 45

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from infra.errors import Interrupted
-from infra.provider.inputs import Inputs
+from infra.model.inputs import Inputs
 
 POLL_SECONDS = 0.1
 

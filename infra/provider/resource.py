@@ -5,8 +5,8 @@ from typing import Any
 
 import pulumi
 
+from infra.model.inputs import Inputs
 from infra.provider import PACKAGE
-from infra.provider.inputs import Inputs
 
 
 class LabkitResource(pulumi.CustomResource):

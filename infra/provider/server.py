@@ -27,7 +27,7 @@ from infra.provider.protocol import engine_pb2, engine_pb2_grpc, plugin_pb2, pro
 from infra.provider.protocol import provider_pb2 as pb
 
 if TYPE_CHECKING:
-    from infra.provider.inputs import Inputs
+    from infra.model.inputs import Inputs
     from infra.provider.kind import Call, Kind
 
 Context: TypeAlias = grpc.ServicerContext

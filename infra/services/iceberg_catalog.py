@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Iceberg REST catalog: the kit's own small server over Iceberg's JDBC catalog, on a database of Postgres."""
 
+from pydantic import Field
+
 from infra import credentials
-from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.model import Endpoint, Java, Probe, Resource, Service, Site
 from infra.namespaces import WAREHOUSE
 from infra.services import jvm, object_store, postgres
-from infra.settings import Settings
+from infra.services.definition import ServiceDefinition, WebPage
+from infra.settings import Settings, SettingsSection
 
 NAME = "iceberg_catalog"
 REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog")
 ENDPOINTS = (REST,)
 
+COMPONENT = "iceberg-rest-catalog"
 DATABASE = "catalog"
+
+
+class CatalogSettings(SettingsSection):
+    """Settings of the Iceberg catalog."""
+
+    catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
 
 
 def iceberg_catalog(site: Site, settings: Settings) -> Service:
@@ -20,9 +30,9 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
     return Service(
         name=NAME,
         run=Java(
-            "iceberg-rest-catalog",
+            COMPONENT,
             "dev.lineagelab.catalog.Main",
-            settings.catalog_heap_mib,
+            settings.section(CatalogSettings).catalog_heap_mib,
             ("--host", listen.host, "--port", str(listen.port)),
             (*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
         ),
@@ -41,5 +51,22 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
             "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
             "CATALOG_JDBC_PASSWORD": credentials.POSTGRES_PASSWORD,
         },
-        memory_mib=settings.catalog_heap_mib + 100,
+        memory_mib=settings.section(CatalogSettings).catalog_heap_mib + 100,
     )
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return (postgres.database(site, DATABASE),)
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Iceberg catalog",
+    build=iceberg_catalog,
+    endpoints=ENDPOINTS,
+    components=(COMPONENT,),
+    settings=CatalogSettings,
+    resources=_resources,
+    web_page=WebPage(REST, "/v1/namespaces"),
+    position=60,
+)

@@ -5,10 +5,13 @@ import base64
 import hashlib
 from collections.abc import Mapping
 
-from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site
+from pydantic import Field
+
+from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site, Topic
 from infra.services import jvm
+from infra.services.definition import ServiceDefinition
 from infra.services.properties import properties
-from infra.settings import Settings
+from infra.settings import Settings, SettingsSection
 
 NAME = "kafka"
 BROKER = Endpoint("broker", 9092, published_as="kafka", advertised=True)
@@ -20,6 +23,12 @@ LOGGING = "log4j2.properties"
 DATA = "data"
 
 
+class KafkaSettings(SettingsSection):
+    """Settings of the Kafka broker."""
+
+    kafka_heap_mib: int = Field(384, ge=128, description="largest heap of the Kafka broker, MiB")
+
+
 def cluster_id(site: Site) -> str:
     """The id of this lab's cluster: 16 bytes in the spelling that Kafka wants.
 
@@ -29,13 +38,32 @@ def cluster_id(site: Site) -> str:
     return base64.b64encode(digest[:16], altchars=b"ab").decode().rstrip("=")
 
 
+def topic(site: Site, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> Topic:
+    """Return a topic of this lab's cluster; `config` holds topic-level settings under Kafka's names."""
+    return Topic(
+        name=name,
+        bootstrap=str(site.address(NAME, BROKER.name, "outside")),
+        cluster=cluster_id(site),
+        partitions=partitions,
+        config=dict(config or {}),
+        needs=(NAME,),
+    )
+
+
 def kafka(site: Site, settings: Settings) -> Service:
     """The broker. Topics are not created by whoever mistypes a name."""
+    broker_settings = settings.section(KafkaSettings)
     config = site.file(NAME, CONFIG)
     options = (*jvm.LEAN_SERVICE, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
     return Service(
         name=NAME,
-        run=Java("kafka", "kafka.Kafka", settings.kafka_heap_mib, (config,), (*jvm.LATE_COMPILER, *options)),
+        run=Java(
+            "kafka",
+            "kafka.Kafka",
+            broker_settings.kafka_heap_mib,
+            (config,),
+            (*jvm.LATE_COMPILER, *options),
+        ),
         prepare=(
             Prepare(
                 Java(
@@ -52,7 +80,7 @@ def kafka(site: Site, settings: Settings) -> Service:
         ready=Probe(BROKER.name),
         files={CONFIG: properties(_broker(site)), LOGGING: _LOGGING},
         volumes=(DATA,),
-        memory_mib=settings.kafka_heap_mib + 150,
+        memory_mib=broker_settings.kafka_heap_mib + 150,
     )
 
 
@@ -101,3 +129,14 @@ appender.console.layout.pattern=%d{ISO8601} %p %m (%c{1})%n
 logger.server.name=kafka.server
 logger.server.level=info
 """
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Kafka",
+    build=kafka,
+    endpoints=ENDPOINTS,
+    components=("kafka",),
+    settings=KafkaSettings,
+    position=10,
+)

@@ -3,13 +3,16 @@
 
 import json
 
+from pydantic import Field
+
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.namespaces import service_rules
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka
+from infra.services.definition import ServiceDefinition
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
-from infra.settings import Settings
+from infra.settings import DURATION, Settings, SettingsSection
 
 NAME = "lineage"
 API = Endpoint("api", 5000, scheme="http", published_as="lineage")
@@ -25,6 +28,14 @@ CONTRACT_FILE = "jobs/lineage_contract.yaml"
 CONTRACT = PROJECT / CONTRACT_FILE
 
 
+class LineageSettings(SettingsSection):
+    """Settings of the lineage service."""
+
+    lineage_retain: str = Field(
+        "30d", pattern=DURATION, description="age after which the lineage service compacts events: 12h, 30d"
+    )
+
+
 def lineage(site: Site, settings: Settings) -> Service:
     """The service. It starts first and stops last, so that no event of the lab is lost."""
     listen = site.listen(NAME, API.name)
@@ -35,7 +46,7 @@ def lineage(site: Site, settings: Settings) -> Service:
             (
                 *("--host", listen.host, "--port", str(listen.port)),
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
-                *("--retain", settings.lineage_retain, "--lab", site.file(NAME, LAB)),
+                *("--retain", settings.section(LineageSettings).lineage_retain, "--lab", site.file(NAME, LAB)),
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
                 *_forwarding(site, settings),
             ),
@@ -68,3 +79,17 @@ def _rules(site: Site) -> dict[str, object]:
     ]
     local = [broker.replace("127.0.0.1", "localhost") for broker in brokers]
     return service_rules(brokers + local, site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url)
+
+
+def _client_environment(site: Site) -> dict[str, str]:
+    return {"OPENLINEAGE_URL": site.address(NAME, API.name, "outside").url}
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    build=lineage,
+    endpoints=ENDPOINTS,
+    settings=LineageSettings,
+    client_environment=_client_environment,
+    position=0,
+)

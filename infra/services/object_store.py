@@ -2,7 +2,9 @@
 """MinIO: the S3 object store that holds the Iceberg tables."""
 
 from infra import credentials
-from infra.model import Binary, Endpoint, Probe, Service, Site
+from infra.model import Binary, Bucket, Endpoint, Probe, Resource, Service, Site
+from infra.namespaces import ARCHIVE_BUCKET, CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
+from infra.services.definition import ServiceDefinition, WebPage
 from infra.settings import Settings
 
 NAME = "object_store"
@@ -12,6 +14,12 @@ ENDPOINTS = (S3, CONSOLE)
 
 DATA = "data"
 CERTIFICATES = "certificates"
+
+
+def bucket(site: Site, name: str) -> Bucket:
+    """Return a bucket of this lab's store."""
+    endpoint = site.address(NAME, S3.name, "outside").url
+    return Bucket(name=name, endpoint=endpoint, credentials=site.client_credentials, needs=(NAME,))
 
 
 def object_store(site: Site, settings: Settings) -> Service:
@@ -41,3 +49,31 @@ def object_store(site: Site, settings: Settings) -> Service:
         },
         memory_mib=256,
     )
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return tuple(bucket(site, name) for name in (WAREHOUSE_BUCKET, ARCHIVE_BUCKET, CHECKPOINT_BUCKET))
+
+
+def _client_environment(site: Site) -> dict[str, str]:
+    return {
+        "AWS_ENDPOINT_URL_S3": site.address(NAME, S3.name, "outside").url,
+        "AWS_REGION": credentials.S3_REGION,
+    }
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Object store",
+    build=object_store,
+    endpoints=ENDPOINTS,
+    components=("minio",),
+    resources=_resources,
+    client_environment=_client_environment,
+    client_secrets={
+        "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+    },
+    web_page=WebPage(CONSOLE, ""),
+    position=50,
+)

@@ -2,7 +2,9 @@
 """Postgres: one server, whose databases other services ask for by name (`infra.model.Database`)."""
 
 from infra import credentials
-from infra.model import Binary, Endpoint, Prepare, Probe, Service, Site
+from infra.model import Binary, Column, Database, Endpoint, Prepare, Probe, Resource, Service, Site, Table
+from infra.services.definition import ServiceDefinition
+from infra.settings import Settings
 
 NAME = "postgres"
 COMPONENT = "postgres"
@@ -24,7 +26,44 @@ DATA = "data"
 PASSWORD_VARIABLE = "POSTGRES_PASSWORD"
 
 
-def postgres(site: Site) -> Service:
+def database(site: Site, name: str) -> Database:
+    """Return a database of this lab's server."""
+    server = site.address(NAME, SQL.name, "outside")
+    return Database(
+        name=name,
+        host=server.host,
+        port=server.port,
+        user=USER,
+        credentials=site.client_credentials,
+        maintenance=MAINTENANCE,
+        needs=(NAME,),
+    )
+
+
+def table(
+    site: Site,
+    database_name: str,
+    name: str,
+    columns: tuple[Column, ...],
+    primary_key: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> Table:
+    """Return a table of one of this lab's databases."""
+    parent = database(site, database_name)
+    return Table(
+        name=name,
+        host=parent.host,
+        port=parent.port,
+        user=USER,
+        credentials=site.client_credentials,
+        database=database_name,
+        columns=columns,
+        primary_key=primary_key,
+        needs=(parent.key, *needs),
+    )
+
+
+def postgres(site: Site, settings: Settings) -> Service:
     """The server. Its password is set at every start, so that a new one of the lab's holds for old data too."""
     cluster = f"{site.volume(NAME, DATA)}/cluster"
     config = ("-D", cluster, "-c", f"config_file={site.file(NAME, CONFIG)}")
@@ -88,3 +127,25 @@ log_timezone = 'UTC'
 log_checkpoints = off
 lc_messages = 'C'
 """
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return (database(site, SHOP),)
+
+
+def _client_environment(site: Site) -> dict[str, str]:
+    server = site.address(NAME, SQL.name, "outside")
+    return {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": USER}
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Postgres",
+    build=postgres,
+    endpoints=ENDPOINTS,
+    components=(COMPONENT,),
+    resources=_resources,
+    client_environment=_client_environment,
+    client_secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
+    position=40,
+)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema registry: Apicurio on an H2 file, with Confluent's API beside its own."""
 
-from infra.model import Endpoint, Java, Probe, Service, Site
+from pydantic import Field
+
+from infra.model import Endpoint, Java, Probe, Service, Site, Subject
 from infra.services import jvm
+from infra.services.definition import ServiceDefinition
 from infra.services.properties import properties
-from infra.settings import Settings
+from infra.settings import Settings, SettingsSection
 
 NAME = "schema_registry"
 COMPONENT = "apicurio-registry"
@@ -26,6 +29,12 @@ CONFIG = "application.properties"
 DATA = "data"
 
 
+class SchemaRegistrySettings(SettingsSection):
+    """Settings of the schema registry."""
+
+    schema_registry_heap_mib: int = Field(160, ge=96, description="largest heap of the schema registry, MiB")
+
+
 def schema_registry(site: Site, settings: Settings) -> Service:
     """The registry."""
     return Service(
@@ -33,7 +42,7 @@ def schema_registry(site: Site, settings: Settings) -> Service:
         run=Java(
             COMPONENT,
             "io.quarkus.bootstrap.runner.QuarkusEntryPoint",
-            settings.schema_registry_heap_mib,
+            settings.section(SchemaRegistrySettings).schema_registry_heap_mib,
             options=(
                 *(*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
                 f"-Dquarkus.config.locations={site.file(NAME, CONFIG)}",
@@ -45,8 +54,14 @@ def schema_registry(site: Site, settings: Settings) -> Service:
         ready=Probe(MANAGEMENT.name, "/health/ready"),
         files={CONFIG: properties(_config(site))},
         volumes=(DATA,),
-        memory_mib=settings.schema_registry_heap_mib + 120,
+        memory_mib=settings.section(SchemaRegistrySettings).schema_registry_heap_mib + 120,
     )
+
+
+def subject(site: Site, name: str, avro: str) -> Subject:
+    """Return a subject of this lab's registry, addressed by Confluent's API."""
+    registry = site.address(NAME, API.name, "outside").url + CONFLUENT_API
+    return Subject(name=name, registry=registry, avro=avro, needs=(NAME,))
 
 
 def avro_converter(site: Site) -> dict[str, str | int | bool]:
@@ -90,3 +105,14 @@ def _config(site: Site) -> dict[str, str | int | bool]:
         'quarkus.log.category."io.apicurio".level': "WARN",
         'quarkus.log.category."io.quarkus".level': "ERROR",
     }
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Schema registry",
+    build=schema_registry,
+    endpoints=ENDPOINTS,
+    components=(COMPONENT,),
+    settings=SchemaRegistrySettings,
+    position=20,
+)

@@ -3,9 +3,11 @@
 
 from dataclasses import dataclass
 
-from infra.model import Lab, Site
-from infra.provider.inputs import EnvironmentFileInputs, Inputs
-from infra.targets.client_environment import SECRETS, environment
+from infra.model import Lab, Resource, Site
+from infra.model.inputs import Inputs
+from infra.provider.inputs import EnvironmentFileInputs
+from infra.services.discovery import definitions
+from infra.settings import Settings
 
 CREDENTIALS = "credentials"
 FINGERPRINT = "fingerprint"
@@ -47,13 +49,29 @@ def outputs(lab: Lab, site: Site) -> dict[str, str]:
     }
 
 
-def environment_file(lab: Lab, site: Site, path: str, credentials: str) -> Declared:
-    """`lab.env`; its key is the file's name. Both arguments are paths on this machine."""
+def declared(resource: Resource) -> Declared:
+    """Return a resource inside a service as the engine registers it."""
+    return Declared(resource.kind, resource.key, resource, resource.needs)
+
+
+def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> Declared:
+    """Return `lab.env`; its key is the file's name.
+
+    Args:
+        lab: the lab whose endpoints it lists.
+        site: the place of the lab.
+        settings: settings of the stack.
+        path: path of the file on this machine.
+    """
+    included = [known for known in definitions() if known.included(site, settings)]
+    values = {f"LAB_{name.upper()}": value for name, value in outputs(lab, site).items()}
+    for known in included:
+        values |= known.client_environment(site)
     inputs = EnvironmentFileInputs(
         path=path,
-        values=environment(outputs(lab, site)),
-        secrets=SECRETS,
-        credentials=credentials,
+        values=values,
+        secrets={name: credential for known in included for name, credential in known.client_secrets.items()},
+        credentials=site.client_credentials,
         fingerprint=KNOWN_LATER,
     )
     return Declared("EnvironmentFile", path.rpartition("/")[2], inputs, (CREDENTIALS,), secret=True)

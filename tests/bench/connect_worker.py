@@ -16,9 +16,9 @@ import httpx
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from infra.catalog import LabSettings
 from infra.services import jvm, kafka, schema_registry
 from infra.services.connect import worker as connect
-from infra.settings import Settings
 from infra.targets.local.target import LocalSite
 from infra.toolchain import Artifacts
 from tests.bench.connect_threads import threads, used_between
@@ -138,7 +138,7 @@ class BenchWorker:
 def bench_worker(folder: Path) -> Iterator[BenchWorker]:
     """Run broker, registry and worker with the lab's converter and both JIT compilers, and produce the records."""
     artifacts = Artifacts.open()
-    settings = Settings()
+    settings = LabSettings()
     site = local_site(folder, free_ports())
     built = plugins()
     others = [artifacts.component(name) for name in ("registry-converter", "debezium-postgres")]

@@ -18,14 +18,13 @@ from typing import TypeVar
 from pyiceberg.table import StaticTable
 
 from infra import credentials
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.model import Endpoint, Lab, Service, Task
 from infra.namespaces import CATALOG
 from infra.project import PROJECT
 from infra.services.properties import properties
 from infra.services.spark.driver import PROPERTIES
 from infra.services.spark.job import COMPONENT
-from infra.settings import Settings
 from infra.targets.launch_script import Launcher
 from infra.targets.local.supervisor import INHERITED
 from infra.targets.local.target import LocalSite
@@ -56,7 +55,7 @@ class Place:
     @cached_property
     def lab(self) -> Lab:
         """All parts, with the settings that a lab has which sets none."""
-        return lab(self.site, Settings())
+        return lab(self.site, LabSettings())
 
     @property
     def jars(self) -> list[Path]:

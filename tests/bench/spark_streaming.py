@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from infra.model import Python, Service
+from infra.model import Python, Service, Topic
 from infra.namespaces import JOB_ORDERS_ETL, TOPIC_ORDERS
 from infra.services import lineage, schema_registry
 from infra.toolchain import Artifacts
@@ -155,7 +155,7 @@ def _full_topics(folder: Path) -> Iterator[Stream]:
             (schema_registry.NAME, schema_registry.API.name): urlsplit(registry.url).port or 0,
         }
         place = Place(folder, Artifacts.open(), ports)
-        topic = next(topic for topic in place.lab.topics if topic.name == TOPIC_ORDERS)
+        topic = next(topic for topic in place.lab.resources_of(Topic) if topic.name == TOPIC_ORDERS)
         with running_broker(place) as bootstrap:
             sizes = {case.topic: case.orders for case in CASES}
             records = {name: fill(bootstrap, replace(topic, name=name), orders) for name, orders in sizes.items()}

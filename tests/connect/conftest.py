@@ -5,9 +5,9 @@ import re
 
 import pytest
 
+from infra.catalog import LabSettings
 from infra.services import kafka, object_store, schema_registry
 from infra.services.connect import worker as connect
-from infra.settings import Settings
 from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster
 from tests.connect.endpoint import listening
@@ -33,7 +33,7 @@ def site(tmp_path_factory, ports):
 @pytest.fixture(scope="package")
 def bootstrap(site):
     """Address of a running broker."""
-    with running(kafka.kafka(site, Settings(kafka_heap_mib=256)), site):
+    with running(kafka.kafka(site, LabSettings(kafka_heap_mib=256)), site):
         yield str(site.address(kafka.NAME, kafka.BROKER.name))
 
 

@@ -8,10 +8,11 @@ import boto3
 import pytest
 
 from infra import credentials
+from infra.catalog import LabSettings
+from infra.model.resources import Bucket
 from infra.provider.kind import Call
-from infra.provider.kinds.bucket import BucketInputs, BucketKind
+from infra.provider.kinds.bucket import BucketKind
 from infra.services import object_store
-from infra.settings import Settings
 from tests.connect.cluster import struct, with_lineage
 from tests.connect.event_history import columns, names, notes, schema
 from tests.connect.processes import credentials_of, running
@@ -56,7 +57,7 @@ class Store:
         return credentials.read(self._credentials).values()
 
     def make(self):
-        inputs = BucketInputs(endpoint=self._url, bucket=BUCKET, credentials=str(self._credentials))
+        inputs = Bucket(endpoint=self._url, name=BUCKET, credentials=str(self._credentials))
         BucketKind().create(inputs, Call())
 
     def sink(self, topic):
@@ -93,7 +94,7 @@ class Store:
 
 @pytest.fixture(scope="module")
 def store(site):
-    with running(object_store.object_store(site, Settings()), site):
+    with running(object_store.object_store(site, LabSettings()), site):
         made = Store(site)
         made.make()
         yield made

@@ -4,9 +4,9 @@
 import httpx
 import pytest
 
+from infra.catalog import LabSettings
 from infra.services import schema_registry
 from infra.services.connect import worker as connect
-from infra.settings import Settings
 from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster, sink, source, with_lineage
 from tests.connect.conftest import delete_and_verify
@@ -21,7 +21,7 @@ GROUP = "registry-tests"
 
 @pytest.fixture(scope="module")
 def registry(site):
-    with running(schema_registry.schema_registry(site, Settings()), site):
+    with running(schema_registry.schema_registry(site, LabSettings()), site):
         yield Registry(site.address(schema_registry.NAME, schema_registry.API.name).url)
 
 

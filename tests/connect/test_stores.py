@@ -8,14 +8,13 @@ import psycopg
 import pytest
 
 from infra import credentials
-from infra.catalog import lab
+from infra.catalog import LabSettings, lab
 from infra.namespaces import ARCHIVE, KAFKA, POSTGRES, WAREHOUSE
 from infra.provider.kind import Call
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import connectors
 from infra.services.connect import worker as connect
 from infra.services.properties import properties
-from infra.settings import Settings
 from infra.targets.kinds import KINDS
 from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
@@ -67,7 +66,7 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
     """Stores and connectors as the lab renders them, on the broker of the other tests."""
     own = local_site(tmp_path_factory.mktemp("stores"), ports)
     own = replace(own, endpoints={**own.endpoints, kafka.NAME: site.endpoints[kafka.NAME]})
-    settings = Settings(topic_partitions=1)
+    settings = LabSettings(topic_partitions=1)
     rendered = LocalTarget(own, launcher_of(own), settings).render(lab(own, settings))
 
     def make(*kinds):
@@ -77,7 +76,7 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
 
     with ExitStack() as processes:
         first_ones = (
-            postgres.postgres(own),
+            postgres.postgres(own, settings),
             object_store.object_store(own, settings),
             schema_registry.schema_registry(own, settings),
             _worker(own, settings, endpoint),
@@ -88,7 +87,7 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
         processes.enter_context(running(iceberg_catalog.iceberg_catalog(own, settings), own))
         rest = Rest(own.address(connect.NAME, connect.REST.name).url)
         found = Stores(own, Cluster(bootstrap, rest, endpoint))
-        found.cluster.topic(*(resource.inputs.topic for resource in rendered if resource.kind == "Topic"))
+        found.cluster.topic(*(resource.inputs.name for resource in rendered if resource.kind == "Topic"))
         for connector in connectors.connectors(own):
             found.cluster.create(connector.name, dict(connector.config))
         found.order("one")

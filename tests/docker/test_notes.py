@@ -3,7 +3,11 @@
 
 import pytest
 
-from infra.targets.docker import diagnostics as notes
+from infra.provider.notes import read_notes
+from infra.targets.docker.container_notes import in_container
+from infra.targets.kinds import KINDS
+
+assert KINDS  # registers the reader of containers
 
 
 @pytest.fixture
@@ -15,21 +19,21 @@ def container(daemon, base_image):
 
 
 def test_a_note_of_a_container_is_read(container):
-    place = notes.in_container(container.name, "/note.json")
+    place = in_container(container.name, "/note.json")
     with pytest.raises(FileNotFoundError, match=r"has no /note\.json"):
-        notes.text(place)
+        read_notes(place)
     container.start()
     container.wait()
-    assert notes.text(place) == '{"problem": "ä"}'
+    assert read_notes(place) == '{"problem": "ä"}'
 
 
 def test_a_container_that_is_not_there_has_no_notes(daemon):
     with pytest.raises(FileNotFoundError, match="lab-test-nobody has no /note"):
-        notes.text(notes.in_container("lab-test-nobody", "/note"))
+        read_notes(in_container("lab-test-nobody", "/note"))
 
 
 def test_a_note_on_this_machine_is_a_file(tmp_path):
     (tmp_path / "note.json").write_text("{}")
-    assert notes.text(str(tmp_path / "note.json")) == "{}"
+    assert read_notes(str(tmp_path / "note.json")) == "{}"
     with pytest.raises(FileNotFoundError):
-        notes.text(str(tmp_path / "nothing.json"))
+        read_notes(str(tmp_path / "nothing.json"))

@@ -7,12 +7,12 @@ import shlex
 
 import pytest
 
+from infra.catalog import LabSettings
 from infra.namespaces import service_rules
 from infra.provider.preflight import busy_ports
 from infra.services import kafka
 from infra.services.flink.jobs import PLANNER_COMPONENT, PLANNER_MAIN
 from infra.services.flink.settings import COMPONENT
-from infra.settings import Settings
 from infra.toolchain import Artifacts
 from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
@@ -32,7 +32,7 @@ def ports():
 @pytest.fixture(scope="package")
 def broker(tmp_path_factory, ports):
     site = local_site(tmp_path_factory.mktemp("kafka"), ports)
-    with running(kafka.kafka(site, Settings(kafka_heap_mib=256)), site):
+    with running(kafka.kafka(site, LabSettings(kafka_heap_mib=256)), site):
         yield Cluster(str(site.address(kafka.NAME, kafka.BROKER.name)), None, None)
 
 

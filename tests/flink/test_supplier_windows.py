@@ -16,10 +16,10 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from infra.catalog import LabSettings
 from infra.namespaces import KAFKA
 from infra.services import schema_registry
 from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS, WINDOWS_COMPONENT
-from infra.settings import Settings
 from infra.toolchain import Artifacts
 from jobs.shop.orders import Mix, order
 from lineagelab_flink.declared_columns import declaration
@@ -131,7 +131,7 @@ class Windows:
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory, ports):
     site = local_site(tmp_path_factory.mktemp("registry"), ports)
-    with running(schema_registry.schema_registry(site, Settings()), site):
+    with running(schema_registry.schema_registry(site, LabSettings()), site):
         address = site.address(schema_registry.NAME, schema_registry.API.name)
         yield Registry(address.url + schema_registry.CONFLUENT_API)
 

@@ -10,6 +10,7 @@ import pytest
 
 from infra.namespaces import JOB_ORDERS_ETL, JOBS
 from infra.project import PROJECT
+from infra.services.overview import features
 from lineage.checks.contract import compare, load
 from tests.smoke.drain import drain
 from tests.smoke.sorted_orders import await_sorted
@@ -79,7 +80,7 @@ def test_every_run_of_a_killed_driver_is_closed_once(lab):
 
 def test_the_lineage_is_as_the_contract_says_after_kills(lab):
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    report = compare(contract, lab.graph(), lab.settings.features)
+    report = compare(contract, lab.graph(), features(lab.settings))
     assert report.ok, report.render_text()
 
 

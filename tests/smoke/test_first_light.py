@@ -23,6 +23,7 @@ import pytest
 from confluent_kafka import KafkaException
 
 from infra.errors import LabError
+from infra.model.resources import Topic
 from infra.namespaces import (
     ARCHIVE,
     ARCHIVE_BUCKET,
@@ -34,7 +35,8 @@ from infra.namespaces import (
 )
 from infra.project import PROJECT, PULUMI_STATE
 from infra.provider.kind import Call
-from infra.provider.kinds.topic import TopicInputs, TopicKind
+from infra.provider.kinds.topic import TopicKind
+from infra.services.overview import features
 from infra.targets.local.supervisor import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.checks.contract import compare, load
@@ -106,9 +108,7 @@ def test_everything_listens_on_loopback_alone(lab):
 
 
 def test_the_topics_of_another_lab_that_has_our_port_are_left_alone(lab):
-    ours = TopicInputs(
-        bootstrap=lab.environment["LAB_KAFKA"], cluster="another", topic="orders", partitions=3, config={}
-    )
+    ours = Topic(bootstrap=lab.environment["LAB_KAFKA"], cluster="another", name="orders", partitions=3, config={})
     kind, call = TopicKind(), Call()
     assert kind.read(ours, call) is None
     kind.delete(ours, call)
@@ -289,7 +289,7 @@ def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touche
     assert sources["supplier"] == {("item", "TRANSFORMATION")}
     assert column_sources(graph, STATS, "sales/supplier_stats")["supplier"] == {("supplier", "IDENTITY")}
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    assert {finding.job for finding in compare(contract, graph, lab.settings.features).findings} == {job}
+    assert {finding.job for finding in compare(contract, graph, features(lab.settings)).findings} == {job}
 
 
 def column_sources(graph, job, dataset):
@@ -339,7 +339,7 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     assert lab.ids("sales.orders").keys() | lab.ids("sales.orders_rejected").keys() == written.keys()
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
     # Another test has run a changed copy of a job; and the contract does not know the new column.
-    findings = compare(contract, lab.graph(), lab.settings.features).findings
+    findings = compare(contract, lab.graph(), features(lab.settings)).findings
     assert [f.line() for f in findings if "scratch" not in f.job and "currency" not in f.line()] == []
     assert columns_called(lab.graph(), "currency") == {
         ("orders_source", "shop.public.orders", "orders"),

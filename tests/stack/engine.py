@@ -14,8 +14,8 @@ from infra.toolchain import Artifacts
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.local.kinds.process import ProcessInputs
-from infra.targets.local.kinds.supervisor import SupervisorInputs
+from infra.targets.local.inputs import ProcessInputs
+from infra.targets.local.inputs import SupervisorInputs
 from infra.provider.resource import LabkitResource
 import pulumi
 

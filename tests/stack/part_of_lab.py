@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Self
 
 from infra import credentials
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.project import PROJECT
-from infra.settings import Settings
 from infra.targets.declared import Declared
 from infra.targets.launch_script import Launcher
 from infra.targets.local.supervisor import Supervisor
@@ -41,7 +40,7 @@ def declared(
 ) -> tuple[Declared, ...]:
     """The resources called `keys`, and those that they need. Spark jobs are those of the folder `project`."""
     artifacts = Artifacts.open()
-    settings = Settings(port_offset=offset, preflight="warn")
+    settings = LabSettings(port_offset=offset, preflight="warn")
     site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
     launcher = Launcher(
         artifacts,

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of the lab around Postgres as the real target renders it, without the rest of the lab."""
 
-import dataclasses
 import os
 import sys
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.model import Database
 from infra.project import PROJECT
-from infra.settings import Settings
+from infra.services import postgres
 from infra.targets.declared import Declared
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
@@ -27,13 +26,13 @@ register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
 def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tuple[Declared, ...]:
     """Supervisor, credentials, Postgres and databases; with a `jar`, Marquez too. `marquez` is always a database."""
     artifacts = Artifacts.open()
-    settings = Settings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")
+    settings = LabSettings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")
     site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
     launcher = Launcher(artifacts, PROJECT, Path(root) / "credentials.env", sys.platform, os.geteuid())
     names = sorted({"marquez", *databases})
     whole = lab(site, settings)
-    others = tuple(Database(name) for name in names if Database(name) not in whole.databases)
-    whole = dataclasses.replace(whole, databases=whole.databases + others)
+    known = {database.name for database in whole.resources_of(Database)}
+    whole = whole.with_parts(postgres.database(site, name) for name in names if name not in known)
     keys = {"supervisor", "credentials", "postgres", *(f"database/{name}" for name in names)}
     keys |= {"marquez"} if jar else set()
     return tuple(resource for resource in LocalTarget(site, launcher, settings).render(whole) if resource.key in keys)

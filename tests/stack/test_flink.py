@@ -13,9 +13,10 @@ import pytest
 
 from infra import credentials
 from infra.errors import LabError
+from infra.model.resources import FlinkJob
 from infra.provider.kind import Call
 from infra.provider.kinds import flink_job
-from infra.provider.kinds.flink_job import FlinkJobInputs, FlinkJobKind
+from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
 from tests.stack.part_of_lab import PartOfLab
 
@@ -75,10 +76,10 @@ class Cluster(PartOfLab):
 
     def inputs(self, name, **changes):
         site = f"{self.root} on this machine"
-        return FlinkJobInputs(
+        return FlinkJob(
             rest=f"http://{self.address(8084)}",
             cluster=f"/flink of {site}",
-            job=name,
+            name=name,
             launcher="by_hand",
             definition="",
         ).model_copy(update=changes)

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 import yaml
 
+from infra.catalog import LabSettings
 from infra.cli.rendering import rendered
 from infra.project import PROJECT
-from infra.settings import Settings
 from tests.stack_files import stack_file
 
 pytestmark = pytest.mark.stack
@@ -66,7 +66,7 @@ def preview(pulumi):
 def test_a_preview_shows_the_whole_lab_and_makes_nothing(preview):
     status, text = preview(portOffset="300")
     assert status == 0, text
-    whole = len(rendered(STACK, Settings(port_offset=300)))
+    whole = len(rendered(STACK, LabSettings(port_offset=300)))
     assert f"{whole + 1} to create" in text  # the stack itself is one
     assert "http://127.0.0.1:5300" in text
     assert not (PROJECT / ".lab" / STACK).exists()

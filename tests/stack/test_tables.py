@@ -6,8 +6,9 @@ import pytest
 
 from infra import credentials
 from infra.errors import LabError
+from infra.model.resources import Column, Table
 from infra.provider.kind import Call
-from infra.provider.kinds.table import ColumnInputs, TableInputs, TableKind
+from infra.provider.kinds.table import TableKind
 from infra.toolchain import Artifacts
 from tests.stack.part_of_lab import PartOfLab
 
@@ -52,20 +53,19 @@ def wanted(part):
             "user": "postgres",
             "database": "shop",
             "credentials": str(part.root / "credentials.env"),
-            "table": "t",
+            "name": "t",
             "columns": columns(id="text", at="timestamp(3)", n="numeric(10,2)"),
-            "primary_key": ["id"],
+            "primary_key": ("id",),
         }
-        return TableInputs(**described | changes)
+        return Table(**described | changes)
 
     return make
 
 
 def columns(**types):
-    return [
-        ColumnInputs(name=name, type=kind.removesuffix("!"), required=kind.endswith("!"))
-        for name, kind in types.items()
-    ]
+    return tuple(
+        Column(name=name, type=kind.removesuffix("!"), required=kind.endswith("!")) for name, kind in types.items()
+    )
 
 
 def names(ask):
@@ -163,7 +163,7 @@ def test_a_type_that_does_not_exist_is_named(wanted, ask):
 
 def test_names_are_names_whatever_is_in_them(wanted, ask):
     odd = 'Two "words"; DROP TABLE t; --'
-    inputs = wanted(table=odd, columns=[ColumnInputs(name=odd, type="text")], primary_key=[odd])
+    inputs = wanted(name=odd, columns=(Column(name=odd, type="text"),), primary_key=(odd,))
     KIND.create(inputs, Call())
     assert KIND.read(inputs, Call()).inputs == inputs
     KIND.delete(inputs, Call())

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.project import PROJECT
-from infra.settings import Settings
 from infra.targets.docker.container import ContainerRenderer
 from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
 from infra.targets.docker.target import DockerTarget
@@ -89,9 +88,9 @@ def test_it_takes_the_defaults_of_the_vendors_schema(schema):
 @pytest.mark.parametrize(
     ("settings", "kinds"),
     [
-        (Settings(target="docker"), {"Network", "Volume", "Container"}),
+        (LabSettings(target="docker"), {"Network", "Volume", "Container"}),
         (
-            Settings(target="docker", marquez=True, spark="cluster", spark_history=True),
+            LabSettings(target="docker", marquez=True, spark="cluster", spark_history=True),
             {"Network", "Volume", "RemoteImage", "Container"},
         ),
     ],

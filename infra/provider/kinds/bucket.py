@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionEr
 from infra import credentials
 from infra.errors import LabError
 from infra.http_client import client
-from infra.provider.inputs import BucketInputs
+from infra.model.resources import Bucket
 from infra.provider.kind import Call, Found, Kind
 
 GONE = frozenset({"404", "NoSuchBucket"})
@@ -34,16 +34,16 @@ PATIENCE_SECONDS = 3
 """How long a store may refuse or cut off connections, or say that it is not well, before that is believed."""
 
 
-class BucketKind(Kind[BucketInputs]):
+class BucketKind(Kind[Bucket]):
     """A bucket that is there already is taken over."""
 
     name = "Bucket"
-    inputs = BucketInputs
-    replace_on = frozenset({"endpoint", "bucket"})
+    inputs = Bucket
+    replace_on = frozenset({"endpoint", "name"})
 
-    def create(self, inputs: BucketInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Bucket, call: Call) -> dict[str, Any]:
         try:
-            _boto(inputs).create_bucket(Bucket=inputs.bucket)
+            _boto(inputs).create_bucket(Bucket=inputs.name)
         except ClientError as error:
             if _code(error) not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
                 raise _failure(inputs, "create", error) from error
@@ -51,7 +51,7 @@ class BucketKind(Kind[BucketInputs]):
             raise _failure(inputs, "create", error) from error
         return {}
 
-    def read(self, inputs: BucketInputs, call: Call) -> Found[BucketInputs] | None:
+    def read(self, inputs: Bucket, call: Call) -> Found[Bucket] | None:
         if not _has_keys(inputs):
             return None
         try:
@@ -67,14 +67,14 @@ class BucketKind(Kind[BucketInputs]):
             raise _failure(inputs, "read", why)
         return Found(inputs)
 
-    def update(self, old: BucketInputs, new: BucketInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: Bucket, new: Bucket, call: Call) -> dict[str, Any]:
         return {}
 
-    def delete(self, inputs: BucketInputs, call: Call) -> None:
+    def delete(self, inputs: Bucket, call: Call) -> None:
         if not _has_keys(inputs):
             return
         try:
-            _empty_and_delete(_boto(inputs), inputs.bucket)
+            _empty_and_delete(_boto(inputs), inputs.name)
         except EndpointConnectionError:
             return  # the store is gone, and with it the bucket
         except ClientError as error:
@@ -96,19 +96,19 @@ def _code(error: ClientError) -> str:
     return str(error.response["Error"]["Code"])
 
 
-def _has_keys(inputs: BucketInputs) -> bool:
+def _has_keys(inputs: Bucket) -> bool:
     """Whether the keys are there; without them nothing can be asked, and the store is about to be made anew."""
     path = Path(inputs.credentials)
     return path.exists() and credentials.read(path).keys() >= credentials.NAMES_OF_S3
 
 
-def _look(inputs: BucketInputs, call: Call) -> httpx.Response:
+def _look(inputs: Bucket, call: Call) -> httpx.Response:
     """What the store answers to HEAD, which has a status and no text; the last that it said, where it is not well.
 
     Raises:
         httpx.HTTPError: it does not answer.
     """
-    url = f"{inputs.endpoint}/{inputs.bucket}"
+    url = f"{inputs.endpoint}/{inputs.name}"
     answer: httpx.Response | None = None
     failure: httpx.HTTPError | None = None
     for _ in call.poll(PATIENCE_SECONDS):
@@ -125,7 +125,7 @@ def _look(inputs: BucketInputs, call: Call) -> httpx.Response:
     raise failure
 
 
-def _signature(url: str, inputs: BucketInputs) -> Mapping[str, str]:
+def _signature(url: str, inputs: Bucket) -> Mapping[str, str]:
     """The headers with which a HEAD of a URL is ours."""
     keys = credentials.read(Path(inputs.credentials))
     ours = Credentials(keys[credentials.S3_ACCESS_KEY], keys[credentials.S3_SECRET_KEY])
@@ -134,7 +134,7 @@ def _signature(url: str, inputs: BucketInputs) -> Mapping[str, str]:
     return dict(request.headers.items())
 
 
-def _boto(inputs: BucketInputs) -> Any:  # noqa: ANN401 - as above
+def _boto(inputs: Bucket) -> Any:  # noqa: ANN401 - as above
     import boto3
     from botocore.client import Config
 
@@ -154,5 +154,5 @@ def _boto(inputs: BucketInputs) -> Any:  # noqa: ANN401 - as above
     )
 
 
-def _failure(inputs: BucketInputs, what: str, why: Exception | str) -> LabError:
-    return LabError(f"could not {what} bucket {inputs.bucket} at {inputs.endpoint}: {why}")
+def _failure(inputs: Bucket, what: str, why: Exception | str) -> LabError:
+    return LabError(f"could not {what} bucket {inputs.name} at {inputs.endpoint}: {why}")

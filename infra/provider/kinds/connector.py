@@ -10,10 +10,10 @@ import httpx
 
 from infra.errors import LabError
 from infra.http_client import client
+from infra.model.resources import RUNNING, Connector
 from infra.model.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
 from infra.provider.connect_worker import CutOff, Status, Worker
 from infra.provider.failure import name_fields, refused_artifact
-from infra.provider.inputs import RUNNING, ConnectorInputs
 from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
 
 START_SECONDS = 120
@@ -32,18 +32,18 @@ SURE = 0.9
 """How like a known option an unknown one must be to be taken for a slip of the hand."""
 
 
-class ConnectorKind(Kind[ConnectorInputs]):
+class ConnectorKind(Kind[Connector]):
     """A connector that is there already is taken over. Where it left off is kept by Kafka, under its name."""
 
     name = "Connector"
-    inputs = ConnectorInputs
-    replace_on = frozenset({"worker", "cluster", "connector"})
+    inputs = Connector
+    replace_on = frozenset({"worker", "cluster", "name"})
 
-    def create(self, inputs: ConnectorInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Connector, call: Call) -> dict[str, Any]:
         worker = _worker(inputs, "deploy", call)
         _refuse_foreign(inputs, worker)
         _check(inputs, worker)
-        was_there = worker.config(inputs.connector) is not None
+        was_there = worker.config(inputs.name) is not None
         try:
             self._bring_to(inputs, worker, call)
         except BaseException:
@@ -52,14 +52,14 @@ class ConnectorKind(Kind[ConnectorInputs]):
             raise
         return {}
 
-    def read(self, inputs: ConnectorInputs, call: Call) -> Found[ConnectorInputs] | None:
+    def read(self, inputs: Connector, call: Call) -> Found[Connector] | None:
         worker = _worker(inputs, "look at", call)
         if not _answers(inputs.worker):
             return None  # Connect itself is gone: it is made anew, its connectors after it
         if worker.cluster() != inputs.cluster:
             return None
         try:
-            config = worker.config(inputs.connector)
+            config = worker.config(inputs.name)
         except CutOff:  # the broker is gone: what repairs that must not fail here. The next look will say
             return Found(inputs)
         if config is None:
@@ -67,43 +67,43 @@ class ConnectorKind(Kind[ConnectorInputs]):
         state = _settled(inputs, worker, call)
         return Found(inputs.model_copy(update={"config": _without_secrets(config, inputs.config), "state": state}))
 
-    def update(self, old: ConnectorInputs, new: ConnectorInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: Connector, new: Connector, call: Call) -> dict[str, Any]:
         worker = _worker(new, "change", call)
         _refuse_foreign(new, worker)
         _check(new, worker)
         self._bring_to(new, worker, call)
         return {}
 
-    def delete(self, inputs: ConnectorInputs, call: Call) -> None:
+    def delete(self, inputs: Connector, call: Call) -> None:
         if not _answers(inputs.worker):
             return  # Connect is gone; with its broker goes what it knew
         worker = _worker(inputs, "delete", call)
         if worker.cluster() != inputs.cluster:
             return  # somebody else's worker, and somebody else's connector
         try:
-            worker.delete(inputs.connector)
+            worker.delete(inputs.name)
         except CutOff:  # its broker is gone, and with it what it knew: a lab that is broken can be taken down
             return
         for _ in call.poll(HEAL_SECONDS):
-            if worker.config(inputs.connector) is None:
+            if worker.config(inputs.name) is None:
                 return
         raise LabError(f"could not {worker.doing}: the worker took the request, and still has it")
 
-    def _bring_to(self, inputs: ConnectorInputs, worker: Worker, call: Call) -> None:
+    def _bring_to(self, inputs: Connector, worker: Worker, call: Call) -> None:
         """Makes it have the wanted configuration and run, and waits until it does."""
-        before = worker.status(inputs.connector)
-        if worker.config(inputs.connector) != inputs.config:
-            worker.put(inputs.connector, inputs.config)
+        before = worker.status(inputs.name)
+        if worker.config(inputs.name) != inputs.config:
+            worker.put(inputs.name, inputs.config)
         if before and before.word in {"PAUSED", "STOPPED"}:
-            worker.resume(inputs.connector)
+            worker.resume(inputs.name)
         if before and before.traces:
-            worker.restart_failed(inputs.connector)
+            worker.restart_failed(inputs.name)
         call.say("waiting until all of its tasks run")
         _await_running(inputs, worker, call, before)
 
 
-def _worker(inputs: ConnectorInputs, what: str, call: Call) -> Worker:
-    return Worker(inputs.worker, f"{what} connector {inputs.connector} at {inputs.worker}", call)
+def _worker(inputs: Connector, what: str, call: Call) -> Worker:
+    return Worker(inputs.worker, f"{what} connector {inputs.name} at {inputs.worker}", call)
 
 
 def _answers(url: str) -> bool:
@@ -116,7 +116,7 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _refuse_foreign(inputs: ConnectorInputs, worker: Worker) -> None:
+def _refuse_foreign(inputs: Connector, worker: Worker) -> None:
     found = worker.cluster()
     if found != inputs.cluster:
         raise LabError(
@@ -125,13 +125,13 @@ def _refuse_foreign(inputs: ConnectorInputs, worker: Worker) -> None:
         )
 
 
-def _check(inputs: ConnectorInputs, worker: Worker) -> None:
+def _check(inputs: Connector, worker: Worker) -> None:
     """Asks the connector what it thinks of its options, before anything is changed.
 
     Raises:
         LabError: naming every option that is wrong, and why.
     """
-    known = worker.validate(inputs.connector, inputs.config)
+    known = worker.validate(inputs.name, inputs.config)
     if known is None:
         raise LabError(f"could not {worker.doing}: {_no_such_class(inputs.config['connector.class'], worker)}")
     complaints = [
@@ -187,18 +187,18 @@ def _without_secrets(found: dict[str, str], wanted: dict[str, str]) -> dict[str,
     }
 
 
-def _settled(inputs: ConnectorInputs, worker: Worker, call: Call) -> str:
+def _settled(inputs: Connector, worker: Worker, call: Call) -> str:
     """What it does, once it does anything; STARTING where it does not get that far."""
     word = "STARTING"
     for _ in call.poll(HEAL_SECONDS):
-        status = worker.status(inputs.connector)
+        status = worker.status(inputs.name)
         word = status.word if status else "STARTING"
         if word != "STARTING":
             return word
     return word
 
 
-def _await_running(inputs: ConnectorInputs, worker: Worker, call: Call, before: Status | None) -> None:
+def _await_running(inputs: Connector, worker: Worker, call: Call, before: Status | None) -> None:
     """Waits until everything has run for a while.
 
     Raises:
@@ -207,7 +207,7 @@ def _await_running(inputs: ConnectorInputs, worker: Worker, call: Call, before: 
     steady = 0
     said = status = None
     for turn, _ in enumerate(call.poll(START_SECONDS)):
-        status = worker.status(inputs.connector)
+        status = worker.status(inputs.name)
         word = status.word if status else "STARTING"
         if word != said:
             call.say(f"{word.lower()}: {_progress(status)}")
@@ -217,10 +217,9 @@ def _await_running(inputs: ConnectorInputs, worker: Worker, call: Call, before: 
             return
         is_stale = before is not None and status is not None and before.traces == status.traces
         if status and word == "FAILED" and (not is_stale or turn * POLL_SECONDS >= STALE_SECONDS):
-            raise LabError(f"connector {inputs.connector} failed:\n{_reasons(inputs, status)}\nSee: lab logs connect")
+            raise LabError(f"connector {inputs.name} failed:\n{_reasons(inputs, status)}\nSee: lab logs connect")
     raise LabError(
-        f"connector {inputs.connector} was not running after {START_SECONDS} s: {_progress(status)}. "
-        "See: lab logs connect"
+        f"connector {inputs.name} was not running after {START_SECONDS} s: {_progress(status)}. See: lab logs connect"
     )
 
 
@@ -231,7 +230,7 @@ def _progress(status: Status | None) -> str:
     return f"connector {status.state}, {tasks}"
 
 
-def _reasons(inputs: ConnectorInputs, status: Status) -> str:
+def _reasons(inputs: Connector, status: Status) -> str:
     """Why it failed; where a registry refused a schema, with the names of the fields that it is about."""
     reasons = status.failure()
     subject = refused_artifact(reasons)

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from infra.errors import LabError
+from infra.model.resources import RUNNING, FlinkJob
 from infra.provider.flink_cluster import Cluster, Job
-from infra.provider.inputs import RUNNING, FlinkJobInputs
 from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
-from infra.targets.docker import diagnostics as notes
+from infra.provider.notes import read_notes
 
 START_SECONDS = 420
 """How long it may take until all of its tasks run: on a busy machine a first statement alone takes half a minute."""
@@ -34,14 +34,14 @@ END_SECONDS = 120
 SAVEPOINT_SECONDS = 45
 
 
-class FlinkJobKind(Kind[FlinkJobInputs]):
+class FlinkJobKind(Kind[FlinkJob]):
     """Submitting is the launcher's business. Here it is waited for, looked at, and ended for good."""
 
     name = "FlinkJob"
-    inputs = FlinkJobInputs
-    replace_on = frozenset({"rest", "cluster", "job"})
+    inputs = FlinkJob
+    replace_on = frozenset({"rest", "cluster", "name"})
 
-    def create(self, inputs: FlinkJobInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: FlinkJob, call: Call) -> dict[str, Any]:
         cluster = _cluster(inputs, "start", call)
         found = cluster.identity()
         if found != inputs.cluster:
@@ -52,7 +52,7 @@ class FlinkJobKind(Kind[FlinkJobInputs]):
         _await_running(inputs, cluster, call)
         return {}
 
-    def read(self, inputs: FlinkJobInputs, call: Call) -> Found[FlinkJobInputs] | None:
+    def read(self, inputs: FlinkJob, call: Call) -> Found[FlinkJob] | None:
         if not _answers(inputs.rest):
             return None  # the cluster is gone: it is made anew, its jobs after it
         cluster = _cluster(inputs, "look at", call)
@@ -63,11 +63,11 @@ class FlinkJobKind(Kind[FlinkJobInputs]):
             return None
         return Found(inputs if job.runs else inputs.model_copy(update={"state": _word(job)}))
 
-    def update(self, old: FlinkJobInputs, new: FlinkJobInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: FlinkJob, new: FlinkJob, call: Call) -> dict[str, Any]:
         """The launcher was started anew before: what runs now is what it was told."""
         return self.create(new, call)
 
-    def delete(self, inputs: FlinkJobInputs, call: Call) -> None:
+    def delete(self, inputs: FlinkJob, call: Call) -> None:
         """The launcher takes the end for what a user wanted, and leaves."""
         if not _answers(inputs.rest):
             return  # the cluster is gone, and its jobs with it
@@ -86,8 +86,8 @@ class FlinkJobKind(Kind[FlinkJobInputs]):
         raise LabError(f"could not {cluster.doing}: it was cancelled, and is still there after {END_SECONDS} s")
 
 
-def _cluster(inputs: FlinkJobInputs, what: str, call: Call) -> Cluster:
-    return Cluster(inputs.rest, f"{what} Flink job {inputs.job} at {inputs.rest}", call)
+def _cluster(inputs: FlinkJob, what: str, call: Call) -> Cluster:
+    return Cluster(inputs.rest, f"{what} Flink job {inputs.name} at {inputs.rest}", call)
 
 
 def _answers(url: str) -> bool:
@@ -100,8 +100,8 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _active(inputs: FlinkJobInputs, cluster: Cluster) -> list[Job]:
-    return [job for job in cluster.jobs(inputs.job) if not job.ended]
+def _active(inputs: FlinkJob, cluster: Cluster) -> list[Job]:
+    return [job for job in cluster.jobs(inputs.name) if not job.ended]
 
 
 def _newest(jobs: list[Job]) -> Job | None:
@@ -114,11 +114,11 @@ def _word(job: Job) -> str:
     return job.state if job.state != RUNNING else "STARTING"
 
 
-def _settled(inputs: FlinkJobInputs, cluster: Cluster, call: Call) -> Job | None:
+def _settled(inputs: FlinkJob, cluster: Cluster, call: Call) -> Job | None:
     """The job once it runs, or was ended by somebody; else as it is when the launcher had time enough."""
     job = None
     for _ in call.poll(HEAL_SECONDS):
-        job = _newest(cluster.jobs(inputs.job))
+        job = _newest(cluster.jobs(inputs.name))
         if job and (job.runs or job.state in {"CANCELED", "FINISHED"}):
             return job
     return job
@@ -137,16 +137,16 @@ def _end(job: Job, cluster: Cluster, call: Call) -> None:
     cluster.cancel(job.job_id)
 
 
-def _await_running(inputs: FlinkJobInputs, cluster: Cluster, call: Call) -> None:
+def _await_running(inputs: FlinkJob, cluster: Cluster, call: Call) -> None:
     """Waits until all of it has run for a while.
 
     Raises:
         LabError: it failed or was not taken, with the reason; or it did not come to run.
     """
-    old = {job.job_id for job in cluster.jobs(inputs.job) if job.ended}
+    old = {job.job_id for job in cluster.jobs(inputs.name) if job.ended}
     steady, said, job = 0, "", None
     for turn, _ in enumerate(call.poll(START_SECONDS)):
-        job = _newest(cluster.jobs(inputs.job))
+        job = _newest(cluster.jobs(inputs.name))
         waited = turn * POLL_SECONDS
         shown = str(job) if job else "the launcher has not submitted it yet"
         if shown != said:
@@ -156,12 +156,12 @@ def _await_running(inputs: FlinkJobInputs, cluster: Cluster, call: Call) -> None
             return
         is_old = job is not None and job.job_id in old
         if job and job.ended and (not is_old or (job.state == "FAILED" and waited >= STALE_SECONDS)):
-            raise LabError(f"Flink job {inputs.job} {_ending(job, cluster, call)}\n{_where(inputs)}")
+            raise LabError(f"Flink job {inputs.name} {_ending(job, cluster, call)}\n{_where(inputs)}")
         if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := _problem(inputs)):
-            raise LabError(f"Flink job {inputs.job} could not be submitted: {problem}\n{_where(inputs)}")
+            raise LabError(f"Flink job {inputs.name} could not be submitted: {problem}\n{_where(inputs)}")
     reason = cluster.reason(job.job_id) if job else _problem(inputs)
     raise LabError(
-        f"Flink job {inputs.job} was not running after {START_SECONDS} s: {said}"
+        f"Flink job {inputs.name} was not running after {START_SECONDS} s: {said}"
         + (f"\n  {reason}" if reason else "")
         + f"\n{_where(inputs)}"
     )
@@ -176,15 +176,15 @@ def _ending(job: Job, cluster: Cluster, call: Call) -> str:
     return "failed without a reason"
 
 
-def _where(inputs: FlinkJobInputs) -> str:
+def _where(inputs: FlinkJob) -> str:
     return f"See: lab logs {inputs.launcher}, and the page of Flink at {inputs.rest}"
 
 
-def _problem(inputs: FlinkJobInputs) -> str:
+def _problem(inputs: FlinkJob) -> str:
     """What kept the launcher from submitting it, if it says so."""
     if not inputs.notes:
         return ""
     try:
-        return str(json.loads(notes.text(inputs.notes)).get("problem", ""))
+        return str(json.loads(read_notes(inputs.notes)).get("problem", ""))
     except (OSError, ValueError):
         return ""  # it has not written anything yet

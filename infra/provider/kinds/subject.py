@@ -8,25 +8,25 @@ import httpx
 
 from infra.errors import LabError
 from infra.http_client import client
+from infra.model.resources import Subject
 from infra.provider.failure import name_fields
-from infra.provider.inputs import SubjectInputs
 from infra.provider.kind import Call, Found, Kind
 
 REQUEST_SECONDS = 20
 INCOMPATIBLE = 409
 
 
-class SubjectKind(Kind[SubjectInputs]):
+class SubjectKind(Kind[Subject]):
     """A subject that is there already is taken over.
 
     Versions that producers register beside ours are no drift: ours has to be among them.
     """
 
     name = "Subject"
-    inputs = SubjectInputs
-    replace_on = frozenset({"registry", "subject"})
+    inputs = Subject
+    replace_on = frozenset({"registry", "name"})
 
-    def create(self, inputs: SubjectInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Subject, call: Call) -> dict[str, Any]:
         registry = _Registry(inputs, "register")
         before = registry.level() if registry.versions() else None
         if before != inputs.compatibility:
@@ -40,7 +40,7 @@ class SubjectKind(Kind[SubjectInputs]):
                 registry.set_level(before)
             raise
 
-    def read(self, inputs: SubjectInputs, call: Call) -> Found[SubjectInputs] | None:
+    def read(self, inputs: Subject, call: Call) -> Found[Subject] | None:
         registry = _Registry(inputs, "read")
         try:
             if not registry.versions():
@@ -52,10 +52,10 @@ class SubjectKind(Kind[SubjectInputs]):
             return None  # the registry itself is gone: it is made anew, its subjects after it
         return Found(actual, found or {})
 
-    def update(self, old: SubjectInputs, new: SubjectInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: Subject, new: Subject, call: Call) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: SubjectInputs, call: Call) -> None:
+    def delete(self, inputs: Subject, call: Call) -> None:
         registry = _Registry(inputs, "delete")
         try:
             registry.delete()
@@ -70,38 +70,38 @@ class Unreachable(LabError):
 class _Registry:
     """The requests about one subject. Every error begins with what was attempted."""
 
-    def __init__(self, inputs: SubjectInputs, what: str) -> None:
+    def __init__(self, inputs: Subject, what: str) -> None:
         self._inputs = inputs
         self._what = what
         self._body = {"schemaType": "AVRO", "schema": inputs.avro}
 
     def versions(self) -> list[int]:
         """Numbers of the subject's versions; none where there is no such subject."""
-        answer = self._ask("GET", f"/subjects/{self._inputs.subject}/versions", gone=[])
+        answer = self._ask("GET", f"/subjects/{self._inputs.name}/versions", gone=[])
         return list(answer)
 
     def level(self) -> str:
-        return str(self._ask("GET", f"/config/{self._inputs.subject}")["compatibilityLevel"])
+        return str(self._ask("GET", f"/config/{self._inputs.name}")["compatibilityLevel"])
 
     def set_level(self, level: str) -> None:
-        self._ask("PUT", f"/config/{self._inputs.subject}", {"compatibility": level})
+        self._ask("PUT", f"/config/{self._inputs.name}", {"compatibility": level})
 
     def forget_level(self) -> None:
-        self._ask("DELETE", f"/config/{self._inputs.subject}", gone={})
+        self._ask("DELETE", f"/config/{self._inputs.name}", gone={})
 
     def latest(self) -> str:
         """The newest version, spelled as we spell schemas."""
-        schema = self._ask("GET", f"/subjects/{self._inputs.subject}/versions/latest")["schema"]
+        schema = self._ask("GET", f"/subjects/{self._inputs.name}/versions/latest")["schema"]
         return json.dumps(json.loads(schema), separators=(",", ":"))
 
     def look_up(self) -> dict[str, Any] | None:
         """Version and id of our schema; None where it is not among the subject's versions."""
-        found = self._ask("POST", f"/subjects/{self._inputs.subject}", self._body, gone={})
+        found = self._ask("POST", f"/subjects/{self._inputs.name}", self._body, gone={})
         return {"version": found["version"], "schemaId": found["id"]} if found else None
 
     def register(self) -> dict[str, Any]:
         """Makes our schema one of the subject's versions, where it is not one already."""
-        self._ask("POST", f"/subjects/{self._inputs.subject}/versions", self._body)
+        self._ask("POST", f"/subjects/{self._inputs.name}/versions", self._body)
         found = self.look_up()
         if found is None:
             raise self._failure("the registry took the schema, but does not show it")
@@ -110,7 +110,7 @@ class _Registry:
     def delete(self) -> None:
         """For good: the registry's first deletion only hides."""
         for path in ("", "?permanent=true"):
-            self._ask("DELETE", f"/subjects/{self._inputs.subject}{path}", gone={})
+            self._ask("DELETE", f"/subjects/{self._inputs.name}{path}", gone={})
         self.forget_level()
 
     def _ask(self, method: str, path: str, body: dict[str, str] | None = None, gone: Any = None) -> Any:  # noqa: ANN401
@@ -137,7 +137,7 @@ class _Registry:
 
     def _failure(self, why: str) -> LabError:
         return LabError(
-            f"could not {self._what} subject {self._inputs.subject} in the registry at {self._inputs.registry}: {why}"
+            f"could not {self._what} subject {self._inputs.name} in the registry at {self._inputs.registry}: {why}"
         )
 
 

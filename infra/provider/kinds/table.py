@@ -7,7 +7,7 @@ import psycopg
 from psycopg import sql
 
 from infra.errors import LabError
-from infra.provider.inputs import ColumnInputs, TableInputs
+from infra.model.resources import Column, Table
 from infra.provider.kind import Call, Found, Kind
 from infra.provider.postgres import Connection, ForeignServer, Server
 
@@ -27,14 +27,14 @@ WHERE indrelid = %(table)s AND indisprimary AND attrelid = %(table)s ORDER BY pl
 """
 
 
-class TableKind(Kind[TableInputs]):
+class TableKind(Kind[Table]):
     """A table that is there already is taken over. Columns that others have added to it are no drift."""
 
     name = "Table"
-    inputs = TableInputs
-    replace_on = frozenset({"host", "port", "database", "table"})
+    inputs = Table
+    replace_on = frozenset({"host", "port", "database", "name"})
 
-    def create(self, inputs: TableInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Table, call: Call) -> dict[str, Any]:
         doing = _doing(inputs, "create")
         with _connect(inputs, doing, call) as connection:
             try:
@@ -45,7 +45,7 @@ class TableKind(Kind[TableInputs]):
                 raise _server(inputs).failure(doing, error) from error
         return {}
 
-    def read(self, inputs: TableInputs, call: Call) -> Found[TableInputs] | None:
+    def read(self, inputs: Table, call: Call) -> Found[Table] | None:
         if not _server(inputs).reachable():
             return None
         doing = _doing(inputs, "read")
@@ -58,7 +58,7 @@ class TableKind(Kind[TableInputs]):
             raise _server(inputs).failure(doing, error) from error
         return Found(found) if found else None
 
-    def update(self, old: TableInputs, new: TableInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: Table, new: Table, call: Call) -> dict[str, Any]:
         wanted = {column.name for column in new.columns}
         doing = _doing(new, "change")
         with _connect(new, doing, call) as connection:
@@ -70,7 +70,7 @@ class TableKind(Kind[TableInputs]):
                 raise _server(new).failure(doing, error) from error
         return {}
 
-    def delete(self, inputs: TableInputs, call: Call) -> None:
+    def delete(self, inputs: Table, call: Call) -> None:
         if not _server(inputs).reachable():
             return  # the server is gone, and with it the table
         doing = _doing(inputs, "drop")
@@ -87,7 +87,7 @@ class NoDatabase(LabError):
     """The database of the table is not there."""
 
 
-def _connect(inputs: TableInputs, doing: str, call: Call) -> Connection:
+def _connect(inputs: Table, doing: str, call: Call) -> Connection:
     try:
         return _server(inputs).connect(inputs.database, doing, call)
     except ForeignServer:
@@ -98,36 +98,36 @@ def _connect(inputs: TableInputs, doing: str, call: Call) -> Connection:
         raise
 
 
-def _server(inputs: TableInputs) -> Server:
+def _server(inputs: Table) -> Server:
     return Server(inputs.host, inputs.port, inputs.user, inputs.credentials)
 
 
-def _doing(inputs: TableInputs, what: str) -> str:
-    return f"{what} table {SCHEMA}.{inputs.table} in database {inputs.database}"
+def _doing(inputs: Table, what: str) -> str:
+    return f"{what} table {SCHEMA}.{inputs.name} in database {inputs.database}"
 
 
-def _name(inputs: TableInputs) -> sql.Identifier:
-    return sql.Identifier(SCHEMA, inputs.table)
+def _name(inputs: Table) -> sql.Identifier:
+    return sql.Identifier(SCHEMA, inputs.name)
 
 
-def _definition(column: ColumnInputs) -> sql.Composed:
+def _definition(column: Column) -> sql.Composed:
     # A type has parameters and spaces, so that it cannot be quoted; it comes from the program, as its whole text does.
     parts = [sql.Identifier(column.name), sql.SQL(column.type)]
     return sql.SQL(" ").join([*parts, *([sql.SQL("NOT NULL")] if column.required else [])])
 
 
-def _create_statement(inputs: TableInputs) -> sql.Composed:
+def _create_statement(inputs: Table) -> sql.Composed:
     parts = [_definition(column) for column in inputs.columns]
     if inputs.primary_key:
         parts.append(_primary_key(inputs))
     return sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(_name(inputs), sql.SQL(", ").join(parts))
 
 
-def _primary_key(inputs: TableInputs) -> sql.Composed:
+def _primary_key(inputs: Table) -> sql.Composed:
     return sql.SQL("PRIMARY KEY ({})").format(sql.SQL(", ").join(map(sql.Identifier, inputs.primary_key)))
 
 
-def _look(connection: Connection, inputs: TableInputs) -> TableInputs | None:
+def _look(connection: Connection, inputs: Table) -> Table | None:
     """The table as it is, as far as it is ours: of its columns, those that are wanted, spelled as we spell them."""
     there = _columns(connection, inputs)
     if there is None:
@@ -139,33 +139,33 @@ def _look(connection: Connection, inputs: TableInputs) -> TableInputs | None:
         if found := there.get(wanted.name):
             same = found.type == canonical[wanted.name]
             required = wanted.required if wanted.name in inputs.primary_key else found.required
-            columns.append(ColumnInputs(name=wanted.name, type=wanted.type if same else found.type, required=required))
-    key = [str(name) for (name,) in connection.execute(_PRIMARY_KEY, {"table": table})]
+            columns.append(Column(name=wanted.name, type=wanted.type if same else found.type, required=required))
+    key = tuple(str(name) for (name,) in connection.execute(_PRIMARY_KEY, {"table": table}))
     identity = connection.execute("SELECT relreplident FROM pg_class WHERE oid = %s", (table,)).fetchone()
     changes = {
-        "columns": columns,
+        "columns": tuple(columns),
         "primary_key": key,
         "replica_identity": _IDENTITIES[identity[0]] if identity else inputs.replica_identity,
     }
     return inputs.model_copy(update=changes)
 
 
-def _oid(connection: Connection, inputs: TableInputs) -> int | None:
+def _oid(connection: Connection, inputs: Table) -> int | None:
     query = "SELECT to_regclass(%s)::oid"
     row = connection.execute(query, (_name(inputs).as_string(connection),)).fetchone()
     return int(row[0]) if row and row[0] is not None else None
 
 
-def _columns(connection: Connection, inputs: TableInputs) -> dict[str, ColumnInputs] | None:
+def _columns(connection: Connection, inputs: Table) -> dict[str, Column] | None:
     """Every column by name, its type in the server's own spelling; None where there is no table."""
     table = _oid(connection, inputs)
     if table is None:
         return None
     rows = connection.execute(_COLUMNS, (table,)).fetchall()
-    return {name: ColumnInputs(name=name, type=kind, required=required) for name, kind, required in rows}
+    return {name: Column(name=name, type=kind, required=required) for name, kind, required in rows}
 
 
-def _canonical_types(connection: Connection, inputs: TableInputs) -> dict[str, str]:
+def _canonical_types(connection: Connection, inputs: Table) -> dict[str, str]:
     """How the server itself spells the wanted types, `timestamp(3) without time zone` for `timestamp(3)`."""
     probe = sql.Identifier("labkit_probe")
     parts = sql.SQL(", ").join(_definition(column) for column in inputs.columns)
@@ -175,7 +175,7 @@ def _canonical_types(connection: Connection, inputs: TableInputs) -> dict[str, s
     return {name: kind for name, kind, _ in rows}
 
 
-def _bring_to(connection: Connection, inputs: TableInputs, dropped: list[str]) -> None:
+def _bring_to(connection: Connection, inputs: Table, dropped: list[str]) -> None:
     """Adds what the table lacks.
 
     Raises:
@@ -203,10 +203,8 @@ def _bring_to(connection: Connection, inputs: TableInputs, dropped: list[str]) -
         _alter(connection, inputs, sql.SQL(f"REPLICA IDENTITY {inputs.replica_identity.upper()}"))
 
 
-def _refuse_loss(
-    inputs: TableInputs, there: dict[str, ColumnInputs], canonical: dict[str, str], dropped: list[str]
-) -> None:
-    by_hand = f"ALTER TABLE {SCHEMA}.{inputs.table}"
+def _refuse_loss(inputs: Table, there: dict[str, Column], canonical: dict[str, str], dropped: list[str]) -> None:
+    by_hand = f"ALTER TABLE {SCHEMA}.{inputs.name}"
     for name in dropped:
         if name in there:
             raise _refusal(
@@ -225,9 +223,9 @@ def _refuse_loss(
             )
 
 
-def _refusal(inputs: TableInputs, why: str) -> LabError:
+def _refusal(inputs: Table, why: str) -> LabError:
     return LabError(f"could not {_doing(inputs, 'change')} at {_server(inputs)}: {why}")
 
 
-def _alter(connection: Connection, inputs: TableInputs, change: sql.Composable) -> None:
+def _alter(connection: Connection, inputs: Table, change: sql.Composable) -> None:
     connection.execute(sql.SQL("ALTER TABLE {} {}").format(_name(inputs), change))

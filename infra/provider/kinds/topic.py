@@ -21,7 +21,7 @@ from confluent_kafka.admin import (
 )
 
 from infra.errors import LabError
-from infra.provider.inputs import TopicInputs
+from infra.model.resources import Topic
 from infra.provider.kind import Call, Found, Kind
 
 PATIENCE_SECONDS = 20
@@ -35,14 +35,14 @@ class Unreachable(LabError):
     """No broker answers at the address."""
 
 
-class TopicKind(Kind[TopicInputs]):
+class TopicKind(Kind[Topic]):
     """A topic that is there already is taken over, and brought to the wanted partitions and settings."""
 
     name = "Topic"
-    inputs = TopicInputs
-    replace_on = frozenset({"bootstrap", "cluster", "topic"})
+    inputs = Topic
+    replace_on = frozenset({"bootstrap", "cluster", "name"})
 
-    def create(self, inputs: TopicInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Topic, call: Call) -> dict[str, Any]:
         admin = _admin(inputs)
         found = _cluster(inputs, admin)
         if found != inputs.cluster:
@@ -50,8 +50,8 @@ class TopicKind(Kind[TopicInputs]):
                 f"the broker at {inputs.bootstrap} is not this lab's: its cluster is {found}, not {inputs.cluster}. "
                 "Another lab or program has the port: end it, or set another portOffset"
             )
-        new = NewTopic(inputs.topic, inputs.partitions, 1, config=inputs.config)
-        created = _of(inputs, "create", lambda: admin.create_topics([new])[inputs.topic], _exists)
+        new = NewTopic(inputs.name, inputs.partitions, 1, config=inputs.config)
+        created = _of(inputs, "create", lambda: admin.create_topics([new])[inputs.name], _exists)
         if not created:
             there = self.read(inputs, call)
             if there:
@@ -59,9 +59,9 @@ class TopicKind(Kind[TopicInputs]):
         for _ in call.poll(PATIENCE_SECONDS):  # its creation reaches the broker's metadata a little later
             if self.read(inputs, call):
                 return {}
-        raise LabError(f"topic {inputs.topic} was created at {inputs.bootstrap} but does not show there")
+        raise LabError(f"topic {inputs.name} was created at {inputs.bootstrap} but does not show there")
 
-    def read(self, inputs: TopicInputs, call: Call) -> Found[TopicInputs] | None:
+    def read(self, inputs: Topic, call: Call) -> Found[Topic] | None:
         if not _answers(inputs.bootstrap):
             return None  # the broker itself is gone: it and its topics are made anew
         admin = _admin(inputs)
@@ -70,29 +70,29 @@ class TopicKind(Kind[TopicInputs]):
         except Unreachable:
             return None  # as above, or it starts: what it has of this is taken over
         topics = metadata.topics
-        if metadata.cluster_id != inputs.cluster or inputs.topic not in topics:
+        if metadata.cluster_id != inputs.cluster or inputs.name not in topics:
             return None
-        resource = ConfigResource(ResourceType.TOPIC, inputs.topic)
+        resource = ConfigResource(ResourceType.TOPIC, inputs.name)
         entries = _of(inputs, "read", lambda: admin.describe_configs([resource])[resource])
         config = {
             name: str(entry.value)
             for name, entry in entries.items()
             if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
         }
-        partitions = len(topics[inputs.topic].partitions)
+        partitions = len(topics[inputs.name].partitions)
         return Found(inputs.model_copy(update={"partitions": partitions, "config": config}))
 
-    def update(self, old: TopicInputs, new: TopicInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: Topic, new: Topic, call: Call) -> dict[str, Any]:
         if new.partitions < old.partitions:
             raise LabError(
-                f"topic {new.topic} has {old.partitions} partitions and Kafka cannot take any away: set at "
+                f"topic {new.name} has {old.partitions} partitions and Kafka cannot take any away: set at "
                 f"least {old.partitions}, or make the topic anew (pulumi up --target-replace URN), which "
                 "loses its records"
             )
         admin = _admin(new)
         if new.partitions > old.partitions:
-            grown = [NewPartitions(new.topic, new.partitions)]
-            _of(new, "add partitions to", lambda: admin.create_partitions(grown)[new.topic])
+            grown = [NewPartitions(new.name, new.partitions)]
+            _of(new, "add partitions to", lambda: admin.create_partitions(grown)[new.name])
         changes = [
             ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
             for key, value in new.config.items()
@@ -102,20 +102,20 @@ class TopicKind(Kind[TopicInputs]):
             for key in old.config.keys() - new.config.keys()
         ]
         if changes:
-            resource = ConfigResource(ResourceType.TOPIC, new.topic, incremental_configs=changes)
+            resource = ConfigResource(ResourceType.TOPIC, new.name, incremental_configs=changes)
             _of(new, "configure", lambda: admin.incremental_alter_configs([resource])[resource])
         return {}
 
-    def delete(self, inputs: TopicInputs, call: Call) -> None:
+    def delete(self, inputs: Topic, call: Call) -> None:
         if not _answers(inputs.bootstrap):
             return  # the broker is gone, and with it the topic
         admin = _admin(inputs)
         if _cluster(inputs, admin) != inputs.cluster:
             return  # somebody else's broker, and somebody else's topic
-        _of(inputs, "delete", lambda: admin.delete_topics([inputs.topic])[inputs.topic], _unknown)
+        _of(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _unknown)
 
 
-def _admin(inputs: TopicInputs) -> AdminClient:
+def _admin(inputs: Topic) -> AdminClient:
     silent = logging.getLogger("labkit.kafka")
     silent.setLevel(logging.CRITICAL)  # librdkafka's own lines; what matters is raised
     return AdminClient({"bootstrap.servers": inputs.bootstrap, "socket.timeout.ms": 5000}, logger=silent)
@@ -131,7 +131,7 @@ def _answers(bootstrap: str) -> bool:
     return True
 
 
-def _metadata(inputs: TopicInputs, admin: AdminClient) -> ClusterMetadata:
+def _metadata(inputs: Topic, admin: AdminClient) -> ClusterMetadata:
     try:
         return admin.list_topics(timeout=PATIENCE_SECONDS)
     except KafkaException as error:
@@ -141,7 +141,7 @@ def _metadata(inputs: TopicInputs, admin: AdminClient) -> ClusterMetadata:
         raise failure from error
 
 
-def _cluster(inputs: TopicInputs, admin: AdminClient) -> str:
+def _cluster(inputs: Topic, admin: AdminClient) -> str:
     return str(_metadata(inputs, admin).cluster_id)
 
 
@@ -155,7 +155,7 @@ def _unknown(error: KafkaError) -> bool:
 
 
 def _of(
-    inputs: TopicInputs,
+    inputs: Topic,
     what: str,
     request: Callable[[], "Future[T]"],
     harmless: Callable[[KafkaError], bool] | None = None,
@@ -170,5 +170,5 @@ def _of(
     return True if result is None else result
 
 
-def _failure(inputs: TopicInputs, what: str, error: KafkaException) -> LabError:
-    return LabError(f"could not {what} topic {inputs.topic} at {inputs.bootstrap}: {error.args[0].str()}")
+def _failure(inputs: Topic, what: str, error: KafkaException) -> LabError:
+    return LabError(f"could not {what} topic {inputs.name} at {inputs.bootstrap}: {error.args[0].str()}")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from infra import credentials
-from infra.model import Connector, Site, Topic
+from infra.model import Connector, Part, Site, Topic
 from infra.namespaces import (
     ARCHIVE_BUCKET,
     CATALOG,
@@ -17,8 +17,9 @@ from infra.namespaces import (
     TOPICS,
     WAREHOUSE,
 )
-from infra.services import iceberg_catalog, object_store, postgres, schema_registry
+from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import worker as connect
+from infra.services.definition import Draft
 from infra.services.shop import tables as shop_tables
 
 COMMIT_MS = 5000
@@ -50,10 +51,10 @@ def connectors(site: Site) -> tuple[Connector, ...]:
     return (_source(site), _lake(site), _archive(site))
 
 
-def topics() -> tuple[Topic, ...]:
+def topics(site: Site) -> tuple[Topic, ...]:
     """The topics that connectors need for themselves: Kafka makes none by itself."""
     letters = (dead_letter_topic(sink) for sink in (JOB_ORDERS_LAKE, JOB_ORDERS_ARCHIVE))
-    return (Topic(_control_topic()), *(Topic(topic) for topic in letters))
+    return tuple(kafka.topic(site, topic) for topic in (_control_topic(), *letters))
 
 
 def dead_letter_topic(connector: str) -> str:
@@ -68,7 +69,7 @@ def _control_topic() -> str:
 def _source(site: Site) -> Connector:
     """Debezium: the rows of the shop's tables, each change a record of the topic that is called as the table is."""
     server = site.address(postgres.NAME, postgres.SQL.name)
-    tables = shop_tables.tables()
+    tables = shop_tables.tables(site)
     captured = f"{postgres.SHOP}.{shop_tables.SCHEMA}"
     options: Options = {
         "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
@@ -102,7 +103,7 @@ def _source(site: Site) -> Connector:
         "value.converter.apicurio.registry.check-period-ms": 3_600_000,
     }
     needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in TOPICS), schema_registry.NAME)
-    return Connector(JOB_ORDERS_SOURCE, _texts(options), needs)
+    return connect.connector(site, JOB_ORDERS_SOURCE, _texts(options), needs)
 
 
 def _lake(site: Site) -> Connector:
@@ -144,7 +145,7 @@ def _lake(site: Site) -> Connector:
     }
     own = (f"topic/{_control_topic()}", f"topic/{dead_letter_topic(JOB_ORDERS_LAKE)}")
     needs = (*_needs_of_sinks(), *own, iceberg_catalog.NAME)
-    return Connector(JOB_ORDERS_LAKE, _texts(options), needs)
+    return connect.connector(site, JOB_ORDERS_LAKE, _texts(options), needs)
 
 
 def _archive(site: Site) -> Connector:
@@ -164,7 +165,7 @@ def _archive(site: Site) -> Connector:
         "rotate.schedule.interval.ms": ARCHIVE_MS,
     }
     own = (f"topic/{dead_letter_topic(JOB_ORDERS_ARCHIVE)}", f"bucket/{ARCHIVE_BUCKET}")
-    return Connector(JOB_ORDERS_ARCHIVE, _texts(options), (*_needs_of_sinks(), *own))
+    return connect.connector(site, JOB_ORDERS_ARCHIVE, _texts(options), (*_needs_of_sinks(), *own))
 
 
 def _sink(name: str) -> Options:
@@ -193,3 +194,8 @@ def _needs_of_sinks() -> tuple[str, ...]:
 def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
     """As Connect keeps them: everything is text."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+
+
+def pipeline(draft: Draft) -> tuple[Part, ...]:
+    """Return the lab's connectors and the topics that they use internally."""
+    return (*topics(draft.site), *connectors(draft.site))

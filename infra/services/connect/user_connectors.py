@@ -17,6 +17,7 @@ from infra.namespaces import ARCHIVE_BUCKET, CATALOG, RAW_TABLES, TABLES, TOPICS
 from infra.services import iceberg_catalog, kafka, lineage, object_store, postgres, schema_registry
 from infra.services.connect import connectors
 from infra.services.connect import worker as connect
+from infra.services.definition import Draft
 from infra.user_files import CONNECTOR_FOLDER, CONNECTOR_SUFFIX, UserFileError
 
 CLASS = "connector.class"
@@ -61,10 +62,10 @@ def own_connectors(files: Mapping[str, str], site: Site) -> tuple[Connector, ...
     """
     taken = {connector.name for connector in connectors.connectors(site)}
     known = names(site)
-    return tuple(_connector(file, files[file], known, taken) for file in sorted(files))
+    return tuple(_connector(file, files[file], site, known, taken) for file in sorted(files))
 
 
-def _connector(file: str, text: str, known: Mapping[str, str], taken: set[str]) -> Connector:
+def _connector(file: str, text: str, site: Site, known: Mapping[str, str], taken: set[str]) -> Connector:
     name = file.removesuffix(CONNECTOR_SUFFIX)
     if not _NAME.fullmatch(name):
         raise _error(file, "the file's name is the connector's: letters, digits, '-', '_' and '.'")
@@ -74,7 +75,7 @@ def _connector(file: str, text: str, known: Mapping[str, str], taken: set[str]) 
     config = {option: _value(file, option, value, known) for option, value in options.items()}
     if not config.get(CLASS):
         raise _error(file, f"{CLASS} is missing: the class of the connector, such as FileStreamSink")
-    return Connector(name, config, _needs())
+    return connect.connector(site, name, config, _needs())
 
 
 def _parsed(file: str, text: str) -> Any:  # noqa: ANN401
@@ -150,3 +151,8 @@ def _same(kind: str, known: tuple[str, ...]) -> dict[str, str]:
 
 def _error(file: str, why: str) -> UserFileError:
     return UserFileError(f"{CONNECTOR_FOLDER}/{file}: {why}")
+
+
+def pipeline(draft: Draft) -> tuple[Connector, ...]:
+    """Return the user's connectors."""
+    return own_connectors(draft.files.connectors, draft.site)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kafka Connect: one worker of a distributed group, with the connectors' plugins each in a folder of its own."""
 
+from collections.abc import Mapping
+
+from pydantic import Field
+
 from infra import credentials
-from infra.model import Endpoint, Java, Probe, Service, Site
+from infra.model import Connector, Endpoint, Java, Probe, Service, Site
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
+from infra.services.definition import ServiceDefinition, WebPage
 from infra.services.properties import properties
-from infra.settings import Settings
+from infra.settings import Settings, SettingsSection
 
 NAME = "connect"
 COMPONENT = "connect"
@@ -29,11 +34,28 @@ SECRETS = (credentials.POSTGRES_PASSWORD, credentials.S3_ACCESS_KEY, credentials
 PROVIDER = "env"
 
 
+class ConnectSettings(SettingsSection):
+    """Settings of the Kafka Connect worker."""
+
+    connect_heap_mib: int = Field(768, ge=256, description="largest heap of the Kafka Connect worker, MiB")
+
+
 def secret(name: str) -> str:
     """How the configuration of a connector refers to one of `SECRETS`. The worker resolves it when a task starts."""
     if name not in SECRETS:
         raise ValueError(f"connectors are given no credential {name}; they have {', '.join(SECRETS)}")
     return f"${{{PROVIDER}:{name}}}"
+
+
+def connector(site: Site, name: str, config: Mapping[str, str], needs: tuple[str, ...] = ()) -> Connector:
+    """Return a connector of this lab's worker; addresses in `config` are those that the worker sees."""
+    return Connector(
+        name=name,
+        worker=site.address(NAME, REST.name, "outside").url,
+        cluster=kafka.cluster_id(site),
+        config=dict(config),
+        needs=(NAME, *needs),
+    )
 
 
 def connect(site: Site, settings: Settings) -> Service:
@@ -43,7 +65,7 @@ def connect(site: Site, settings: Settings) -> Service:
         run=Java(
             COMPONENT,
             "org.apache.kafka.connect.cli.ConnectDistributed",
-            settings.connect_heap_mib,
+            settings.section(ConnectSettings).connect_heap_mib,
             (site.file(NAME, CONFIG),),
             (
                 *jvm.LEAN_SERVICE,
@@ -59,7 +81,7 @@ def connect(site: Site, settings: Settings) -> Service:
         files={CONFIG: properties(_worker(site)), LOGGING: _LOGGING},
         env={"AWS_REGION": credentials.S3_REGION},
         secrets={name: name for name in SECRETS},
-        memory_mib=settings.connect_heap_mib + 200,
+        memory_mib=settings.section(ConnectSettings).connect_heap_mib + 200,
     )
 
 
@@ -127,3 +149,15 @@ logger.converter.level=error
 logger.schemas.name=io.apicurio.registry.resolver.ERCache
 logger.schemas.level=off
 """
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Kafka Connect",
+    build=connect,
+    endpoints=ENDPOINTS,
+    components=(COMPONENT, *PLUGINS),
+    settings=ConnectSettings,
+    web_page=WebPage(REST, "/connectors?expand=status"),
+    position=30,
+)

@@ -10,8 +10,10 @@ from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
 from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
 from infra.services import jvm, lineage
+from infra.services.definition import ServiceDefinition, WebPage
 from infra.services.flink.settings import (
     COMPONENT,
+    FEATURE,
     GATEWAY,
     GATEWAY_REST,
     JOBMANAGER,
@@ -20,11 +22,15 @@ from infra.services.flink.settings import (
     JOBMANAGER_REST,
     JOBMANAGER_RPC,
     METRICS_PORT,
+    PLANNER_COMPONENT,
     TASKMANAGER,
     TASKMANAGER_DATA,
     TASKMANAGER_METRICS,
     TASKMANAGER_RPC,
+    WINDOWS_COMPONENT,
+    FlinkSettings,
     direct_memory_mib,
+    enabled,
     flink_settings,
     rendered,
 )
@@ -72,13 +78,6 @@ _OPENS = (
 """What Flink needs of the inside of Java 17, as its own configuration lists it."""
 
 
-def services(site: Site, settings: Settings) -> tuple[Service, ...]:
-    """The cluster, where the lab has one."""
-    if not settings.flink:
-        return ()
-    return (_jobmanager(site, settings), _taskmanager(site, settings), _gateway(site, settings))
-
-
 def _jobmanager(site: Site, settings: Settings) -> Service:
     return Service(
         name=JOBMANAGER,
@@ -103,7 +102,7 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         name=TASKMANAGER,
         run=_java(
             *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
-            *(settings, settings.flink_heap_mib),
+            *(settings, settings.section(FlinkSettings).flink_heap_mib),
             *(*jvm.LATE_COMPILER, f"-XX:MaxDirectMemorySize={direct}m"),
         ),
         needs=(JOBMANAGER, f"bucket/{WAREHOUSE_BUCKET}"),
@@ -112,7 +111,7 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         files=_files(site, settings),
         env=_environment(TASKMANAGER, site),
         secrets=SECRETS,
-        memory_mib=settings.flink_heap_mib + direct + BESIDE_HEAP_MIB,
+        memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + BESIDE_HEAP_MIB,
     )
 
 
@@ -136,7 +135,7 @@ def _gateway(site: Site, settings: Settings) -> Service:
 def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *options: str) -> Java:
     """The gateway is told of its configuration by a variable; it knows no such option, and has no metrics."""
     arguments: tuple[str, ...] = () if name == GATEWAY else ("--configDir", _folder(name, site))
-    if settings.flink_metrics and name in _METRICS:
+    if settings.section(FlinkSettings).flink_metrics and name in _METRICS:
         arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
     logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
     return Java(
@@ -151,7 +150,7 @@ def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *
 
 def _endpoints(name: str, settings: Settings) -> tuple[Endpoint, ...]:
     """What it listens on: the ports for metrics are there if they are asked for."""
-    unused = () if settings.flink_metrics else tuple(_METRICS.values())
+    unused = () if settings.section(FlinkSettings).flink_metrics else tuple(_METRICS.values())
     return tuple(endpoint for endpoint in ENDPOINTS[name] if endpoint not in unused)
 
 
@@ -191,3 +190,39 @@ logger.metrics.level=error
 logger.web.name=org.apache.flink.runtime.webmonitor.WebMonitorUtils
 logger.web.level=error
 """
+
+
+DEFINITIONS = (
+    ServiceDefinition(
+        name=JOBMANAGER,
+        title="Flink",
+        build=_jobmanager,
+        endpoints=ENDPOINTS[JOBMANAGER],
+        components=(COMPONENT, WINDOWS_COMPONENT, PLANNER_COMPONENT),
+        settings=FlinkSettings,
+        enabled=enabled,
+        feature=FEATURE,
+        web_page=WebPage(JOBMANAGER_REST),
+        position=200,
+    ),
+    ServiceDefinition(
+        name=TASKMANAGER,
+        build=_taskmanager,
+        endpoints=ENDPOINTS[TASKMANAGER],
+        components=(COMPONENT,),
+        settings=FlinkSettings,
+        enabled=enabled,
+        position=201,
+    ),
+    ServiceDefinition(
+        name=GATEWAY,
+        title="Flink SQL gateway",
+        build=_gateway,
+        endpoints=ENDPOINTS[GATEWAY],
+        components=(COMPONENT,),
+        settings=FlinkSettings,
+        enabled=enabled,
+        web_page=WebPage(GATEWAY_REST, "/v1/info"),
+        position=202,
+    ),
+)

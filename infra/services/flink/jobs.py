@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from infra import credentials
-from infra.model import FlinkJob, Python, Service, Site, Task
+from infra.model import FlinkJob, Part, Python, Service, Site, Task
 from infra.namespaces import (
     ARCHIVE,
     CHECKPOINT_BUCKET,
@@ -20,6 +20,7 @@ from infra.namespaces import (
 )
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, jvm, kafka, lineage, object_store, schema_registry
+from infra.services.definition import Draft
 from infra.services.flink import cluster as flink
 from infra.services.flink.settings import (
     CHECKPOINTS,
@@ -28,15 +29,19 @@ from infra.services.flink.settings import (
     GATEWAY_REST,
     JOBMANAGER,
     JOBMANAGER_REST,
+    PLANNER_COMPONENT,
     TASKMANAGER,
+    WINDOWS_COMPONENT,
+    cluster_id,
+    enabled,
 )
 from infra.services.shop import tables as shop_tables
+from infra.services.shop.tables import KEEP_EVERYTHING
 from infra.settings import Settings
 
 SQL_LAUNCHER = "lineagelab_flink.launch_sql"
 JAR_LAUNCHER = "lineagelab_flink.launch_jar"
 
-WINDOWS_COMPONENT = "supplier-windows"
 WINDOWS_COLUMNS = PROJECT / "jobs" / "flink" / WINDOWS_COMPONENT / "columns.json"
 """Column lineage that the job in Java declares."""
 
@@ -44,11 +49,7 @@ COLUMNS_FILE = "columns.json"
 DATASET_NAMESPACES = {"kafka": KAFKA, "lake": WAREHOUSE, "archive": ARCHIVE}
 """Aliases in such a declaration -> namespaces."""
 
-PLANNER_COMPONENT = "flink-sql-lineage"
 PLANNER_MAIN = "dev.lineagelab.flink.sql.Main"
-
-COMPONENTS = (COMPONENT, WINDOWS_COMPONENT, PLANNER_COMPONENT)
-"""What a lab with Flink runs on beside everything else."""
 
 PLANNER_HEAP_MIB = 256
 
@@ -83,8 +84,6 @@ class SqlJob:
 
 def services(site: Site, settings: Settings) -> tuple[Service, ...]:
     """The launchers of the kit's jobs in Java."""
-    if not settings.flink:
-        return ()
     return (
         _launcher(
             JOB_SUPPLIER_WINDOWS,
@@ -111,9 +110,29 @@ def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
     )
 
 
-def jobs(launchers: tuple[Service, ...]) -> tuple[FlinkJob, ...]:
-    """The jobs that launchers keep running."""
-    return tuple(FlinkJob(launcher.name, launcher.key) for launcher in launchers)
+def jobs(launchers: tuple[Service, ...], site: Site) -> tuple[FlinkJob, ...]:
+    """Return the jobs that launchers keep running."""
+    rest = site.address(JOBMANAGER, JOBMANAGER_REST.name, "outside").url
+    return tuple(
+        FlinkJob(
+            name=launcher.name,
+            launcher=launcher.key,
+            notes=state_file(launcher.name, site),
+            rest=rest,
+            cluster=cluster_id(site),
+            needs=(launcher.key,),
+        )
+        for launcher in launchers
+    )
+
+
+def pipeline(draft: Draft) -> tuple[Part, ...]:
+    """Return the lab's Flink jobs in Java with their launchers, and the topic that they write."""
+    if not enabled(draft.settings):
+        return ()
+    launchers = services(draft.site, draft.settings)
+    topic = kafka.topic(draft.site, TOPIC_SUPPLIER_WINDOWS, config=KEEP_EVERYTHING)
+    return (*launchers, topic, *jobs(launchers, draft.site))
 
 
 def state_file(launcher: str, site: Site) -> str:

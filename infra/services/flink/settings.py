@@ -6,13 +6,17 @@ The names of services and endpoints are here, so that whoever speaks to the clus
 
 import json
 
+from pydantic import Field
+
 from infra import credentials
 from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage
 from infra.services import lineage, object_store
-from infra.settings import Settings, seconds
+from infra.settings import DURATION, Settings, SettingsSection, Switch, seconds
 
 COMPONENT = "flink"
+WINDOWS_COMPONENT = "supplier-windows"
+PLANNER_COMPONENT = "flink-sql-lineage"
 
 JOBMANAGER = "flink_jobmanager"
 TASKMANAGER = "flink_taskmanager"
@@ -54,13 +58,41 @@ METRICS_PORT = "metrics.reporter.prometheus.port"
 """The one thing in which the JVMs differ."""
 
 
+class FlinkSettings(SettingsSection):
+    """Settings of the Flink cluster."""
+
+    flink_heap_mib: int = Field(384, ge=256, description="largest heap of Flink's TaskManager, MiB")
+    flink_slots: int = Field(
+        4, ge=2, le=1024, description="slots of the TaskManager: a job takes as many as its parallelism"
+    )
+    flink_checkpoint_every: str = Field(
+        "10s", pattern=DURATION, description="how often Flink's jobs make a checkpoint, and commit to the lake: 5s, 1m"
+    )
+    flink_metrics: Switch = Field(
+        False,
+        description="true: Flink's metrics for Prometheus, on ports that every interface can reach: it knows no other",
+    )
+    flink: Switch = Field(
+        True, description="true: a Flink cluster with a SQL gateway, and the jobs that run there; false: nothing of it"
+    )
+
+
+FEATURE = "flink"
+"""Name under which the lineage contract requires Flink."""
+
+
+def enabled(settings: Settings) -> bool:
+    """Return True where the lab has a Flink cluster."""
+    return settings.section(FlinkSettings).flink
+
+
 def flink_settings(site: Site, settings: Settings) -> Options:
     """What `config.yaml` says, on JobManager, TaskManager and gateway alike. Holds no secret."""
     return {
         CLUSTER_ID: cluster_id(site),
         **_places(site),
         **_memory(settings),
-        "taskmanager.numberOfTaskSlots": settings.flink_slots,
+        "taskmanager.numberOfTaskSlots": settings.section(FlinkSettings).flink_slots,
         "parallelism.default": 1,
         **_checkpoints(settings),
         **_recovery(),
@@ -68,7 +100,7 @@ def flink_settings(site: Site, settings: Settings) -> Options:
         # Nobody has to prove who they are here; to find that out takes a second of each start.
         "security.delegation.tokens.enabled": False,
         **flink_lineage(site.address(lineage.NAME, lineage.API.name).url),
-        **(_METRICS if settings.flink_metrics else {}),
+        **(_METRICS if settings.section(FlinkSettings).flink_metrics else {}),
     }
 
 
@@ -114,7 +146,7 @@ def _memory(settings: Settings) -> Options:
     """Every part by itself, as Flink's scripts would have calculated them: a TaskManager refuses to start without."""
     sizes = {
         "framework.heap.size": FRAMEWORK_HEAP_MIB,
-        "task.heap.size": settings.flink_heap_mib - FRAMEWORK_HEAP_MIB,
+        "task.heap.size": settings.section(FlinkSettings).flink_heap_mib - FRAMEWORK_HEAP_MIB,
         "framework.off-heap.size": OFF_HEAP_MIB,
         "task.off-heap.size": OFF_HEAP_MIB,
         "network.min": NETWORK_MIB,
@@ -130,7 +162,7 @@ def _memory(settings: Settings) -> Options:
 def _checkpoints(settings: Settings) -> Options:
     """The newest checkpoint of a job outlives it: a cluster that is lost forgets its jobs, their launchers do not."""
     return {
-        "execution.checkpointing.interval": f"{seconds(settings.flink_checkpoint_every)}s",
+        "execution.checkpointing.interval": f"{seconds(settings.section(FlinkSettings).flink_checkpoint_every)}s",
         "execution.checkpointing.dir": CHECKPOINT_FOLDER,
         "execution.checkpointing.savepoint-dir": f"{CHECKPOINT_FOLDER}/savepoints",
         "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",

@@ -10,7 +10,10 @@ A file without such a header (`infra.services.job_header`) is no job; the launch
 import re
 from collections.abc import Collection, Mapping
 
-from infra.services.flink.jobs import SqlJob
+from infra.model import Part
+from infra.services.definition import Draft
+from infra.services.flink.jobs import SqlJob, jobs, sql_service, sql_task
+from infra.services.flink.settings import enabled
 from infra.services.job_header import Entry, Format
 from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX, UserFileError
 
@@ -49,3 +52,14 @@ def _job(file: str, text: str, header: Mapping[str, Entry], taken: Collection[st
         raise UserFileError(f"{FLINK_FOLDER}/{file}: the lab has a {name} already: give the file another name")
     stays = _FORMAT.choice(file, header, "lab", KINDS) == "service"
     return SqlJob(name, text, stays, _FORMAT.needs(file, header, parts))
+
+
+def pipeline(draft: Draft) -> tuple[Part, ...]:
+    """Return the jobs in Flink SQL, the lab's own among them, and the launchers of those that run continuously."""
+    if not enabled(draft.settings):
+        return ()
+    site = draft.site
+    found, prelude = sql_jobs(draft.files.flink, draft.taken_names, draft.possible_needs)
+    launchers = tuple(sql_service(job, site, prelude) for job in found if job.stays)
+    tasks = tuple(sql_task(job, site, prelude) for job in found if not job.stays)
+    return (*launchers, *tasks, *jobs(launchers, site))

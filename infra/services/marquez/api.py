@@ -5,10 +5,14 @@ It is a jar, or, where the place runs images, what the project publishes: then i
 (`infra.services.marquez.web`).
 """
 
+from pydantic import Field
+
 from infra import credentials
-from infra.model import Endpoint, Java, Probe, PublicImage, Service, Site
+from infra.model import Endpoint, Java, Probe, PublicImage, Resource, Service, Site
 from infra.services import jvm, postgres
-from infra.settings import Settings
+from infra.services.definition import ServiceDefinition, WebPage
+from infra.services.marquez.user_jar import user_jar
+from infra.settings import Settings, SettingsSection, Switch
 
 NAME = "marquez"
 COMPONENT = "marquez"
@@ -42,14 +46,32 @@ OPTIONS = (*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER)
 """With the quick compiler alone it starts in a quarter of the time (3.4 s instead of 14.4, measured)."""
 
 
+class MarquezSettings(SettingsSection):
+    """Settings of Marquez."""
+
+    marquez_jar: str = Field(
+        "",
+        description="path of Marquez' API jar (with its dependencies); empty: with target local it is looked for with "
+        "Maven, with docker the project's public images are run",
+    )
+
+    marquez: Switch = Field(
+        False,
+        description="true: a Marquez beside the lineage service, fed by it, with a database of its own; with target "
+        "docker its web page, too",
+    )
+
+
 def included(site: Site, settings: Settings) -> bool:
     """Whether the lab has a Marquez: it was asked for, and its image can be run, or its jar is there."""
-    return published(site, settings) or (settings.marquez and (settings.marquez_jar != "" or site.has(COMPONENT)))
+    section = settings.section(MarquezSettings)
+    return published(site, settings) or (section.marquez and (section.marquez_jar != "" or site.has(COMPONENT)))
 
 
 def published(site: Site, settings: Settings) -> bool:
     """Whether it is what the project publishes, with its page: where images run, unless the user has named a jar."""
-    return settings.marquez and settings.marquez_jar == "" and site.runs_images
+    section = settings.section(MarquezSettings)
+    return section.marquez and section.marquez_jar == "" and site.runs_images
 
 
 def marquez(site: Site, settings: Settings) -> Service:
@@ -69,7 +91,14 @@ def marquez(site: Site, settings: Settings) -> Service:
 
 
 def _jar(site: Site, settings: Settings) -> Java:
-    return Java(COMPONENT, MAIN, HEAP_MIB, ("server", site.file(NAME, CONFIG)), OPTIONS, jar=settings.marquez_jar)
+    return Java(
+        COMPONENT,
+        MAIN,
+        HEAP_MIB,
+        ("server", site.file(NAME, CONFIG)),
+        OPTIONS,
+        jar=settings.section(MarquezSettings).marquez_jar,
+    )
 
 
 def _image() -> PublicImage:
@@ -115,3 +144,45 @@ search:
 logging:
   level: WARN
 """
+
+
+def _unavailable(site: Site, settings: Settings) -> str:
+    if included(site, settings):
+        return ""
+    return f"its jar is not in the cache (`bin/lab setup` looks for it); {REMEDY}"
+
+
+def _check(settings: Settings) -> None:
+    jar = settings.section(MarquezSettings).marquez_jar
+    if jar:
+        user_jar("marquezJar", jar, MAIN)
+
+
+def _enabled(settings: Settings) -> bool:
+    return settings.section(MarquezSettings).marquez
+
+
+def _optional_components(settings: Settings) -> dict[str, str]:
+    """The jar, for processes of this machine; containers run the project's images."""
+    needed = settings.target == "local" and not settings.section(MarquezSettings).marquez_jar
+    return {COMPONENT: REMEDY} if needed else {}
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return (postgres.database(site, DATABASE),)
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Marquez",
+    build=marquez,
+    endpoints=ENDPOINTS,
+    optional_components=_optional_components,
+    settings=MarquezSettings,
+    enabled=_enabled,
+    check=_check,
+    unavailable=_unavailable,
+    resources=_resources,
+    web_page=WebPage(API, "/api/v1/namespaces"),
+    position=80,
+)

@@ -6,18 +6,6 @@ from pathlib import Path
 
 from infra.errors import LabError
 from infra.project import NAME, PROJECT, refuse_odd_path, user_path
-from infra.services.marquez import api as marquez
-from infra.settings import Settings
-
-
-def check_user_jars(settings: Settings) -> None:
-    """Looks at every jar that the settings name, where they have a use for it.
-
-    Raises:
-        LabError: as `user_jar`.
-    """
-    if settings.marquez and settings.marquez_jar:
-        user_jar("marquezJar", settings.marquez_jar, marquez.MAIN)
 
 
 def user_jar(setting: str, text: str, main: str) -> Path:

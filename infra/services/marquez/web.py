@@ -2,6 +2,7 @@
 """Marquez' web page, where the stack has the images that the project publishes: its jar brings none."""
 
 from infra.model import Endpoint, Probe, PublicImage, Service, Site
+from infra.services.definition import ServiceDefinition, WebPage
 from infra.services.marquez import api as marquez
 from infra.settings import Settings
 
@@ -14,12 +15,7 @@ ENDPOINTS = (WEB,)
 IMAGE = f"marquezproject/marquez-web:{marquez.IMAGE_TAG}"
 
 
-def services(site: Site, settings: Settings) -> tuple[Service, ...]:
-    """The page, where it is part of the lab."""
-    return (_web(site),) if marquez.published(site, settings) else ()
-
-
-def _web(site: Site) -> Service:
+def _web(site: Site, settings: Settings) -> Service:
     """A small server of files, which passes the page's requests on to the API: the browser needs no way to that.
 
     It ends without any of the three variables. It takes no interface: it listens on all that its container has.
@@ -38,3 +34,19 @@ def _web(site: Site) -> Service:
         },
         memory_mib=128,
     )
+
+
+def _enabled(settings: Settings) -> bool:
+    return settings.section(marquez.MarquezSettings).marquez
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Marquez web",
+    build=_web,
+    endpoints=ENDPOINTS,
+    enabled=_enabled,
+    applies=marquez.published,
+    web_page=WebPage(WEB),
+    position=90,
+)

@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shop: it writes the orders and bids that flow through the lab into its database."""
 
+from pydantic import Field
+
 from infra import credentials
 from infra.model import Python, Service, Site
 from infra.namespaces import JOB_ORDERS_SOURCE
 from infra.services import postgres
+from infra.services.definition import ServiceDefinition
 from infra.services.shop import tables as shop_tables
-from infra.settings import Settings
+from infra.settings import Settings, SettingsSection, Switch
 
 NAME = "shop"
 CURRENCY = "currency"
 
 
+class ShopSettings(SettingsSection):
+    """Settings of the shop."""
+
+    shop_rate: float = Field(20, gt=0, le=5000, description="orders the shop writes per second")
+    shop_seed: int = Field(7, ge=0, description="two shops with one seed write the same orders")
+    shop_error_rate: float = Field(0.02, ge=0, le=1, description="share of orders with a broken price")
+    shop_duplicate_rate: float = Field(0.02, ge=0, le=1, description="share of orders written twice")
+    shop_late_rate: float = Field(0.05, ge=0, le=1, description="share of orders up to ten minutes late")
+    shop_currency: Switch = Field(
+        True, description="true: the shop writes the currency of orders too, wherever a table has that column"
+    )
+
+
 def shop(site: Site, settings: Settings) -> Service:
     """The shop, as untidy as the settings say."""
+    shop_settings = settings.section(ShopSettings)
     return Service(
         name=NAME,
         run=Python(
@@ -21,17 +38,25 @@ def shop(site: Site, settings: Settings) -> Service:
             (
                 *("--postgres", str(site.address(postgres.NAME, postgres.SQL.name))),
                 *("--database", postgres.SHOP, "--user", postgres.USER),
-                *("--rate", f"{settings.shop_rate:g}", "--seed", str(settings.shop_seed)),
-                *("--error-rate", f"{settings.shop_error_rate:g}"),
-                *("--duplicate-rate", f"{settings.shop_duplicate_rate:g}"),
-                *("--late-rate", f"{settings.shop_late_rate:g}"),
-                *(("--optional", CURRENCY) if settings.shop_currency else ()),
+                *(
+                    "--rate",
+                    f"{shop_settings.shop_rate:g}",
+                    "--seed",
+                    str(shop_settings.shop_seed),
+                ),
+                *("--error-rate", f"{shop_settings.shop_error_rate:g}"),
+                *("--duplicate-rate", f"{shop_settings.shop_duplicate_rate:g}"),
+                *("--late-rate", f"{shop_settings.shop_late_rate:g}"),
+                *(("--optional", CURRENCY) if shop_settings.shop_currency else ()),
             ),
             uses=("infra.namespaces",),
         ),
         # Behind the source, so that every row is captured as it is written. Rows that are there before it come by
         # its snapshot, which begins anew, and says them twice, where it is killed in the middle.
-        needs=(*(table.key for table in shop_tables.tables()), f"connector/{JOB_ORDERS_SOURCE}"),
+        needs=(*(table.key for table in shop_tables.tables(site)), f"connector/{JOB_ORDERS_SOURCE}"),
         secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
         memory_mib=64,
     )
+
+
+DEFINITION = ServiceDefinition(name=NAME, build=shop, settings=ShopSettings, position=70)

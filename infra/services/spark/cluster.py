@@ -4,9 +4,10 @@
 from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.services import jvm
+from infra.services.definition import ServiceDefinition, WebPage
 from infra.services.spark.job import COMPONENT, PACKAGE
 from infra.services.spark.logging import LOG4J2_PROPERTIES
-from infra.services.spark.settings import process_environment
+from infra.services.spark.settings import SparkSettings, process_environment
 from infra.settings import Settings
 
 MASTER = "spark_master"
@@ -29,24 +30,19 @@ HEAP_MIB = 192
 
 def included(settings: Settings) -> bool:
     """Whether the lab has a cluster of its own. A master that the user names wins."""
-    return settings.spark == "cluster" and not settings.spark_master
+    return settings.section(SparkSettings).spark == "cluster" and not settings.section(SparkSettings).spark_master
 
 
 def master(site: Site, settings: Settings) -> str:
     """The master URL of drivers."""
     if included(settings):
         return f"spark://{site.address(MASTER, RPC.name)}"
-    return settings.spark_master or LOCAL_MASTER
+    return settings.section(SparkSettings).spark_master or LOCAL_MASTER
 
 
 def needs(settings: Settings) -> tuple[str, ...]:
     """What a driver needs for it."""
     return (WORKER,) if included(settings) else ()
-
-
-def services(site: Site, settings: Settings) -> tuple[Service, ...]:
-    """The master and its worker, where the lab has them."""
-    return (_master(site), _worker(site, settings)) if included(settings) else ()
 
 
 def daemon(main: str, *arguments: str) -> Python:
@@ -65,7 +61,7 @@ def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> d
     }
 
 
-def _master(site: Site) -> Service:
+def _master(site: Site, settings: Settings) -> Service:
     """What it knows outlives it: else drivers would go on beside a master that does not know them, and stand still."""
     reached, web = site.address(MASTER, RPC.name), site.listen(MASTER, MASTER_WEB.name)
     return Service(
@@ -92,13 +88,19 @@ def _master(site: Site) -> Service:
 
 def _worker(site: Site, settings: Settings) -> Service:
     """The executors are its children: they have its environment, the credentials among it, and end with it."""
+    spark_settings = settings.section(SparkSettings)
     reached, web = site.address(WORKER, WORKER_RPC.name), site.listen(WORKER, WORKER_WEB.name)
     return Service(
         name=WORKER,
         run=daemon(
             "org.apache.spark.deploy.worker.Worker",
             *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
-            *("--cores", str(settings.spark_worker_cores), "--memory", f"{settings.spark_worker_memory_mib}m"),
+            *(
+                "--cores",
+                str(spark_settings.spark_worker_cores),
+                "--memory",
+                f"{spark_settings.spark_worker_memory_mib}m",
+            ),
             *("--work-dir", site.volume(WORKER, WORK), f"spark://{site.address(MASTER, RPC.name)}"),
         ),
         needs=(MASTER,),
@@ -115,5 +117,31 @@ def _worker(site: Site, settings: Settings) -> Service:
             "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
         },
-        memory_mib=2 * HEAP_MIB + settings.spark_worker_memory_mib,
+        memory_mib=2 * HEAP_MIB + spark_settings.spark_worker_memory_mib,
     )
+
+
+DEFINITIONS = (
+    ServiceDefinition(
+        name=MASTER,
+        title="Spark master",
+        build=_master,
+        endpoints=ENDPOINTS[MASTER],
+        components=(COMPONENT,),
+        settings=SparkSettings,
+        enabled=included,
+        web_page=WebPage(MASTER_WEB),
+        position=110,
+    ),
+    ServiceDefinition(
+        name=WORKER,
+        title="Spark worker",
+        build=_worker,
+        endpoints=ENDPOINTS[WORKER],
+        components=(COMPONENT,),
+        settings=SparkSettings,
+        enabled=included,
+        web_page=WebPage(WORKER_WEB),
+        position=111,
+    ),
+)

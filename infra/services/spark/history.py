@@ -2,12 +2,14 @@
 """Spark's history server: the stages and tasks of batch jobs that have ended, read from their event logs."""
 
 from infra import credentials
-from infra.model import Endpoint, Probe, Service, Site
+from infra.model import Endpoint, Probe, Resource, Service, Site
 from infra.namespaces import EVENT_LOG_BUCKET
+from infra.services import object_store
+from infra.services.definition import ServiceDefinition, WebPage
 from infra.services.spark.cluster import LOGGING, daemon, daemon_environment
 from infra.services.spark.job import COMPONENT, Driver
 from infra.services.spark.logging import LOG4J2_PROPERTIES
-from infra.services.spark.settings import s3a
+from infra.services.spark.settings import SparkSettings, s3a
 from infra.settings import Settings
 
 NAME = "spark_history"
@@ -21,7 +23,7 @@ UPDATE = "5s"
 
 def event_log(driver: Driver, settings: Settings) -> dict[str, str | int | bool]:
     """Settings that make a driver write its event log. A streaming driver's would grow for as long as it runs."""
-    if not settings.spark_history or driver.streaming:
+    if not settings.section(SparkSettings).spark_history or driver.streaming:
         return {}
     return {"spark.eventLog.enabled": True, "spark.eventLog.dir": LOGS, "spark.eventLog.compress": True}
 
@@ -31,12 +33,15 @@ def needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
     return (f"bucket/{EVENT_LOG_BUCKET}",) if event_log(driver, settings) else ()
 
 
-def services(site: Site, settings: Settings) -> tuple[Service, ...]:
-    """The history server, where it is asked for."""
-    return (_history(site),) if settings.spark_history else ()
+def _enabled(settings: Settings) -> bool:
+    return settings.section(SparkSettings).spark_history
 
 
-def _history(site: Site) -> Service:
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return (object_store.bucket(site, EVENT_LOG_BUCKET),)
+
+
+def _history(site: Site, settings: Settings) -> Service:
     listen = site.listen(NAME, WEB.name)
     about = {
         "spark.history.fs.logDirectory": LOGS,
@@ -63,3 +68,17 @@ def _history(site: Site) -> Service:
         },
         memory_mib=2 * HEAP_MIB,
     )
+
+
+DEFINITION = ServiceDefinition(
+    name=NAME,
+    title="Spark history",
+    build=_history,
+    endpoints=ENDPOINTS,
+    components=(COMPONENT,),
+    settings=SparkSettings,
+    enabled=_enabled,
+    resources=_resources,
+    web_page=WebPage(WEB),
+    position=210,
+)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lab's own PySpark drivers: what they need, and what the settings tell them."""
 
-from infra.model import Service, Site, Task
+from pydantic import Field
+
+from infra.model import Part, Service, Site, Task
 from infra.namespaces import (
     JOB_LAKE_MAINTENANCE,
     JOB_ORDERS_ETL,
@@ -12,9 +14,12 @@ from infra.namespaces import (
     catalog_name,
 )
 from infra.services import schema_registry
+from infra.services.definition import Draft
+from infra.services.flink.settings import FlinkSettings
 from infra.services.spark.driver import as_service, as_task
 from infra.services.spark.job import Driver
-from infra.settings import Settings, seconds
+from infra.services.spark.settings import SparkSettings
+from infra.settings import DURATION, Settings, SettingsSection, seconds
 
 LIVE_STATISTICS = f"{JOB_SUPPLIER_STATS}_live"
 """The task that runs `supplier_stats` on the table that Flink writes."""
@@ -23,16 +28,29 @@ MAINTENANCE = "maintenance"
 """The service that runs `lake_maintenance` from time to time."""
 
 
+class EtlSettings(SettingsSection):
+    """Settings of the lab's Spark jobs."""
+
+    etl_trigger: str = Field("5s", pattern=DURATION, description="how often orders_etl looks for new orders: 2s, 1m")
+    etl_max_records: int = Field(50_000, ge=1, description="the most records that orders_etl takes at a time")
+    etl_late_after: str = Field(
+        "1h", pattern=DURATION, description="orders_etl rejects orders that reach Kafka later than this: 10m, 1h"
+    )
+    maintenance_every: str = Field(
+        "1h", pattern=rf"{DURATION}|^$", description="how often lake_maintenance runs by itself: 30m, 1h; empty: never"
+    )
+
+
 def services(site: Site, settings: Settings) -> tuple[Service, ...]:
     """The drivers that run on."""
-    drivers = (_orders_etl(settings), *((_timer(settings),) if settings.maintenance_every else ()))
+    drivers = (_orders_etl(settings), *((_timer(settings),) if settings.section(EtlSettings).maintenance_every else ()))
     return tuple(as_service(driver, site, settings) for driver in drivers)
 
 
 def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
     """The drivers that run to their end, in the order in which the data flows."""
-    statistics = Driver(JOB_SUPPLIER_STATS, settings.spark_heap_mib, lineage="both")
-    live = (_live_statistics(settings),) if settings.flink else ()
+    statistics = Driver(JOB_SUPPLIER_STATS, settings.section(SparkSettings).spark_heap_mib, lineage="both")
+    live = (_live_statistics(settings),) if settings.section(FlinkSettings).flink else ()
     drivers = (statistics, *live, _maintenance(settings))
     return tuple(as_task(driver, site, settings) for driver in drivers)
 
@@ -40,13 +58,13 @@ def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
 def _orders_etl(settings: Settings) -> Driver:
     return Driver(
         JOB_ORDERS_ETL,
-        settings.spark_heap_mib,
+        settings.section(SparkSettings).spark_heap_mib,
         streaming=True,
         needs=(f"topic/{TOPIC_ORDERS}", schema_registry.NAME),
         env={
-            "ORDERS_ETL_TRIGGER": f"{seconds(settings.etl_trigger)} seconds",
-            "ORDERS_ETL_MAX_RECORDS": str(settings.etl_max_records),
-            "ORDERS_ETL_LATE_AFTER": str(seconds(settings.etl_late_after)),
+            "ORDERS_ETL_TRIGGER": f"{seconds(settings.section(EtlSettings).etl_trigger)} seconds",
+            "ORDERS_ETL_MAX_RECORDS": str(settings.section(EtlSettings).etl_max_records),
+            "ORDERS_ETL_LATE_AFTER": str(seconds(settings.section(EtlSettings).etl_late_after)),
         },
         lineage="own",
     )
@@ -56,7 +74,7 @@ def _live_statistics(settings: Settings) -> Driver:
     """The same job on what Flink has brought to the lake."""
     return Driver(
         JOB_SUPPLIER_STATS,
-        settings.spark_heap_mib,
+        settings.section(SparkSettings).spark_heap_mib,
         name=LIVE_STATISTICS,
         arguments=(
             *("--source", catalog_name(TABLE_LIVE_ORDERS)),
@@ -68,14 +86,19 @@ def _live_statistics(settings: Settings) -> Driver:
 
 def _maintenance(settings: Settings) -> Driver:
     """It changes files and no data, so that there is no lineage to speak of."""
-    return Driver(JOB_LAKE_MAINTENANCE, settings.spark_heap_mib, lineage="off")
+    return Driver(JOB_LAKE_MAINTENANCE, settings.section(SparkSettings).spark_heap_mib, lineage="off")
 
 
 def _timer(settings: Settings) -> Driver:
     return Driver(
         JOB_LAKE_MAINTENANCE,
-        settings.spark_heap_mib,
+        settings.section(SparkSettings).spark_heap_mib,
         name=MAINTENANCE,
         lineage="off",
-        every=seconds(settings.maintenance_every),
+        every=seconds(settings.section(EtlSettings).maintenance_every),
     )
+
+
+def pipeline(draft: Draft) -> tuple[Part, ...]:
+    """Return the lab's PySpark drivers: services, then tasks in the order of the data flow."""
+    return (*services(draft.site, draft.settings), *tasks(draft.site, draft.settings))

@@ -2,12 +2,16 @@
 """The settings of Spark: master, memory, JVM, catalog, s3a, agent."""
 
 import re
+from typing import Literal
+
+from pydantic import Field, field_validator
 
 from infra import credentials
 from infra.model import Site
 from infra.namespaces import CATALOG, WAREHOUSE, spark_lineage
 from infra.services import iceberg_catalog, jvm, lineage, object_store
 from infra.services.spark.job import COMPONENT, Driver
+from infra.settings import SettingsSection, Switch
 
 LOGGING = "log4j2.properties"
 
@@ -17,6 +21,31 @@ LONGEST_AVRO_VALUE = 2**20
 """Bytes, and items. A record that announces a string of a gigabyte is broken; believed, it kills the driver."""
 
 Properties = dict[str, str | int | bool]
+
+
+class SparkSettings(SettingsSection):
+    """Settings of Spark drivers, of the Spark cluster and of the history server."""
+
+    spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
+    spark_master: str = Field(
+        "", description="master URL of the Spark drivers, any cluster's; empty: local[2], or what spark says"
+    )
+    spark_worker_cores: int = Field(2, ge=2, le=1024, description="cores of the worker of spark: cluster")
+    spark_worker_memory_mib: int = Field(2048, ge=1024, description="memory of that worker for executors, MiB")
+    spark_history: Switch = Field(
+        False, description="true: a Spark history server, which shows the batch jobs that have ended"
+    )
+    spark: Literal["local", "cluster"] = Field(
+        "local",
+        description="local: Spark jobs run inside their drivers; cluster: on a master and a worker of the lab's",
+    )
+
+    @field_validator("spark_master")
+    @classmethod
+    def _known_master(cls, value: str) -> str:
+        if value and not value.startswith(("local", "spark://", "yarn", "k8s://")):
+            raise ValueError("must be local[N], spark://HOST:PORT, yarn, k8s://URL, or empty")
+        return value
 
 
 def driver_settings(driver: Driver, site: Site, master: str) -> Properties:

@@ -15,8 +15,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from infra.model import Part
+from infra.services.definition import Draft
 from infra.services.job_header import Entry, Format
+from infra.services.spark.driver import as_service, as_task
 from infra.services.spark.job import BESIDE_HEAP_MIB, Driver
+from infra.services.spark.settings import SparkSettings
 from infra.settings import Settings
 from infra.user_files import SPARK_FOLDER, SPARK_SUFFIX, UserFileError
 
@@ -93,10 +97,16 @@ def _own_job(
 
 def _heap_mib(file: str, entry: Entry | None, settings: Settings) -> int:
     if entry is None:
-        return settings.spark_heap_mib
+        return settings.section(SparkSettings).spark_heap_mib
     found = _MEMORY.fullmatch(entry.value)
     if not found or int(found[1]) < LEAST_MEMORY_MIB:
         raise _FORMAT.refusal(
             file, entry.line, f"memory: {LEAST_MEMORY_MIB} MiB or more is expected, not {entry.value!r}"
         )
     return int(found[1]) - BESIDE_HEAP_MIB
+
+
+def pipeline(draft: Draft) -> tuple[Part, ...]:
+    """Return the user's Spark jobs."""
+    found = own_jobs(draft.files.spark, draft.settings, draft.taken_names, draft.possible_needs)
+    return tuple((as_service if job.stays else as_task)(job.driver, draft.site, draft.settings) for job in found)

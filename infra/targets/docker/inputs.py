@@ -7,7 +7,7 @@ wrong is found before the engine is asked. What is left out keeps the vendor's d
 
 from typing import Literal
 
-from infra.provider.inputs import Inputs
+from infra.model.inputs import Inputs
 
 
 class Label(Inputs):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from infra.model import Address, ClassData, Endpoint, Listener
-from infra.project import version
+from infra.project import CREDENTIALS_FILE, STATE, version
 from infra.targets.docker.names import FILES, PROGRAMS, SCRATCH, VOLUMES, host
 from infra.targets.launch_script import class_data
 
@@ -81,6 +81,10 @@ class DockerSite:
     @property
     def interface(self) -> str:
         return EVERYWHERE
+
+    @property
+    def client_credentials(self) -> str:
+        return str(self.checkout / STATE.name / self.stack / CREDENTIALS_FILE)
 
     def host(self, service: str) -> str:
         return host(service)

@@ -4,23 +4,22 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS
-from infra.model import FlinkJob, Lab, Part, PublicImage, Service, Task
+from infra.catalog import ENDPOINTS, check_settings
+from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.inputs import ContainerReadyInputs, CredentialsInputs, CredentialsVolumeInputs, DockerHostInputs
-from infra.services.flink import jobs as flink_jobs
-from infra.services.marquez.user_jar import check_user_jars
+from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.declared import (
     CREDENTIALS,
     DISK_MIB,
     KNOWN_LATER,
     Declared,
+    declared,
     environment_file,
 )
 from infra.targets.docker import names
 from infra.targets.docker.container import ContainerRenderer, definition, limit_mib, published
-from infra.targets.docker.diagnostics import in_container
+from infra.targets.docker.container_notes import in_container
 from infra.targets.docker.images import Images
 from infra.targets.docker.inputs import (
     NetworkInputs,
@@ -28,8 +27,8 @@ from infra.targets.docker.inputs import (
     VolumeInputs,
     labels_of,
 )
+from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
-from infra.targets.inside import flink_job, inside
 from infra.targets.launch_script import Launcher
 from infra.toolchain import Artifacts
 
@@ -91,7 +90,7 @@ class DockerTarget:
         """Every resource of the lab; no daemon is asked."""
         base = (self._host(lab), self._network(), *self._credentials(lab))
         parts = tuple(resource for part in lab.parts for resource in self._part(part, lab))
-        return (*base, *parts, environment_file(lab, self.site, self._environment_file, self._credentials_file))
+        return (*base, *parts, environment_file(lab, self.site, self.settings, self._environment_file))
 
     def deploy(self, lab: Lab) -> None:
         """Makes the lab: resources and outputs of the stack."""
@@ -148,12 +147,12 @@ class DockerTarget:
                 return self._service(part)
             case Task():
                 return (*self._image(part), self._container(part, part.key))
-            case FlinkJob():
+            case LaunchedJob():
                 launcher = self.containers.container(lab.service(part.launcher))
-                notes = in_container(launcher.name, flink_jobs.state_file(part.launcher, self.site))
-                return (flink_job(part, self.site, definition(launcher), notes),)
-            case _:
-                return (inside(part, self.site, self._credentials_file),)
+                notes = in_container(launcher.name, part.notes)
+                return (declared(part.rendered(definition(launcher), notes)),)
+            case Resource():
+                return (declared(part),)
 
     def _service(self, service: Service) -> tuple[Declared, ...]:
         key = container_key(service.name)
@@ -197,7 +196,7 @@ def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> Docke
     Raises:
         LabError: a jar that the settings name is not there.
     """
-    check_user_jars(settings)
+    check_settings(settings)
     images = Images(artifacts, settings.base_image)
 
     def image(part: Service | Task) -> str:

@@ -10,23 +10,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from infra.catalog import ENDPOINTS
+from infra.catalog import ENDPOINTS, check_settings
 from infra.errors import LabError
-from infra.model import Address, ClassData, Endpoint, FlinkJob, Lab, Listener, Part, PublicImage, Service, Task
+from infra.model import (
+    Address,
+    ClassData,
+    Endpoint,
+    Lab,
+    LaunchedJob,
+    Listener,
+    Part,
+    PublicImage,
+    Resource,
+    Service,
+    Task,
+)
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, refuse_odd_path, stack_root, version
-from infra.provider.inputs import CredentialsInputs, ProbeInputs, ProcessInputs, SupervisorInputs
-from infra.services.flink import jobs as flink_jobs
-from infra.services.marquez.user_jar import check_user_jars
+from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.declared import (
     CREDENTIALS,
     DISK_MIB,
     KNOWN_LATER,
     Declared,
+    declared,
     environment_file,
 )
-from infra.targets.inside import flink_job, inside
 from infra.targets.launch_script import Launcher, Programs, class_data
+from infra.targets.local.inputs import ProbeInputs, ProcessInputs, SupervisorInputs
 from infra.targets.revision import LENGTH as REVISION_LENGTH
 from infra.targets.revision import revision
 from infra.toolchain import Artifacts
@@ -65,6 +76,10 @@ class LocalSite:
     @property
     def interface(self) -> str:
         return LOOPBACK
+
+    @property
+    def client_credentials(self) -> str:
+        return str(self.root / CREDENTIALS_FILE)
 
     def host(self, service: str) -> str:
         return LOOPBACK
@@ -128,9 +143,7 @@ class LocalTarget:
             LabError: a service or a task is a public image, which no process can be.
         """
         base = (self._supervisor(lab), self._credentials())
-        variables = environment_file(
-            lab, self.site, str(self.site.root / ENVIRONMENT_FILE), str(self.launcher.credentials)
-        )
+        variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
         return (*base, *(self._part(part, lab) for part in lab.parts), variables)
 
     def deploy(self, lab: Lab) -> None:
@@ -164,12 +177,11 @@ class LocalTarget:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)
                 return Declared("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
-            case FlinkJob():
+            case LaunchedJob():
                 definition = self._definition(self._process(lab.service(part.launcher)))
-                notes = flink_jobs.state_file(part.launcher, self.site)
-                return flink_job(part, self.site, definition, notes)
-            case _:
-                return inside(part, self.site, str(self.launcher.credentials))
+                return declared(part.rendered(definition, part.notes))
+            case Resource():
+                return declared(part)
 
     def _definition(self, launcher: ProcessInputs) -> str:
         """A hash of all that makes a process what it is, but for the credentials."""
@@ -217,7 +229,7 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
         LabError: there is no JDK, the checkout lies in a place that the lab cannot work in, or a jar that the
             settings name is not there.
     """
-    check_user_jars(settings)
+    check_settings(settings)
     root = stack_root(stack)
     site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
     launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())

@@ -3,9 +3,8 @@
 
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.project import PROJECT
-from infra.settings import Settings
 from infra.targets.docker import names
 from infra.targets.docker.container import ContainerRenderer
 from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
@@ -60,7 +59,7 @@ def image(part):
 
 
 def docker_target(stack="dev", settings=None, image=image):
-    settings = settings or Settings(target="docker", port_offset=OFFSET)
+    settings = settings or LabSettings(target="docker", port_offset=OFFSET)
     site = DockerSite(stack, CHECKOUT, settings.port_offset, ENDPOINTS, IMAGE_PROGRAMS)
     renderer = ContainerRenderer(site, DOCKER_LAUNCHER, image, CHECKOUT)
     return DockerTarget(renderer, CHECKOUT / ".lab" / stack, settings)

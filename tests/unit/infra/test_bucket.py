@@ -8,7 +8,7 @@ import pytest
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.inputs import BucketInputs
+from infra.model.resources import Bucket
 from infra.provider.kind import Call
 from infra.provider.kinds.bucket import BucketKind
 from tests.unit.infra.answering import next_answer, serving
@@ -49,14 +49,14 @@ def read(store, keys):
 
     def run(*answers):
         store.answers = list(answers)
-        inputs = BucketInputs(endpoint=f"http://127.0.0.1:{store.server_port}", bucket="lake", credentials=str(keys))
+        inputs = Bucket(endpoint=f"http://127.0.0.1:{store.server_port}", name="lake", credentials=str(keys))
         return BucketKind().read(inputs, Call())
 
     return run
 
 
 def test_a_bucket_that_is_there_is_asked_for_once_with_our_signature(read, store, keys):
-    assert read(200).inputs.bucket == "lake"
+    assert read(200).inputs.name == "lake"
     [(path, headers)] = store.asked
     assert path == "/lake"
     assert f"Credential={credentials.read(keys)[credentials.S3_ACCESS_KEY]}/" in headers["Authorization"]
@@ -93,12 +93,10 @@ def test_what_the_store_refuses_otherwise_is_told_at_once(read, store):
 def test_a_bucket_of_a_store_that_is_away_is_not_there(keys):
     with socket.create_server(("127.0.0.1", 0)) as door:
         endpoint = f"http://127.0.0.1:{door.getsockname()[1]}"
-    assert BucketKind().read(BucketInputs(endpoint=endpoint, bucket="lake", credentials=str(keys)), Call()) is None
+    assert BucketKind().read(Bucket(endpoint=endpoint, name="lake", credentials=str(keys)), Call()) is None
 
 
 def test_without_keys_nothing_is_asked(store, tmp_path):
-    inputs = BucketInputs(
-        endpoint=f"http://127.0.0.1:{store.server_port}", bucket="lake", credentials=str(tmp_path / "none")
-    )
+    inputs = Bucket(endpoint=f"http://127.0.0.1:{store.server_port}", name="lake", credentials=str(tmp_path / "none"))
     assert BucketKind().read(inputs, Call()) is None
     assert store.asked == []

@@ -7,10 +7,11 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from infra.errors import Interrupted
+from infra.model.resources import Connector
 from infra.provider import connect_worker
 from infra.provider.connect_worker import Absent, CutOff, Refused, Worker
 from infra.provider.kind import Call
-from infra.provider.kinds.connector import ConnectorInputs, ConnectorKind
+from infra.provider.kinds.connector import ConnectorKind
 from tests.unit.infra.answering import next_answer, serving
 
 REBALANCE = (409, {"error_code": 409, "message": "Cannot complete request momentarily due to stale configuration"})
@@ -82,7 +83,7 @@ def connector(server):
     def make(*answers):
         server.answers = list(answers)
         url = f"http://127.0.0.1:{server.server_port}"
-        return ConnectorInputs(worker=url, cluster="ours", connector="own", config={"topics": "orders"})
+        return Connector(worker=url, cluster="ours", name="own", config={"topics": "orders"})
 
     return make
 

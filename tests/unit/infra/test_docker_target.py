@@ -8,14 +8,13 @@ from pathlib import Path
 import pulumi
 import pytest
 
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.errors import LabError
-from infra.model import Binary, Java, Probe, PublicImage, Service, Task
+from infra.model import Binary, Java, Probe, PublicImage, Resource, Service, Task
 from infra.project import PROJECT
 from infra.services import kafka
 from infra.services.marquez import api as marquez
 from infra.services.marquez import web as marquez_web
-from infra.settings import Settings
 from infra.targets.declared import outputs
 from infra.targets.docker import names
 from infra.targets.docker.inputs import go_duration
@@ -36,7 +35,7 @@ from tests.unit.infra.rendered_labs import (
 )
 
 RENDERED = docker_resources(docker_target())
-WITH_MARQUEZ = docker_resources(docker_target(settings=Settings(target="docker", marquez=True, port_offset=OFFSET)))
+WITH_MARQUEZ = docker_resources(docker_target(settings=LabSettings(target="docker", marquez=True, port_offset=OFFSET)))
 SERVICES = [key.removeprefix("container/") for key in RENDERED if key.startswith("container/")]
 PUBLIC = ["marquez", "marquez_web"]
 TASKS = [key for key, found in RENDERED.items() if found.kind == "Container" and not key.startswith("container/")]
@@ -72,7 +71,7 @@ def test_what_needs_a_service_waits_until_it_is_ready():
 
 def test_what_lives_inside_services_is_asked_for_as_on_this_machine():
     """But for ids and the addresses that parts know each other by."""
-    settings = Settings(port_offset=OFFSET)
+    settings = LabSettings(port_offset=OFFSET)
     local_site = LocalSite(Path("/project/.lab/dev"), OFFSET, ENDPOINTS, IMAGE_PROGRAMS)
     launcher = Launcher(IMAGE_PROGRAMS, PROJECT, Path("/project/.lab/dev/credentials.env"))
     wanted = lab(local_site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
@@ -121,7 +120,9 @@ def test_hosts_have_no_underscore():
 
 def test_a_cluster_of_sparks_meets_by_name():
     """Master, worker and drivers tell each other where they are: an address of all interfaces would be no place."""
-    rendered = docker_resources(docker_target(settings=Settings(target="docker", spark="cluster", port_offset=OFFSET)))
+    rendered = docker_resources(
+        docker_target(settings=LabSettings(target="docker", spark="cluster", port_offset=OFFSET))
+    )
     master, worker = (container(name, rendered).command[-1] for name in ("spark_master", "spark_worker"))
     assert "  --host \\\n  spark-master \\\n" in master
     assert "  --host \\\n  spark-worker \\\n" in worker
@@ -132,10 +133,11 @@ def test_a_cluster_of_sparks_meets_by_name():
 
 
 def test_two_stacks_share_nothing_but_images():
-    other = docker_resources(docker_target("other", Settings(target="docker", port_offset=OFFSET + 1000)))
+    other = docker_resources(docker_target("other", LabSettings(target="docker", port_offset=OFFSET + 1000)))
 
     def of(rendered):
-        ours = [resource.inputs for resource in rendered.values() if hasattr(resource.inputs, "name")]
+        of_docker = [resource.inputs for resource in rendered.values() if not isinstance(resource.inputs, Resource)]
+        ours = [inputs for inputs in of_docker if hasattr(inputs, "name")]
         found = {inputs.name for inputs in ours}
         found |= {port.external for inputs in ours for port in getattr(inputs, "ports", None) or []}
         return found | {mount.volume_name for inputs in ours for mount in getattr(inputs, "volumes", ())} - {None}
@@ -201,7 +203,7 @@ def test_a_public_image_cannot_be_probed_but_by_http():
 
 
 def test_marquez_and_its_page_are_found_at_ports_that_nobody_else_has():
-    settings = Settings(target="docker", marquez=True, spark="cluster", spark_history=True, port_offset=OFFSET)
+    settings = LabSettings(target="docker", marquez=True, spark="cluster", spark_history=True, port_offset=OFFSET)
     made = docker_target(settings=settings)
     ports = [port for found in docker_resources(made).values() for port in getattr(found.inputs, "ports", None) or []]
     published = [port.external for port in ports if not isinstance(port, str)]
@@ -212,7 +214,7 @@ def test_marquez_and_its_page_are_found_at_ports_that_nobody_else_has():
 
 
 def test_a_jar_of_the_users_is_run_in_place_of_the_published_images():
-    settings = Settings(target="docker", marquez=True, marquez_jar="~/my/marquez-api.jar")
+    settings = LabSettings(target="docker", marquez=True, marquez_jar="~/my/marquez-api.jar")
     rendered = docker_resources(docker_target(settings=settings))
     assert "  /opt/lineage-lab/jars/marquez-api.jar \\\n" in container("marquez", rendered).command[-1]
     assert not {"image/marquez", "marquez_web"} & rendered.keys()
@@ -360,7 +362,7 @@ def test_a_new_container_is_waited_for(told):
 
 def test_a_container_of_a_public_image_is_told_its_identifier():
     """By its name it would be replaced at each refresh."""
-    told = told_of(docker_target(settings=Settings(target="docker", marquez=True)))
+    told = told_of(docker_target(settings=LabSettings(target="docker", marquez=True)))
     assert told["image/marquez"].typ == "docker:index/remoteImage:RemoteImage"
     assert told["image/marquez"].inputs == {"name": marquez.IMAGE, "keepLocally": True}
     assert told["container/marquez"].inputs["image"] == f"sha256 of {marquez.IMAGE}"

@@ -6,12 +6,14 @@ import shlex
 import pytest
 import yaml
 
-from infra.catalog import ENDPOINTS, lab
-from infra.cli.setup import FLINK_NAMES
+from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.cli.setup import names_for
 from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
+from infra.model import FlinkJob
 from infra.namespaces import JOB_SUPPLIER_WINDOWS, JOBS
-from infra.settings import Settings, settings_from
+from infra.services.overview import features
+from infra.settings import settings_from
 from infra.user_files import UserFileError, UserFiles, read_user_files
 from lineage.checks.contract import compare, load
 from tests.unit.infra.test_services import ElsewhereSite
@@ -23,7 +25,7 @@ ONCE = "-- lab: task\nINSERT INTO t SELECT 1;\n"
 
 
 def made(files=None, **settings):
-    return lab(ElsewhereSite(), Settings(**settings), UserFiles(flink=files or {}))
+    return lab(ElsewhereSite(), LabSettings(**settings), UserFiles(flink=files or {}))
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +116,13 @@ def test_a_job_is_its_launcher_and_what_that_keeps_running(found):
     assert launcher.restart == "on_failure"
     assert {"topic/orders", "schema_registry", "flink_taskmanager", "flink_sql_gateway"} <= set(launcher.needs)
     assert launcher.env["FLINK_STATE"].startswith("/var/counts/")
-    job = next(job for job in found.flink_jobs if job.name == "counts")
+    job = next(job for job in found.resources_of(FlinkJob) if job.name == "counts")
     assert (job.key, job.needs) == ("flink_job/counts", ("counts",))
 
 
 def test_a_job_that_ends_is_a_task_that_nobody_keeps_running(found):
     assert task(found, "once").run.args == ("/etc/once/once.sql",)
-    assert "once" not in {job.name for job in found.flink_jobs}
+    assert "once" not in {job.name for job in found.resources_of(FlinkJob)}
 
 
 def test_the_windows_are_submitted_with_the_jar_that_was_built_here(found):
@@ -137,7 +139,7 @@ def test_the_windows_are_submitted_with_the_jar_that_was_built_here(found):
         "--windows": "supplier-windows",
     }
     assert {"topic/orders", "topic/supplier-windows", "subject/orders-value"} <= set(launcher.needs)
-    assert f"flink_job/{JOB_SUPPLIER_WINDOWS}" in {job.key for job in found.flink_jobs}
+    assert f"flink_job/{JOB_SUPPLIER_WINDOWS}" in {job.key for job in found.resources_of(FlinkJob)}
 
 
 def test_the_statistics_of_what_flink_wrote_are_the_same_job_on_other_tables(found):
@@ -155,11 +157,11 @@ def test_without_flink_nothing_of_it_is_there():
 
 
 def test_the_contract_asks_for_flink_s_lineage_where_flink_is_on():
-    assert Settings().features == {"flink"}
-    assert Settings(flink=False).features == frozenset()
+    assert features(LabSettings()) == {"flink"}
+    assert features(LabSettings(flink=False)) == frozenset()
     contract = load(CONTRACT.read_text())
     empty = {"version": 1, "nodes": [], "edges": [], "columns": [], "datasetColumns": [], "datasets": []}
-    on, off = (set(compare(contract, empty, features).jobs) for features in (Settings().features, frozenset()))
+    on, off = (set(compare(contract, empty, features).jobs) for features in (features(LabSettings()), frozenset()))
     assert on - off == {
         "supplier_windows",
         "iceberg_ingestion",
@@ -168,7 +170,8 @@ def test_the_contract_asks_for_flink_s_lineage_where_flink_is_on():
 
 
 def test_what_flink_needs_is_set_up_with_it():
-    assert {"flink", "flink-sql-lineage", "supplier-windows"} == FLINK_NAMES
+    on, off = names_for(LabSettings()), names_for(LabSettings(flink=False))
+    assert on - off == {"flink", "flink-sql-lineage", "supplier-windows"}
 
 
 def test_a_setting_that_flink_could_not_work_with_is_refused():
@@ -179,7 +182,7 @@ def test_a_setting_that_flink_could_not_work_with_is_refused():
         ("flink", "yes"),
     ):
         with pytest.raises(SettingsError, match=key):
-            settings_from({key: value})
+            settings_from({key: value}, LabSettings)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.catalog import ENDPOINTS, lab
+from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.errors import LabError
 from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
-from infra.settings import Settings
-from infra.targets.client_environment import SECRETS, environment
-from infra.targets.declared import outputs
+from infra.targets.declared import environment_file, outputs
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
 from infra.targets.revision import _with_imports, revision, source_revision
@@ -26,17 +24,17 @@ def site():
 
 @pytest.fixture(scope="module")
 def rendered():
-    return local_resources(Settings(port_offset=OFFSET))
+    return local_resources(LabSettings(port_offset=OFFSET))
 
 
 @pytest.fixture(scope="module")
 def rendered_with_marquez():
-    return local_resources(Settings(port_offset=OFFSET, marquez=True))
+    return local_resources(LabSettings(port_offset=OFFSET, marquez=True))
 
 
 @pytest.fixture(scope="module")
 def rendered_with_cluster():
-    return local_resources(Settings(port_offset=OFFSET, spark="cluster", spark_history=True))
+    return local_resources(LabSettings(port_offset=OFFSET, spark="cluster", spark_history=True))
 
 
 SPARK_CLUSTER = {"spark_master", "spark_worker", "spark_history", "bucket/spark-events", "orders_etl", "supplier_stats"}
@@ -50,12 +48,12 @@ def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_m
 
 def test_what_is_a_public_image_cannot_be_a_process(site):
     launcher = Launcher(Programs(), PROJECT, Path("/project/.lab/dev/credentials.env"))
-    whole = lab(site, Settings())
+    whole = lab(site, LabSettings())
     page = Service("page", PublicImage("some/page:1", "/run", remedy="set lineage-lab:page to false"))
     with pytest.raises(
         LabError, match="page is the public image some/page:1, and target local runs no images"
     ) as raised:
-        LocalTarget(site, launcher, Settings()).render(replace(whole, services=(*whole.services, page)))
+        LocalTarget(site, launcher, LabSettings()).render(replace(whole, services=(*whole.services, page)))
     assert "or set lineage-lab:page to false" in str(raised.value)
 
 
@@ -76,20 +74,24 @@ def test_the_port_offset_moves_every_port(site, rendered_with_marquez):
     ports = rendered_with_marquez["supervisor"].inputs.ports
     assert ports["kafka broker"] == 9192
     assert len(set(ports.values())) == len(ports)
-    assert outputs(lab(site, Settings()), site)["lineage"] == "http://127.0.0.1:5100"
+    assert outputs(lab(site, LabSettings()), site)["lineage"] == "http://127.0.0.1:5100"
+
+
+def variables(site):
+    return environment_file(lab(site, LabSettings()), site, LabSettings(), "/stack/lab.env").inputs
 
 
 def test_lab_env_has_every_endpoint(site):
-    endpoints = outputs(lab(site, Settings()), site)
-    values = environment(endpoints)
+    endpoints = outputs(lab(site, LabSettings()), site)
+    values = variables(site).values
     assert values["LAB_KAFKA"] == "127.0.0.1:9192"
     assert {f"LAB_{name.upper()}" for name in endpoints} <= values.keys()
 
 
 def test_lab_env_points_postgres_clients_at_the_labs_own(site):
-    values = environment(outputs(lab(site, Settings()), site))
+    values = variables(site).values
     assert (values["PGHOST"], values["PGPORT"], values["PGUSER"]) == ("127.0.0.1", "5532", "postgres")
-    assert SECRETS["PGPASSWORD"] == "POSTGRES_PASSWORD"
+    assert variables(site).secrets["PGPASSWORD"] == "POSTGRES_PASSWORD"
 
 
 def test_a_changed_jar_of_the_users_restarts_what_runs_it(tmp_path):

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from infra.catalog import lab
+from infra.catalog import LabSettings, lab
+from infra.model import Connector
 from infra.project import PROJECT
 from infra.services.connect.user_connectors import names, own_connectors
-from infra.settings import Settings
 from infra.user_files import UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import ElsewhereSite
 
@@ -93,10 +93,10 @@ def test_names_that_cannot_be_and_names_that_are_taken_are_refused():
 
 
 def test_files_come_into_the_lab_and_stop_it_where_they_are_wrong():
-    made = lab(SITE, Settings(), UserFiles(connectors={"copy.json": json.dumps(SINK)}))
-    assert made.connectors[-1].name == "copy"
+    made = lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": json.dumps(SINK)}))
+    assert made.resources_of(Connector)[-1].name == "copy"
     with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json"):
-        lab(SITE, Settings(), UserFiles(connectors={"copy.json": "{"}))
+        lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": "{"}))
 
 
 def test_files_are_read_from_their_folder(tmp_path):

@@ -7,8 +7,8 @@ import sys
 import pytest
 from pulumi.runtime import rpc
 
+from infra.model.inputs import Inputs
 from infra.project import PROJECT
-from infra.provider.inputs import Inputs
 from infra.provider.protocol import UNKNOWN
 from infra.targets.kinds import KINDS
 

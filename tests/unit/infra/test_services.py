@@ -7,13 +7,12 @@ import re
 import pytest
 import yaml
 
-from infra.catalog import ENDPOINTS, lab, left_out
-from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, components_of
+from infra.catalog import ENDPOINTS, LabSettings, lab, left_out
+from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, Topic, components_of
 from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
 from infra.project import PROJECT
 from infra.services.connect import worker as connect
 from infra.services.properties import properties
-from infra.settings import Settings
 from infra.toolchain.facade import COMPONENTS
 from infra.user_files import UserFiles, read_user_files
 
@@ -26,6 +25,8 @@ class ElsewhereSite:
     identity = "elsewhere"
 
     interface = "0.0.0.0"
+
+    client_credentials = "/stack/credentials.env"
 
     def host(self, service):
         return service
@@ -82,17 +83,17 @@ class ElsewhereSite:
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    return lab(ElsewhereSite(), Settings())
+    return lab(ElsewhereSite(), LabSettings())
 
 
 @pytest.fixture(scope="module")
 def with_marquez():
-    return lab(ElsewhereSite(True), Settings(marquez=True))
+    return lab(ElsewhereSite(True), LabSettings(marquez=True))
 
 
 @pytest.fixture(scope="module")
 def with_images():
-    return lab(ElsewhereSite(runs_images=True), Settings(marquez=True))
+    return lab(ElsewhereSite(runs_images=True), LabSettings(marquez=True))
 
 
 def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(elsewhere):
@@ -106,7 +107,7 @@ def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(
 
 def test_what_runs_says_which_components_it_needs():
     """A target that ships programs has to know them all, those too that a program starts by itself."""
-    whole = lab(ElsewhereSite(True), Settings(), UserFiles(flink=read_user_files(PROJECT).flink))
+    whole = lab(ElsewhereSite(True), LabSettings(), UserFiles(flink=read_user_files(PROJECT).flink))
     needed = {part.name: set(components_of(part.run)) for part in (*whole.services, *whole.tasks)}
     assert needed["connect"] == {"connect", *connect.PLUGINS}
     assert needed["iceberg_ingestion"] == {"flink", "flink-sql-lineage"}
@@ -163,7 +164,7 @@ def test_of_the_password_marquez_shows_the_variables_name_alone(made, request):
 
 def test_marquez_is_there_where_it_is_asked_for_and_can_be_had():
     def names(site, **settings):
-        made = lab(site, Settings(**settings))
+        made = lab(site, LabSettings(**settings))
         return {part.key for part in made.parts} & {"marquez", "database/marquez", "marquez_web"}
 
     both = {"marquez", "database/marquez"}
@@ -179,12 +180,12 @@ def test_marquez_is_there_where_it_is_asked_for_and_can_be_had():
 
 
 def test_what_is_left_out_is_said_with_the_remedy():
-    (line,) = left_out(ElsewhereSite(), Settings(marquez=True)).values()
+    (line,) = left_out(ElsewhereSite(), LabSettings(marquez=True)).values()
     assert "lineage-lab:marquezJar" in line
     assert "\n" not in line
-    assert left_out(ElsewhereSite(True), Settings(marquez=True)) == {}
-    assert left_out(ElsewhereSite(runs_images=True), Settings(marquez=True)) == {}
-    assert left_out(ElsewhereSite(), Settings()) == {}
+    assert left_out(ElsewhereSite(True), LabSettings(marquez=True)) == {}
+    assert left_out(ElsewhereSite(runs_images=True), LabSettings(marquez=True)) == {}
+    assert left_out(ElsewhereSite(), LabSettings()) == {}
 
 
 def test_the_lineage_service_feeds_marquez_where_there_is_one(elsewhere, with_marquez, with_images):
@@ -282,7 +283,7 @@ def test_services_wait_for_nothing_that_they_do_not_need_to_start(elsewhere):
 
 
 def test_topics_forget_nothing_and_jobs_wait_for_what_they_read(elsewhere):
-    topics = {topic.name: topic for topic in elsewhere.topics}
+    topics = {topic.name: topic for topic in elsewhere.resources_of(Topic)}
     assert all(topics[name].config["retention.ms"] == "-1" for name in TOPICS)
     etl = elsewhere.service("orders_etl")
     assert {"topic/orders", "schema_registry", "iceberg_catalog", "bucket/checkpoints", "lineage"} <= set(etl.needs)

@@ -4,18 +4,18 @@
 import pytest
 from typer.testing import CliRunner
 
+from infra.catalog import LabSettings
 from infra.cli import setup
 from infra.cli.__main__ import app
-from infra.settings import Settings
 from infra.toolchain import Artifacts
 
 
 @pytest.mark.parametrize(
     ("settings", "looked_for"),
     [
-        (Settings(marquez=True), True),
-        (Settings(marquez=True, target="docker"), False),
-        (Settings(), False),
+        (LabSettings(marquez=True), True),
+        (LabSettings(marquez=True, target="docker"), False),
+        (LabSettings(), False),
     ],
     ids=["processes", "the images of its project", "no Marquez"],
 )
@@ -24,7 +24,7 @@ def test_marquez_jar_is_looked_for_only_where_it_would_be_run(settings, looked_f
     monkeypatch.setattr(setup, "bring_in", lambda artifacts, names: asked.update(names))
     setup.bring_in_lab(Artifacts.open(tmp_path), settings)
     assert ("marquez" in asked) == looked_for
-    assert asked >= setup.NAMES
+    assert asked >= setup.names_for(settings)
 
 
 def test_binary_option_sets_up_one_executable_and_prints_its_path(tmp_path, monkeypatch):

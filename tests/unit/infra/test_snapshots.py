@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.settings import Settings
+from infra.catalog import LabSettings
 from tests.unit.infra.rendered_labs import OFFSET, docker_resources, docker_target, local_resources
 from tests.unit.infra.snapshot import Snapshots, first_difference
 
@@ -18,12 +18,12 @@ FOLDER = Path(__file__).parent / "snapshots"
 
 def snapshots():
     made = Snapshots()
-    made.add("local", local_resources(Settings(port_offset=OFFSET)))
+    made.add("local", local_resources(LabSettings(port_offset=OFFSET)))
     made.add("docker", docker_resources(docker_target()), like="local")
-    made.add("local, marquez", local_resources(Settings(port_offset=OFFSET, marquez=True)), like="local")
-    docker_marquez = Settings(target="docker", port_offset=OFFSET, marquez=True)
+    made.add("local, marquez", local_resources(LabSettings(port_offset=OFFSET, marquez=True)), like="local")
+    docker_marquez = LabSettings(target="docker", port_offset=OFFSET, marquez=True)
     made.add("docker, marquez", docker_resources(docker_target(settings=docker_marquez)), like="docker")
-    cluster = Settings(port_offset=OFFSET, spark="cluster", spark_history=True)
+    cluster = LabSettings(port_offset=OFFSET, spark="cluster", spark_history=True)
     made.add("local, Spark cluster", local_resources(cluster), like="local")
     return made.finish()
 

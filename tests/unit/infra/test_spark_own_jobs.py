@@ -3,9 +3,8 @@
 
 import pytest
 
-from infra.catalog import lab
+from infra.catalog import LabSettings, lab
 from infra.project import PROJECT
-from infra.settings import Settings
 from infra.user_files import UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import ElsewhereSite
 
@@ -13,7 +12,7 @@ BODY = "\nfrom pyspark.sql import SparkSession\n# lab: service\n"
 
 
 def lab_with(text, name="mine.py", **settings):
-    return lab(ElsewhereSite(), Settings(**settings), UserFiles(spark={name: text}))
+    return lab(ElsewhereSite(), LabSettings(**settings), UserFiles(spark={name: text}))
 
 
 def task(header, **settings):
@@ -84,7 +83,7 @@ def test_comments_and_blank_lines_may_come_before_the_header(before):
 
 @pytest.mark.parametrize("text", ["", "import os\n# lab: task\n", '"""lab: task"""\n', "# label: x\n", "# needs: y\n"])
 def test_a_file_without_a_header_is_a_module_like_any_other(text):
-    assert lab_with(text) == lab(ElsewhereSite(), Settings())
+    assert lab_with(text) == lab(ElsewhereSite(), LabSettings())
 
 
 @pytest.mark.parametrize(
@@ -130,6 +129,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_no_module_of_the_labs_own_has_a_header():
-    assert lab(ElsewhereSite(), Settings(), UserFiles(spark=read_user_files(PROJECT).spark)) == lab(
-        ElsewhereSite(), Settings()
+    assert lab(ElsewhereSite(), LabSettings(), UserFiles(spark=read_user_files(PROJECT).spark)) == lab(
+        ElsewhereSite(), LabSettings()
     )

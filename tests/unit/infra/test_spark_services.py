@@ -3,15 +3,14 @@
 
 import pytest
 
-from infra.catalog import lab
-from infra.settings import Settings
+from infra.catalog import LabSettings, lab
 from tests.unit.infra.test_services import ElsewhereSite
 
 QUICK = "-XX:TieredStopAtLevel=1"
 
 
 def made(**settings):
-    return lab(ElsewhereSite(), Settings(**settings))
+    return lab(ElsewhereSite(), LabSettings(**settings))
 
 
 def task(found, name):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a refresh finds of a subject where the registry does not answer."""
 
+from infra.model.resources import Subject
 from infra.provider.kind import Call
-from infra.provider.kinds.subject import SubjectInputs, SubjectKind
+from infra.provider.kinds.subject import SubjectKind
 
 
 def subject_at(door):
-    return SubjectInputs(
-        registry=f"http://127.0.0.1:{door.getsockname()[1]}", subject="s", avro='"string"', compatibility="NONE"
+    return Subject(
+        registry=f"http://127.0.0.1:{door.getsockname()[1]}", name="s", avro='"string"', compatibility="NONE"
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a refresh finds of a topic where the broker does not answer."""
 
-from infra.provider.inputs import TopicInputs
+from infra.model.resources import Topic
 from infra.provider.kind import Call
 from infra.provider.kinds import topic
 from infra.provider.kinds.topic import TopicKind
@@ -9,7 +9,7 @@ from infra.provider.kinds.topic import TopicKind
 
 def topic_at(door):
     bootstrap = f"127.0.0.1:{door.getsockname()[1]}"
-    return TopicInputs(bootstrap=bootstrap, cluster="mine", topic="t", partitions=1, config={})
+    return Topic(bootstrap=bootstrap, cluster="mine", name="t", partitions=1, config={})
 
 
 def test_a_topic_of_a_broker_that_is_away_is_not_there(door):

@@ -5,9 +5,8 @@ import zipfile
 
 import pytest
 
+from infra.catalog import LabSettings, check_settings
 from infra.errors import LabError
-from infra.services.marquez.user_jar import check_user_jars
-from infra.settings import Settings
 
 
 def jar(path, *names):
@@ -18,12 +17,12 @@ def jar(path, *names):
 
 
 def test_a_jar_with_the_main_class_will_do(tmp_path):
-    check_user_jars(Settings(marquez=True, marquez_jar=str(jar(tmp_path / "m.jar", "marquez/MarquezApp.class"))))
+    check_settings(LabSettings(marquez=True, marquez_jar=str(jar(tmp_path / "m.jar", "marquez/MarquezApp.class"))))
 
 
 def test_what_is_not_used_is_not_looked_at():
-    check_user_jars(Settings(marquez_jar="/nowhere.jar"))
-    check_user_jars(Settings(marquez=True))
+    check_settings(LabSettings(marquez_jar="/nowhere.jar"))
+    check_settings(LabSettings(marquez=True))
 
 
 def test_what_is_no_jar_of_marquez_is_named_with_its_setting(tmp_path):
@@ -37,10 +36,10 @@ def test_what_is_no_jar_of_marquez_is_named_with_its_setting(tmp_path):
     }
     for name, problem in problems.items():
         with pytest.raises(LabError) as raised:
-            check_user_jars(Settings(marquez=True, marquez_jar=str(tmp_path / name)))
+            check_settings(LabSettings(marquez=True, marquez_jar=str(tmp_path / name)))
         assert f"lineage-lab:marquezJar names {tmp_path / name}, {problem}" in str(raised.value)
 
 
 def test_a_path_that_a_class_path_cannot_hold_is_refused(tmp_path):
     with pytest.raises(LabError, match="':'"):
-        check_user_jars(Settings(marquez=True, marquez_jar=str(tmp_path / "a:b.jar")))
+        check_settings(LabSettings(marquez=True, marquez_jar=str(tmp_path / "a:b.jar")))

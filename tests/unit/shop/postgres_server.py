@@ -14,6 +14,7 @@ import psutil
 import psycopg
 
 from infra import credentials
+from infra.catalog import LabSettings
 from infra.project import PROJECT
 from infra.services import postgres
 from infra.targets.launch_script import Launcher
@@ -35,7 +36,7 @@ class PostgresServer:
             self.port = probe.getsockname()[1]
         artifacts = Artifacts.open()
         site = LocalSite(root, self.port - postgres.SQL.port, {postgres.NAME: postgres.ENDPOINTS}, artifacts)
-        service = postgres.postgres(site)
+        service = postgres.postgres(site, LabSettings())
         for name, text in service.files.items():
             path = Path(site.file(postgres.NAME, name))
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from infra.catalog import LabSettings
 from infra.model import Python
 from infra.services import postgres
 from infra.services.shop import tables as shop_tables
 from infra.services.shop import writer as shop
-from infra.settings import Settings
 from infra.targets.local.target import LocalSite
 from jobs.shop.__main__ import parse
 from jobs.shop.database import Server
@@ -23,7 +23,7 @@ def site(tmp_path: Path) -> LocalSite:
 
 
 def arguments(site, **settings):
-    service = shop.shop(site, Settings(**settings))
+    service = shop.shop(site, LabSettings(**settings))
     assert isinstance(service.run, Python)
     return parse(list(service.run.args))
 
@@ -51,11 +51,11 @@ def test_the_defaults_are_the_same_on_both_sides(site):
 
 
 def test_the_password_is_no_argument(site):
-    assert shop.shop(site, Settings()).secrets == {"PGPASSWORD": "POSTGRES_PASSWORD"}
+    assert shop.shop(site, LabSettings()).secrets == {"PGPASSWORD": "POSTGRES_PASSWORD"}
 
 
-def test_the_tables_that_the_lab_makes_are_those_that_the_shop_writes():
-    made = {table.name: table for table in shop_tables.tables()}
+def test_the_tables_that_the_lab_makes_are_those_that_the_shop_writes(site):
+    made = {table.name: table for table in shop_tables.tables(site)}
     assert made.keys() == {table.name for table in TABLES}
     for table in TABLES:
         assert table.missing([column.name for column in made[table.name].columns]) == []

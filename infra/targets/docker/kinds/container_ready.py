@@ -9,9 +9,9 @@ from docker.errors import APIError
 from docker.models.containers import Container
 
 from infra.errors import LabError, ServiceError
-from infra.provider.inputs import ContainerReadyInputs
 from infra.provider.kind import Call, Found, Kind
 from infra.targets.docker.engine import find, in_words, log_tail, shared_client
+from infra.targets.docker.kind_inputs import ContainerReadyInputs
 
 HEAL_SECONDS = 15
 """How long a refresh waits for the daemon to bring a container back before it counts as missing."""

@@ -18,9 +18,9 @@ from docker.models.containers import Container
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.inputs import CredentialsVolumeInputs
 from infra.provider.kind import Call, Found, Kind
 from infra.targets.docker.engine import in_words, shared_client, text_of
+from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
 from infra.targets.docker.names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
 
 OWNER_MAY_READ = 0o400

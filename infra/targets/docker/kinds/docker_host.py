@@ -9,10 +9,10 @@ from typing import Any
 from docker import DockerClient
 
 from infra.errors import PreflightError
-from infra.provider.inputs import DockerHostInputs
 from infra.provider.kind import Call, Found, Kind
 from infra.provider.preflight import busy_ports, judge, short_of
 from infra.targets.docker.engine import engine_host, in_words, shared_client
+from infra.targets.docker.kind_inputs import DockerHostInputs
 from infra.targets.docker.names import CHECKOUT_LABEL, STACK_LABEL
 from infra.targets.docker.runtime import Containers
 

@@ -10,9 +10,9 @@ import httpx
 
 from infra.errors import LabError, PreflightError, ServiceError
 from infra.http_client import client
-from infra.provider.inputs import ProbeInputs, ProcessInputs
 from infra.provider.kind import Call, Found, Kind
 from infra.provider.preflight import busy_ports
+from infra.targets.local.inputs import ProbeInputs, ProcessInputs
 from infra.targets.local.log_files import log_tail
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.supervisor_config import Program

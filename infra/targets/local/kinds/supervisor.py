@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from infra.provider.inputs import SupervisorInputs
 from infra.provider.kind import Call, Found, Kind
 from infra.provider.preflight import busy_ports, judge, short_of
+from infra.targets.local.inputs import SupervisorInputs
 from infra.targets.local.supervisor import Supervisor
 
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reader of the files in which services record what an operator has to know, wherever the services run."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+Reader = Callable[[str], str]
+"""Returns the text at a location; raises OSError where there is none."""
+
+_readers: dict[str, Reader] = {}
+
+
+def register_reader(scheme: str, reader: Reader) -> None:
+    """Register the reader of locations that begin with `scheme:`; it receives the rest of the location."""
+    _readers[scheme] = reader
+
+
+def read_notes(location: str) -> str:
+    """Return the text at a location: a path on this machine, or `SCHEME:...` of a registered reader.
+
+    Raises:
+        OSError: no such file.
+        LabError: the place that holds the file cannot be reached.
+    """
+    scheme, separator, rest = location.partition(":")
+    if separator and scheme in _readers:
+        return _readers[scheme](rest)
+    return Path(location).read_text(encoding="utf-8")

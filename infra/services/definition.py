@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Definition of one service: everything that the lab, the command line and the lineage page need to include it.
+
+A module in `infra/services` that sets `DEFINITION` (or `DEFINITIONS`, for an engine of several processes) adds a
+service to the lab; nothing else in the tree lists services (`infra.services.discovery`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from infra.model import Endpoint, Part, Resource, Service, Site, Task
+from infra.settings import Settings, SettingsSection
+from infra.user_files import UserFiles
+
+
+def _always(settings: Settings) -> bool:
+    return True
+
+
+def _everywhere(site: Site, settings: Settings) -> bool:
+    return True
+
+
+def _available(site: Site, settings: Settings) -> str:
+    return ""
+
+
+def _valid(settings: Settings) -> None:
+    return None
+
+
+def _no_resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return ()
+
+
+def _no_variables(site: Site) -> dict[str, str]:
+    return {}
+
+
+def _no_components(settings: Settings) -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """A service's own web page: `path` at one of its endpoints."""
+
+    endpoint: Endpoint
+    path: str = "/"
+
+
+@dataclass(frozen=True)
+class ServiceDefinition:
+    """A service of the lab.
+
+    Attributes:
+        name: unique name of the service.
+        build: renders the service for a site.
+        endpoints: every port that the service can listen on.
+        components: artefacts of the toolchain that it runs on (`infra.toolchain.pins`).
+        optional_components: artefacts that not every registry has -> the remedy; without them the lab leaves the
+            service out.
+        settings: configuration keys that the service adds.
+        enabled: whether the settings ask for the service.
+        applies: whether this site has a use for an enabled service; where not, nothing is reported.
+        check: raises LabError where the settings name something of the user's that cannot be used.
+        unavailable: reason and remedy, in one line, where an enabled service cannot run; empty where it can.
+        feature: name under which the lineage contract can require the service (`requires`); empty for none.
+        resources: databases, buckets or topics that only this service needs.
+        client_environment: variables of `lab.env` by which clients find the service.
+        client_secrets: secret variables of `lab.env`: variable -> name of the credential.
+        title: name on the lineage page; empty: the page does not list the service.
+        web_page: the service's own page, which the lineage page links to.
+        position: order in the lab, in `lab status` and on the page; lowest first.
+    """
+
+    name: str
+    build: Callable[[Site, Settings], Service]
+    endpoints: tuple[Endpoint, ...] = ()
+    components: tuple[str, ...] = ()
+    optional_components: Callable[[Settings], dict[str, str]] = _no_components
+    settings: type[SettingsSection] | None = None
+    enabled: Callable[[Settings], bool] = _always
+    applies: Callable[[Site, Settings], bool] = _everywhere
+    check: Callable[[Settings], None] = _valid
+    unavailable: Callable[[Site, Settings], str] = _available
+    feature: str = ""
+    resources: Callable[[Site, Settings], tuple[Resource, ...]] = _no_resources
+    client_environment: Callable[[Site], dict[str, str]] = _no_variables
+    client_secrets: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    web_page: WebPage | None = None
+    position: int = 100
+
+    def included(self, site: Site, settings: Settings) -> bool:
+        """Return True where the lab has the service."""
+        return self.enabled(settings) and self.applies(site, settings) and not self.unavailable(site, settings)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A lab while it is put together.
+
+    Attributes:
+        site: the place in which it will run.
+        settings: the settings of the stack.
+        files: the user's own connectors and jobs.
+        parts: every part so far.
+        reserved: names of all services that are defined, included or not.
+    """
+
+    site: Site
+    settings: Settings
+    files: UserFiles
+    parts: tuple[Part, ...]
+    reserved: frozenset[str]
+
+    @property
+    def taken_names(self) -> set[str]:
+        """Names that a job of the user's cannot have."""
+        return {*self.reserved, *(part.name for part in self.parts if isinstance(part, Service | Task))}
+
+    @property
+    def possible_needs(self) -> set[str]:
+        """Keys of everything that a job of the user's can need: tasks run to completion, so nothing can need one."""
+        return {part.key for part in self.parts if not isinstance(part, Task)}
+
+
+Pipeline = Callable[[Draft], Sequence[Part]]
+"""Adds parts of the data pipeline to a lab: topics, tables, connectors, jobs."""
