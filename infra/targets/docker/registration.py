@@ -11,8 +11,8 @@ from infra.provider.resource import LabkitResource
 from infra.targets.declared import Declared
 from infra.targets.docker import names
 from infra.targets.docker.inputs import ContainerInputs, NetworkInputs, RemoteImageInputs, VolumeInputs
+from infra.targets.docker.keys import container_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
-from infra.targets.docker.target import container_key
 from infra.targets.registration import fingerprint, labkit_resource
 
 

@@ -27,6 +27,7 @@ from infra.targets.docker.inputs import (
     VolumeInputs,
     labels_of,
 )
+from infra.targets.docker.keys import container_key, image_key, volume_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
 from infra.targets.launch_script import Launcher
@@ -39,20 +40,6 @@ CREDENTIALS_VOLUME = "credentials/volume"
 UNPROBED_SECONDS = 60
 PATIENCE = 2
 """How many times as long as a process a container may take to be ready: it reads its programs through layers, cold."""
-
-
-def container_key(part: str) -> str:
-    """The key of a service's container; the service's own name is the key of its being ready."""
-    return f"container/{part}"
-
-
-def image_key(part: str) -> str:
-    """The key of the public image that a part is; the lab's own are built before Pulumi runs."""
-    return f"image/{part}"
-
-
-def volume_key(part: str) -> str:
-    return f"volume/{part}"
 
 
 @dataclass(frozen=True)
