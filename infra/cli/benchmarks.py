@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from infra.cli.console import command, out
-from infra.cli.setup import names_for_tests(), bring_in
+from infra.cli.setup import bring_in, names_for_tests
 from infra.cli.stack import pulumi_environment
 from infra.cli.test_steps import Step, run_step
 from infra.toolchain import Artifacts
