@@ -20,9 +20,13 @@ def free_port():
 
 @pytest.fixture(scope="session")
 def free_offset():
-    """A port offset at which nothing listens on any port of a lab, below the ports that clients are given."""
+    """Return a port offset at which nothing listens on any port of a lab.
+
+    From the first offset on, no port is one of the labs of `tests/stack_files.py`, which run beside these tests, or of
+    those that the kernel gives to clients.
+    """
     ports = {f"{service} {e.name}": e.port for service, endpoints in ENDPOINTS.items() for e in endpoints}
-    for offset in range(12000, 22000, 100):
+    for offset in range(13100, 22000, 100):
         if not busy_ports({name: port + offset for name, port in ports.items()}):
             return offset
     raise AssertionError("every port is taken")

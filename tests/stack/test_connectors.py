@@ -214,6 +214,7 @@ def test_a_column_that_is_added_while_all_runs_arrives_everywhere_and_is_no_drif
 def test_no_secret_is_in_the_state_or_in_the_worker(lab):
     shown = lab.engine.pulumi("stack", "export", "--show-secrets").text
     shown += lab.rest("GET", "?expand=info&expand=status").text
+    assert shown.count("${env:S3_SECRET_KEY}") >= 2, "state and worker show the reference"
     for name in credentials.NAMES:
         assert lab.secret(name) not in shown
 

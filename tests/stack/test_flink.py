@@ -133,6 +133,7 @@ def test_the_cluster_is_this_labs_and_listens_on_loopback_alone(lab):
 def test_no_secret_is_in_the_cluster_s_configuration(lab):
     shown = "".join(lab.ask("GET", f"/jobmanager/{what}").text for what in ("config", "environment"))
     shown += "".join(path.read_text() for path in lab.root.glob("services/flink_*/files/*"))
+    assert shown.count("s3.endpoint") >= 2, "the API and the files show the settings of the store"
     for name in credentials.NAMES:
         assert lab.secret(name) not in shown
 

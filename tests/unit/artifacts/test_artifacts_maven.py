@@ -55,7 +55,9 @@ def test_a_pom_asks_for_the_pinned_coordinates() -> None:
 
 def test_without_transitive_dependencies_all_are_excluded() -> None:
     root = ET.fromstring(render_pom(pins.SPARK))
-    for dependency in root.findall("m:dependencies/m:dependency", NAMESPACE):
+    dependencies = root.findall("m:dependencies/m:dependency", NAMESPACE)
+    assert len(dependencies) == len(pins.SPARK.coordinates)
+    for dependency in dependencies:
         assert dependency.findtext("m:exclusions/m:exclusion/m:groupId", "", NAMESPACE) == "*"
 
 

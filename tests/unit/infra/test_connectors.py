@@ -71,7 +71,9 @@ def test_the_lake_routes_each_topic_to_one_table(by_name):
 
 def test_every_sink_reads_what_was_committed_and_keeps_what_it_cannot_read(elsewhere, by_name):
     topics = {topic.name for topic in elsewhere.resources_of(Topic)}
-    for name in by_name.keys() - {"orders_source"}:
+    sinks = by_name.keys() - {"orders_source"}
+    assert sinks >= {"orders_lake", "orders_archive"}
+    for name in sinks:
         config = by_name[name].config
         assert config["consumer.override.isolation.level"] == "read_committed"
         assert config["errors.deadletterqueue.topic.name"] == connectors.dead_letter_topic(name)
