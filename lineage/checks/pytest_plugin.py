@@ -17,18 +17,20 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
 from lineage.checks.contract import ContractError, compare, load
 from lineage.checks.events import Specification, SpecificationError, check_events, raw_events, render_text
 from lineage.checks.node_lookup import Node, Unresolved, resolve
-from lineage.checks.recorder import Recorder, recording
 from lineage.events import EventError, JobId, JsonObject, MalformedJson, parse_json
 from lineage.graph import Graph, Lineage, RunState, export_graph, outcome_of
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
+
+if TYPE_CHECKING:
+    from lineage.checks.recorder import Recorder
 
 _VARIABLES = "OPENLINEAGE"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
@@ -47,7 +49,7 @@ class RecordedRun(NamedTuple):
 class LineageEvents:
     """The events of one test. Every `assert_...` fails the test with a readable report."""
 
-    def __init__(self, recorder: Recorder, rules: Rules) -> None:
+    def __init__(self, recorder: "Recorder", rules: Rules) -> None:
         self._recorder = recorder
         self._rules = rules
 
@@ -182,6 +184,8 @@ def lineage_rules() -> Rules:
 @pytest.fixture
 def lineage_events(lineage_rules: Rules, tmp_path: Path) -> Iterator[LineageEvents]:
     """The events that the test's job sends, and the environment that makes it send them here."""
+    from lineage.checks.recorder import recording  # a web server, which other tests of a project do not need
+
     with recording() as recorder, _environment(recorder.url, tmp_path / "openlineage.yml"):
         yield LineageEvents(recorder, lineage_rules)
 
