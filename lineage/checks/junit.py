@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JUnit XML, as CI servers read it: what all reports of this project have in common."""
+"""JUnit XML of all reports."""
 
 import re
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which dataset or column of a graph a user means by a few words."""
+"""Resolution of short names to datasets and columns of a graph."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches

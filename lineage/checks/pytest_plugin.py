@@ -55,7 +55,7 @@ class LineageEvents:
 
     @property
     def url(self) -> str:
-        """Where events are taken; clients that read `OPENLINEAGE_URL` know it."""
+        """URL that receives events; clients read it from `OPENLINEAGE_URL`."""
         return self._recorder.url
 
     @property
@@ -104,7 +104,7 @@ class LineageEvents:
         ]
 
     def graph(self) -> JsonObject:
-        """The graph that the events mean, as `GET /api/v1/graph` of the service has it."""
+        """Return the graph derived from the events, in the format of `GET /api/v1/graph`."""
         lineage = self._lineage()
         return export_graph(lineage, Graph(lineage))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing a contract with the graph that arrived."""
+"""Comparison of a lineage contract with a graph export."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a graph export that a contract speaks of."""
+"""Lineage of the jobs of one namespace, read from a graph export."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

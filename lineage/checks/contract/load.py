@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a contract."""
+"""Parser of lineage contracts."""
 
 import re
 from collections.abc import Iterable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A contract as it was read."""
+"""Data model of lineage contracts."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

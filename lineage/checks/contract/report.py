@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison found, for people, programs and CI servers."""
+"""Report of a comparison as text, JSON and JUnit XML."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from lineage.checks.junit import Case, render_junit
 
 
 class Kind(StrEnum):
-    """How lineage departs from the contract."""
+    """Kind of a deviation from the contract."""
 
     MISSING = "missing"
     UNEXPECTED = "unexpected"
@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Subject(StrEnum):
-    """What departs: a job, one of its edges, a column of a schema, an edge between columns."""
+    """Subject of a deviation: a job, one of its edges, a column of a schema, an edge between columns."""
 
     JOB = "job"
     INPUT = "input"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML that remembers its lines, so that a mistake is reported where it stands."""
+"""YAML nodes with their paths and lines, for error messages."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing two graph exports."""
+"""Comparison of two graph exports."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -12,12 +12,12 @@ Row = Mapping[str, Any]
 
 
 def diff_graphs(before: Row, after: Row) -> Difference:
-    """What has to be done to the graph `before` to get the graph `after`.
+    """Return the changes from the graph `before` to the graph `after`.
 
     Both are graph exports. What vanished is no part of the comparison: it is what was removed.
 
     Raises:
-        ValueError: one is no graph export, or of another version.
+        ValueError: one is not a graph export, or has another version.
     """
     old, new = _read(before, "first"), _read(after, "second")
     changes = [change for subject in Subject for change in _compare(subject, old, new)]
@@ -62,7 +62,7 @@ def _reordered(old: _Things, new: _Things) -> Iterator[Change]:
 
 
 def _orders(things: _Things) -> dict[tuple[Any, ...], list[str]]:
-    """The columns of each dataset, nested ones with their path, in the schema's order."""
+    """Return the columns of each dataset in the schema's order, nested ones by their path."""
     orders: dict[tuple[Any, ...], list[str]] = {}
     for *dataset, path in things[Subject.COLUMN]:
         orders.setdefault(tuple(dataset), []).append(".".join(path))

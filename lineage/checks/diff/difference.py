@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A difference, for people, programs and CI servers."""
+"""Difference of two graphs, rendered as text, JSON and JUnit XML."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ from lineage.checks.junit import Case, render_junit
 
 
 class Kind(StrEnum):
-    """What happened."""
+    """Kind of a change."""
 
     ADDED = "added"
     REMOVED = "removed"
