@@ -29,7 +29,7 @@ for function in (
     lifecycle.reset,
 ):
     app.command()(function)
-app.command(name="test")(testing.check)
+app.command(name="test", context_settings={"ignore_unknown_options": True})(testing.check)  # those of pytest
 app.command()(benchmarks.bench)
 app.add_typer(lineage.app)
 app.add_typer(images.app)

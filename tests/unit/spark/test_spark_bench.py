@@ -180,6 +180,7 @@ def test_orders_are_framed_as_the_registrys_converter_does():
     assert (read["order_id"], read["price"]) == (made.order_id, made.price)
 
 
+@pytest.mark.slow
 def test_a_row_is_visible_from_the_commit_that_brought_it(spark):
     warehouse = Path(urlsplit(spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse")).path)
     spark.sql("CREATE TABLE lake.bench.fresh (order_id string, day int) USING iceberg PARTITIONED BY (day)")

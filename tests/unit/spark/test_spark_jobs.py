@@ -48,6 +48,7 @@ def statistics(spark: SparkSession, lineage: Lineage | None = None) -> list[tupl
     )
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing(lake: SparkSession) -> None:
     order(lake, "a")
     order(lake, "b")

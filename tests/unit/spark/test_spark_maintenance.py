@@ -74,6 +74,7 @@ def test_a_second_time_does_nothing(lake: SparkSession) -> None:
     assert second.before == second.after == first.after
 
 
+@pytest.mark.slow
 def test_old_snapshots_go_and_their_files_with_them(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "FEWEST_SNAPSHOTS", 1)
     for number in range(6):
@@ -93,6 +94,7 @@ def test_a_few_snapshots_stay_however_old(lake: SparkSession) -> None:
     assert maintain(lake, ORDERS, NOW).after.snapshots == 3
 
 
+@pytest.mark.slow
 def test_what_a_sink_goes_on_from_stays(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sink has been silent for long, and others have written since."""
     monkeypatch.setattr(maintenance, "FEWEST_SNAPSHOTS", 1)
@@ -141,6 +143,7 @@ def test_old_files_of_nobody_go_and_the_neighbour_s_stay(lake: SparkSession) -> 
     assert (ids(lake, ORDERS), ids(lake, BESIDE)) == ([1], [1])
 
 
+@pytest.mark.slow
 def test_a_writer_who_was_faster_wins(
     lake: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_writer_who_was_faster_wins(
     assert ids(lake, ORDERS) == list(range(6))
 
 
+@pytest.mark.slow
 def test_every_table_is_maintained_and_a_broken_one_left_out(
     lake: SparkSession, caplog: pytest.LogCaptureFixture
 ) -> None:

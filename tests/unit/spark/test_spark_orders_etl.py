@@ -117,6 +117,7 @@ def test_a_table_that_gets_nothing_gets_no_commit(lake: SparkSession, registry: 
     assert outputs.made == [tables.orders().name, tables.orders_rejected().name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_late", [False, True], ids=["before the commit", "after the commit"])
 @pytest.mark.parametrize("crash_at", [0, 1])
 def test_a_batch_that_was_torn_is_made_whole(
@@ -130,6 +131,7 @@ def test_a_batch_that_was_torn_is_made_whole(
     assert contents(lake) == [["a", "c"], ["b"]]
 
 
+@pytest.mark.slow
 def test_a_lost_checkpoint_reads_everything_again_in_other_batches(lake: SparkSession, registry: Registry) -> None:
     nameless = [Record(key=None, value=header(FIRST), offset=offset) for offset in (10, 11)]
     records = [*MIXED, *nameless, of("d", offset=12)]
@@ -147,6 +149,7 @@ def test_a_lost_checkpoint_reads_everything_again_in_other_batches(lake: SparkSe
     assert outputs.made == [tables.orders().name]
 
 
+@pytest.mark.slow
 def test_a_record_without_a_name_at_the_same_place_of_another_topic_is_another(
     lake: SparkSession, registry: Registry
 ) -> None:
@@ -198,6 +201,7 @@ def test_keys_that_are_no_text_are_told_apart(lake: SparkSession, registry: Regi
     assert lake.table(tables.orders_rejected().name).count() == 2
 
 
+@pytest.mark.slow
 def test_what_others_do_to_the_tables_is_seen(lake: SparkSession, registry: Registry) -> None:
     job = etl(registry)
     job.write(frame(lake, of("a"), of("b", offset=1)), 0, Appends())
@@ -234,6 +238,7 @@ def test_the_tables_are_read_once(lake: SparkSession, registry: Registry, monkey
     assert len(index) == 4
 
 
+@pytest.mark.slow
 def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     records = frame(
@@ -269,6 +274,7 @@ def test_a_schema_that_comes_in_mid_stream_is_followed(lake: SparkSession) -> No
     assert contents(lake) == [["a", "b", "c"], []]
 
 
+@pytest.mark.slow
 def test_a_record_that_hides_behind_another_s_key_is_read_when_its_schema_is_known(
     lake: SparkSession, registry: Registry
 ) -> None:
@@ -344,6 +350,7 @@ def test_a_batch_without_an_order_says_nothing_of_the_tables(lake: SparkSession,
     assert outputs.described == [tables.orders_rejected().name]
 
 
+@pytest.mark.slow
 def test_nothing_stays_in_the_cache(lake: SparkSession, registry: Registry) -> None:
     def kept() -> set[int]:
         return set(lake.sparkContext._jsc.getPersistentRDDs().keySet())

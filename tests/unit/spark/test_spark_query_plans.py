@@ -269,6 +269,7 @@ def test_reading_plans_takes_a_small_part_of_the_time(tables: SparkSession, kafk
     assert known.read(given, hurry=True) == {}
 
 
+@pytest.mark.slow
 def test_ten_thousand_literals_are_not_read(kafka: DataFrame) -> None:
     ids = [f"{number:036}" for number in range(10_000)]
     batch = batch_of(kafka)
