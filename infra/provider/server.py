@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2 as pb
 
 from infra.errors import LabError
 from infra.project import version
 from infra.provider import PACKAGE
-from infra.provider.protocol import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
-from infra.provider.protocol import provider_pb2 as pb
 
 if TYPE_CHECKING:
     from infra.model.inputs import Inputs

@@ -38,8 +38,7 @@ from infra.targets.declared import (
 )
 from infra.targets.launch_script import Launcher, Programs, class_data
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs, SupervisorInputs
-from infra.targets.revision import LENGTH as REVISION_LENGTH
-from infra.targets.revision import revision
+from infra.targets.revision import REVISION_LENGTH, revision
 from infra.toolchain import Artifacts
 
 LOOPBACK = "127.0.0.1"

@@ -4,8 +4,8 @@
 from typing import Any, ClassVar
 
 import docker.errors
+from pulumi.runtime.rpc import UNKNOWN
 
-from infra.provider.protocol import UNKNOWN
 from tests.docker.plugin.container_config import (
     TIMES,
     inputs_of,

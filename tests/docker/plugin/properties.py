@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from infra.provider.protocol import UNKNOWN
+from pulumi.runtime.rpc import UNKNOWN
 
 Shape = Any
 """`str`, `bool`, `int`, `float`, `[shape]` for a list, `{"*": shape}` for a map, `{name: Property}` for an object."""

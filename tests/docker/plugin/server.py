@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import grpc
 from google.protobuf import any_pb2, empty_pb2, struct_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
+from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.rpc import UNKNOWN
 
-from infra.provider.protocol import UNKNOWN, plugin_pb2, provider_pb2_grpc, status_pb2
-from infra.provider.protocol import provider_pb2 as pb
 from infra.provider.server import serve
 from tests.docker.plugin.properties import Properties, Wrong, wrong
 

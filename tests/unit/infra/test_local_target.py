@@ -13,7 +13,7 @@ from infra.project import PROJECT
 from infra.targets.declared import environment_file, outputs
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
-from infra.targets.revision import _with_imports, revision, source_revision
+from infra.targets.revision import revision, source_revision, with_imports
 from tests.unit.infra.rendered_labs import LOCAL_SITE, OFFSET, Programs, local_resources
 
 
@@ -177,7 +177,7 @@ def test_a_source_that_is_no_python_has_a_revision_too(tmp_path):
 def test_of_an_own_job_only_its_own_sources_count():
     """A file that is dropped into the folder restarts no other driver."""
     etl = ["lineagelab_spark.launch", "jobs.spark.orders_etl"]
-    files = {path.name for path in _with_imports(PROJECT, etl)}
+    files = {path.name for path in with_imports(PROJECT, etl)}
     assert {"launch_process.py", "orders_etl.py", "namespaces.py"} <= files
     assert not {"supplier_stats.py", "launch_training.py", "settings.py"} & files
 

@@ -5,11 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from pulumi.runtime import rpc
 
 from infra.model.inputs import Inputs
 from infra.project import PROJECT
-from infra.provider.protocol import UNKNOWN
 from infra.targets.kinds import KINDS
 
 CLIENTS = {"boto3", "botocore", "confluent_kafka", "docker", "httpx", "psycopg"}
@@ -38,8 +36,8 @@ def test_a_kind_that_there_is_not_is_none():
 @pytest.mark.parametrize(
     ("statement", "not_needed"),
     [
-        ("import infra.provider.server", CLIENTS | {"pulumi", "pydantic"}),
-        ("import tests.docker.plugin.server", CLIENTS | {"pulumi", "pulumi_docker", "pydantic"}),
+        ("import infra.provider.server", CLIENTS | {"pydantic"}),
+        ("import tests.docker.plugin.server", CLIENTS | {"pulumi_docker", "pydantic"}),
         ("import infra.targets.docker.target, infra.targets.local.target", CLIENTS | {"pulumi", "pulumi_docker"}),
         ("import infra.targets.docker.registration", CLIENTS),
         ("import infra.cli.__main__", {"pulumi", "boto3", "confluent_kafka", "docker", "psycopg"}),
@@ -49,18 +47,3 @@ def test_a_kind_that_there_is_not_is_none():
 def test_nothing_is_imported_that_only_a_resource_needs(statement, not_needed):
     """The engine starts each plugin twice in an update, and a second of imports is a second of every update."""
     assert imported(statement) & not_needed == set()
-
-
-def test_the_protocols_messages_are_the_sdks_also_where_that_comes_later():
-    program = """
-from infra.provider.protocol import provider_pb2, status_pb2
-sent = provider_pb2.CheckRequest(urn="one").SerializeToString()
-from pulumi.runtime.proto import provider_pb2 as theirs
-assert theirs.CheckRequest.FromString(sent).urn == "one"
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_an_unknown_value_is_the_one_of_the_sdk():
-    assert UNKNOWN == rpc.UNKNOWN
