@@ -58,6 +58,12 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
         _bring_in_optional(artifacts, name, remedy)
 
 
+def bring_in_tests(artifacts: Artifacts) -> None:
+    """Set up what the tests need, and the lineage page where it can be built."""
+    bring_in(artifacts, names_for_tests())
+    _bring_in_page(artifacts)
+
+
 def _bring_in_class_data(artifacts: Artifacts) -> None:
     """Makes the archive of Spark's classes, or says in one line that jobs start slower without."""
     try:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -111,6 +112,7 @@ class StepRunner:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            start_new_session=True,  # Ctrl-C is passed on once, so that labs are taken down
         ) as process:
             self._processes.add(process)
             timers = self._stop_timers(process)
@@ -133,7 +135,7 @@ class StepRunner:
         left = self._seconds_left()
         timers = [
             threading.Timer(left, process.send_signal, [signal.SIGINT]),
-            threading.Timer(left + STOP_SECONDS, process.kill),
+            threading.Timer(left + STOP_SECONDS, _kill, [process]),
         ]
         for timer in timers:
             timer.daemon = True
@@ -151,3 +153,9 @@ class StepRunner:
     def _print(self, line: str) -> None:
         with self._printing:
             print(line, flush=True)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Kill a step with all that it has started in its session."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

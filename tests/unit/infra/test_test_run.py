@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of `lab test`, their summary, the `slow` marker and the deadline of slow tests."""
 
+import signal
+import subprocess
 import sys
 import time
 
@@ -115,3 +117,34 @@ def test_slow_tests_start_only_where_there_is_time_for_them(monkeypatch, minutes
 def test_without_a_deadline_every_test_starts(monkeypatch):
     monkeypatch.delenv(conftest.DEADLINE, raising=False)
     assert conftest._may_start("smoke")
+
+
+def test_an_interrupted_run_interrupts_its_steps_once_and_starts_no_other(tmp_path):
+    """Only the run gets the signal, as from `kill`; Ctrl-C reaches no step either, which is in a session of its own."""
+    noted = tmp_path / "noted"
+    step = f"""
+import pathlib, time
+noted = pathlib.Path({str(noted)!r})
+try:
+    noted.write_text("started ")
+    time.sleep(60)
+except KeyboardInterrupt:
+    noted.write_text(noted.read_text() + "stopped")
+"""
+    run = f"""
+import signal
+import subprocess
+import sys
+from infra.cli.test_steps import Step, StepRunner
+lane = [Step("one", [sys.executable, "-c", {step!r}]), Step("next", ["touch", {str(tmp_path / "next")!r}])]
+StepRunner().run([[lane]])
+"""
+    with subprocess.Popen([sys.executable, "-c", run], cwd=PROJECT, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not noted.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) != 0
+    assert noted.read_text() == "started stopped"
+    assert not (tmp_path / "next").exists()
