@@ -81,7 +81,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, end streams, let open requests end."""
-        self._app.state.service.changes.close()
+        self._app.state.service.change_feed.close()
         await super().shutdown(sockets)
 
 

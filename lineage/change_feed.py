@@ -19,7 +19,7 @@ EVENT = "event"
 Message = tuple[str, JsonObject]
 
 
-class Changes:
+class ChangeFeed:
     """Hands messages to listeners. Belongs to the event loop."""
 
     def __init__(self) -> None:

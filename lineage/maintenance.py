@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from lineage.graph import Lineage
+from lineage.graph import LineageRecords
 from lineage.graph.snapshot import restore as restore_snapshots
 from lineage.store.database import FILE_NAME, lock_directory
 from lineage.store.errors import StoreUnusable
@@ -111,7 +111,7 @@ def _damaged_events(log: sqlite3.Connection) -> list[str]:
 
 
 def _damaged_snapshots(log: sqlite3.Connection) -> list[str]:
-    lineage = Lineage()
+    lineage = LineageRecords()
     snapshots = None
     try:
         while snapshots := snapshot_page(log, snapshots[-1].key if snapshots else None):

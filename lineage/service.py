@@ -11,18 +11,18 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from lineage.change_feed import Changes
-from lineage.events import Event, EventError, InvalidEvent, JsonObject, check_shape, parse_json
+from lineage.change_feed import ChangeFeed
+from lineage.events import Event, EventError, InvalidEvent, JsonObject, parse_json, validate_event
 from lineage.forward import Forwarder
-from lineage.graph import Graph, Lineage, export_graph, export_steps
+from lineage.graph import Graph, LineageRecords, export_graph, export_steps
 from lineage.ingest_metrics import Flow
 from lineage.rules import Names, Rules, TableName
 from lineage.rules.event_reader import canonical, read_array
 from lineage.rules.table_locations import TableLocations
 from lineage.settings import Settings
-from lineage.store import END_OF_TIME, Batch, EventLog, EventWriter, Trouble
-from lineage.store.as_of_queries import Past
-from lineage.store.projection import State
+from lineage.store import END_OF_TIME, Batch, DeadLetterKind, EventLog, EventWriter
+from lineage.store.as_of_queries import AsOfQueries
+from lineage.store.projection import Projection
 
 logger = logging.getLogger(__name__)
 
@@ -71,20 +71,20 @@ class Service:
     `state` holds what the log held when the service was made.
     """
 
-    def __init__(self, log: EventLog, rules: Rules, settings: Settings, state: State) -> None:
+    def __init__(self, log: EventLog, rules: Rules, settings: Settings, state: Projection) -> None:
         self.log = log
         self.refused: Counter[str] = Counter()
         self.accepted = 0
         self.duplicates = 0
         self.stored = 0
-        self.changes = Changes()
+        self.change_feed = ChangeFeed()
         self.flow = Flow(time.time())
         self.locations = TableLocations(rules)
-        self.past = Past(log)
+        self.past = AsOfQueries(log)
         self._rules = rules
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
-        self._building: State | None = None
+        self._building: Projection | None = None
         self._maintenance = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[asyncio.Future[list[bool]]]] = asyncio.Queue()
@@ -99,7 +99,7 @@ class Service:
             self._tasks.append(asyncio.create_task(self._retain(settings.retain)))
 
     @property
-    def lineage(self) -> Lineage:
+    def lineage(self) -> LineageRecords:
         """The records of all jobs, runs and datasets."""
         return self._state.lineage
 
@@ -156,13 +156,13 @@ class Service:
         failed = sorted(self.graph.failed.items())
         return [*events, *({"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed)]
 
-    async def replay(self, trouble: Trouble, content_hash: bytes) -> bool:
+    async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
         """Try again to use a dead letter; True where it is none any more.
 
         Raises:
             StoreError: that could not be written down.
         """
-        if trouble is Trouble.FORWARD:
+        if trouble is DeadLetterKind.FORWARD:
             done = self.forwarder is not None and await self.forwarder.replay(content_hash)
         else:
             done = self._state.replay(content_hash)
@@ -178,7 +178,7 @@ class Service:
         """
         async with self._maintenance:
             began = time.monotonic()
-            building = self._building = State(self.log)
+            building = self._building = Projection(self.log)
             try:
                 for _ in building.build():
                     await asyncio.sleep(0)
@@ -207,7 +207,7 @@ class Service:
 
     async def close(self) -> None:
         """Write what is queued, answer its senders, close the log."""
-        self.changes.close()
+        self.change_feed.close()
         if self.forwarder is not None:
             await self.forwarder.close()
         await asyncio.to_thread(self._writer.close)
@@ -241,12 +241,12 @@ class Service:
             "duplicates": self.duplicates,
             "refused": dict(sorted(self.refused.items())),
             "waiting": self.waiting,
-            "listeners": self.changes.listeners,
+            "listeners": self.change_feed.listeners,
             "unapplied": self.defects(),
             "forward": self.forwarder.status() if self.forwarder else None,
         }
 
-    def _is_same(self, other: State) -> bool:
+    def _is_same(self, other: Projection) -> bool:
         try:
             return export_graph(self.lineage, self.graph) == export_graph(other.lineage, other.graph)
         except Exception:
@@ -318,7 +318,7 @@ class Service:
             self._building.apply(event)
         if self._state.apply(event):
             self.past.heard(event.order.time)
-            self.changes.tell(event)
+            self.change_feed.tell(event)
             self.flow.heard(time.time(), event.order.time / 1e9)
 
     async def _retain(self, keep: float) -> None:
@@ -339,6 +339,6 @@ class Service:
 
 def _read_one(content: object, names: Names) -> Event | EventError:
     try:
-        return canonical(check_shape(content), names)
+        return canonical(validate_event(content), names)
     except EventError as error:
         return error

@@ -25,7 +25,7 @@ from lineage.rules import Rules
 from lineage.service import Service
 from lineage.settings import Settings
 from lineage.store import EventLog
-from lineage.store.projection import State
+from lineage.store.projection import Projection
 
 
 def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
@@ -38,7 +38,7 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
     """
     routes_of_site = site_routes(settings.page)
     lab = read_lab(settings.lab) if settings.lab else None
-    state = State(log)
+    state = Projection(log)
     for _ in state.build():
         pass
 

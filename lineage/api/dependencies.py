@@ -13,7 +13,7 @@ from fastapi import Depends, Query, Request
 
 from lineage.api.errors import ApiError, not_found
 from lineage.api.raw_path import decode
-from lineage.api.time_slices import pause_between
+from lineage.api.time_slices import run_cooperatively
 from lineage.events import DatasetId, JobId
 from lineage.graph.adjacency import Column
 from lineage.graph.record_types import RunRecord
@@ -59,7 +59,7 @@ async def lists_of(request: Request, service: ServiceDep) -> Lists:
         index: Index | None = getattr(request.app.state, "index", None)
         if index is None or index.lineage is not service.lineage:
             index = request.app.state.index = Index(service.lineage)
-        await pause_between(index.pauses())
+        await run_cooperatively(index.steps())
         # The service may have rebuilt its lineage in one of the pauses.
         if index.lineage is service.lineage:
             return Lists(index, await catalog_of(service))
@@ -152,7 +152,7 @@ ColumnDep = Annotated[Column, Depends(column_of_node)]
 
 def _current_version(service: Service, node: NodeRef) -> str:
     if node.job is not None:
-        view = service.graph.views[node.job]
+        view = service.graph.job_lineages[node.job]
         return job_version_id(node.job, view.inputs, view.outputs)
     assert node.column is not None
     return DatasetVersions(service.lineage.datasets[node.column.dataset]).current_id()

@@ -12,7 +12,7 @@ _ROWS = 20
 """Rows made and encoded between two turns of others: some milliseconds for the largest kind, jobs."""
 
 
-async def answer_rows(key: str, rows: Iterable[JsonObject], **more: object) -> Response:
+async def rows_response(key: str, rows: Iterable[JsonObject], **more: object) -> Response:
     """`{key: rows, more}`; `rows` are made as they are encoded."""
     encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS) for row in part]
     parts = {name: canonical_json(value) for name, value in more.items()}
@@ -21,6 +21,6 @@ async def answer_rows(key: str, rows: Iterable[JsonObject], **more: object) -> R
     return Response(b"{%b}" % content, media_type="application/json")
 
 
-def answer(value: object) -> Response:
+def json_response(value: object) -> Response:
     """One short value."""
     return Response(canonical_json(value), media_type="application/json")

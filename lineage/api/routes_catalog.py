@@ -23,11 +23,11 @@ from lineage.api.dependencies import (
 )
 from lineage.api.errors import ApiError, not_found
 from lineage.api.raw_path import decode
-from lineage.api.responses import answer, answer_rows
+from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.time_slices import in_slices
 from lineage.events import DatasetId, JobId
-from lineage.graph import RunState, outcome_of
+from lineage.graph import RunState, run_outcome
 from lineage.marquez import job_version_id, source_of_namespace, tags_of
 from lineage.service import Service
 
@@ -46,14 +46,14 @@ LastRunStates = Annotated[list[str] | None, Query(alias="lastRunStates")]
 async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """All namespaces of jobs and datasets."""
     names = sorted(service.lineage.namespaces)[offset : offset + limit]
-    return await answer_rows("namespaces", map(catalog.namespace, names))
+    return await rows_response("namespaces", map(catalog.namespace, names))
 
 
 @router.get("/sources", response_model=marquez.Sources)
 async def sources(service: ServiceDep, lists: ListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Where datasets are: their namespaces."""
     names = lists.index.datasets.namespaces.page(offset, limit)
-    return await answer_rows("sources", (source_of_namespace(service.lineage, name) for name in names))
+    return await rows_response("sources", (source_of_namespace(service.lineage, name) for name in names))
 
 
 @router.get("/sources/{source:path}", response_model=marquez.Source)
@@ -62,7 +62,7 @@ async def source_of_name(service: ServiceDep, lists: ListsDep, source: str) -> R
     name = decode(source)
     if not lists.index.datasets.count(name):
         raise not_found("source", name)
-    return answer(source_of_namespace(service.lineage, name))
+    return json_response(source_of_namespace(service.lineage, name))
 
 
 @router.get("/tags", response_model=marquez.Tags)
@@ -73,7 +73,9 @@ async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> R
     async for part in in_slices(nodes, _SCAN):
         for node in part:
             found |= tags_of(service.lineage, node)
-    return answer({"tags": [{"name": name, "description": None} for name in sorted(found)[offset : offset + limit]]})
+    return json_response(
+        {"tags": [{"name": name, "description": None} for name in sorted(found)[offset : offset + limit]]}
+    )
 
 
 @router.get("/jobs", response_model=marquez.Jobs)
@@ -88,13 +90,13 @@ async def jobs(
 async def facets_of_run(run: RunDep, kind: Annotated[Literal["run", "job"], Query(alias="type")]) -> Response:
     """What the events of a run say of the run, or of its job."""
     facets = run.facets if kind == "run" else run.job_facets
-    return answer({"runId": run.id.run, "facets": facets.values()})
+    return json_response({"runId": run.id.run, "facets": facets.values()})
 
 
 @router.get("/jobs/runs/{run}", response_model=marquez.Run)
 async def run(catalog: CatalogDep, run: RunDep) -> Response:
     """One run by its UUID."""
-    return answer(catalog.run(run))
+    return json_response(catalog.run(run))
 
 
 @router.get(f"{_JOB}/runs", response_model=marquez.Runs)
@@ -104,7 +106,7 @@ async def runs(
     """The runs of a job, latest first."""
     record = service.lineage.jobs[job]
     found = catalog.runs_of(record, offset, limit)
-    return await answer_rows("runs", map(catalog.run, found), totalCount=len(record.runs))
+    return await rows_response("runs", map(catalog.run, found), totalCount=len(record.runs))
 
 
 @router.get(f"{_JOB}/versions/{{version}}", response_model=marquez.JobVersion)
@@ -112,7 +114,7 @@ async def job_version(catalog: CatalogDep, job: JobDep, version: str) -> Respons
     """One version of a job."""
     for found in catalog.job_versions(job):
         if job_version_id(job, found.inputs, found.outputs) == decode(version):
-            return answer(catalog.job_version(job, found))
+            return json_response(catalog.job_version(job, found))
     raise not_found("job version", decode(version))
 
 
@@ -121,13 +123,13 @@ async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, off
     """The versions of a job, newest first: the sets of datasets that its runs had."""
     found = catalog.job_versions(job)
     rows = (catalog.job_version(job, version) for version in found[offset : offset + limit])
-    return await answer_rows("versions", rows, totalCount=len(found))
+    return await rows_response("versions", rows, totalCount=len(found))
 
 
 @router.get(_JOB, response_model=marquez.Job)
 async def job(catalog: CatalogDep, job: JobDep) -> Response:
     """One job."""
-    return answer(catalog.job(job))
+    return json_response(catalog.job(job))
 
 
 @router.get("/namespaces/{namespace:path}/jobs", response_model=marquez.Jobs)
@@ -149,7 +151,7 @@ async def dataset_version(catalog: CatalogDep, dataset: DatasetDep, version: str
     found = catalog.dataset_versions(dataset).find(decode(version))
     if found is None:
         raise not_found("dataset version", decode(version))
-    return answer(catalog.dataset_version(dataset, found))
+    return json_response(catalog.dataset_version(dataset, found))
 
 
 @router.get(f"{_DATASET}/versions", response_model=marquez.DatasetVersions)
@@ -159,13 +161,13 @@ async def dataset_versions(
     """The versions of a dataset, newest first."""
     found = catalog.dataset_versions(dataset).all[::-1]
     rows = (catalog.dataset_version(dataset, version) for version in found[offset : offset + limit])
-    return await answer_rows("versions", rows, totalCount=len(found))
+    return await rows_response("versions", rows, totalCount=len(found))
 
 
 @router.get(_DATASET, response_model=marquez.Dataset)
 async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> Response:
     """One dataset."""
-    return answer(catalog.dataset(dataset))
+    return json_response(catalog.dataset(dataset))
 
 
 @router.get("/namespaces/{namespace:path}/datasets", response_model=marquez.Datasets)
@@ -175,13 +177,13 @@ async def datasets_of_namespace(
     """The datasets of a namespace."""
     shelf = lists.index.datasets
     rows = map(lists.catalog.dataset, shelf.page(namespace, offset, limit))
-    return await answer_rows("datasets", rows, totalCount=shelf.count(namespace))
+    return await rows_response("datasets", rows, totalCount=shelf.count(namespace))
 
 
 @router.get("/namespaces/{namespace:path}", response_model=marquez.Namespace)
 async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> Response:
     """One namespace."""
-    return answer(catalog.namespace(namespace))
+    return json_response(catalog.namespace(namespace))
 
 
 async def _jobs(
@@ -199,17 +201,17 @@ async def _jobs(
             if len(found) >= offset + limit:
                 break
         found = found[offset : offset + limit]
-    return await answer_rows("jobs", map(lists.catalog.job, found), totalCount=total)
+    return await rows_response("jobs", map(lists.catalog.job, found), totalCount=total)
 
 
 def _in_states(service: Service, jobs: Iterable[JobId], states: frozenset[RunState]) -> list[JobId]:
-    views = service.graph.views
+    job_lineages = service.graph.job_lineages
     return [
         job
         for job in jobs
-        if job in views
-        and (run := views[job].latest_run) is not None
-        and outcome_of(service.lineage, run).state in states
+        if job in job_lineages
+        and (run := job_lineages[job].latest_run) is not None
+        and run_outcome(service.lineage, run).state in states
     ]
 
 

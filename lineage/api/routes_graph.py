@@ -18,7 +18,7 @@ from lineage.checks.diff import diff_graphs
 from lineage.events import canonical_json
 from lineage.events.timestamps import format_time
 from lineage.service import Service
-from lineage.store.as_of_queries import PastUnanswered, TooManyQuestions
+from lineage.store.as_of_queries import AsOfQueryFailed, TooManyAsOfQueries
 from lineage.store.graph_as_of import Compacted
 
 router = APIRouter(prefix="/api/v1")
@@ -51,7 +51,7 @@ async def changes(service: ServiceDep) -> StreamingResponse:
     `resync` says that messages may be missing: at the beginning, and to a listener who fell behind.
     """
     return StreamingResponse(
-        _encoded(service.changes.listen(HEARTBEAT)),
+        _encoded(service.change_feed.listen(HEARTBEAT)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -70,10 +70,10 @@ async def _graph(service: Service, parameter: str, at: str | None) -> bytes:
         earliest = format_time(error.since)
         message = f"{parameter}: retention has compacted the events up to {earliest}; ask for that time or later"
         raise ApiError(410, "compacted", message, {"field": parameter, "earliest": earliest}) from error
-    except PastUnanswered as error:
+    except AsOfQueryFailed as error:
         message = f"the graph of that time could not be made ({error}); ask again"
         raise ApiError(503, "unanswered", message, headers={"Retry-After": "5"}) from error
-    except TooManyQuestions as error:
+    except TooManyAsOfQueries as error:
         message = "too many questions about the past wait; ask again in a moment"
         raise ApiError(503, "overloaded", message, headers={"Retry-After": "2"}) from error
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Response
 
 from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
 from lineage.api.schemas import graph as schemas
-from lineage.api.time_slices import in_slices, pause_between
+from lineage.api.time_slices import in_slices, run_cooperatively
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.graph.adjacency import Column
-from lineage.graph.traversal import Reach, Reached, ReachSearch, Step
+from lineage.graph.traversal import ReachedNode, Step, Traversal, TraversalResult
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
@@ -40,8 +40,8 @@ async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None
 
 
 async def _reach(service: Service, start: Column, depth: int | None, downstream: bool) -> Response:
-    search = ReachSearch(service.lineage, service.graph, start, downstream, depth)
-    await pause_between(search.pauses(), lambda: search.size)
+    search = Traversal(service.lineage, service.graph, start, downstream, depth)
+    await run_cooperatively(search.steps(), lambda: search.size)
     parts = []
     for key, rows in sorted(_sections(search.found).items()):
         encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS) for row in part]
@@ -50,7 +50,7 @@ async def _reach(service: Service, start: Column, depth: int | None, downstream:
     return Response(content, media_type="application/json")
 
 
-def _sections(found: Reach) -> dict[str, Iterator[JsonObject]]:
+def _sections(found: TraversalResult) -> dict[str, Iterator[JsonObject]]:
     return {
         "columns": (_column(column) | _how(how) for column, how in sorted(found.columns.items())),
         "datasets": (
@@ -61,7 +61,7 @@ def _sections(found: Reach) -> dict[str, Iterator[JsonObject]]:
     }
 
 
-def _how(how: Reached) -> JsonObject:
+def _how(how: ReachedNode) -> JsonObject:
     edges = sorted((_step(step) for step in how.steps), key=canonical_json)
     return {"distance": how.distance, "certain": how.certain, "edges": edges}
 

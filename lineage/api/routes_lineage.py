@@ -13,10 +13,10 @@ from fastapi import APIRouter, Query, Response
 from lineage.api.dependencies import CatalogDep, Depth, Limit, ListsDep, NodeDep, Offset, ServiceDep
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import time_parameter
-from lineage.api.responses import answer, answer_rows
+from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.schemas.ingest import StoredEvents
-from lineage.api.time_slices import in_slices, pause_between
+from lineage.api.time_slices import in_slices, run_cooperatively
 from lineage.graph.record_types import Span
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns
 from lineage.marquez import Query as Wanted
@@ -36,8 +36,8 @@ _SCAN = 2000
 async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> Response:
     """Jobs and datasets around a job or dataset, both directions."""
     found = Neighbourhood(service.graph, node, depth)
-    await pause_between(found.pauses(), lambda: found.size)
-    return await answer_rows("graph", found.nodes(catalog))
+    await run_cooperatively(found.steps(), lambda: found.size)
+    return await rows_response("graph", found.nodes(catalog))
 
 
 @router.get("/column-lineage", response_model=marquez.ColumnGraph)
@@ -50,8 +50,8 @@ async def columns(
 ) -> Response:
     """Columns upstream of a dataset, a column or a job's outputs; downstream too where asked."""
     found = ColumnNeighbourhood(service.graph, node, depth, downstream)
-    await pause_between(found.pauses(), lambda: found.size)
-    return await answer_rows("graph", found.nodes(catalog))
+    await run_cooperatively(found.steps(), lambda: found.size)
+    return await rows_response("graph", found.nodes(catalog))
 
 
 @router.get("/runlineage/upstream", response_model=marquez.UpstreamRuns)
@@ -63,8 +63,8 @@ async def upstream_runs(
     if record is None:
         raise not_found("run", run)
     found = UpstreamRuns(catalog, service.lineage, service.graph, record, depth)
-    await pause_between(found.pauses())
-    return answer(found.result())
+    await run_cooperatively(found.steps())
+    return json_response(found.result())
 
 
 @router.get("/search", response_model=marquez.SearchResults)
@@ -89,8 +89,8 @@ async def search_names(
         limit=limit,
     )
     search = Search(lists.index, wanted)
-    await pause_between(search.pauses())
-    return answer(search.result())
+    await run_cooperatively(search.steps())
+    return json_response(search.result())
 
 
 @router.get("/events", response_model=StoredEvents)
@@ -122,7 +122,7 @@ async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC
     async for part in in_slices(list(service.lineage.jobs.values()), _SCAN):
         for job in part:
             counts.add(job)
-    return answer(counts.rows())
+    return json_response(counts.rows())
 
 
 @router.get("/stats/{kind}", response_model=list[marquez.NodeCount])
@@ -143,7 +143,7 @@ async def growth(
             await _grow(found, known.datasets.values(), lambda record: record.span)
         case "sources":
             await _grow(found, lists.index.datasets.namespaces, lambda name: known.namespaces[name])
-    return answer(found.rows())
+    return json_response(found.rows())
 
 
 async def _grow(found: Growth, things: Iterable[_Thing], span_of: Callable[[_Thing], Span]) -> None:

@@ -12,7 +12,7 @@ from lineage.api.errors import ApiError, ingest_error
 from lineage.api.parameters import hash_parameter, time_parameter
 from lineage.api.schemas import operations as schemas
 from lineage.events.timestamps import format_time
-from lineage.store import DeadLetter, StoreError, Trouble
+from lineage.store import DeadLetter, DeadLetterKind, StoreError
 
 router = APIRouter(prefix="/api/v1")
 
@@ -28,7 +28,7 @@ async def dead_letters(
     `fold`: a defect keeps it out of the graph. `damaged`: its row in the log is broken. `forward`: the consumer
     behind the forwarder refuses it for good.
     """
-    trouble = Trouble(kind) if kind else None
+    trouble = DeadLetterKind(kind) if kind else None
     letters = await asyncio.to_thread(service.log.dead_letters.page, limit, offset, trouble)
     counts = await asyncio.to_thread(service.log.dead_letters.count)
     total = sum(count for known, count in counts.items() if trouble in (None, known))
@@ -43,7 +43,7 @@ async def replay(
     wanted = hash_parameter("hash", event) if event else None
     replayed = failed = 0
     try:
-        for trouble in [Trouble(kind)] if kind else list(Trouble):
+        for trouble in [DeadLetterKind(kind)] if kind else list(DeadLetterKind):
             for content_hash in await asyncio.to_thread(service.log.dead_letters.hashes, trouble):
                 if wanted in (None, content_hash):
                     done = await service.replay(trouble, content_hash)

@@ -12,7 +12,7 @@ from lineage.api.dataset_activity import transfers
 from lineage.api.dependencies import DatasetDep, ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.lab import Lab, states
-from lineage.api.responses import answer
+from lineage.api.responses import json_response
 from lineage.api.schemas import page
 from lineage.api.time_slices import in_slices
 from lineage.checks.contract import ContractError, compare, load
@@ -38,19 +38,19 @@ async def summaries(service: ServiceDep) -> Response:
     """
     service.graph.refresh()
     now = time.time_ns()
-    lineage, views = service.lineage, list(service.graph.views.values())
+    lineage, job_lineages = service.lineage, list(service.graph.job_lineages.values())
     # In order of names, not of arrival: equal graphs are to give equal pictures.
     known = sorted(lineage.datasets.values(), key=lambda record: record.id)
     places = {record.id: place for place, record in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
-    async for part in in_slices(views, _ROWS):
+    async for part in in_slices(job_lineages, _ROWS):
         for edge in (edge for view in part for edge in view.columns if edge.masking and edge.field is not None):
             masked.setdefault(edge.output, set()).add(edge.field or "")
     jobs = [
         canonical_json(job_summary(lineage, record, view, places, now))
         async for part in in_slices(sorted(lineage.jobs.values(), key=lambda record: record.id), _ROWS)
         for record in part
-        if (view := service.graph.views.get(record.id)) is not None
+        if (view := service.graph.job_lineages.get(record.id)) is not None
     ]
     datasets = [
         canonical_json(dataset_summary(record, masked.get(record.id, ())))
@@ -72,7 +72,7 @@ async def activity(
     """
     bodies = await asyncio.to_thread(service.log.latest_run_events, _SCANNED, dataset.name)
     found = await asyncio.to_thread(transfers, dataset, [json.loads(body) for body in bodies], limit)
-    return answer({**found, "scanned": _SCANNED})
+    return json_response({**found, "scanned": _SCANNED})
 
 
 @router.get("/flow", response_model=page.IngestFlow)

@@ -15,7 +15,7 @@ MAX_FOUND = 200_000
 """Things that one question about the graph may find: answers are held in memory, and this one takes some 100 MB."""
 
 
-async def pause_between(work: Iterable[object], size: Callable[[], int] | None = None) -> None:
+async def run_cooperatively(work: Iterable[object], size: Callable[[], int] | None = None) -> None:
     """Do work that is cut into pieces, with a turn for others after each piece.
 
     Raises:

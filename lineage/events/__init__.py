@@ -5,10 +5,9 @@ from lineage.events.errors import EventError, InvalidEvent, MalformedJson
 from lineage.events.event import Event, event_from_body
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.strict_json import canonical_json, parse_json
-from lineage.events.validation import Checked, Kind, check_shape
+from lineage.events.validation import Kind, ValidatedEvent, validate_event
 
 __all__ = [
-    "Checked",
     "DatasetId",
     "Event",
     "EventError",
@@ -18,8 +17,9 @@ __all__ = [
     "Kind",
     "MalformedJson",
     "RunId",
+    "ValidatedEvent",
     "canonical_json",
-    "check_shape",
     "event_from_body",
     "parse_json",
+    "validate_event",
 ]

@@ -33,7 +33,7 @@ class Kind(StrEnum):
     DATASET = "dataset"
 
 
-class Checked(NamedTuple):
+class ValidatedEvent(NamedTuple):
     """A body whose shape is known to be right."""
 
     kind: Kind
@@ -43,7 +43,7 @@ class Checked(NamedTuple):
 _FacetCheck = Callable[[JsonObject, str], None]
 
 
-def check_shape(body: object) -> Checked:
+def validate_event(body: object) -> ValidatedEvent:
     """Check an event's shape and say of which kind it is.
 
     Raises:
@@ -70,7 +70,7 @@ def check_shape(body: object) -> Checked:
             path = f"{direction}[{i}]"
             _dataset(_require_object(dataset, path), path)
             _facets(dataset, extra, f"{path}.{extra}", {})
-    return Checked(kind, body)
+    return ValidatedEvent(kind, body)
 
 
 def _kind(body: JsonObject) -> Kind:

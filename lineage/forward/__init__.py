@@ -12,7 +12,7 @@ again, and what it missed while it was down is lost. So it is not sent what came
 """
 
 from lineage.forward.backend import forward_url
-from lineage.forward.enrichment import closing_event, complete
+from lineage.forward.enrichment import closing_event, enrich
 from lineage.forward.forwarder import Forwarder
 
-__all__ = ["Forwarder", "closing_event", "complete", "forward_url"]
+__all__ = ["Forwarder", "closing_event", "enrich", "forward_url"]

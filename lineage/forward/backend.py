@@ -23,7 +23,7 @@ _NOT_THE_EVENTS_FAULT = frozenset({401, 403, 404, 405, 407, 408, 421, 425, 426, 
 the event's fault, a wrong URL would put the whole log on the list of dead letters."""
 
 
-class Verdict(StrEnum):
+class AttemptStatus(StrEnum):
     """What an attempt came to."""
 
     ACCEPTED = "accepted"
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 class Answer(NamedTuple):
     """The outcome of one attempt; `text` is for people, `retry_after` in seconds where the consumer asks for it."""
 
-    verdict: Verdict
+    verdict: AttemptStatus
     text: str
     retry_after: float | None = None
 
@@ -63,7 +63,7 @@ def forward_url(text: str) -> str:
     return str(url if url.path.strip("/") else url.copy_with(path=ENDPOINT))
 
 
-class Consumer:
+class Backend:
     """Sends events one by one. `seconds` is the time that one attempt may take as a whole."""
 
     def __init__(self, url: str, seconds: float) -> None:
@@ -84,11 +84,11 @@ class Consumer:
             async with asyncio.timeout(self._seconds):
                 response = await self._client.post(self._url, content=body, headers=headers)
         except TimeoutError:
-            return Answer(Verdict.FAILED, f"no answer from {self.name} within {self._seconds:g} s")
+            return Answer(AttemptStatus.FAILED, f"no answer from {self.name} within {self._seconds:g} s")
         except httpx.ConnectError as error:
-            return Answer(Verdict.UNAVAILABLE, f"cannot connect to {self.name}: {error}")
+            return Answer(AttemptStatus.UNAVAILABLE, f"cannot connect to {self.name}: {error}")
         except httpx.HTTPError as error:
-            return Answer(Verdict.FAILED, f"{self.name} broke off: {error or repr(error)}")
+            return Answer(AttemptStatus.FAILED, f"{self.name} broke off: {error or repr(error)}")
         return _judge(response)
 
     async def is_healthy(self) -> bool:
@@ -112,13 +112,13 @@ def _judge(response: httpx.Response) -> Answer:
     status = response.status_code
     text = f"HTTP {status} {response.text[:MAX_TEXT]}".strip()
     if response.is_success:
-        return Answer(Verdict.ACCEPTED, text)
+        return Answer(AttemptStatus.ACCEPTED, text)
     if status in _REFUSALS and status not in _NOT_THE_EVENTS_FAULT:
-        return Answer(Verdict.REFUSED, text)
+        return Answer(AttemptStatus.REFUSED, text)
     retry_after = _seconds(response.headers.get("retry-after"))
     if status >= 500 and retry_after is None:
-        return Answer(Verdict.FAILED, text)
-    return Answer(Verdict.UNAVAILABLE, text, retry_after)
+        return Answer(AttemptStatus.FAILED, text)
+    return Answer(AttemptStatus.UNAVAILABLE, text, retry_after)
 
 
 def _seconds(retry_after: str | None) -> float | None:

@@ -15,7 +15,7 @@ def delay_before(attempt: int) -> float:
     return float(min(MAX_DELAY, FIRST_DELAY * 2.0 ** min(attempt - 1, 16)) * random.uniform(0.5, 1.0))
 
 
-class Gate:
+class CircuitBreaker:
     """Holds requests back while the consumer as a whole is unable to take any."""
 
     def __init__(self) -> None:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from lineage.events import DatasetId, JsonObject
 from lineage.forward.column_lineage import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
 from lineage.forward.facets import DATASET_FACETS, READ_FACETS, standing
-from lineage.graph import ColumnEdge, JobView, Lineage
+from lineage.graph import ColumnEdge, JobLineage, LineageRecords
 from lineage.graph.record_types import Facets, JobRecord, RunRecord, Uses
 from lineage.graph.run_history import Direction
 
 
-class Speaker(NamedTuple):
+class EventOwner(NamedTuple):
     """Who says something of datasets: a job, or (`run` set) one of its runs.
 
     `settled`: the run has ended, so that what it said last stands before what the event at hand says.
@@ -20,7 +20,7 @@ class Speaker(NamedTuple):
 
     job: JobRecord
     run: RunRecord | None
-    view: JobView
+    view: JobLineage
     settled: bool
     starting: bool
 
@@ -30,24 +30,24 @@ class Speaker(NamedTuple):
         return owner.uses(direction) if owner else {}
 
 
-def datasets_of(lineage: Lineage, speaker: Speaker, body: JsonObject) -> dict[str, list[JsonObject]]:
+def datasets_of(lineage: LineageRecords, owner: EventOwner, body: JsonObject) -> dict[str, list[JsonObject]]:
     """`inputs` and `outputs` of the event to send, under these keys; lists are there also when empty."""
     columns: Columns = {}
     edges: dict[DatasetId, list[ColumnEdge]] = {}
-    for edge in speaker.view.columns:
+    for edge in owner.view.columns:
         edges.setdefault(edge.output, []).append(edge)
-    outputs = _complete_all(lineage, speaker, Direction.OUTPUT, body.get("outputs") or [])
+    outputs = _complete_all(lineage, owner, Direction.OUTPUT, body.get("outputs") or [])
     for output in outputs:
-        _add_column_lineage(output, speaker, edges)
+        _add_column_lineage(output, owner, edges)
         if facet := output["facets"].get("columnLineage"):
             add_columns(columns, _id(output), facet)
-    inputs = _complete_all(lineage, speaker, Direction.INPUT, body.get("inputs") or [])
+    inputs = _complete_all(lineage, owner, Direction.INPUT, body.get("inputs") or [])
     for dataset in (*inputs, *outputs):
         _widen_schema(lineage, dataset, columns.get(_id(dataset), ()))
     return {"inputs": inputs, "outputs": outputs}
 
 
-def lone_dataset(lineage: Lineage, dataset: JsonObject) -> JsonObject:
+def lone_dataset(lineage: LineageRecords, dataset: JsonObject) -> JsonObject:
     """The dataset of a dataset event."""
     completed = _complete(lineage, dataset, None, settled=False)
     facet = completed["facets"].get("columnLineage")
@@ -72,38 +72,38 @@ def carry(names: Iterable[str], facets: JsonObject, settled: bool, *known: Calla
 
 
 def _complete_all(
-    lineage: Lineage, speaker: Speaker, direction: Direction, named: list[JsonObject]
+    lineage: LineageRecords, owner: EventOwner, direction: Direction, named: list[JsonObject]
 ) -> list[JsonObject]:
-    uses = speaker.uses(direction)
-    rows = [_complete(lineage, dataset, uses.get(_id(dataset)), speaker.settled) for dataset in named]
+    uses = owner.uses(direction)
+    rows = [_complete(lineage, dataset, uses.get(_id(dataset)), owner.settled) for dataset in named]
     known = {_id(dataset) for dataset in named}
     # A declaration names all that it means; events of a run add up.
     rest: Mapping[DatasetId, Facets | None] = {}
-    if speaker.run is not None:
+    if owner.run is not None:
         rest = {dataset: facets for dataset, facets in uses.items() if dataset not in known}
     if not named and not rest:
-        rest = _current(speaker, direction)
+        rest = _current(owner, direction)
     for dataset in sorted(rest):
         row = {"namespace": dataset.namespace, "name": dataset.name}
-        rows.append(_complete(lineage, row, rest[dataset], speaker.settled))
+        rows.append(_complete(lineage, row, rest[dataset], owner.settled))
     return rows
 
 
-def _current(speaker: Speaker, direction: Direction) -> Mapping[DatasetId, Facets | None]:
+def _current(owner: EventOwner, direction: Direction) -> Mapping[DatasetId, Facets | None]:
     """The job's current datasets of a direction in which a run (or a job event) names none.
 
     A START that names its inputs alone has made the view forget the outputs, which may follow: until then those of
     the last run stand, because Marquez does not take edges back that it has once dropped.
     """
-    datasets = speaker.view.inputs if direction is Direction.INPUT else speaker.view.outputs
-    if datasets or not speaker.starting:
+    datasets = owner.view.inputs if direction is Direction.INPUT else owner.view.outputs
+    if datasets or not owner.starting:
         return dict.fromkeys(datasets)
-    places = speaker.job.history.by_direction.get(direction)
+    places = owner.job.history.by_direction.get(direction)
     last = places.last() if places else None
-    return dict(speaker.job.runs[last.run].uses(direction)) if last else {}
+    return dict(owner.job.runs[last.run].uses(direction)) if last else {}
 
 
-def _complete(lineage: Lineage, dataset: JsonObject, said: Facets | None, settled: bool) -> JsonObject:
+def _complete(lineage: LineageRecords, dataset: JsonObject, said: Facets | None, settled: bool) -> JsonObject:
     facets = dict(dataset.get("facets") or {})
     record = lineage.datasets.get(_id(dataset))
     everywhere = record.all_facets() if record else {}
@@ -112,7 +112,7 @@ def _complete(lineage: Lineage, dataset: JsonObject, said: Facets | None, settle
     return {**dataset, "facets": facets}
 
 
-def _add_column_lineage(output: JsonObject, speaker: Speaker, edges: dict[DatasetId, list[ColumnEdge]]) -> None:
+def _add_column_lineage(output: JsonObject, owner: EventOwner, edges: dict[DatasetId, list[ColumnEdge]]) -> None:
     """The emitter's facet, or the job's current column edges as one: bare events and the lineage facet have none."""
     facets = output["facets"]
     facet = facets.get("columnLineage")
@@ -122,7 +122,7 @@ def _add_column_lineage(output: JsonObject, speaker: Speaker, edges: dict[Datase
         facets["columnLineage"] = with_deprecated_keys(facet)
 
 
-def _widen_schema(lineage: Lineage, dataset: JsonObject, columns: Iterable[str]) -> None:
+def _widen_schema(lineage: LineageRecords, dataset: JsonObject, columns: Iterable[str]) -> None:
     """Make a schema that is known hold the columns that columnLineage speaks of."""
     schema = dataset["facets"].get("schema")
     if schema is not None:

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from lineage.forward.backend import Answer, Consumer, Verdict
-from lineage.forward.backoff import Gate, delay_before
+from lineage.forward.backend import Answer, AttemptStatus, Backend
+from lineage.forward.backoff import CircuitBreaker, delay_before
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +35,11 @@ class _Attempts:
 class Delivery:
     """At most `REQUESTS_AT_ONCE` requests to one consumer. The caller keeps events in order."""
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Backend) -> None:
         self.last_error: str | None = None
         self._consumer = consumer
         self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
-        self._gate = Gate()
+        self._gate = CircuitBreaker()
         self._failing: dict[int, _Attempts] = {}
         self._accepted = 0
         self._blamed_alone_at = -1
@@ -58,12 +58,12 @@ class Delivery:
                 answer = await self._attempt(make_body)
                 if answer is None:
                     continue
-                if answer.verdict is Verdict.ACCEPTED:
+                if answer.verdict is AttemptStatus.ACCEPTED:
                     return None
                 self.last_error = answer.text
-                if answer.verdict is Verdict.REFUSED:
+                if answer.verdict is AttemptStatus.REFUSED:
                     return answer.text
-                if answer.verdict is Verdict.UNAVAILABLE:
+                if answer.verdict is AttemptStatus.UNAVAILABLE:
                     self._gate.shut(answer.retry_after)
                 elif await self._is_to_blame(seq):
                     return f"failed {self._failing[seq].tries} times while the consumer was well: {answer.text}"
@@ -75,7 +75,7 @@ class Delivery:
     async def send_once(self, body: bytes) -> str | None:
         """One attempt, whatever became of others. Returns None where the consumer has taken it, else why not."""
         answer = await self._post(body)
-        if answer.verdict is Verdict.ACCEPTED:
+        if answer.verdict is AttemptStatus.ACCEPTED:
             return None
         self.last_error = answer.text
         return answer.text
@@ -97,7 +97,7 @@ class Delivery:
                 return None
             body = await make_body()
             if body is None:
-                return Answer(Verdict.ACCEPTED, "")
+                return Answer(AttemptStatus.ACCEPTED, "")
             return await self._post(body)
 
     async def _post(self, body: bytes) -> Answer:
@@ -112,7 +112,7 @@ class Delivery:
             self._under_way -= 1
             if not self._under_way:
                 self._idle.set()
-        if answer.verdict is Verdict.ACCEPTED:
+        if answer.verdict is AttemptStatus.ACCEPTED:
             self._accepted += 1
             self._gate.open()
         return answer

@@ -9,17 +9,17 @@ import re
 
 from lineage.events import Event, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.forward.datasets import Speaker, carry, datasets_of, lone_dataset
+from lineage.forward.datasets import EventOwner, carry, datasets_of, lone_dataset
 from lineage.forward.facets import BATCH, JOB_FACETS, PRODUCER, RUN_EVENT, RUN_FACETS, closed_facet
 from lineage.forward.run_ends import End
-from lineage.graph import Graph, Lineage
-from lineage.graph.job_lineage import EMPTY_VIEW
+from lineage.graph import Graph, LineageRecords
+from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
 from lineage.graph.record_types import TERMINAL_RANK, JobRecord, RunRecord
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 
 
-def complete(event: Event, lineage: Lineage, graph: Graph, ended: str | None = None) -> JsonObject:
+def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: str | None = None) -> JsonObject:
     """The event to send for one of the log, which must have been applied; the graph must be fresh.
 
     `ended` is the type of the terminal event under which its run has ended already, None where it has not: whatever
@@ -39,7 +39,7 @@ def complete(event: Event, lineage: Lineage, graph: Graph, ended: str | None = N
     return _with_lineage(body, lineage, graph, job, run)
 
 
-def closing_event(lineage: Lineage, graph: Graph, run: RunRecord, end: End) -> JsonObject:
+def closing_event(lineage: LineageRecords, graph: Graph, run: RunRecord, end: End) -> JsonObject:
     """The ABORT event of a run that the service has closed: the same whenever it is made of the same records."""
     facets = {"lineageLab_closed": closed_facet(end.because or "")}
     body: JsonObject = {
@@ -60,12 +60,12 @@ def _own_type(event: Event, run: RunRecord) -> str:
 
 
 def _with_lineage(
-    body: JsonObject, lineage: Lineage, graph: Graph, job: JobRecord, run: RunRecord | None
+    body: JsonObject, lineage: LineageRecords, graph: Graph, job: JobRecord, run: RunRecord | None
 ) -> JsonObject:
     settled = body.get("eventType") in TERMINAL_RANK
-    view = graph.views.get(job.id, EMPTY_VIEW)
-    speaker = Speaker(job, run, view, settled, starting=body.get("eventType") == "START")
-    completed = {**body, "job": _job(body["job"], job, run, settled), **datasets_of(lineage, speaker, body)}
+    view = graph.job_lineages.get(job.id, EMPTY_JOB_LINEAGE)
+    owner = EventOwner(job, run, view, settled, starting=body.get("eventType") == "START")
+    completed = {**body, "job": _job(body["job"], job, run, settled), **datasets_of(lineage, owner, body)}
     if run is not None:
         facets = dict(body["run"].get("facets") or {})
         carry(RUN_FACETS, facets, settled, run.facets.get)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from lineage.events import Event, JsonObject, RunId
-from lineage.forward.backend import Consumer
+from lineage.forward.backend import Backend
 from lineage.forward.backoff import delay_before
 from lineage.forward.delivery import Delivery
-from lineage.forward.ordering import Entry, Window
-from lineage.forward.outgoing import Folded, Messages
-from lineage.store import EventLog, StoreError, Trouble
+from lineage.forward.ordering import InFlightEvent, InFlightWindow
+from lineage.forward.outgoing import GraphSource, OutgoingEvents
+from lineage.store import DeadLetterKind, EventLog, StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -53,13 +53,13 @@ class _Message:
 class Forwarder:
     """Feeds one consumer. Belongs to the event loop that calls it; `start` it once, end it with `close`."""
 
-    def __init__(self, service: Folded, log: EventLog, url: str, seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, service: GraphSource, log: EventLog, url: str, seconds: float = TIMEOUT_SECONDS) -> None:
         """`seconds` is the time that one attempt may take. Raises ValueError where `url` is none to post to."""
         self._log = log
-        self._consumer = Consumer(url, seconds)
+        self._consumer = Backend(url, seconds)
         self._delivery = Delivery(self._consumer)
-        self._messages = Messages(service, log)
-        self._window = Window(0)
+        self._messages = OutgoingEvents(service, log)
+        self._window = InFlightWindow(0)
         self._news = asyncio.Event()
         self._moved = asyncio.Event()
         self._saving: asyncio.Future[None] | None = None
@@ -116,7 +116,7 @@ class Forwarder:
             logger.exception("event %s cannot be forwarded", content_hash.hex())
             reason = f"cannot be completed: {error!r}"
         if reason is not None:
-            await asyncio.to_thread(self._log.dead_letters.park, Trouble.FORWARD, content_hash, reason)
+            await asyncio.to_thread(self._log.dead_letters.park, DeadLetterKind.FORWARD, content_hash, reason)
         return reason is None
 
     async def close(self) -> None:
@@ -151,7 +151,7 @@ class Forwarder:
         cursor = await asyncio.to_thread(self._log.position, self.position)
         # Retention leaves alone what a known reader has not read, so be known before anything is sent.
         await asyncio.to_thread(self._log.set_position, self.position, cursor)
-        self._window = Window(cursor)
+        self._window = InFlightWindow(cursor)
         await self._learn(cursor)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._keep_cursor())
@@ -177,9 +177,9 @@ class Forwarder:
                     return
                 self._messages.sent(event)
 
-    async def _admit(self, seq: int, event: Event) -> Entry:
+    async def _admit(self, seq: int, event: Event) -> InFlightEvent:
         """Put an event of the log into the window."""
-        entry = Entry(seq, event)
+        entry = InFlightEvent(seq, event)
         try:
             entry.closes = await self._messages.closes(event, seq)
         except sqlite3.Error:
@@ -190,7 +190,7 @@ class Forwarder:
         self._window.add(entry)
         return entry
 
-    async def _deliver(self, entry: Entry) -> None:
+    async def _deliver(self, entry: InFlightEvent) -> None:
         await entry.turn()
         refusals = [entry.defect] if entry.defect else await self._send(entry)
         self._messages.sent(entry.event)
@@ -201,7 +201,7 @@ class Forwarder:
         if self._window.finish(entry):
             self._moved.set()
 
-    async def _send(self, entry: Entry) -> list[str]:
+    async def _send(self, entry: InFlightEvent) -> list[str]:
         """Send all messages of an event; returns what is refused, and why."""
         refusals = []
         for message in self._messages_of(entry):
@@ -219,7 +219,7 @@ class Forwarder:
                     self._messages.reopen(message.closes)
         return refusals
 
-    def _messages_of(self, entry: Entry) -> list[_Message]:
+    def _messages_of(self, entry: InFlightEvent) -> list[_Message]:
         """An event and the ends of the runs that it closes.
 
         A run ends before the START that takes its place, and after the parent that took it along.
@@ -235,7 +235,7 @@ class Forwarder:
     async def _resend(self, event: Event) -> str | None:
         """Send an event that the cursor has passed, once, in its job's turn. Returns why that failed."""
         seq = self._admitted + 1
-        entry = Entry(seq, event, await self._messages.closes(event, seq))
+        entry = InFlightEvent(seq, event, await self._messages.closes(event, seq))
         self._window.queue(entry)
         turn = asyncio.create_task(entry.turn())
         self._turns.add(turn)
@@ -255,7 +255,7 @@ class Forwarder:
             for closing in entry.closes:
                 self._messages.reopen(closing.run)
 
-    def _end_turn(self, turn: asyncio.Task[None], entry: Entry) -> None:
+    def _end_turn(self, turn: asyncio.Task[None], entry: InFlightEvent) -> None:
         self._turns.discard(turn)
         self._window.finish(entry)
 
@@ -265,7 +265,7 @@ class Forwarder:
         attempt = 0
         while True:
             try:
-                await asyncio.to_thread(self._log.dead_letters.park, Trouble.FORWARD, event.order.hash, reason)
+                await asyncio.to_thread(self._log.dead_letters.park, DeadLetterKind.FORWARD, event.order.hash, reason)
                 break
             except StoreError as error:
                 attempt += 1

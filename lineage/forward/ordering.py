@@ -17,7 +17,7 @@ Key = tuple[Hashable, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class InFlightEvent:
     """One event on its way. `closes` are runs that the service takes to have ended at it.
 
     `defect` is set where the event cannot be sent at all, and says why.
@@ -30,7 +30,7 @@ class Entry:
 
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     _keys: set[Key] = field(default_factory=set)
-    _before: list["Entry"] = field(default_factory=list)
+    _before: list["InFlightEvent"] = field(default_factory=list)
 
     async def turn(self) -> None:
         """Return when everything that must go out before this event has gone out."""
@@ -40,7 +40,7 @@ class Entry:
         self._before = []
 
 
-class Window:
+class InFlightWindow:
     """Events in order of arrival. What speaks of the same job, run or dataset goes out in that order.
 
     The parent of a run goes out before the run: a consumer that hears of the child first makes the parent up.
@@ -50,8 +50,8 @@ class Window:
         self.cursor = cursor
         """Every event up to this number is done with."""
 
-        self._entries: dict[int, Entry] = {}
-        self._last: dict[Key, Entry] = {}
+        self._entries: dict[int, InFlightEvent] = {}
+        self._last: dict[Key, InFlightEvent] = {}
         self._bytes = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -63,21 +63,21 @@ class Window:
         """Return when there is room for more."""
         await self._room.wait()
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: InFlightEvent) -> None:
         """Put in the next event of the log."""
         self.queue(entry)
         self._entries[entry.seq] = entry
         self._bytes += len(entry.event.encoded)
         self._note_room()
 
-    def queue(self, entry: Entry) -> None:
+    def queue(self, entry: InFlightEvent) -> None:
         """Have an event wait for its turn that the cursor has passed already."""
         entry._keys = _keys(entry)
         wanted = entry._keys | _parent_keys(entry.event)
         entry._before = [before for key in wanted if (before := self._last.get(key)) is not None]
         self._last.update(dict.fromkeys(entry._keys, entry))
 
-    def finish(self, entry: Entry) -> bool:
+    def finish(self, entry: InFlightEvent) -> bool:
         """An event is done with. True where the cursor has moved."""
         entry.finished.set()
         for key in entry._keys:
@@ -98,7 +98,7 @@ class Window:
             self._room.clear()
 
 
-def _keys(entry: Entry) -> set[Key]:
+def _keys(entry: InFlightEvent) -> set[Key]:
     """What an event speaks of, itself or by what it closes."""
     event = entry.event
     keys: set[Key] = set()

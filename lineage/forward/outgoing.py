@@ -7,9 +7,9 @@ from typing import Protocol
 
 from lineage.events import Event, RunId, canonical_json
 from lineage.events.event import Order
-from lineage.forward.enrichment import closing_event, complete
+from lineage.forward.enrichment import closing_event, enrich
 from lineage.forward.run_ends import Closing, OpenChildren, closed_by, end_of, is_closed_at
-from lineage.graph import Graph, Lineage
+from lineage.graph import Graph, LineageRecords
 from lineage.graph.record_types import TERMINAL_RANK
 from lineage.store import EventLog
 
@@ -17,11 +17,11 @@ ENDED_KEPT = 10_000
 _YIELD_EVERY = 5_000
 
 
-class Folded(Protocol):
+class GraphSource(Protocol):
     """What the forwarder needs of the service: records and graph, which belong to the event loop."""
 
     @property
-    def lineage(self) -> Lineage:
+    def lineage(self) -> LineageRecords:
         """The records of everything that is in the log."""
 
     @property
@@ -29,10 +29,10 @@ class Folded(Protocol):
         """The graph over them."""
 
 
-class Messages:
+class OutgoingEvents:
     """Makes messages of the records as they are. To be told of events in the order of their arrival."""
 
-    def __init__(self, service: Folded, log: EventLog) -> None:
+    def __init__(self, service: GraphSource, log: EventLog) -> None:
         self._service = service
         self._log = log
         self._children = OpenChildren()
@@ -72,7 +72,7 @@ class Messages:
             if end is not None and (event.run in self._ended or await self._arrived(end.order) <= seq):
                 ended = end.event_type
         self._service.graph.refresh()
-        return canonical_json(complete(event, self._service.lineage, self._service.graph, ended))
+        return canonical_json(enrich(event, self._service.lineage, self._service.graph, ended))
 
     async def closing(self, closing: Closing) -> bytes | None:
         """The end of a run that the service closed; None where the run has since got another."""

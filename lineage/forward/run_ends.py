@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lineage.events import Event, RunId
 from lineage.events.event import Order
-from lineage.graph import Lineage, outcome_of
+from lineage.graph import LineageRecords, run_outcome
 from lineage.graph.record_types import JobRecord, RunRecord
 from lineage.graph.run_state import is_streaming
 
@@ -62,16 +62,16 @@ class OpenChildren:
             self._children.pop(parent.run, None)
 
 
-def end_of(lineage: Lineage, run: RunRecord) -> End | None:
+def end_of(lineage: LineageRecords, run: RunRecord) -> End | None:
     """The end of a run; None while it is open."""
     if run.terminal is not None:
         _, order, event_type = run.terminal
         return End(order, event_type, None)
-    because = outcome_of(lineage, run).closed_because
+    because = run_outcome(lineage, run).closed_because
     return None if because is None else End(_closer(lineage, run), "ABORT", because)
 
 
-def closed_by(lineage: Lineage, event: Event, children: OpenChildren, ended: Order | None) -> list[Closing]:
+def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, ended: Order | None) -> list[Closing]:
     """The runs that the service takes to have ended when it learns of this event; parents before their children.
 
     `ended` is what ended the event's own run, if that has arrived. An event may come behind it and be the first to
@@ -94,7 +94,7 @@ def closed_by(lineage: Lineage, event: Event, children: OpenChildren, ended: Ord
     return closed
 
 
-def is_closed_at(lineage: Lineage, closing: Closing) -> bool:
+def is_closed_at(lineage: LineageRecords, closing: Closing) -> bool:
     """Whether the service closed a run, and because of this event."""
     end = end_of(lineage, lineage.jobs[closing.run.job].runs[closing.run.run])
     return end is not None and end.because is not None and end.order == closing.order
@@ -116,7 +116,7 @@ def _older(job: JobRecord, event: Event) -> Iterator[RunRecord]:
         place = job.history.runs.after(*place)
 
 
-def _closer(lineage: Lineage, run: RunRecord) -> Order:
+def _closer(lineage: LineageRecords, run: RunRecord) -> Order:
     """The event because of which a run without a terminal event counts as ended; the caller knows that it does."""
     climbed: RunRecord | None = run
     while climbed is not None:

@@ -8,22 +8,22 @@ order and duplicates mean nothing, and applying one event at a time gives what f
 
 from lineage.graph.adjacency import Graph
 from lineage.graph.export import export_graph, export_steps
-from lineage.graph.job_lineage import ColumnEdge, JobView, VanishedEdge, view_of
-from lineage.graph.records import Lineage, fold
-from lineage.graph.run_state import Outcome, RunState, is_stale, outcome_of
+from lineage.graph.job_lineage import ColumnEdge, JobLineage, VanishedEdge, derive_job_lineage
+from lineage.graph.records import LineageRecords, fold_events
+from lineage.graph.run_state import RunOutcome, RunState, is_stale, run_outcome
 
 __all__ = [
     "ColumnEdge",
     "Graph",
-    "JobView",
-    "Lineage",
-    "Outcome",
+    "JobLineage",
+    "LineageRecords",
+    "RunOutcome",
     "RunState",
     "VanishedEdge",
+    "derive_job_lineage",
     "export_graph",
     "export_steps",
-    "fold",
+    "fold_events",
     "is_stale",
-    "outcome_of",
-    "view_of",
+    "run_outcome",
 ]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.graph.job_lineage import EMPTY_VIEW, ColumnEdge, JobView, view_of
-from lineage.graph.records import Lineage
+from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, ColumnEdge, JobLineage, derive_job_lineage
+from lineage.graph.records import LineageRecords
 
 logger = logging.getLogger(__name__)
 
@@ -26,19 +26,19 @@ class Graph:
     """Adjacency of jobs, datasets and columns.
 
     Call `refresh` before reading: it derives anew the views of those jobs that events have touched since.
-    `failed` are the jobs whose view could not be derived when last tried, and why. `mentioned_by` are the jobs that
+    `failed` are the jobs whose view could not be derived when last tried, and why. `referencing_jobs` are the jobs that
     name a dataset as a source in lineage facets and not among their inputs.
 
     One thread owns the graph and its lineage: neither may be read or changed from another.
     """
 
-    def __init__(self, lineage: Lineage) -> None:
+    def __init__(self, lineage: LineageRecords) -> None:
         self._lineage = lineage
-        self.views: dict[JobId, JobView] = {}
+        self.job_lineages: dict[JobId, JobLineage] = {}
         self.failed: dict[JobId, str] = {}
         self.consumers: dict[DatasetId, set[JobId]] = {}
         self.producers: dict[DatasetId, set[JobId]] = {}
-        self.mentioned_by: dict[DatasetId, set[JobId]] = {}
+        self.referencing_jobs: dict[DatasetId, set[JobId]] = {}
         self.columns_into: dict[Column, set[ColumnEdge]] = {}
         self.columns_from: dict[Column, set[ColumnEdge]] = {}
         lineage.touched.update(lineage.jobs)
@@ -58,11 +58,11 @@ class Graph:
         for _ in range(min(limit, len(touched))):
             job = touched.pop()
             try:
-                after = view_of(self._lineage.jobs[job])
+                after = derive_job_lineage(self._lineage.jobs[job])
             except Exception as error:
                 logger.exception("the lineage of job %s/%s cannot be derived", job.namespace, job.name)
                 self.failed[job] = repr(error)
-                self.views.setdefault(job, EMPTY_VIEW)
+                self.job_lineages.setdefault(job, EMPTY_JOB_LINEAGE)
                 continue
             self.failed.pop(job, None)
             self._replace(job, after)
@@ -72,34 +72,34 @@ class Graph:
         """Jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
 
-    def _replace(self, job: JobId, after: JobView) -> None:
-        before = self.views.get(job)
+    def _replace(self, job: JobId, after: JobLineage) -> None:
+        before = self.job_lineages.get(job)
         if before is not None:
             self._discard(job, before)
-        self.views[job] = after
+        self.job_lineages[job] = after
         self._add(job, after)
 
-    def _add(self, job: JobId, view: JobView) -> None:
+    def _add(self, job: JobId, view: JobLineage) -> None:
         for dataset in view.inputs:
             self.consumers.setdefault(dataset, set()).add(job)
         for dataset in view.outputs:
             self.producers.setdefault(dataset, set()).add(job)
-        for dataset in _mentioned(view):
-            self.mentioned_by.setdefault(dataset, set()).add(job)
+        for dataset in _facet_only_sources(view):
+            self.referencing_jobs.setdefault(dataset, set()).add(job)
         for edge in view.columns:
             self.columns_into.setdefault(Column(edge.output, edge.field), set()).add(edge)
             self.columns_from.setdefault(Column(edge.source, edge.source_field), set()).add(edge)
 
-    def _discard(self, job: JobId, view: JobView) -> None:
+    def _discard(self, job: JobId, view: JobLineage) -> None:
         _discard_from(self.consumers, view.inputs, job)
         _discard_from(self.producers, view.outputs, job)
-        _discard_from(self.mentioned_by, _mentioned(view), job)
+        _discard_from(self.referencing_jobs, _facet_only_sources(view), job)
         for edge in view.columns:
             _discard_from(self.columns_into, [Column(edge.output, edge.field)], edge)
             _discard_from(self.columns_from, [Column(edge.source, edge.source_field)], edge)
 
 
-def _mentioned(view: JobView) -> set[DatasetId]:
+def _facet_only_sources(view: JobLineage) -> set[DatasetId]:
     sources = {flow.source for flow in view.flows} | {edge.source for edge in view.columns}
     return sources - view.inputs
 

@@ -3,14 +3,14 @@
 
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Graph
-from lineage.graph.records import Lineage
+from lineage.graph.records import LineageRecords
 
 
 class Links:
     """The flows and column edges of one job, by dataset."""
 
     def __init__(self, graph: Graph, job: JobId) -> None:
-        view = graph.views[job]
+        view = graph.job_lineages[job]
         self.columns: dict[DatasetId, set[str]] = {}
         self.from_source: dict[DatasetId, list[DatasetId]] = {}
         self.into_output: dict[DatasetId, list[DatasetId]] = {}
@@ -31,7 +31,7 @@ class Links:
 class Dependencies:
     """Which thing depends on which, answered from the graph and remembered for the time of one search."""
 
-    def __init__(self, lineage: Lineage, graph: Graph) -> None:
+    def __init__(self, lineage: LineageRecords, graph: Graph) -> None:
         self.graph = graph
         self._lineage = lineage
         self._links: dict[JobId, Links] = {}
@@ -50,14 +50,14 @@ class Dependencies:
         if found is None:
             record = self._lineage.datasets.get(dataset)
             found = {field["name"] for field in record.fields()} if record else set()
-            for job in self.graph.jobs_of(dataset) | self.graph.mentioned_by.get(dataset, set()):
+            for job in self.graph.jobs_of(dataset) | self.graph.referencing_jobs.get(dataset, set()):
                 found |= self.links(job).columns.get(dataset, set())
             self._columns[dataset] = found
         return found
 
     def readers(self, dataset: DatasetId) -> set[JobId]:
         """Jobs that read a dataset, those included that name it in lineage facets alone."""
-        return self.graph.consumers.get(dataset, set()) | self.graph.mentioned_by.get(dataset, set())
+        return self.graph.consumers.get(dataset, set()) | self.graph.referencing_jobs.get(dataset, set())
 
     def writers(self, dataset: DatasetId) -> set[JobId]:
         """Jobs that write a dataset."""

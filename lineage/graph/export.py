@@ -7,10 +7,10 @@ from typing import Any
 from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.events.strict_json import canonical_json
 from lineage.graph.adjacency import Graph
-from lineage.graph.job_lineage import ColumnEdge, JobView
+from lineage.graph.job_lineage import ColumnEdge, JobLineage
 from lineage.graph.record_types import DatasetRecord
-from lineage.graph.records import Lineage
-from lineage.graph.run_state import outcome_of
+from lineage.graph.records import LineageRecords
+from lineage.graph.run_state import run_outcome
 
 EXPORT_VERSION = 1
 
@@ -18,7 +18,7 @@ _STEP = 50
 """Jobs or datasets of one step."""
 
 
-def export_graph(lineage: Lineage, graph: Graph) -> JsonObject:
+def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
     """Jobs, datasets and all edges, sorted.
 
     Free of times, run ids and snapshot versions, so that a second run of the same pipeline exports the same.
@@ -38,7 +38,7 @@ def export_graph(lineage: Lineage, graph: Graph) -> JsonObject:
     return export
 
 
-def export_steps(lineage: Lineage, graph: Graph, export: JsonObject) -> Iterator[None]:
+def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> Iterator[None]:
     """Fill `export` as `export_graph` does, in steps of some milliseconds.
 
     It is whole at the end, and true only if no event was applied between two steps.
@@ -48,7 +48,7 @@ def export_steps(lineage: Lineage, graph: Graph, export: JsonObject) -> Iterator
     rows: dict[str, list[JsonObject]] = {
         key: [] for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished")
     }
-    for count, (job, view) in enumerate(list(graph.views.items()), start=1):
+    for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
         rows["jobs"].append(_job(lineage, job, view))
         _add_edges(rows, job, view)
         if count % _STEP == 0:
@@ -63,13 +63,13 @@ def export_steps(lineage: Lineage, graph: Graph, export: JsonObject) -> Iterator
         yield
 
 
-def _job(lineage: Lineage, job: JobId, view: JobView) -> JsonObject:
+def _job(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:
     facet = lineage.jobs[job].facets.get("jobType") or {}
-    state = outcome_of(lineage, view.latest_run).state if view.latest_run else None
+    state = run_outcome(lineage, view.latest_run).state if view.latest_run else None
     return {**_pair(job), "type": facet.get("processingType"), "state": state}
 
 
-def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobView) -> None:
+def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage) -> None:
     for direction, datasets in (("input", view.inputs), ("output", view.outputs)):
         for dataset in datasets:
             export["edges"].append({"job": _pair(job), "direction": direction, "dataset": _pair(dataset)})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from lineage.events.ids import DatasetId, JsonObject
 
 
-def mentioned(body: JsonObject) -> set[DatasetId]:
+def referenced_datasets(body: JsonObject) -> set[DatasetId]:
     """Datasets that lineage facets of an event name as sources or targets."""
     found: set[DatasetId] = set()
     for dataset in (*(body.get("inputs") or ()), *(body.get("outputs") or ()), body.get("dataset") or {}):

@@ -26,7 +26,7 @@ class ColumnEdge(NamedTuple):
     masking: bool
 
 
-class Flow(NamedTuple):
+class DataFlow(NamedTuple):
     """Data of `source` reaches `output` through a job."""
 
     source: DatasetId
@@ -42,22 +42,22 @@ class VanishedEdge(NamedTuple):
     reason: str
 
 
-class JobView(NamedTuple):
+class JobLineage(NamedTuple):
     """A job as it stands now. `latest_run` is its latest run, whether or not that run named datasets."""
 
     inputs: frozenset[DatasetId]
     outputs: frozenset[DatasetId]
-    flows: frozenset[Flow]
+    flows: frozenset[DataFlow]
     columns: frozenset[ColumnEdge]
     vanished: tuple[VanishedEdge, ...]
     latest_run: RunRecord | None
 
 
-EMPTY_VIEW = JobView(frozenset(), frozenset(), frozenset(), frozenset(), (), None)
+EMPTY_JOB_LINEAGE = JobLineage(frozenset(), frozenset(), frozenset(), frozenset(), (), None)
 """A job of which nothing is known."""
 
 
-def view_of(job: JobRecord) -> JobView:
+def derive_job_lineage(job: JobRecord) -> JobLineage:
     """The current lineage of a job: that of its latest run with any datasets, and what job events declare.
 
     A declaration holds beside a run that was under way when it was made. A run that began later is the better
@@ -68,7 +68,7 @@ def view_of(job: JobRecord) -> JobView:
     run = job.runs[last.run] if last else None
     inputs, outputs = _current(job, run, Direction.INPUT), _current(job, run, Direction.OUTPUT)
     stated = {output: _lineage_of(job, run, inputs, output) for output in outputs}
-    return JobView(
+    return JobLineage(
         inputs,
         outputs,
         frozenset(_flows(inputs, stated)),
@@ -85,27 +85,29 @@ def _current(job: JobRecord, run: RunRecord | None, direction: Direction) -> fro
     return named | frozenset(job.declared.uses(direction))
 
 
-class _Stated(NamedTuple):
+class _OutputLineage(NamedTuple):
     """What facets say of one output. `sources` is None where nothing says which inputs feed it."""
 
     sources: frozenset[DatasetId] | None
     complete: bool
     columns: list[ColumnEdge]
 
-    def only(self, inputs: frozenset[DatasetId]) -> "_Stated":
+    def only(self, inputs: frozenset[DatasetId]) -> "_OutputLineage":
         """What is left where the job reads no more than `inputs`, of which some may be news to the facet."""
         sources = (self.sources or frozenset()) & inputs
-        return _Stated(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
+        return _OutputLineage(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
 
 
-class _Said(NamedTuple):
+class _FacetValue(NamedTuple):
     """A facet that stands; `outdated` where a declaration said it before a run named its inputs anew."""
 
     facet: JsonObject
     outdated: bool
 
 
-def _lineage_of(job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId) -> _Stated:
+def _lineage_of(
+    job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId
+) -> _OutputLineage:
     """The lineage facet, which is complete for its target, supersedes columnLineage."""
     by_run = run.outputs.get(output) if run else None
     declared = job.declared.outputs.get(output) if job.declared else None
@@ -115,26 +117,26 @@ def _lineage_of(job: JobRecord, run: RunRecord | None, inputs: frozenset[Dataset
     elif said := _latest("columnLineage", run, by_run, declared):
         stated = _from_column_lineage(job.id, output, said.facet)
     else:
-        return _Stated(None, False, [])
+        return _OutputLineage(None, False, [])
     return stated.only(inputs) if said.outdated else stated
 
 
-def _latest(name: str, run: RunRecord | None, by_run: Facets | None, declared: Facets | None) -> _Said | None:
+def _latest(name: str, run: RunRecord | None, by_run: Facets | None, declared: Facets | None) -> _FacetValue | None:
     """The facet that is last in total order of what the run says and what is declared."""
     from_run = by_run.register(name) if by_run else None
     return _later(run, from_run, declared.register(name) if declared else None)
 
 
-def _later(run: RunRecord | None, from_run: Register | None, declared: Register | None) -> _Said | None:
+def _later(run: RunRecord | None, from_run: Register | None, declared: Register | None) -> _FacetValue | None:
     if from_run is not None and (declared is None or declared.order < from_run.order):
-        return _Said(from_run.value, outdated=False)
+        return _FacetValue(from_run.value, outdated=False)
     if declared is None:
         return None
     outdated = run is not None and bool(run.inputs) and run.place.order > declared.order
-    return _Said(declared.value, outdated)
+    return _FacetValue(declared.value, outdated)
 
 
-def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _Said | None:
+def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _FacetValue | None:
     """All entries of the job's lineage facet for one target as one."""
     declared = job.declared_facets.register("lineage")
     if declared is not None and job.declared is not None and declared.order < job.declared.order:
@@ -145,7 +147,7 @@ def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _S
         for entry in (said.facet.get("entries") if said else None) or ()
         if entry["type"] == "DATASET" and (entry["namespace"], entry["name"]) == output
     ]
-    return _Said(_merged(entries), said.outdated) if said and entries else None
+    return _FacetValue(_merged(entries), said.outdated) if said and entries else None
 
 
 def _merged(entries: Iterable[JsonObject]) -> JsonObject:
@@ -159,7 +161,7 @@ def _merged(entries: Iterable[JsonObject]) -> JsonObject:
     return {"inputs": inputs, "fields": fields}
 
 
-def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _Stated:
+def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _OutputLineage:
     sources = frozenset(DatasetId(source["namespace"], source["name"]) for source in lineage_sources(facet))
     columns: list[ColumnEdge] = []
     targets: list[tuple[str | None, Iterable[JsonObject]]] = [(None, facet.get("inputs") or ())]
@@ -168,17 +170,17 @@ def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _Stated:
         for source in inputs:
             if source["type"] == "DATASET" and source.get("field"):
                 columns += _edges(job, output, field_name, source, None)
-    return _Stated(sources, True, columns)
+    return _OutputLineage(sources, True, columns)
 
 
-def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _Stated:
+def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _OutputLineage:
     columns: list[ColumnEdge] = []
     for name, field in (facet.get("fields") or {}).items():
         for source in field["inputFields"]:
             columns += _edges(job, output, name, source, field.get("transformationType"))
     for source in facet.get("dataset") or ():
         columns += _edges(job, output, None, source, None)
-    return _Stated(frozenset(edge.source for edge in columns) or None, False, columns)
+    return _OutputLineage(frozenset(edge.source for edge in columns) or None, False, columns)
 
 
 def _edges(
@@ -211,7 +213,7 @@ def _from_deprecated(transformation_type: str | None) -> JsonObject:
             return {}
 
 
-def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _Stated]) -> Iterator[Flow]:
+def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]) -> Iterator[DataFlow]:
     """Which input feeds which output.
 
     Where facets say it, they are followed; an input that no output's columns speak of (a `count(*)`, a reader
@@ -227,7 +229,7 @@ def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _Stated]) -> It
             sources = inputs
         else:
             sources = said.sources | (inputs - spoken_of)
-        yield from (Flow(source, output) for source in sources)
+        yield from (DataFlow(source, output) for source in sources)
 
 
 def _vanished(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:

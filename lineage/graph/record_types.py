@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.strict_json import canonical_json
-from lineage.graph.run_history import Direction, Edge, History, Place
+from lineage.graph.run_history import Direction, Edge, RunHistory, RunPosition
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
 """Which terminal event stands where a run has several: Spark sends COMPLETE after FAIL."""
@@ -159,9 +159,9 @@ class RunRecord:
         join_uses(self.outputs, order, parts.outputs)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RunPosition:
         """Place among the runs of its job: by first START, or first event where no START is known."""
-        return Place(self.first_start or self.span.first, self.id.run)
+        return RunPosition(self.first_start or self.span.first, self.id.run)
 
     def uses(self, direction: Direction) -> Uses:
         """The datasets of one direction."""
@@ -195,7 +195,7 @@ class JobRecord:
     declared: Declaration | None = None
     declared_facets: Facets = field(default_factory=Facets)
     ever_declared: set[Edge] = field(default_factory=set)
-    history: History = field(default_factory=History)
+    history: RunHistory = field(default_factory=RunHistory)
 
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
         """Take in one more event of this job or of one of its runs."""
@@ -235,7 +235,7 @@ class JobRecord:
             join_uses(self.declared.inputs, order, parts.inputs)
             join_uses(self.declared.outputs, order, parts.outputs)
 
-    def _keep_order(self, run: RunRecord, before: Place, named: set[Edge]) -> None:
+    def _keep_order(self, run: RunRecord, before: RunPosition, named: set[Edge]) -> None:
         """Note the edges of one more event; all of the run's where the event has moved its beginning."""
         if run.place != before:
             named = {(direction, dataset) for direction in Direction for dataset in run.uses(direction)}
@@ -263,7 +263,7 @@ class DatasetVersion(NamedTuple):
     version: str | None
 
 
-class Saying(NamedTuple):
+class DatasetStatement(NamedTuple):
     """What one event says of a dataset's state; None where it does not speak of columns or version."""
 
     order: Order
@@ -283,16 +283,16 @@ class DatasetRecord:
     """One dataset: what all events together say of it.
 
     A schema said by a writer (or by a dataset event) stands before one said by a reader, who may see a part.
-    `sayings` holds the first of equal ones.
+    `statements` holds the first of equal ones.
     """
 
     id: DatasetId
     span: Span
     facets: Facets = field(default_factory=Facets)
     read_facets: Facets = field(default_factory=Facets)
-    sayings: dict[bytes, Saying] = field(default_factory=dict)
+    statements: dict[bytes, DatasetStatement] = field(default_factory=dict)
     _versions: list[DatasetVersion] | None = None
-    _last_words: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
+    _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
 
     def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
         """Take in what one event (of `run`, if any) says of this dataset; `read` where it is an input.
@@ -308,7 +308,7 @@ class DatasetRecord:
             self.facets.join(order, {name: facet for name, facet in facets.items() if name != "schema"})
         else:
             self.facets.join(order, facets)
-        self._hear(order, run, read, facets)
+        self._join_statement(order, run, read, facets)
         return {**dataset, "facets": facets}
 
     def all_facets(self) -> dict[str, JsonObject]:
@@ -330,33 +330,33 @@ class DatasetRecord:
         return self._versions
 
     def _derived_versions(self) -> list[DatasetVersion]:
-        sayings = [said for _, said in sorted(self.sayings.items(), key=lambda item: (item[1].order, item[0]))]
+        statements = [said for _, said in sorted(self.statements.items(), key=lambda item: (item[1].order, item[0]))]
         versions: list[DatasetVersion] = []
         fields: list[JsonObject] = []
         version: str | None = None
-        for saying in [saying for saying in sayings if not saying.read] or sayings:
+        for saying in [saying for saying in statements if not saying.read] or statements:
             fields = fields if saying.fields is None else saying.fields
             version = saying.version or version
             if not versions or (versions[-1].fields, versions[-1].version) != (fields, version):
                 versions.append(DatasetVersion(saying.order, saying.run, fields, version))
         return versions
 
-    def _hear(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
+    def _join_statement(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
         words = facets.get("schema"), facets.get("version")
-        last = self._last_words
+        last = self._last_statement
         # Equal facets are shared, so that run after run says it with the very same objects.
         if last and last[0] is words[0] and last[1] is words[1] and last[2] is read and last[3] < order:
             return
-        self._last_words = (*words, read, order)
+        self._last_statement = (*words, read, order)
         fields = (_standing(facets, "schema") or {}).get("fields")
         version = (_standing(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
-        saying = Saying(order, run, read, fields, version if isinstance(version, str) else None)
+        saying = DatasetStatement(order, run, read, fields, version if isinstance(version, str) else None)
         key = saying.key
-        known = self.sayings.get(key)
+        known = self.statements.get(key)
         if known is None or saying.order < known.order:
-            self.sayings[key] = saying
+            self.statements[key] = saying
             self._versions = None
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject
-from lineage.graph.facet_references import mentioned
+from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.record_types import DatasetRecord, JobRecord, RunRecord, Span
 
 
-class Lineage:
+class LineageRecords:
     """Joins events into records.
 
     `touched` collects the jobs whose records changed since its reader last cleared it, so that what is
@@ -27,7 +27,7 @@ class Lineage:
         """Join one event; a second time it changes nothing."""
         if event.dataset is not None:
             self._join_dataset(event, event.body["dataset"], read=False)
-        for dataset in mentioned(event.body):
+        for dataset in referenced_datasets(event.body):
             self._join_dataset(event, {"namespace": dataset.namespace, "name": dataset.name}, read=True)
         if event.job is None:
             return
@@ -80,9 +80,9 @@ class Lineage:
             span.join(order)
 
 
-def fold(events: Iterable[Event]) -> Lineage:
+def fold_events(events: Iterable[Event]) -> LineageRecords:
     """The state that a set of events means: the definition that every incremental update must agree with."""
-    lineage = Lineage()
+    lineage = LineageRecords()
     for _, event in sorted({event.order: event for event in events}.items()):
         lineage.apply(event)
     return lineage

@@ -18,46 +18,46 @@ class Direction(StrEnum):
     OUTPUT = "output"
 
 
-class Place(NamedTuple):
+class RunPosition(NamedTuple):
     """A run's place among the runs of its job: its beginning, then its UUID."""
 
     order: Order
     run: str
 
 
-class Places:
+class RunPositions:
     """A sorted set of places."""
 
     __slots__ = ("_sorted",)
 
     def __init__(self) -> None:
-        self._sorted: list[Place] = []
+        self._sorted: list[RunPosition] = []
 
     def __len__(self) -> int:
         return len(self._sorted)
 
-    def add(self, place: Place) -> None:
+    def add(self, place: RunPosition) -> None:
         """Put a place in; a second time it changes nothing."""
         at = bisect_left(self._sorted, place)
         if at == len(self._sorted) or self._sorted[at] != place:
             self._sorted.insert(at, place)
 
-    def discard(self, place: Place) -> None:
+    def discard(self, place: RunPosition) -> None:
         """Take a place out if it is in."""
         at = bisect_left(self._sorted, place)
         if at < len(self._sorted) and self._sorted[at] == place:
             del self._sorted[at]
 
-    def last(self) -> Place | None:
+    def last(self) -> RunPosition | None:
         """The last place of all."""
         return self._sorted[-1] if self._sorted else None
 
-    def after(self, order: Order, run: str = "") -> Place | None:
+    def after(self, order: Order, run: str = "") -> RunPosition | None:
         """The first place behind the given one, which need not be in the set."""
-        at = bisect_right(self._sorted, Place(order, run))
+        at = bisect_right(self._sorted, RunPosition(order, run))
         return self._sorted[at] if at < len(self._sorted) else None
 
-    def latest_first(self, offset: int, limit: int) -> list[Place]:
+    def latest_first(self, offset: int, limit: int) -> list[RunPosition]:
         """One page of all places, the last of them first."""
         end = max(0, len(self._sorted) - offset)
         return self._sorted[max(0, end - limit) : end][::-1]
@@ -67,23 +67,23 @@ Edge = tuple[Direction, DatasetId]
 
 
 @dataclass(slots=True)
-class History:
+class RunHistory:
     """Places of a job's runs: of all, of those that name any dataset, by direction, and by edge."""
 
-    runs: Places = field(default_factory=Places)
-    with_edges: Places = field(default_factory=Places)
-    by_direction: dict[Direction, Places] = field(default_factory=dict)
-    by_edge: dict[Edge, Places] = field(default_factory=dict)
+    runs: RunPositions = field(default_factory=RunPositions)
+    with_edges: RunPositions = field(default_factory=RunPositions)
+    by_direction: dict[Direction, RunPositions] = field(default_factory=dict)
+    by_edge: dict[Edge, RunPositions] = field(default_factory=dict)
 
-    def add(self, place: Place, edges: Iterable[Edge]) -> None:
+    def add(self, place: RunPosition, edges: Iterable[Edge]) -> None:
         """Note a run that names `edges`, or more edges of a run that is known."""
         self.runs.add(place)
         for edge in edges:
             self.with_edges.add(place)
-            self.by_direction.setdefault(edge[0], Places()).add(place)
-            self.by_edge.setdefault(edge, Places()).add(place)
+            self.by_direction.setdefault(edge[0], RunPositions()).add(place)
+            self.by_edge.setdefault(edge, RunPositions()).add(place)
 
-    def discard(self, place: Place, edges: Iterable[Edge]) -> None:
+    def discard(self, place: RunPosition, edges: Iterable[Edge]) -> None:
         """Forget a run at this place; `edges` are at least those that it has been added with."""
         self.runs.discard(place)
         self.with_edges.discard(place)

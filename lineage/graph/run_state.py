@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lineage.graph.record_types import JobRecord, RunRecord, latest
-from lineage.graph.records import Lineage
+from lineage.graph.records import LineageRecords
 
 DEFAULT_INTERVAL = 30.0
 """Seconds between the RUNNING events of a streaming job that does not say its own interval."""
@@ -27,7 +27,7 @@ class RunState(StrEnum):
 _STATE_OF = {"COMPLETE": RunState.COMPLETED, "ABORT": RunState.ABORTED, "FAIL": RunState.FAILED}
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """A run's state. `ended` is in nanoseconds; `closed_because` is set where the service closed the run."""
 
     state: RunState
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     closed_because: str | None = None
 
 
-def outcome_of(lineage: Lineage, run: RunRecord) -> Outcome:
+def run_outcome(lineage: LineageRecords, run: RunRecord) -> RunOutcome:
     """The state of a run.
 
     The emitter's own terminal event stands before anything the service concludes. A run without one counts as
@@ -50,20 +50,20 @@ def outcome_of(lineage: Lineage, run: RunRecord) -> Outcome:
     while parent is not None and parent.id.run not in seen:
         above = _own_outcome(lineage, parent)
         if above is not None and nearest is not None:
-            return Outcome(RunState.ABORTED, above.ended, f"its parent {nearest.id.job.name} ended")
+            return RunOutcome(RunState.ABORTED, above.ended, f"its parent {nearest.id.job.name} ended")
         seen.add(parent.id.run)
         parent = lineage.parent(parent)
-    return Outcome(RunState.RUNNING if run.ran else RunState.NEW)
+    return RunOutcome(RunState.RUNNING if run.ran else RunState.NEW)
 
 
-def _own_outcome(lineage: Lineage, run: RunRecord) -> Outcome | None:
+def _own_outcome(lineage: LineageRecords, run: RunRecord) -> RunOutcome | None:
     """How a run has ended by its own events or by its job's next start; None where neither has."""
     if run.terminal is not None:
         _, order, event_type = run.terminal
-        return Outcome(_STATE_OF[event_type], order.time)
+        return RunOutcome(_STATE_OF[event_type], order.time)
     job = lineage.jobs[run.id.job]
     if is_streaming(job, run) and (started := _next_start(job, run)) is not None:
-        return Outcome(RunState.ABORTED, started, "the job started again")
+        return RunOutcome(RunState.ABORTED, started, "the job started again")
     return None
 
 
@@ -83,10 +83,10 @@ def is_streaming(job: JobRecord, run: RunRecord | None) -> bool:
     return str(facet.get("processingType", "")).upper() == "STREAMING"
 
 
-def is_stale(lineage: Lineage, run: RunRecord, now: int) -> bool:
+def is_stale(lineage: LineageRecords, run: RunRecord, now: int) -> bool:
     """Whether a streaming run that should be alive was silent for three of its intervals at `now` (ns)."""
     job = lineage.jobs[run.id.job]
-    if not is_streaming(job, run) or outcome_of(lineage, run).ended is not None:
+    if not is_streaming(job, run) or run_outcome(lineage, run).ended is not None:
         return False
     facet = latest("jobType", run.job_facets, job.facets) or {}
     interval = (facet.get("emissionPattern") or {}).get("windowDuration") or DEFAULT_INTERVAL

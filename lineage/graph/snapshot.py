@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
-from lineage.graph.facet_references import mentioned
+from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.record_types import (
     DatasetRecord,
+    DatasetStatement,
     Declaration,
     Facets,
     JobRecord,
     Register,
     RunRecord,
-    Saying,
     Span,
     Uses,
 )
-from lineage.graph.records import Lineage
+from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
 
 
@@ -53,7 +53,7 @@ class Snapshot(NamedTuple):
 
 def subjects_of(event: Event) -> set[Key]:
     """Every record that an event changes."""
-    datasets = mentioned(event.body)
+    datasets = referenced_datasets(event.body)
     for direction in ("inputs", "outputs"):
         datasets |= {DatasetId(ds["namespace"], ds["name"]) for ds in event.body.get(direction) or ()}
     if event.dataset is not None:
@@ -67,7 +67,7 @@ def subjects_of(event: Event) -> set[Key]:
     return keys
 
 
-def snapshots_of(lineage: Lineage) -> Iterator[Snapshot]:
+def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
     """Everything that a lineage holds, one subject at a time."""
     for dataset in lineage.datasets.values():
         yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _dataset(dataset))
@@ -82,7 +82,7 @@ def snapshots_of(lineage: Lineage) -> Iterator[Snapshot]:
         yield Snapshot(Key(Subject.NAMESPACE, (namespace,)), {"span": _span(span)})
 
 
-def restore(lineage: Lineage, snapshots: Iterable[Snapshot]) -> None:
+def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
     """Put snapshots into a lineage that knows none of their subjects; runs must come behind their jobs."""
     for (subject, identity), content in snapshots:
         match subject:
@@ -118,7 +118,7 @@ def _dataset(record: DatasetRecord) -> JsonObject:
                 "fields": said.fields,
                 "version": said.version,
             }
-            for _, said in sorted(record.sayings.items())
+            for _, said in sorted(record.statements.items())
         ],
     }
 
@@ -129,8 +129,8 @@ def _read_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
     )
     for row in content["sayings"]:
         run = RunId(row["run"][0], JobId(*row["run"][1:])) if row["run"] else None
-        said = Saying(_read_order(row["order"]), run, row["read"], row["fields"], row["version"])
-        record.sayings[said.key] = said
+        said = DatasetStatement(_read_order(row["order"]), run, row["read"], row["fields"], row["version"])
+        record.statements[said.key] = said
     return record
 
 
@@ -181,7 +181,7 @@ def _run(run: RunRecord, starts: list[Order]) -> JsonObject:
     }
 
 
-def _read_run(lineage: Lineage, identity: RunId, content: JsonObject) -> RunRecord:
+def _read_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
     terminal = content["terminal"]
     starts = [_read_order(start) for start in content["starts"]]
     return RunRecord(
@@ -205,7 +205,7 @@ def _uses(uses: Uses) -> list[JsonObject]:
     ]
 
 
-def _read_uses(rows: list[JsonObject], lineage: Lineage | None = None) -> Uses:
+def _read_uses(rows: list[JsonObject], lineage: LineageRecords | None = None) -> Uses:
     uses: Uses = {}
     for row in rows:
         dataset = DatasetId(row["namespace"], row["name"])

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 
 from lineage.events.ids import DatasetId, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.graph.job_lineage import JobView
+from lineage.graph.job_lineage import JobLineage
 from lineage.graph.record_types import DatasetRecord, JobRecord
-from lineage.graph.records import Lineage
-from lineage.graph.run_state import is_stale, outcome_of
+from lineage.graph.records import LineageRecords
+from lineage.graph.run_state import is_stale, run_outcome
 
 
 def job_summary(
-    lineage: Lineage, record: JobRecord, view: JobView, places: Mapping[DatasetId, int], now: int
+    lineage: LineageRecords, record: JobRecord, view: JobLineage, places: Mapping[DatasetId, int], now: int
 ) -> JsonObject:
     """`{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
     "owners", "description", "inputs", "outputs"}`.
@@ -23,7 +23,7 @@ def job_summary(
     Times are RFC 3339, `now` (ns) decides what is stale, inputs and outputs are the datasets' `places`.
     """
     run = view.latest_run
-    outcome = outcome_of(lineage, run) if run else None
+    outcome = run_outcome(lineage, run) if run else None
     facets = record.facets.values()
     job_type = _object(facets.get("jobType"))
     engine = job_type.get("integration") or (_object(run.facets.get("processing_engine")).get("name") if run else None)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Column, Graph
 from lineage.graph.dependencies import Dependencies
-from lineage.graph.records import Lineage
+from lineage.graph.records import LineageRecords
 
 _SLICE = 500
 """Things looked at between two pauses of a search: about 10 ms."""
@@ -43,7 +43,7 @@ _Onward = tuple[JobId, Step | None, Column | None]
 """A job, and what is reached over it and how; nothing where the job only reads or only writes."""
 
 
-class Reached(NamedTuple):
+class ReachedNode(NamedTuple):
     """How something was reached: over so many jobs at least, lastly over one of `steps`.
 
     A job is reached over its own steps; there are none where it only reads or only writes. `certain` tells
@@ -58,48 +58,52 @@ class Reached(NamedTuple):
 class ReachedDataset(NamedTuple):
     """A dataset of which something was reached; `whole` where its rows were, and with them all of its columns."""
 
-    how: Reached
+    how: ReachedNode
     whole: bool
 
 
-class Reach(NamedTuple):
+class TraversalResult(NamedTuple):
     """Everything that was reached over one job at least."""
 
-    columns: dict[Column, Reached]
+    columns: dict[Column, ReachedNode]
     datasets: dict[DatasetId, ReachedDataset]
-    jobs: dict[JobId, Reached]
+    jobs: dict[JobId, ReachedNode]
 
 
-def reach(lineage: Lineage, graph: Graph, start: Column, downstream: bool, depth: int | None = None) -> Reach:
+def traverse(
+    lineage: LineageRecords, graph: Graph, start: Column, downstream: bool, depth: int | None = None
+) -> TraversalResult:
     """The impact of a column or dataset, or its origin; over at most `depth` jobs. The graph must be refreshed."""
-    search = ReachSearch(lineage, graph, start, downstream, depth)
-    for _ in search.pauses():
+    search = Traversal(lineage, graph, start, downstream, depth)
+    for _ in search.steps():
         pass
     return search.found
 
 
-class ReachSearch:
+class Traversal:
     """A search that can pause, so that one over a large graph does not keep others from the event loop.
 
     Should the graph change in a pause, then what is found later is found in the changed graph. `found` is complete
     when there is no pause left.
     """
 
-    def __init__(self, lineage: Lineage, graph: Graph, start: Column, downstream: bool, depth: int | None) -> None:
+    def __init__(
+        self, lineage: LineageRecords, graph: Graph, start: Column, downstream: bool, depth: int | None
+    ) -> None:
         dependencies = Dependencies(lineage, graph)
         self._all = _Walk(dependencies, start, downstream, depth, certain=False)
         self._certain = _Walk(dependencies, start, downstream, depth, certain=True)
-        self.found = Reach({}, {}, {})
+        self.found = TraversalResult({}, {}, {})
 
     @property
     def size(self) -> int:
         """Columns, whole datasets and jobs that were found so far, the certain ones twice."""
         return sum(len(walk.found) + len(walk.jobs) for walk in (self._all, self._certain))
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Do the work; each item is an occasion to pause."""
-        yield from self._certain.pauses()
-        yield from self._all.pauses()
+        yield from self._certain.steps()
+        yield from self._all.steps()
         yield from self._conclude()
 
     def _conclude(self) -> Iterator[None]:
@@ -107,7 +111,7 @@ class ReachSearch:
         nearest: dict[DatasetId, _Last] = {}
         for number, (thing, last) in enumerate(self._all.found.items(), 1):
             if thing.field is not None:
-                self.found.columns[thing] = Reached(last.distance, thing in self._certain.found, last.steps)
+                self.found.columns[thing] = ReachedNode(last.distance, thing in self._certain.found, last.steps)
             known = nearest.get(thing.dataset)
             if known is None or last.distance < known.distance:
                 nearest[thing.dataset] = _Last(last.distance, set(last.steps))
@@ -117,10 +121,10 @@ class ReachSearch:
                 yield
         certain = {thing.dataset for thing in self._certain.found}
         for dataset, last in nearest.items():
-            how = Reached(last.distance, dataset in certain, last.steps)
+            how = ReachedNode(last.distance, dataset in certain, last.steps)
             self.found.datasets[dataset] = ReachedDataset(how, Column(dataset, None) in self._all.found)
         for job, last in self._all.jobs.items():
-            self.found.jobs[job] = Reached(last.distance, job in self._certain.jobs, last.steps)
+            self.found.jobs[job] = ReachedNode(last.distance, job in self._certain.jobs, last.steps)
 
 
 class _Last(NamedTuple):
@@ -151,7 +155,7 @@ class _Walk:
             begin |= {Column(start.dataset, field) for field in dependencies.columns(start.dataset)}
         self._start = frozenset(begin)
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Search; each item is an occasion to pause."""
         frontier: Iterable[Column] = self._start
         distance = 0

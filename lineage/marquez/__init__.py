@@ -7,7 +7,7 @@ Pure functions of records and graph; keys that Marquez does not have (`stale`, `
 
 from lineage.marquez.catalog import Catalog
 from lineage.marquez.columns import ColumnNeighbourhood, column_lineage
-from lineage.marquez.index import Index, Shelf
+from lineage.marquez.index import Index, NameIndex
 from lineage.marquez.neighbourhood import Neighbourhood, lineage_graph
 from lineage.marquez.node_ids import NodeKind, NodeRef, find_node, node_id
 from lineage.marquez.search import Query, Search, search
@@ -20,12 +20,12 @@ __all__ = [
     "ColumnNeighbourhood",
     "DatasetVersions",
     "Index",
+    "NameIndex",
     "Neighbourhood",
     "NodeKind",
     "NodeRef",
     "Query",
     "Search",
-    "Shelf",
     "UpstreamRuns",
     "column_lineage",
     "find_node",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.event import Order
 from lineage.events.timestamps import format_time
-from lineage.graph import Graph, Lineage, is_stale, outcome_of
+from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
 from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.record_types import DatasetRecord, DatasetVersion, JobRecord, RunRecord, Span, Uses
@@ -20,7 +20,7 @@ _JOB_TYPES = {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}
 class Catalog:
     """Renders what lineage and graph hold; `now` (ns) decides what is stale. The graph must be refreshed."""
 
-    def __init__(self, lineage: Lineage, graph: Graph, now: int) -> None:
+    def __init__(self, lineage: LineageRecords, graph: Graph, now: int) -> None:
         self._lineage = lineage
         self._graph = graph
         self._now = now
@@ -52,14 +52,14 @@ class Catalog:
                     "since": format_time(gone.since),
                     "reason": gone.reason,
                 }
-                for gone in self._graph.views[job].vanished
+                for gone in self._graph.job_lineages[job].vanished
             ],
         }
 
     def job_summary(self, job: JobId) -> JsonObject:
         """One job as a node of the lineage graph."""
         record = self._lineage.jobs[job]
-        view = self._graph.views[job]
+        view = self._graph.job_lineages[job]
         facets = record.facets.values()
         run = view.latest_run
         parent = ((run and run.facets.get("parent")) or {}).get("job", {}).get("name")
@@ -83,7 +83,7 @@ class Catalog:
 
     def job_versions(self, job: JobId) -> list[JobVersion]:
         """The versions of a job, newest first."""
-        return job_versions(self._lineage.jobs[job], self._graph.views[job])
+        return job_versions(self._lineage.jobs[job], self._graph.job_lineages[job])
 
     def job_version(self, job: JobId, version: JobVersion) -> JsonObject:
         """One version of a job, with the latest run that had it."""
@@ -107,7 +107,7 @@ class Catalog:
 
     def run(self, run: RunRecord) -> JsonObject:
         """One run."""
-        outcome = outcome_of(self._lineage, run)
+        outcome = run_outcome(self._lineage, run)
         started = run.first_start.time if run.first_start else None
         nominal = run.facets.get("nominalTime") or {}
         took = None if started is None or outcome.ended is None else (outcome.ended - started) // 10**6
@@ -221,7 +221,7 @@ class Catalog:
     def _column_lineage(self, record: DatasetRecord) -> list[JsonObject]:
         found: dict[str, set[ColumnEdge]] = {}
         for producer in self._graph.producers.get(record.id, ()):
-            for edge in self._graph.views[producer].columns:
+            for edge in self._graph.job_lineages[producer].columns:
                 if edge.output == record.id and edge.field is not None:
                     found.setdefault(edge.field, set()).add(edge)
         return [

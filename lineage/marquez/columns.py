@@ -16,7 +16,7 @@ _SLICE = 1000
 def column_lineage(catalog: Catalog, graph: Graph, start: NodeRef, depth: int, downstream: bool) -> JsonObject:
     """The graph around a node in one go."""
     found = ColumnNeighbourhood(graph, start, depth, downstream)
-    for _ in found.pauses():
+    for _ in found.steps():
         pass
     return {"graph": list(found.nodes(catalog))}
 
@@ -42,7 +42,7 @@ class ColumnNeighbourhood:
         """Columns that were found so far."""
         return len(self._found)
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Search; each item is an occasion to pause."""
         yield from self._walk(upstream=True)
         if self._downstream:
@@ -90,7 +90,7 @@ class ColumnNeighbourhood:
 
 def _start_columns(graph: Graph, start: NodeRef) -> set[Column]:
     if start.job is not None:
-        edges = graph.views[start.job].columns
+        edges = graph.job_lineages[start.job].columns
         return {Column(edge.output, edge.field) for edge in edges if edge.field is not None}
     if start.column is None:
         return set()
@@ -100,7 +100,7 @@ def _start_columns(graph: Graph, start: NodeRef) -> set[Column]:
 def _columns_of(graph: Graph, dataset: DatasetId) -> set[Column]:
     columns: set[Column] = set()
     for job in graph.jobs_of(dataset):
-        for edge in graph.views[job].columns:
+        for edge in graph.job_lineages[job].columns:
             if edge.field is None:
                 continue
             columns |= {

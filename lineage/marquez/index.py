@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from lineage.events import DatasetId, JobId
-from lineage.graph import Lineage
+from lineage.graph import LineageRecords
 from lineage.marquez.names import SortedNames
 
 _SLICE = 2000
@@ -15,7 +15,7 @@ _SLICE = 2000
 _Id = TypeVar("_Id", JobId, DatasetId)
 
 
-class Shelf(Generic[_Id]):
+class NameIndex(Generic[_Id]):
     """The identities that are the keys of a mapping which only grows, sorted."""
 
     def __init__(self, keys: dict[_Id, Any], identity: Callable[[str, str], _Id]) -> None:
@@ -80,14 +80,14 @@ class Shelf(Generic[_Id]):
 
 
 class Index:
-    """The sorted names of one lineage. Bring it up to date before reading: go through `pauses`."""
+    """The sorted names of one lineage. Bring it up to date before reading: go through `steps`."""
 
-    def __init__(self, lineage: Lineage) -> None:
+    def __init__(self, lineage: LineageRecords) -> None:
         self.lineage = lineage
-        self.jobs: Shelf[JobId] = Shelf(lineage.jobs, JobId)
-        self.datasets: Shelf[DatasetId] = Shelf(lineage.datasets, DatasetId)
+        self.jobs: NameIndex[JobId] = NameIndex(lineage.jobs, JobId)
+        self.datasets: NameIndex[DatasetId] = NameIndex(lineage.datasets, DatasetId)
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Take in everything new; each item is an occasion to pause."""
         while self.jobs.renew() or self.datasets.renew():
             yield

@@ -15,7 +15,7 @@ _SLICE = 1000
 def lineage_graph(catalog: Catalog, graph: Graph, start: NodeRef, depth: int) -> JsonObject:
     """The graph around a node in one go."""
     found = Neighbourhood(graph, start, depth)
-    for _ in found.pauses():
+    for _ in found.steps():
         pass
     return {"graph": list(found.nodes(catalog))}
 
@@ -42,7 +42,7 @@ class Neighbourhood:
         """Nodes that were found so far."""
         return len(self._jobs) + len(self._datasets)
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Search; each item is an occasion to pause."""
         frontier = set(self._jobs)
         for step in range(self._depth + 1):
@@ -69,7 +69,7 @@ class Neighbourhood:
             yield self._job(catalog, node) if isinstance(node, JobId) else self._dataset(catalog, node)
 
     def _job(self, catalog: Catalog, job: JobId) -> JsonObject:
-        view = self._graph.views[job]
+        view = self._graph.job_lineages[job]
         return {
             "id": node_id(job),
             "type": "JOB",
@@ -91,7 +91,7 @@ class Neighbourhood:
 
 
 def _datasets_of(graph: Graph, job: JobId) -> frozenset[DatasetId]:
-    view = graph.views[job]
+    view = graph.job_lineages[job]
     return view.inputs | view.outputs
 
 

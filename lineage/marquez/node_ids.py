@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId
-from lineage.graph import Graph, Lineage
+from lineage.graph import Graph, LineageRecords
 from lineage.graph.adjacency import Column
 
 
@@ -35,7 +35,7 @@ def node_id(node: DatasetId | JobId | Column) -> str:
     return ":".join((kind, *node))
 
 
-def find_node(lineage: Lineage, graph: Graph, text: str) -> NodeRef | None:
+def find_node(lineage: LineageRecords, graph: Graph, text: str) -> NodeRef | None:
     """The node that an id means; None where there is none.
 
     Namespaces and names hold colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
@@ -61,7 +61,7 @@ def _cuts(text: str) -> Iterator[tuple[str, str]]:
             yield text[:i], text[i + 1 :]
 
 
-def _find_column(lineage: Lineage, graph: Graph, namespace: str, text: str) -> Column | None:
+def _find_column(lineage: LineageRecords, graph: Graph, namespace: str, text: str) -> Column | None:
     for name, field in _cuts(text):
         column = Column(DatasetId(namespace, name), field)
         if column.dataset in lineage.datasets and _has_field(lineage, graph, column):
@@ -69,7 +69,7 @@ def _find_column(lineage: Lineage, graph: Graph, namespace: str, text: str) -> C
     return None
 
 
-def _has_field(lineage: Lineage, graph: Graph, column: Column) -> bool:
+def _has_field(lineage: LineageRecords, graph: Graph, column: Column) -> bool:
     if column in graph.columns_into or column in graph.columns_from:
         return True
     fields = lineage.datasets[column.dataset].fields()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.graph import Lineage
+from lineage.graph import LineageRecords
 from lineage.graph.record_types import Span
 from lineage.marquez.index import Index
 from lineage.marquez.node_ids import node_id
@@ -39,11 +39,11 @@ class _Hit(NamedTuple):
     span: Span
 
 
-def search(lineage: Lineage, text: str, kind: str | None, by_update: bool, limit: int) -> JsonObject:
+def search(lineage: LineageRecords, text: str, kind: str | None, by_update: bool, limit: int) -> JsonObject:
     """Search in one go."""
     index = Index(lineage)
     found = Search(index, Query(text, kind, by_update=by_update, limit=limit))
-    for work in (index.pauses(), found.pauses()):
+    for work in (index.steps(), found.steps()):
         for _ in work:
             pass
     return found.result()
@@ -59,7 +59,7 @@ class Search:
         self._total = 0
         self._look_at_all = query.by_update or query.after is not None or query.before is not None
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Do the work on an index that is up to date; each item is an occasion to pause."""
         done = 0
         for identity, namespace, names in self._parts():

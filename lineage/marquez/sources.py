@@ -3,10 +3,10 @@
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.graph import Lineage
+from lineage.graph import LineageRecords
 
 
-def source_of_namespace(lineage: Lineage, namespace: str) -> JsonObject:
+def source_of_namespace(lineage: LineageRecords, namespace: str) -> JsonObject:
     """A namespace of datasets, which is where they are: `kafka://host:port`, `s3://bucket`."""
     span = lineage.namespaces[namespace]
     scheme = namespace.partition("://")[0].upper() if "://" in namespace else ""
@@ -20,7 +20,7 @@ def source_of_namespace(lineage: Lineage, namespace: str) -> JsonObject:
     }
 
 
-def tags_of(lineage: Lineage, node: JobId | DatasetId) -> set[str]:
+def tags_of(lineage: LineageRecords, node: JobId | DatasetId) -> set[str]:
     """Names of the tags on a job, or on a dataset and its columns."""
     facets = lineage.jobs[node].facets if isinstance(node, JobId) else lineage.datasets[node].facets
     tags = (facets.get("tags") or {}).get("tags")

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from lineage.events import DatasetId, JsonObject
 from lineage.events.event import Order
-from lineage.graph import Graph, Lineage, outcome_of
+from lineage.graph import Graph, LineageRecords, run_outcome
 from lineage.graph.record_types import RunRecord
-from lineage.graph.run_history import Direction, Place, Places
+from lineage.graph.run_history import Direction, RunPosition, RunPositions
 from lineage.marquez.catalog import Catalog
 
 
 class UpstreamRuns:
     """All runs within `depth` steps upstream of a run, itself first, nearest first. The search can pause."""
 
-    def __init__(self, catalog: Catalog, lineage: Lineage, graph: Graph, run: RunRecord, depth: int) -> None:
+    def __init__(self, catalog: Catalog, lineage: LineageRecords, graph: Graph, run: RunRecord, depth: int) -> None:
         self._catalog = catalog
         self._lineage = lineage
         self._graph = graph
@@ -23,7 +23,7 @@ class UpstreamRuns:
         self._run = run
         self._rows: list[JsonObject] = []
 
-    def pauses(self) -> Iterator[None]:
+    def steps(self) -> Iterator[None]:
         """Search; each item is an occasion to pause."""
         seen = {self._run.id}
         level = [self._run]
@@ -59,7 +59,7 @@ class UpstreamRuns:
                 "id": run.id.run,
                 "start": shown["startedAt"],
                 "end": shown["endedAt"],
-                "status": outcome_of(self._lineage, run).state,
+                "status": run_outcome(self._lineage, run).state,
             },
             "inputs": inputs,
         }, producers
@@ -94,7 +94,7 @@ def _said_version(facet: JsonObject | None) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _last_before(places: Places, until: Order) -> Place | None:
+def _last_before(places: RunPositions, until: Order) -> RunPosition | None:
     """The last place before a point in the total order."""
     at = bisect_left(range(len(places)), True, key=lambda i: places.latest_first(i, 1)[0].order < until)
     found = places.latest_first(at, 1)

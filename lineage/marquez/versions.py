@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.events.event import Order
-from lineage.graph.job_lineage import JobView
+from lineage.graph.job_lineage import JobLineage
 from lineage.graph.record_types import DatasetRecord, DatasetVersion, Facets, JobRecord, RunRecord
 
 
@@ -84,7 +84,7 @@ def job_version_id(job: JobId, inputs: Iterable[DatasetId], outputs: Iterable[Da
     return version_id([job, sorted(inputs), sorted(outputs)])
 
 
-def job_versions(job: JobRecord, view: JobView) -> list[JobVersion]:
+def job_versions(job: JobRecord, view: JobLineage) -> list[JobVersion]:
     """All sets of datasets that the runs of a job had, and the one that stands; newest first."""
     found: dict[tuple[frozenset[DatasetId], frozenset[DatasetId]], JobVersion] = {}
     for place in job.history.runs.latest_first(0, len(job.history.runs)):

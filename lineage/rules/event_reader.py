@@ -4,7 +4,7 @@
 import json
 from collections.abc import Mapping
 
-from lineage.events import Checked, Event, InvalidEvent, Kind, check_shape, event_from_body, parse_json
+from lineage.events import Event, InvalidEvent, Kind, ValidatedEvent, event_from_body, parse_json, validate_event
 from lineage.rules import Names, Rules, TableName, canonical_event
 
 NOWHERE: Mapping[TableName, str] = {}
@@ -17,7 +17,7 @@ def read_event(data: bytes, rules: Rules, locations: Mapping[TableName, str] = N
         MalformedJson: the bytes are not JSON that every consumer reads alike.
         InvalidEvent: a field is missing or wrong, or a name stays empty after the rules.
     """
-    return canonical(check_shape(parse_json(data)), Names(rules, locations))
+    return canonical(validate_event(parse_json(data)), Names(rules, locations))
 
 
 def read_array(data: bytes) -> list[object]:
@@ -33,7 +33,7 @@ def read_array(data: bytes) -> list[object]:
     return content
 
 
-def canonical(checked: Checked, names: Names) -> Event:
+def canonical(checked: ValidatedEvent, names: Names) -> Event:
     """A checked event under canonical names.
 
     Raises:

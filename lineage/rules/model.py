@@ -138,7 +138,7 @@ class Rules:
                 return TableName(catalog.name, path)
         return None
 
-    def elsewhere(self, namespace: str, name: str) -> DatasetId:
+    def resolve_alias(self, namespace: str, name: str) -> DatasetId:
         """The canonical identity of what is no table of a catalog; may still be empty where no rule applies."""
         dataset = DatasetId(self.namespace(namespace) if namespace.strip() else namespace, name)
         return self._aliases.get(dataset, dataset)

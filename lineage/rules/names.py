@@ -26,13 +26,13 @@ class Names:
         known = self._resolved.get((namespace, name))
         if known is None:
             table = self._rules.table(namespace, name)
-            known = self._place(table) if table else self._rules.elsewhere(namespace, name)
+            known = self._place(table) if table else self._rules.resolve_alias(namespace, name)
             self._resolved[namespace, name] = known
         return known
 
     def symlink(self, namespace: str, name: str) -> DatasetId:
         """The canonical alias of a dataset."""
-        return self.alias(namespace, name) or self._rules.elsewhere(namespace, name)
+        return self.alias(namespace, name) or self._rules.resolve_alias(namespace, name)
 
     def alias(self, namespace: str, name: str) -> DatasetId | None:
         """The canonical alias of a table; None for what is no table of a catalog."""
@@ -46,4 +46,4 @@ class Names:
             location = self._rules.catalog(table.catalog).default_location(table.path)
         scheme, _, rest = location.rstrip("/").partition("://")
         authority, _, path = rest.partition("/")
-        return self._rules.elsewhere(f"{scheme}://{authority}", path)
+        return self._rules.resolve_alias(f"{scheme}://{authority}", path)

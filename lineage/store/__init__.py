@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event log: one SQLite file that holds every accepted event, once."""
 
-from lineage.store.dead_letters import DeadLetter, Trouble
+from lineage.store.dead_letters import DeadLetter, DeadLetterKind
 from lineage.store.errors import StoreError, StoreFull, StoreUnusable
 from lineage.store.log import EventLog, EventQuery
 from lineage.store.rows import END_OF_TIME
@@ -11,6 +11,7 @@ __all__ = [
     "END_OF_TIME",
     "Batch",
     "DeadLetter",
+    "DeadLetterKind",
     "EventLog",
     "EventQuery",
     "EventWriter",
@@ -18,5 +19,4 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnusable",
-    "Trouble",
 ]

@@ -24,15 +24,15 @@ _WAITING = 8
 """Questions that may wait for one another."""
 
 
-class PastUnanswered(Exception):
+class AsOfQueryFailed(Exception):
     """The answer could not be made this time."""
 
 
-class TooManyQuestions(Exception):
+class TooManyAsOfQueries(Exception):
     """More questions about the past wait than may."""
 
 
-class Past:
+class AsOfQueries:
     """Answers questions about the past, one at a time."""
 
     def __init__(self, log: EventLog) -> None:
@@ -65,11 +65,11 @@ class Past:
             TooManyQuestions: too many wait already.
         """
         if self._waiting >= _WAITING:
-            raise TooManyQuestions
+            raise TooManyAsOfQueries
         self._waiting += 1
         try:
             async with self._turn:
-                return self._answers[at] if at in self._answers else await self._learn(at)
+                return self._answers[at] if at in self._answers else await self._run_query(at)
         finally:
             self._waiting -= 1
 
@@ -79,7 +79,7 @@ class Past:
             self._process.kill()
             await self._process.wait()
 
-    async def _learn(self, at: int) -> bytes:
+    async def _run_query(self, at: int) -> bytes:
         self._asking, self._outdated = at, False
         try:
             answer = await self._ask(at)
@@ -101,12 +101,12 @@ class Past:
             async with asyncio.timeout(_SECONDS):
                 out, err = await self._process.communicate()
         except TimeoutError as error:
-            raise PastUnanswered(f"not done within {_SECONDS} s") from error
+            raise AsOfQueryFailed(f"not done within {_SECONDS} s") from error
         finally:
             await self.close()
         if self._process.returncode == COMPACTED:
             raise Compacted(int(out))
         if self._process.returncode != 0:
             logger.error("the graph of the past could not be made: %s", err.decode(errors="replace").strip())
-            raise PastUnanswered(f"its process ended with {self._process.returncode}")
+            raise AsOfQueryFailed(f"its process ended with {self._process.returncode}")
         return out

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lineage.store.database import Database
 
 
-class Trouble(StrEnum):
+class DeadLetterKind(StrEnum):
     """What an event could not be used for."""
 
     FOLD = "fold"
@@ -24,7 +24,7 @@ class Trouble(StrEnum):
 class DeadLetter(NamedTuple):
     """One entry; `body` is None where the event has left the log. `parked_at` is in nanoseconds."""
 
-    trouble: Trouble
+    trouble: DeadLetterKind
     hash: bytes
     error: str
     parked_at: int
@@ -37,7 +37,7 @@ class DeadLetters:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def park(self, trouble: Trouble, content_hash: bytes, error: str) -> None:
+    def park(self, trouble: DeadLetterKind, content_hash: bytes, error: str) -> None:
         """Put an event on the list, or renew the reason why it is there."""
         with self._database.transaction() as connection:
             connection.execute(
@@ -46,24 +46,24 @@ class DeadLetters:
                 (trouble, content_hash, error, time.time_ns()),
             )
 
-    def release(self, trouble: Trouble, content_hash: bytes) -> None:
+    def release(self, trouble: DeadLetterKind, content_hash: bytes) -> None:
         """Take an event off the list."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM dead_letters WHERE kind = ? AND hash = ?", (trouble, content_hash))
 
-    def hashes(self, trouble: Trouble) -> list[bytes]:
+    def hashes(self, trouble: DeadLetterKind) -> list[bytes]:
         """The hashes of all events of one kind, oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute("SELECT hash FROM dead_letters WHERE kind = ? ORDER BY id", (trouble,)).fetchall()
         return [content_hash for (content_hash,) in rows]
 
-    def count(self) -> dict[Trouble, int]:
+    def count(self) -> dict[DeadLetterKind, int]:
         """How many there are of each kind."""
         with self._database.reading() as connection:
             rows = connection.execute("SELECT kind, count(*) FROM dead_letters GROUP BY kind").fetchall()
-        return {Trouble(kind): count for kind, count in rows}
+        return {DeadLetterKind(kind): count for kind, count in rows}
 
-    def page(self, limit: int, offset: int = 0, trouble: Trouble | None = None) -> list[DeadLetter]:
+    def page(self, limit: int, offset: int = 0, trouble: DeadLetterKind | None = None) -> list[DeadLetter]:
         """One page, oldest first; of one kind where `trouble` is given."""
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -72,4 +72,4 @@ class DeadLetters:
                 " ORDER BY d.id LIMIT ?2 OFFSET ?3",
                 (trouble, limit, offset),
             ).fetchall()
-        return [DeadLetter(Trouble(kind), *rest) for kind, *rest in rows]
+        return [DeadLetter(DeadLetterKind(kind), *rest) for kind, *rest in rows]

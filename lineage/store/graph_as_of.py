@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, Lineage, export_graph
+from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.graph.snapshot import restore
 from lineage.store.rows import PAGE, event_rows, events_of, known_since, snapshot_page
 
@@ -43,7 +43,7 @@ def _export(connection: sqlite3.Connection, at: int) -> dict[str, object]:
     since = known_since(connection)
     if since is not None and at < since:
         raise Compacted(since)
-    lineage = Lineage()
+    lineage = LineageRecords()
     snapshots = snapshot_page(connection, None)
     while snapshots:
         restore(lineage, snapshots)

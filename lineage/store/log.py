@@ -9,13 +9,13 @@ from pathlib import Path
 
 from lineage.events import Event, Kind, canonical_json
 from lineage.store.database import Database
-from lineage.store.dead_letters import DeadLetters, Trouble
+from lineage.store.dead_letters import DeadLetterKind, DeadLetters
 from lineage.store.rows import (
     END_OF_TIME,
     MAX_PAGE_BYTES,
     PAGE,
+    DamagedRowHandler,
     EventRow,
-    OnDamaged,
     event_of,
     event_rows,
     events_of,
@@ -67,7 +67,7 @@ class EventLog:
                 stored += _insert(connection, events[first : first + _ROWS], now)
         return stored
 
-    def events(self, on_damaged: OnDamaged) -> Iterator[Event]:
+    def events(self, on_damaged: DamagedRowHandler) -> Iterator[Event]:
         """Every event that is not compacted, in order of arrival.
 
         Rows that cannot be read are left out and told to `on_damaged`.
@@ -180,7 +180,7 @@ class EventLog:
             damaged.clear()
             removed = self.snapshots.compact(before, arrived_before, lambda *found: damaged.append(found))
             for content_hash, error in damaged:
-                self.dead_letters.park(Trouble.DAMAGED, content_hash, str(error))
+                self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
             if removed or not damaged:
                 return removed
 

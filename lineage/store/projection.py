@@ -5,9 +5,9 @@ import logging
 from collections.abc import Iterator
 
 from lineage.events import Event
-from lineage.graph import Graph, Lineage
+from lineage.graph import Graph, LineageRecords
 from lineage.graph.snapshot import restore
-from lineage.store import EventLog, StoreError, Trouble
+from lineage.store import DeadLetterKind, EventLog, StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -15,7 +15,7 @@ _STEP = 50
 """Events after which building lets others have their turn."""
 
 
-class State:
+class Projection:
     """Lineage and graph of a log's events. One thread owns it.
 
     While `restoring`, no event may be applied: a run is put together from its snapshot first.
@@ -24,9 +24,9 @@ class State:
     """
 
     def __init__(self, log: EventLog) -> None:
-        self.lineage = Lineage()
+        self.lineage = LineageRecords()
         self.graph = Graph(self.lineage)
-        self.unapplied: dict[bytes, tuple[Trouble, str]] = {}
+        self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}
         self.applied = 0
         self.restoring = False
         self._log = log
@@ -42,7 +42,7 @@ class State:
             if count % _STEP == 0:
                 yield
         self.restoring = False
-        for count, event in enumerate(self._log.events(self._damaged), start=1):
+        for count, event in enumerate(self._log.events(self._park_damaged), start=1):
             self.apply(event)
             if count % _STEP == 0:
                 yield
@@ -57,7 +57,7 @@ class State:
             self.lineage.apply(event)
         except Exception as error:
             logger.exception("event %s is stored but cannot be applied", event.order.hash.hex())
-            self._park(Trouble.FOLD, event.order.hash, repr(error))
+            self._park(DeadLetterKind.FOLD, event.order.hash, repr(error))
             return False
         self.unapplied.pop(event.order.hash, None)
         return True
@@ -67,15 +67,15 @@ class State:
         try:
             event = self._log.event(content_hash)
         except ValueError as error:
-            self._damaged(content_hash, error)
+            self._park_damaged(content_hash, error)
             return False
         return event is not None and self.apply(event)
 
-    def _damaged(self, content_hash: bytes, error: Exception) -> None:
+    def _park_damaged(self, content_hash: bytes, error: Exception) -> None:
         logger.error("event %s: %s", content_hash.hex(), error)
-        self._park(Trouble.DAMAGED, content_hash, str(error))
+        self._park(DeadLetterKind.DAMAGED, content_hash, str(error))
 
-    def _park(self, trouble: Trouble, content_hash: bytes, error: str) -> None:
+    def _park(self, trouble: DeadLetterKind, content_hash: bytes, error: str) -> None:
         self.unapplied[content_hash] = (trouble, error)
         try:
             self._log.dead_letters.park(trouble, content_hash, error)
@@ -85,7 +85,7 @@ class State:
 
     def _tidy_dead_letters(self) -> None:
         """Take those off the list that have just been applied."""
-        for trouble in (Trouble.FOLD, Trouble.DAMAGED):
+        for trouble in (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED):
             for content_hash in self._log.dead_letters.hashes(trouble):
                 if content_hash not in self.unapplied:
                     self._log.dead_letters.release(trouble, content_hash)

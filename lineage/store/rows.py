@@ -18,7 +18,7 @@ END_OF_TIME = 2**63 - 1
 MAX_PAGE_BYTES = 16 * 2**20
 """Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
 
-OnDamaged = Callable[[bytes, Exception], None]
+DamagedRowHandler = Callable[[bytes, Exception], None]
 """Told of a row that cannot be read as the event it was: the hash it was stored under, and why."""
 
 
@@ -62,7 +62,7 @@ def event_of(row: EventRow) -> Event:
     return event
 
 
-def events_of(rows: list[EventRow], on_damaged: OnDamaged) -> Iterator[tuple[int, Event]]:
+def events_of(rows: list[EventRow], on_damaged: DamagedRowHandler) -> Iterator[tuple[int, Event]]:
     """The events of rows with their numbers; damaged rows are told to `on_damaged` and left out."""
     for row in rows:
         try:

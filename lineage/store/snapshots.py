@@ -4,13 +4,13 @@
 from collections.abc import Iterable, Iterator
 
 from lineage.events import Event
-from lineage.graph.records import Lineage
+from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
 from lineage.store.database import Database
 from lineage.store.rows import (
     MAX_PAGE_BYTES,
+    DamagedRowHandler,
     EventRow,
-    OnDamaged,
     events_of,
     read_snapshot,
     row_key,
@@ -42,7 +42,7 @@ class Snapshots:
         while page := self._page(page[-1].key if page else None):
             yield from page
 
-    def compact(self, before: int, arrived_before: int, on_damaged: OnDamaged) -> int:
+    def compact(self, before: int, arrived_before: int, on_damaged: DamagedRowHandler) -> int:
         """Move one slice of events older than `before` (ns) into snapshots.
 
         Those that arrived at `arrived_before` (ns) or later stay, however old they say they are. Rows that cannot
@@ -85,7 +85,7 @@ class Snapshots:
     def _joined(self, events: list[Event]) -> list[tuple[str, str, bytes]]:
         """The snapshots that events change, with the events in them, as rows."""
         keys = set().union(*(subjects_of(event) for event in events))
-        lineage = Lineage()
+        lineage = LineageRecords()
         restore(lineage, self._known(keys))
         for event in events:
             lineage.apply(event)

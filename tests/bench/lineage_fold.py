@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lineage.events import Event
-from lineage.graph import Graph, Lineage
+from lineage.graph import Graph, LineageRecords
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event, restore_event
 from tests.bench.figures import Figures, Goal
@@ -37,7 +37,7 @@ def one_round(figures: Figures) -> None:
 
 
 def _fold(events: list[Event]) -> None:
-    lineage = Lineage()
+    lineage = LineageRecords()
     graph = Graph(lineage)
     for number, event in enumerate(events):
         lineage.apply(event)

@@ -13,7 +13,7 @@ from infra.project import PROJECT
 from infra.services.overview import features
 from lineage.checks.contract import compare, load
 from lineage.events import canonical_json
-from lineage.graph import Graph, Lineage, export_graph
+from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
 from tests.bench.service_process import running_service
@@ -52,7 +52,7 @@ def test_the_labs_own_events_give_one_graph_in_any_order(lab, copied):
         chance = random.Random(seed)
         arrival = [*events, *chance.choices(events, k=len(events) // 2)]
         chance.shuffle(arrival)
-        lineage = Lineage()
+        lineage = LineageRecords()
         for event in arrival:
             lineage.apply(event)
         assert canonical_json(export_graph(lineage, Graph(lineage))) == wanted, f"seed {seed}"

@@ -13,7 +13,7 @@ from lineage.checks.events.problem import Problem
 from lineage.checks.events.raw_event import RawEvent, UnreadableEvent
 from lineage.checks.events.run_lifecycle import RunTracker
 from lineage.checks.events.specification import Specification
-from lineage.events import EventError, InvalidEvent, JsonObject, MalformedJson, check_shape, parse_json
+from lineage.events import EventError, InvalidEvent, JsonObject, MalformedJson, parse_json, validate_event
 from lineage.rules import Names, Rules, canonical_event
 from lineage.rules.event_reader import NOWHERE
 
@@ -106,7 +106,7 @@ class _Checker:
     def _canonical(self, body: JsonObject) -> tuple[JsonObject, InvalidEvent | None]:
         """Return the event under canonical names; as it is, with the error, if the service rejects it."""
         try:
-            check_shape(body)
+            validate_event(body)
             return canonical_event(body, Names(self._rules, NOWHERE)), None
         except InvalidEvent as error:
             return body, error

@@ -233,14 +233,14 @@ def test_a_job_whose_lineage_cannot_be_derived_keeps_what_it_had(tmp_path, monke
     def failing(job):
         if job.id.name == "stats":
             raise RuntimeError("defect")
-        return view_of(job)
+        return derive_job_lineage(job)
 
-    view_of = graph_module.view_of
+    derive_job_lineage = graph_module.derive_job_lineage
 
     async def scenario(client):
         await send_pipeline(client)
         before = await get(client, "/graph")
-        monkeypatch.setattr(graph_module, "view_of", failing)
+        monkeypatch.setattr(graph_module, "derive_job_lineage", failing)
         await post(client, body("START", 30, run=8, job="stats", outputs=[dataset("new")]))
         await post(client, body("START", 30, run=9, job="fine", outputs=[dataset("new")]))
         broken = await get(client, "/graph")
@@ -264,7 +264,7 @@ def test_a_new_job_whose_lineage_cannot_be_derived_is_shown_without(tmp_path, mo
     def failing(job):
         raise RuntimeError("defect")
 
-    monkeypatch.setattr(graph_module, "view_of", failing)
+    monkeypatch.setattr(graph_module, "derive_job_lineage", failing)
 
     async def scenario(client):
         await post(client, body(outputs=[dataset("out")]))

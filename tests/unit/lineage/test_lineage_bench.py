@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from lineage.graph import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
 from tests.bench.figures import Figures, Goal, quantile, shown
@@ -26,7 +26,7 @@ def test_events_are_of_a_real_size_and_all_different():
 
 def test_a_warehouse_has_the_nodes_that_it_says_and_is_one_piece():
     warehouse = Warehouse(4)
-    lineage = fold(read_event(encode(event), Rules()) for event in warehouse.completions())
+    lineage = fold_events(read_event(encode(event), Rules()) for event in warehouse.completions())
     graph = Graph(lineage)
     export = export_graph(lineage, graph)
     assert len(export["jobs"]) == warehouse.jobs == 4 * len(JOBS_OF_DOMAIN)
@@ -36,7 +36,7 @@ def test_a_warehouse_has_the_nodes_that_it_says_and_is_one_piece():
         job = todo.pop()
         if job not in reached:
             reached.add(job)
-            view = graph.views[job]
+            view = graph.job_lineages[job]
             todo += [other for dataset in view.inputs | view.outputs for other in graph.jobs_of(dataset)]
     assert reached == set(lineage.jobs)
 

@@ -8,7 +8,7 @@ import pytest
 from lineage_events import NAMESPACE, body, dataset, read, schema, source
 
 from lineage.checks.contract import ContractError, compare, load
-from lineage.graph import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold_events
 
 CONTRACT = f"""
 version: 1
@@ -64,7 +64,7 @@ def application():
 
 
 def graph(*contents):
-    lineage = fold(read(content) for content in contents)
+    lineage = fold_events(read(content) for content in contents)
     return json.loads(json.dumps(export_graph(lineage, Graph(lineage))))
 
 

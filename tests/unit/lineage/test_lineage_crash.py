@@ -14,7 +14,7 @@ import pytest
 from lineage_events import body, dataset, encode, schema, source
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
 from tests.bench.http_connection import HttpConnection, request_bytes
@@ -196,7 +196,7 @@ def look(service, events):
     connection.close()
     assert len(found) == len(set(found)) == page["totalCount"] == stats["logged"]
     assert stats["unapplied"] == []
-    lineage = fold(events[number] for number in found)
+    lineage = fold_events(events[number] for number in found)
     assert graph == export_graph(lineage, Graph(lineage))
     return set(found)
 

@@ -11,7 +11,7 @@ from lineage_events import body, dataset, read, recorded_lines, schema, source
 
 from lineage.checks.diff import diff_graphs
 from lineage.events import canonical_json
-from lineage.graph import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
 
@@ -19,7 +19,7 @@ LAKE = "s3://warehouse"
 
 
 def graph(*contents):
-    lineage = fold(map(read, contents))
+    lineage = fold_events(map(read, contents))
     return export_graph(lineage, Graph(lineage))
 
 
@@ -221,7 +221,7 @@ def test_what_is_no_graph_is_refused(export, message):
 
 def test_real_graphs_differ_in_what_an_engine_added():
     events = [read_event(line, Rules()) for line in recorded_lines("spark-*.ndjson")]
-    whole, part = fold(events), fold(events[: len(events) // 2])
+    whole, part = fold_events(events), fold_events(events[: len(events) // 2])
     before, after = (export_graph(lineage, Graph(lineage)) for lineage in (part, whole))
     difference = diff_graphs(before, after)
     known, now = ({canonical_json(row) for row in export["edges"]} for export in (before, after))

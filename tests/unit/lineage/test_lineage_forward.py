@@ -14,12 +14,12 @@ from lineage_recorder import WAIT_SECONDS, Recorder, assert_sound, recording
 
 from lineage.api import create_app
 from lineage.forward import Forwarder
-from lineage.forward import backoff as gate_module
+from lineage.forward import backoff as backoff_module
 from lineage.forward import delivery as delivery_module
 from lineage.forward import forwarder as forwarder_module
-from lineage.forward import ordering as window_module
+from lineage.forward import ordering as ordering_module
 from lineage.settings import Settings
-from lineage.store import EventLog, StoreError, Trouble
+from lineage.store import DeadLetterKind, EventLog, StoreError
 
 SECONDS = 0.5
 """For one attempt, so that a consumer that hangs is noticed soon."""
@@ -33,8 +33,8 @@ def recorder():
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(gate_module, "FIRST_DELAY", 0.01)
-    monkeypatch.setattr(gate_module, "MAX_DELAY", 0.1)
+    monkeypatch.setattr(backoff_module, "FIRST_DELAY", 0.01)
+    monkeypatch.setattr(backoff_module, "MAX_DELAY", 0.1)
     monkeypatch.setattr(Forwarder.__init__, "__defaults__", (SECONDS,))
 
 
@@ -215,7 +215,7 @@ def test_an_outage_of_every_kind_loses_nothing(tmp_path, recorder):
 
 @pytest.mark.parametrize("how", ["gone", "failing", "hanging"])
 def test_a_dead_consumer_costs_the_service_no_event_and_bounded_memory(tmp_path, recorder, monkeypatch, how):
-    monkeypatch.setattr(window_module, "MAX_EVENTS", 20)
+    monkeypatch.setattr(ordering_module, "MAX_EVENTS", 20)
     if how == "gone":
         recorder.stop()
     recorder.rule = lambda _: 500
@@ -404,14 +404,14 @@ def test_ending_does_not_wait_for_a_consumer_that_hangs_and_loses_nothing(tmp_pa
 
 
 def test_a_defect_parks_its_event_alone(tmp_path, recorder, monkeypatch):
-    complete = forwarder_module.Messages.completed
+    complete = forwarder_module.OutgoingEvents.completed
 
     async def broken(self, event, seq):
         if event.run.run == run_id(1):
             raise LookupError("no such thing")
         return await complete(self, event, seq)
 
-    monkeypatch.setattr(forwarder_module.Messages, "completed", broken)
+    monkeypatch.setattr(forwarder_module.OutgoingEvents, "completed", broken)
 
     async def scenario():
         async with serving(tmp_path, recorder) as (client, service):
@@ -422,7 +422,10 @@ def test_a_defect_parks_its_event_alone(tmp_path, recorder, monkeypatch):
             return service.log.dead_letters.page(10)
 
     [letter] = run(scenario())
-    assert (letter.trouble, letter.error) == (Trouble.FORWARD, "cannot be completed: LookupError('no such thing')")
+    assert (letter.trouble, letter.error) == (
+        DeadLetterKind.FORWARD,
+        "cannot be completed: LookupError('no such thing')",
+    )
     assert [event["run"]["runId"] for event in recorder.events] == [run_id(2)]
 
 

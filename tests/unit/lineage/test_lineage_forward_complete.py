@@ -21,18 +21,18 @@ from lineage_events import (
 from lineage_recorder import assert_complete
 
 from lineage.events import JobId
-from lineage.forward import closing_event, complete
+from lineage.forward import closing_event, enrich
 from lineage.forward.run_ends import end_of
-from lineage.graph import Graph, Lineage, fold
+from lineage.graph import Graph, LineageRecords, fold_events
 
 
 def sent(last, *others, ended=None):
     """What is sent for `last` where all are known."""
-    lineage = fold([*others, last])
+    lineage = fold_events([*others, last])
     graph = Graph(lineage)
     graph.refresh()
     before = last.encoded, json.dumps(last.body, sort_keys=True)
-    message = complete(last, lineage, graph, ended)
+    message = enrich(last, lineage, graph, ended)
     assert (last.encoded, json.dumps(last.body, sort_keys=True)) == before
     assert_complete(message)
     return message
@@ -299,7 +299,7 @@ def test_times_are_sent_as_they_are_but_for_spellings_of_our_own(spelling, writt
 
 
 def test_the_end_of_a_run_that_the_service_closed_is_the_same_each_time():
-    lineage = fold([rich(streaming=True, parent=(9, "app")), event("START", 5, run=2, streaming=True)])
+    lineage = fold_events([rich(streaming=True, parent=(9, "app")), event("START", 5, run=2, streaming=True)])
     graph = Graph(lineage)
     graph.refresh()
     run = lineage.run(run_id(1), JobId(NAMESPACE, "job"))
@@ -315,12 +315,12 @@ def test_the_end_of_a_run_that_the_service_closed_is_the_same_each_time():
 
 def test_every_recorded_event_can_be_completed_and_read_again():
     events = [read(json.loads(line)) for line in recorded_lines()]
-    lineage = fold(events)
+    lineage = fold_events(events)
     graph = Graph(lineage)
     graph.refresh()
-    again = Lineage()
+    again = LineageRecords()
     for one in events:
-        message = complete(one, lineage, graph)
+        message = enrich(one, lineage, graph)
         assert_complete(message)
         again.apply(read(message))
     assert set(again.jobs) == set(lineage.jobs)

@@ -9,15 +9,15 @@ import pytest
 from lineage_events import body, dataset, dataset_event, event, read
 from lineage_recorder import recording
 
-from lineage.forward import backend as consumer_module
-from lineage.forward import backoff as gate_module
+from lineage.forward import backend as backend_module
+from lineage.forward import backoff as backoff_module
 from lineage.forward import delivery as delivery_module
 from lineage.forward import forward_url
-from lineage.forward import ordering as window_module
-from lineage.forward.backend import Consumer, Verdict
-from lineage.forward.backoff import MAX_DELAY, Gate, delay_before
+from lineage.forward import ordering as ordering_module
+from lineage.forward.backend import AttemptStatus, Backend
+from lineage.forward.backoff import MAX_DELAY, CircuitBreaker, delay_before
 from lineage.forward.delivery import Delivery
-from lineage.forward.ordering import Entry, Window
+from lineage.forward.ordering import InFlightEvent, InFlightWindow
 from lineage.forward.run_ends import Closing
 
 
@@ -43,27 +43,27 @@ def test_what_is_no_url_is_refused_in_words(text):
 @pytest.mark.parametrize(
     ("status", "headers", "verdict", "retry_after"),
     [
-        (200, {}, Verdict.ACCEPTED, None),
-        (201, {}, Verdict.ACCEPTED, None),
-        (400, {}, Verdict.REFUSED, None),
-        (413, {}, Verdict.REFUSED, None),
-        (422, {}, Verdict.REFUSED, None),
-        (302, {"Location": "/elsewhere"}, Verdict.UNAVAILABLE, None),
-        (401, {}, Verdict.UNAVAILABLE, None),
-        (404, {}, Verdict.UNAVAILABLE, None),
-        (429, {}, Verdict.UNAVAILABLE, None),
-        (429, {"Retry-After": "7"}, Verdict.UNAVAILABLE, 7),
-        (500, {}, Verdict.FAILED, None),
-        (503, {}, Verdict.FAILED, None),
-        (503, {"Retry-After": "0"}, Verdict.UNAVAILABLE, 0),
-        (503, {"Retry-After": "999999"}, Verdict.UNAVAILABLE, consumer_module.MAX_RETRY_AFTER),
-        (503, {"Retry-After": formatdate(0, usegmt=True)}, Verdict.UNAVAILABLE, 0),
-        (503, {"Retry-After": "soon"}, Verdict.FAILED, None),
+        (200, {}, AttemptStatus.ACCEPTED, None),
+        (201, {}, AttemptStatus.ACCEPTED, None),
+        (400, {}, AttemptStatus.REFUSED, None),
+        (413, {}, AttemptStatus.REFUSED, None),
+        (422, {}, AttemptStatus.REFUSED, None),
+        (302, {"Location": "/elsewhere"}, AttemptStatus.UNAVAILABLE, None),
+        (401, {}, AttemptStatus.UNAVAILABLE, None),
+        (404, {}, AttemptStatus.UNAVAILABLE, None),
+        (429, {}, AttemptStatus.UNAVAILABLE, None),
+        (429, {"Retry-After": "7"}, AttemptStatus.UNAVAILABLE, 7),
+        (500, {}, AttemptStatus.FAILED, None),
+        (503, {}, AttemptStatus.FAILED, None),
+        (503, {"Retry-After": "0"}, AttemptStatus.UNAVAILABLE, 0),
+        (503, {"Retry-After": "999999"}, AttemptStatus.UNAVAILABLE, backend_module.MAX_RETRY_AFTER),
+        (503, {"Retry-After": formatdate(0, usegmt=True)}, AttemptStatus.UNAVAILABLE, 0),
+        (503, {"Retry-After": "soon"}, AttemptStatus.FAILED, None),
     ],
 )
 def test_what_answers_mean(status, headers, verdict, retry_after):
     async def scenario(recorder):
-        consumer = Consumer(recorder.url, 5)
+        consumer = Backend(recorder.url, 5)
         answer = await consumer.post(b'{"sent": true}')
         await consumer.close()
         return answer
@@ -78,7 +78,7 @@ def test_what_answers_mean(status, headers, verdict, retry_after):
 
 def test_no_answer_and_no_consumer_are_answers_too():
     async def scenario(recorder):
-        consumer = Consumer(recorder.url.replace("//", "//user:secret@"), 0.2)
+        consumer = Backend(recorder.url.replace("//", "//user:secret@"), 0.2)
         recorder.hang = True
         hung = await consumer.post(b"{}")
         healthy = await consumer.is_healthy()
@@ -92,7 +92,7 @@ def test_no_answer_and_no_consumer_are_answers_too():
     with recording() as recorder:
         recorder.healthy = True
         hung, refused, healthy, gone = asyncio.run(scenario(recorder))
-    assert (hung.verdict, refused.verdict) == (Verdict.FAILED, Verdict.UNAVAILABLE)
+    assert (hung.verdict, refused.verdict) == (AttemptStatus.FAILED, AttemptStatus.UNAVAILABLE)
     assert "no answer" in hung.text
     assert "cannot connect" in refused.text
     assert "secret" not in hung.text + refused.text
@@ -102,14 +102,14 @@ def test_no_answer_and_no_consumer_are_answers_too():
 def test_delays_grow_up_to_a_bound():
     for attempt in range(1, 2000):
         assert 0 < delay_before(attempt) <= MAX_DELAY
-    assert delay_before(1) <= gate_module.FIRST_DELAY
+    assert delay_before(1) <= backoff_module.FIRST_DELAY
 
 
 def test_the_gate_shuts_for_longer_with_every_failure_in_a_row(monkeypatch):
-    monkeypatch.setattr(gate_module, "FIRST_DELAY", 0.01)
+    monkeypatch.setattr(backoff_module, "FIRST_DELAY", 0.01)
 
     async def scenario():
-        gate = Gate()
+        gate = CircuitBreaker()
         await gate.wait()
         gate.shut()
         gate.shut()
@@ -139,8 +139,8 @@ def test_events_wait_for_what_came_before_of_the_same_job_run_dataset_or_parent(
     }
 
     async def scenario():
-        window = Window(0)
-        entries = {seq: Entry(seq, made) for seq, made in events.items()}
+        window = InFlightWindow(0)
+        entries = {seq: InFlightEvent(seq, made) for seq, made in events.items()}
         entries[5].closes = [Closing(events[3].run, events[5].order)]
         for entry in entries.values():
             window.add(entry)
@@ -174,8 +174,8 @@ def test_events_wait_for_what_came_before_of_the_same_job_run_dataset_or_parent(
 
 def test_the_window_is_bounded_by_events_and_by_bytes(monkeypatch):
     async def scenario():
-        window = Window(0)
-        made = [Entry(seq, event("RUNNING", seq)) for seq in (1, 2, 3)]
+        window = InFlightWindow(0)
+        made = [InFlightEvent(seq, event("RUNNING", seq)) for seq in (1, 2, 3)]
         for entry in made:
             assert window._room.is_set()
             window.add(entry)
@@ -183,10 +183,10 @@ def test_the_window_is_bounded_by_events_and_by_bytes(monkeypatch):
         window.finish(made[0])
         assert window._room.is_set()
 
-    monkeypatch.setattr(window_module, "MAX_EVENTS", 3)
+    monkeypatch.setattr(ordering_module, "MAX_EVENTS", 3)
     asyncio.run(scenario())
-    monkeypatch.setattr(window_module, "MAX_EVENTS", 256)
-    monkeypatch.setattr(window_module, "MAX_BYTES", 2 * len(event("RUNNING", 1).encoded) + 1)
+    monkeypatch.setattr(ordering_module, "MAX_EVENTS", 256)
+    monkeypatch.setattr(ordering_module, "MAX_BYTES", 2 * len(event("RUNNING", 1).encoded) + 1)
     asyncio.run(scenario())
 
 
@@ -199,7 +199,7 @@ async def send(delivery, seq, content):
 
 def deliver(recorder, scenario):
     async def run():
-        consumer = Consumer(recorder.url, 5)
+        consumer = Backend(recorder.url, 5)
         try:
             return await asyncio.wait_for(scenario(Delivery(consumer)), 60)
         finally:
@@ -210,8 +210,8 @@ def deliver(recorder, scenario):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(gate_module, "FIRST_DELAY", 0.01)
-    monkeypatch.setattr(gate_module, "MAX_DELAY", 0.05)
+    monkeypatch.setattr(backoff_module, "FIRST_DELAY", 0.01)
+    monkeypatch.setattr(backoff_module, "MAX_DELAY", 0.05)
 
 
 def test_an_event_that_fails_while_others_pass_is_given_up(impatient):

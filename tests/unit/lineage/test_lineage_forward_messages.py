@@ -14,9 +14,9 @@ from lineage_events import dataset, event, run_id, schema
 from lineage_recorder import TERMINAL, assert_sound
 
 from lineage.events import Event
-from lineage.forward.outgoing import Messages
+from lineage.forward.outgoing import OutgoingEvents
 from lineage.forward.run_ends import OpenChildren, closed_by, end_of
-from lineage.graph import Graph, Lineage, fold, outcome_of
+from lineage.graph import Graph, LineageRecords, fold_events, run_outcome
 from lineage.store import EventLog
 
 
@@ -25,8 +25,8 @@ def stream(arrival: list[Event], live: bool):
 
     async def run(directory):
         log = EventLog(directory)
-        lineage = Lineage()
-        messages = Messages(SimpleNamespace(lineage=lineage, graph=Graph(lineage)), log)
+        lineage = LineageRecords()
+        messages = OutgoingEvents(SimpleNamespace(lineage=lineage, graph=Graph(lineage)), log)
         if not live:
             log.append(arrival)
             for one in arrival:
@@ -188,7 +188,7 @@ def test_in_any_order_nothing_open_follows_an_end_and_the_last_message_has_all(d
     arrival = data.draw(st.permutations(made))
     sent = stream(arrival, live)
     assert_sound(sent)
-    run = fold(made).run(run_id(1))
+    run = fold_events(made).run(run_id(1))
     for direction, uses in (("inputs", run.inputs), ("outputs", run.outputs)):
         assert {ds["name"] for ds in sent[-1][direction]} >= {ds.name for ds in uses}
         assert all("schema" in ds["facets"] for ds in sent[-1][direction])
@@ -231,7 +231,7 @@ def lab_events(draw):
 @settings(max_examples=60, deadline=None)
 @given(made=st.lists(lab_events(), min_size=1, max_size=12, unique_by=lambda one: one.order.hash), live=st.booleans())
 def test_in_any_order_every_run_is_left_as_it_stands(made, live):
-    lineage = fold(made)
+    lineage = fold_events(made)
     last = {message["run"]["runId"]: message["eventType"] for message in stream(made, live)}
     for number in {int(one.run.run[-3:]) for one in made}:
         run = lineage.run(run_id(number))
@@ -245,7 +245,7 @@ def test_in_any_order_every_run_is_left_as_it_stands(made, live):
 @settings(max_examples=300, deadline=None)
 @given(st.lists(any_events(), min_size=1, max_size=12))
 def test_ends_agree_with_outcomes_and_every_closed_run_is_found_by_what_closed_it(made):
-    lineage = fold(made)
+    lineage = fold_events(made)
     children = OpenChildren()
     for job in lineage.jobs.values():
         for run in job.runs.values():
@@ -256,7 +256,7 @@ def test_ends_agree_with_outcomes_and_every_closed_run_is_found_by_what_closed_i
         found |= {closing.run for closing in closed_by(lineage, one, children, end and end.order)}
     for job in lineage.jobs.values():
         for run in job.runs.values():
-            outcome, end = outcome_of(lineage, run), end_of(lineage, run)
+            outcome, end = run_outcome(lineage, run), end_of(lineage, run)
             assert (end and end.order.time) == outcome.ended
             assert (end and end.because) == outcome.closed_because
             assert (run.id in found) == (outcome.closed_because is not None)

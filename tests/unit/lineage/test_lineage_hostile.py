@@ -9,7 +9,7 @@ from lineage_events import RULES, encode
 from lineage_mutants import JSON, mutants, whole
 
 from lineage.events import EventError
-from lineage.graph import Graph, Lineage, export_graph
+from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.marquez import Catalog, column_lineage, find_node, lineage_graph, node_id, search
 from lineage.rules.event_reader import read_event
 
@@ -32,7 +32,7 @@ def show_everything(lineage):
 
 def digest(data):
     """Send one event to an empty service, then read everything."""
-    lineage = Lineage()
+    lineage = LineageRecords()
     try:
         event = read_event(data, RULES)
     except EventError as error:
@@ -60,7 +60,7 @@ def test_rubbish_is_refused_or_digested(data):
 
 
 def test_the_undamaged_event_is_digested():
-    lineage = Lineage()
+    lineage = LineageRecords()
     content = whole()
     content["inputs"][0]["name"] = "lake.sales.a"
     lineage.apply(read_event(encode(content), RULES))

@@ -5,7 +5,7 @@ import pytest
 from lineage_events import body, dataset, read, schema, source
 
 from lineage.checks.node_lookup import Node, Unresolved, resolve
-from lineage.graph import Graph, export_graph, fold
+from lineage.graph import Graph, export_graph, fold_events
 
 KAFKA = "kafka://kafka:9092"
 LAKE = "s3://warehouse"
@@ -17,7 +17,7 @@ def export():
     alias = {"identifiers": [{"namespace": LAKE, "name": "lake.sales.orders", "type": "TABLE"}]}
     table = dataset("sales/orders", schema=schema("price", "a.b"), columnLineage=lineage, symlinks=alias)
     event = body(inputs=[dataset("orders", KAFKA), dataset("orders"), dataset("bids", KAFKA)], outputs=[table])
-    folded = fold([read(event)])
+    folded = fold_events([read(event)])
     return export_graph(folded, Graph(folded))
 
 

@@ -11,7 +11,7 @@ from test_lineage_api import get, post, with_client
 
 from lineage.api import time_slices
 from lineage.events import JobId
-from lineage.graph import Lineage, fold
+from lineage.graph import LineageRecords, fold_events
 from lineage.graph.record_types import JobRecord, Span
 from lineage.marquez import Index, Query, Search
 from lineage.marquez import names as names_module
@@ -57,22 +57,22 @@ def test_names_added_while_they_are_read_hide_none(before, later, at):
 
 def _index(lineage):
     index = Index(lineage)
-    for _ in index.pauses():
+    for _ in index.steps():
         pass
     return index
 
 
 def test_an_index_takes_in_what_is_new_and_only_that():
-    lineage = fold([event(job=f"j{i}", run=i, outputs=[dataset(f"t{i}")]) for i in range(5000)])
+    lineage = fold_events([event(job=f"j{i}", run=i, outputs=[dataset(f"t{i}")]) for i in range(5000)])
     index = Index(lineage)
-    assert sum(1 for _ in index.pauses()) > 2
+    assert sum(1 for _ in index.steps()) > 2
     assert index.jobs.page(None, 0, 5000) == sorted(lineage.jobs)
     assert index.datasets.page("s3://warehouse", 10, 3) == sorted(lineage.datasets)[10:13]
     lineage.apply(event(job="j", outputs=[dataset("a", "other")]))
-    assert sum(1 for _ in index.pauses()) == 2
+    assert sum(1 for _ in index.steps()) == 2
     assert (index.jobs.count(), index.jobs.count(NAMESPACE), index.datasets.count("other")) == (5001, 5001, 1)
     assert list(index.datasets.namespaces) == ["other", "s3://warehouse"]
-    assert sum(1 for _ in index.pauses()) == 0
+    assert sum(1 for _ in index.steps()) == 0
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -84,12 +84,12 @@ def test_an_index_takes_in_what_is_new_and_only_that():
     st.integers(0, 4),
 )
 def test_search_finds_what_looking_through_everything_finds(jobs, text, namespace, by_update, limit):
-    lineage = Lineage()
+    lineage = LineageRecords()
     for number, job in enumerate(sorted(jobs, key=hash)):
         order = event(second=number).order
         lineage.jobs[JobId(*job)] = JobRecord(JobId(*job), Span(order, order))
     search = Search(_index(lineage), Query(text, None, namespace, by_update=by_update, limit=limit))
-    for _ in search.pauses():
+    for _ in search.steps():
         pass
     hits = [job for job in jobs if text.lower() in job[1].lower() and namespace in (None, job[0])]
     if by_update:

@@ -9,7 +9,7 @@ from lineage_events import NAMESPACE, at, dataset, event, run_id, schema
 
 from lineage.events import DatasetId, JobId
 from lineage.events.timestamps import format_time, parse_time
-from lineage.graph import Graph, fold
+from lineage.graph import Graph, fold_events
 from lineage.graph.record_types import Span
 from lineage.marquez import Catalog, UpstreamRuns, job_version_id
 from lineage.marquez.stats import EventCounts, Growth, Period, bounds
@@ -19,7 +19,7 @@ JOB = JobId(NAMESPACE, "job")
 
 
 def reading(*events):
-    lineage = fold(events)
+    lineage = fold_events(events)
     graph = Graph(lineage)
     graph.refresh()
     return lineage, graph, Catalog(lineage, graph, 0)
@@ -113,7 +113,7 @@ def test_job_versions_are_the_sets_of_datasets_that_runs_had():
 def upstream(events, number, depth=20):
     lineage, graph, catalog = reading(*events)
     found = UpstreamRuns(catalog, lineage, graph, lineage.run(run_id(number)), depth)
-    for _ in found.pauses():
+    for _ in found.steps():
         pass
     rows = found.result()["runs"]
     return [(row["run"]["id"], [item["producedByRunId"] for item in row["inputs"]]) for row in rows]

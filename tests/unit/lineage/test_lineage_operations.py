@@ -13,7 +13,7 @@ from lineage_events import RULES, at, body, dataset, dataset_event, encode, read
 from lineage_schemas import validate_responses
 
 from lineage.api import create_app
-from lineage.graph import records as lineage_module
+from lineage.graph import records as records_module
 from lineage.graph.record_types import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
@@ -133,7 +133,7 @@ def test_a_batch_that_is_none_is_refused_as_a_whole(tmp_path, content, status, c
 
 def test_what_cannot_be_applied_is_a_dead_letter_until_it_can(tmp_path, monkeypatch):
     poison = read(orders(5, run=5)).order.hash
-    apply = lineage_module.Lineage.apply
+    apply = records_module.LineageRecords.apply
 
     def defect(self, event):
         if event.order.hash == poison:
@@ -143,7 +143,7 @@ def test_what_cannot_be_applied_is_a_dead_letter_until_it_can(tmp_path, monkeypa
     async def check():
         async with Api(tmp_path) as api:
             with monkeypatch.context() as patch:
-                patch.setattr(lineage_module.Lineage, "apply", defect)
+                patch.setattr(records_module.LineageRecords, "apply", defect)
                 await api.store(orders(0), orders(5, run=5), orders(9, run=9))
                 await dead_letter(api)
                 assert (await api.post("/api/v1/dead-letters/replay")).json() == {"replayed": 0, "failed": 1}
@@ -190,7 +190,7 @@ def test_a_dead_letter_of_a_former_defect_is_gone_after_a_start(tmp_path, monkey
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as patch:
-        patch.setattr(lineage_module.Lineage, "apply", defect)
+        patch.setattr(records_module.LineageRecords, "apply", defect)
         run(broken())
     run(mended())
 

@@ -13,7 +13,7 @@ from lineage_events import RECORDED, read, recorded_lines
 from lineage_pipeline import pipeline
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, Lineage, export_graph, fold
+from lineage.graph import Graph, LineageRecords, export_graph, fold_events
 
 PERMUTATIONS = int(os.environ.get("LINEAGE_LAB_PERMUTATIONS", "100"))
 RECORDINGS = sorted(file.name for file in RECORDED.glob("*.ndjson")) or ["none-recorded.ndjson"]
@@ -27,7 +27,7 @@ def arrived(events, chance):
     """The graph after events arrived in some order, some twice, read by somebody now and then."""
     arrival = [*events, *chance.choices(events, k=len(events) // 2)]
     chance.shuffle(arrival)
-    lineage = Lineage()
+    lineage = LineageRecords()
     graph = Graph(lineage)
     for event in arrival:
         lineage.apply(event)
@@ -37,7 +37,7 @@ def arrived(events, chance):
 
 
 def assert_one_graph(events):
-    lineage = fold(events)
+    lineage = fold_events(events)
     expected = exported(lineage, Graph(lineage))
     assert json.loads(expected)["jobs"]
     for seed in range(PERMUTATIONS):
@@ -56,7 +56,7 @@ def test_all_recorded_runs_together_give_one_graph():
 
 def test_the_labs_own_pipeline_gives_one_graph():
     events = [read(content) for content in pipeline(rounds=3)]
-    lineage = fold(events)
+    lineage = fold_events(events)
     graph = export_graph(lineage, Graph(lineage))
     assert {job["name"]: job["state"] for job in graph["jobs"]} == {
         "orders_etl": "COMPLETED",

@@ -12,9 +12,9 @@ from lineage_events import NAMESPACE, body, dataset, event, schema, source
 from test_lineage_api import KAFKA, get, pipeline, post, send_pipeline, with_client
 
 from lineage.events import DatasetId, JobId
-from lineage.graph import Graph, fold
+from lineage.graph import Graph, fold_events
 from lineage.graph.adjacency import Column
-from lineage.graph.traversal import ReachSearch, Step, reach
+from lineage.graph.traversal import Step, Traversal, traverse
 
 WAREHOUSE = "s3://warehouse"
 
@@ -39,10 +39,10 @@ def job(name, inputs, *outputs):
 
 
 def search(events, start, downstream=True, depth=None):
-    lineage = fold(events)
+    lineage = fold_events(events)
     graph = Graph(lineage)
     graph.refresh()
-    return reach(lineage, graph, start, downstream, depth)
+    return traverse(lineage, graph, start, downstream, depth)
 
 
 def short(found):
@@ -171,19 +171,19 @@ def test_a_long_chain_needs_no_stack():
 
 def test_a_search_pauses():
     events = [job(f"j{i}", ["a"], output(f"t{i}", {"x": [("a", "x")]})) for i in range(1500)]
-    lineage = fold(events)
+    lineage = fold_events(events)
     graph = Graph(lineage)
     graph.refresh()
     behind = [job(f"k{i}", [f"t{i}"], output(f"u{i}", {"x": [(f"t{i}", "x")]})) for i in range(1500)]
     for more in behind:
         lineage.apply(more)
     graph.refresh()
-    found = ReachSearch(lineage, graph, column("a", "x"), True, None)
-    pauses = 0
-    for _ in found.pauses():
-        pauses += 1
+    found = Traversal(lineage, graph, column("a", "x"), True, None)
+    steps = 0
+    for _ in found.steps():
+        steps += 1
         graph.refresh()
-    assert pauses >= 4
+    assert steps >= 4
     assert len(found.found.columns) == 3000
 
 
@@ -213,7 +213,7 @@ def naive(graph, start, downstream, depth):
         for table in (DatasetId(WAREHOUSE, name) for name in TABLES)
     }
     steps = set()  # (thing, thing that depends on it, certain)
-    for view in graph.views.values():
+    for view in graph.job_lineages.values():
         described = {edge.output for edge in view.columns}
         connected = {(edge.source, edge.output) for edge in view.columns}
         for edge in view.columns:
@@ -257,7 +257,7 @@ def _graph(made):
         described = [output(name, *about) for name, about in outputs.items()]
         inputs = [dataset(name) for name in inputs]
         events.append(event(job=f"j{number}", run=number, inputs=inputs, outputs=described))
-    lineage = fold(events)
+    lineage = fold_events(events)
     graph = Graph(lineage)
     graph.refresh()
     return lineage, graph
@@ -271,7 +271,7 @@ def test_what_is_found_is_what_the_definition_says(made, table, field, downstrea
     if not _named(graph, start):
         start = column(table)
     everything, certain = naive(graph, start, downstream, depth)
-    found = reach(lineage, graph, start, downstream, depth)
+    found = traverse(lineage, graph, start, downstream, depth)
     assert {item: how.distance for item, how in found.columns.items()} == {
         thing: far for thing, far in everything.items() if thing.field is not None
     }
@@ -294,8 +294,8 @@ def test_origin_is_impact_the_other_way_round(made):
     lineage, graph = _graph(made)
     things = {column(table, field) for table, field in product(TABLES, FIELDS)}
     known = {thing for thing in things if _named(graph, thing)}
-    impacts = {thing: reach(lineage, graph, thing, True).columns for thing in known}
-    origins = {thing: reach(lineage, graph, thing, False).columns for thing in known}
+    impacts = {thing: traverse(lineage, graph, thing, True).columns for thing in known}
+    origins = {thing: traverse(lineage, graph, thing, False).columns for thing in known}
     for one, other in product(known, known):
         there, back = impacts[one].get(other), origins[other].get(one)
         assert (there is None) == (back is None)

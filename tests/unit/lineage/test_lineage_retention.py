@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from lineage_events import RECORDED, body, dataset, dataset_event, event, read, recorded_lines, schema
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, Lineage, export_graph, outcome_of
+from lineage.graph import Graph, LineageRecords, export_graph, run_outcome
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of
-from lineage.store import EventLog, Trouble
+from lineage.store import DeadLetterKind, EventLog
 from lineage.store.graph_as_of import graph_at
-from lineage.store.projection import State
+from lineage.store.projection import Projection
 from lineage.store.rows import known_since
 
 FAR = 2**62
@@ -25,13 +25,13 @@ def everything(lineage):
     """All that is known: the graph, and every record down to the order of what was said."""
     graph = canonical_json(export_graph(lineage, Graph(lineage)))
     records = sorted((key, canonical_json(content)) for key, content in snapshots_of(lineage))
-    outcomes = [outcome_of(lineage, run) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()]
+    outcomes = [run_outcome(lineage, run) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()]
     histories = [(job, lineage.jobs[job].history.runs.latest_first(0, 99)) for job in sorted(lineage.jobs)]
     return graph, records, sorted(map(repr, outcomes)), histories
 
 
 def lineage_of(events):
-    lineage = Lineage()
+    lineage = LineageRecords()
     for item in events:
         lineage.apply(item)
     return lineage
@@ -39,7 +39,7 @@ def lineage_of(events):
 
 def reread(lineage):
     """A lineage that went through JSON."""
-    copy = Lineage()
+    copy = LineageRecords()
     for key, content in sorted(snapshots_of(lineage)):
         restore(copy, [Snapshot(key, json.loads(canonical_json(content)))])
     return copy
@@ -97,7 +97,7 @@ def log(tmp_path):
 
 
 def built(log):
-    state = State(log)
+    state = Projection(log)
     for _ in state.build():
         pass
     assert not state.unapplied
@@ -128,9 +128,9 @@ def test_what_is_young_unread_or_dead_stays(log, tmp_path):
     log.set_position("reader", 0)
     assert log.compact(FAR) == 0
     log.set_position("reader", 1)
-    log.dead_letters.park(Trouble.FOLD, old.order.hash, "a defect")
+    log.dead_letters.park(DeadLetterKind.FOLD, old.order.hash, "a defect")
     assert log.compact(FAR) == 0
-    log.dead_letters.release(Trouble.FOLD, old.order.hash)
+    log.dead_letters.release(DeadLetterKind.FOLD, old.order.hash)
     assert log.compact(FAR) == 1
     assert since(tmp_path) == old.order.time
     assert [item for _, item in log.after(0, 10)] == [young]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lineage_events import RECORDED, body, dataset, dataset_event, facet, read, recorded_lines, schema, source
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, Lineage, export_graph, fold
+from lineage.graph import Graph, LineageRecords, export_graph, fold_events
 from lineage.graph.run_history import Direction
 
 RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("none-recorded")]
@@ -18,13 +18,13 @@ RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("
 
 def definition(events):
     """The graph as the definition gives it: fold of the set, once."""
-    lineage = fold(events)
+    lineage = fold_events(events)
     return canonical_json(export_graph(lineage, Graph(lineage)))
 
 
 def incremental(events, read_every=1):
     """The graph as the service makes it: event by event, views renewed in between."""
-    lineage = Lineage()
+    lineage = LineageRecords()
     graph = Graph(lineage)
     for count, event in enumerate(events):
         lineage.apply(event)
@@ -95,7 +95,7 @@ def test_any_set_of_events_gives_one_graph_in_any_order(data):
 @settings(max_examples=300, deadline=None)
 @given(st.lists(events(), max_size=12))
 def test_the_history_kept_is_the_history_that_sorting_gives(arrival):
-    lineage = Lineage()
+    lineage = LineageRecords()
     for event in arrival:
         lineage.apply(event)
     for job in lineage.jobs.values():

@@ -8,11 +8,11 @@ from lineage_events import NAMESPACE, at, event, run_id
 
 from lineage.events import JobId
 from lineage.events.timestamps import parse_time
-from lineage.graph import Lineage, RunState, fold, is_stale, outcome_of
+from lineage.graph import LineageRecords, RunState, fold_events, is_stale, run_outcome
 
 
 def outcome(lineage, run=1, job="job"):
-    return outcome_of(lineage, lineage.run(run_id(run), JobId(NAMESPACE, job)))
+    return run_outcome(lineage, lineage.run(run_id(run), JobId(NAMESPACE, job)))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def outcome(lineage, run=1, job="job"):
 def test_state_of_a_run(types, state, ended):
     events = [event(event_type, second) for second, event_type in enumerate(types)]
     for arrival in itertools.permutations(events):
-        lineage = Lineage()
+        lineage = LineageRecords()
         for item in (*arrival, *arrival):
             lineage.apply(item)
         found = outcome(lineage)
@@ -54,13 +54,13 @@ def test_state_of_a_run(types, state, ended):
 
 
 def test_a_new_start_of_a_streaming_job_closes_the_older_open_run():
-    lineage = fold([event("START", 0, streaming=True), event("START", 5, run=2, streaming=True)])
+    lineage = fold_events([event("START", 0, streaming=True), event("START", 5, run=2, streaming=True)])
     assert outcome(lineage, 1) == (RunState.ABORTED, parse_time(at(5)), "the job started again")
     assert outcome(lineage, 2).state == RunState.RUNNING
 
 
 def test_a_new_start_closes_a_run_that_never_announced_itself():
-    lineage = fold([event("RUNNING", 0, streaming=True), event("START", 5, run=2, streaming=True)])
+    lineage = fold_events([event("RUNNING", 0, streaming=True), event("START", 5, run=2, streaming=True)])
     assert outcome(lineage, 1).state == RunState.ABORTED
 
 
@@ -71,23 +71,23 @@ def test_a_restart_keeps_the_end_that_the_emitter_reported():
         event("COMPLETE", 9, streaming=True),
     ]
     for arrival in itertools.permutations(events):
-        assert outcome(fold(arrival), 1) == (RunState.COMPLETED, parse_time(at(9)), None)
+        assert outcome(fold_events(arrival), 1) == (RunState.COMPLETED, parse_time(at(9)), None)
 
 
 def test_the_run_that_started_last_stays_open():
     starts = [event("START", second, run=run, streaming=True) for second, run in ((0, 1), (1, 2), (2, 1))]
-    lineage = fold(starts)
+    lineage = fold_events(starts)
     assert outcome(lineage, 1).state == RunState.RUNNING
     assert outcome(lineage, 2).state == RunState.ABORTED
 
 
 def test_batch_runs_may_overlap():
-    lineage = fold([event("START", 0), event("START", 5, run=2)])
+    lineage = fold_events([event("START", 0), event("START", 5, run=2)])
     assert outcome(lineage, 1).state == outcome(lineage, 2).state == RunState.RUNNING
 
 
 def test_another_job_closes_nothing():
-    lineage = fold([event("START", 0, streaming=True), event("START", 5, run=2, job="b", streaming=True)])
+    lineage = fold_events([event("START", 0, streaming=True), event("START", 5, run=2, job="b", streaming=True)])
     assert outcome(lineage, 1).state == RunState.RUNNING
 
 
@@ -102,7 +102,7 @@ def test_the_end_of_an_application_closes_its_open_children(end):
         event(end, 9, job="app"),
     ]
     for arrival in (events, events[::-1]):
-        lineage = fold(arrival)
+        lineage = fold_events(arrival)
         ended = parse_time(at(9))
         assert outcome(lineage, 2, "app.action") == (RunState.ABORTED, ended, "its parent app ended")
         assert outcome(lineage, 3, "app.action.part")[:2] == (RunState.ABORTED, ended)
@@ -111,13 +111,13 @@ def test_the_end_of_an_application_closes_its_open_children(end):
 
 def test_children_of_a_running_or_unknown_application_stay_open():
     events = [event("START", 0, job="app"), event("START", 1, run=2, job="c", parent=(1, "app"))]
-    assert outcome(fold(events), 2, "c").state == RunState.RUNNING
-    assert outcome(fold(events[1:]), 2, "c").state == RunState.RUNNING
+    assert outcome(fold_events(events), 2, "c").state == RunState.RUNNING
+    assert outcome(fold_events(events[1:]), 2, "c").state == RunState.RUNNING
 
 
 def test_a_circle_of_parents_ends():
     events = [event("START", 0, job="a", parent=(2, "b")), event("START", 0, run=2, job="b", parent=(1, "a"))]
-    assert outcome(fold(events), 1, "a").state == RunState.RUNNING
+    assert outcome(fold_events(events), 1, "a").state == RunState.RUNNING
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_a_circle_of_parents_ends():
     ],
 )
 def test_a_streaming_run_that_fell_silent_is_stale(options, silence, stale):
-    lineage = fold([event("START", 0, **options)])
+    lineage = fold_events([event("START", 0, **options)])
     run = lineage.run(run_id(1))
     assert is_stale(lineage, run, parse_time(at(silence))) is stale
 
 
 def test_a_run_that_ended_is_never_stale():
-    lineage = fold([event("START", 0, streaming=True), event("COMPLETE", 1, streaming=True)])
+    lineage = fold_events([event("START", 0, streaming=True), event("COMPLETE", 1, streaming=True)])
     assert not is_stale(lineage, lineage.run(run_id(1)), parse_time(at(3_000)))

@@ -4,7 +4,7 @@
 from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read, run_id, schema, source
 
 from lineage.events import DatasetId, JobId
-from lineage.graph import Graph, fold, view_of
+from lineage.graph import Graph, derive_job_lineage, fold_events
 from lineage.graph.record_types import RunRecord
 from lineage.marquez import Catalog
 
@@ -16,7 +16,7 @@ def table(name):
 
 
 def view(*events):
-    return view_of(fold(events).jobs[JOB])
+    return derive_job_lineage(fold_events(events).jobs[JOB])
 
 
 def names(datasets):
@@ -152,7 +152,7 @@ def test_entries_of_one_target_are_one():
 
 def test_reading_a_job_does_not_go_through_its_whole_history(monkeypatch):
     made = [event("START", i, run=i, inputs=[dataset("a" if i else "old")]) for i in range(200)]
-    state = fold(made)
+    state = fold_events(made)
     graph = Graph(state)
     looked_at = []
     place = RunRecord.place.fget
@@ -164,7 +164,7 @@ def test_reading_a_job_does_not_go_through_its_whole_history(monkeypatch):
     monkeypatch.setattr(RunRecord, "place", property(counted))
     graph.refresh()
     assert Catalog(state, graph, 0).job(JOB)["latestRuns"][0]["id"] == run_id(199)
-    assert [edge.dataset.name for edge in graph.views[JOB].vanished] == ["old"]
+    assert [edge.dataset.name for edge in graph.job_lineages[JOB].vanished] == ["old"]
     assert len(looked_at) < 10
 
 
@@ -282,7 +282,7 @@ def test_a_deleted_facet_is_gone():
 
 
 def test_a_writers_schema_stands_before_a_readers():
-    state = fold(
+    state = fold_events(
         [
             event("START", 0, outputs=[dataset("t", schema=schema("a", "b"))]),
             event("START", 9, run=2, job="reader", inputs=[dataset("t", schema=schema("a"))]),
@@ -294,20 +294,20 @@ def test_a_writers_schema_stands_before_a_readers():
 
 
 def test_a_dataset_event_describes_a_dataset_without_any_job():
-    state = fold([read(dataset_event(0, dataset("t", schema=schema("a"))))])
+    state = fold_events([read(dataset_event(0, dataset("t", schema=schema("a"))))])
     assert [field["name"] for field in state.datasets[table("t")].fields()] == ["a"]
     assert not state.jobs
 
 
 def test_equal_facets_of_many_runs_are_kept_once():
     events = [event("START", i, run=i, outputs=[dataset("t", schema=schema("a"))]) for i in range(3)]
-    runs = fold(events).jobs[JOB].runs.values()
+    runs = fold_events(events).jobs[JOB].runs.values()
     assert len({id(run.outputs[table("t")].get("schema")) for run in runs}) == 1
 
 
 def test_sharing_tells_true_from_one():
     first = event("START", 0, outputs=[dataset("t", custom={"flag": True})])
     second = event("START", 1, run=2, outputs=[dataset("t", custom={"flag": 1})])
-    runs = fold([first, second]).jobs[JOB].runs
+    runs = fold_events([first, second]).jobs[JOB].runs
     flags = [run.outputs[table("t")].get("custom")["flag"] for run in runs.values()]
     assert [type(flag) for flag in flags] == [bool, int]
