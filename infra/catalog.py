@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes the lab: every defined service, and the data pipeline."""
+"""Composition of the lab: every defined service, and the data pipeline."""
 
 from infra.model import Endpoint, Lab, Part, Site
 from infra.services.connect import connectors, user_connectors
@@ -23,23 +23,23 @@ PIPELINE: tuple[Pipeline, ...] = (
     flink_user_jobs.pipeline,
     spark_user_jobs.pipeline,
 )
-"""The data pipeline, in an order in which the user's jobs can need everything before them."""
+"""Parts of the data pipeline in build order; user jobs come last, so that they can need every other part."""
 
 PIPELINE_SETTINGS = (shop_tables.TopicSettings, spark_settings.SparkSettings, spark_jobs.EtlSettings)
-"""Configuration keys of the pipeline's parts."""
+"""Settings sections of the pipeline's parts."""
 
 LabSettings = composed((*(known.settings for known in definitions() if known.settings), *PIPELINE_SETTINGS))
-"""Settings of a stack with the keys of every defined service."""
+"""Settings type of a stack, with the keys of every defined service."""
 
 ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {known.name: known.endpoints for known in definitions()}
-"""Ports of every defined service, by the service's name."""
+"""Service name -> endpoints, for every defined service."""
 
 
 def lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) -> Lab:
-    """Return the whole lab as data: a pure function of the site, the settings and the user's own files.
+    """Build the lab: a pure function of site, settings and user files.
 
     Raises:
-        UserFileError: one of the files cannot be used.
+        UserFileError: a user file is invalid.
     """
     parts: tuple[Part, ...] = ()
     for known in definitions():
@@ -51,10 +51,10 @@ def lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) -> Lab
 
 
 def check_settings(settings: Settings) -> None:
-    """Check what the settings name on this machine, before anything is built on it.
+    """Validate files on this machine that the settings refer to.
 
     Raises:
-        LabError: a file that they name cannot be used.
+        LabError: a file is missing or invalid.
     """
     for known in definitions():
         if known.enabled(settings):
@@ -62,12 +62,12 @@ def check_settings(settings: Settings) -> None:
 
 
 def components(settings: Settings) -> frozenset[str]:
-    """Return the toolchain artefacts that a lab with these settings cannot run without."""
+    """Return the toolchain artefacts that a lab with these settings requires."""
     return frozenset(name for known in definitions() if known.enabled(settings) for name in known.components)
 
 
 def optional_components(settings: Settings) -> dict[str, str]:
-    """Return the artefacts without which the lab leaves a service out: name -> remedy."""
+    """Return the optional artefacts, name -> remedy; a service whose artefact is missing is left out."""
     found: dict[str, str] = {}
     for known in definitions():
         if known.enabled(settings):
@@ -76,6 +76,6 @@ def optional_components(settings: Settings) -> dict[str, str]:
 
 
 def left_out(site: Site, settings: Settings) -> dict[str, str]:
-    """Return the services that the settings ask for and the lab cannot run: name -> reason and remedy, in one line."""
+    """Return the enabled services that cannot run here: name -> reason and remedy, in one line."""
     reasons = {known.name: known.unavailable(site, settings) for known in definitions() if known.enabled(settings)}
     return {name: reason for name, reason in reasons.items() if reason}

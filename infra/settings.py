@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stack's configuration, typed. Unknown keys are refused, with the nearest known one named.
+"""Typed configuration of a stack. Unknown keys are rejected with a suggestion.
 
 Every key is written `lineage-lab:KEY` in `Pulumi.<stack>.yaml`, or set with `pulumi config set KEY VALUE`.
 """
@@ -20,12 +20,12 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def seconds(duration: str) -> int:
-    """The seconds of a duration as settings have it: `90s`, `5m`, `12h`, `30d`."""
+    """Convert a duration setting (`90s`, `5m`, `12h`, `30d`) to seconds."""
     return int(duration[:-1]) * _UNITS[duration[-1]]
 
 
 def _truth(value: object) -> object:
-    """Pulumi's text for a truth value; pydantic alone would take `1`, `on` and `yes` too."""
+    """Parse a boolean as Pulumi spells it; pydantic alone would also accept `1`, `on` and `yes`."""
     known = {"true": True, "false": False, True: True, False: False}
     if isinstance(value, str | bool) and value in known:
         return known[value]
@@ -33,13 +33,13 @@ def _truth(value: object) -> object:
 
 
 Switch = Annotated[bool, BeforeValidator(_truth)]
-"""A setting that is true or false."""
+"""Type of a boolean setting."""
 
 S = TypeVar("S", bound="SettingsSection")
 
 
 class SettingsSection(BaseModel):
-    """Configuration keys of one part of the lab; the descriptions are the documentation (`lab doctor --settings`).
+    """Configuration keys of one part of the lab; `lab doctor --settings` prints the descriptions.
 
     The service that a key belongs to declares it (`infra.services.definition`), and reads it with `Settings.section`.
     """
@@ -83,10 +83,10 @@ def composed(sections: Iterable[type[SettingsSection]]) -> type[Settings]:
 
 
 def settings_from(config: Mapping[str, str], model: type[Settings]) -> Settings:
-    """Settings from configuration by bare key (`portOffset`), every value as the text that Pulumi holds.
+    """Parse settings from keys without namespace (`portOffset`) and values as Pulumi stores them, as text.
 
     Raises:
-        SettingsError: a key is unknown or a value makes no sense; all of them are named at once.
+        SettingsError: lists every unknown key and invalid value.
     """
     try:
         return model.model_validate({key: _value(text) for key, text in config.items()}, by_name=False)
@@ -99,9 +99,9 @@ def settings_from(config: Mapping[str, str], model: type[Settings]) -> Settings:
 
 
 def settings_from_pulumi(environment: Mapping[str, str], model: type[Settings]) -> Settings:
-    """Settings from the variable in which Pulumi's language host hands the configuration to a program.
+    """Parse settings from PULUMI_CONFIG, the variable that Pulumi's language host sets for the program.
 
-    The SDK's `Config` can only be asked for keys that one knows; a typo would pass in silence.
+    The SDK's `Config` only looks up known keys, so it would not detect a misspelled one.
 
     Raises:
         SettingsError: as `settings_from`.
@@ -114,12 +114,12 @@ def settings_from_pulumi(environment: Mapping[str, str], model: type[Settings]) 
 
 
 def known_keys(model: type[Settings]) -> dict[str, tuple[object, str]]:
-    """Each key with its default and its description."""
+    """Return key -> (default, description) for every known key."""
     return {str(field.alias): (field.default, str(field.description)) for field in model.model_fields.values()}
 
 
 def _value(text: str) -> object:
-    """Pulumi keeps every value as text; a number is meant as one. Truth values stay text (`_truth`)."""
+    """Parse a number from Pulumi's text; other values remain text, booleans included (see `_truth`)."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base of everything that the Pulumi engine keeps as the inputs of a resource."""
+"""Base class of resource inputs, as the Pulumi engine stores them."""
 
 from typing import Any
 
@@ -15,5 +15,5 @@ class Inputs(BaseModel):
     )
 
     def properties(self) -> dict[str, Any]:
-        """Return the inputs as Pulumi stores them; a value of None is omitted, as the engine does."""
+        """Return the inputs as Pulumi stores them; None values are omitted, as the engine does."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)

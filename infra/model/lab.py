@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole lab as data: its services, tasks and resources."""
+"""Lab: services, tasks and resources of one stack, as data."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ R = TypeVar("R", bound=Resource)
 
 @dataclass(frozen=True)
 class Lab:
-    """The whole lab, as data.
+    """Complete description of a lab.
 
     Raises:
-        ValueError: two parts have the same key, or a part needs a missing one.
+        ValueError: two parts have the same key, or `needs` names a missing part.
     """
 
     services: tuple[Service, ...]
@@ -28,25 +28,25 @@ class Lab:
         keys = [part.key for part in self.parts]
         for key in keys:
             if keys.count(key) > 1:
-                raise ValueError(f"two parts of the lab have the key {key}")
+                raise ValueError(f"duplicate key {key} in the lab")
         for part in self.parts:
             for needed in part.needs:
                 if needed not in keys:
-                    raise ValueError(f"{part.key} needs {needed}, which is not a part of the lab")
+                    raise ValueError(f"{part.key} needs {needed}, which the lab does not contain")
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Every part, services first."""
+        """All parts: services, tasks, resources."""
         return (*self.services, *self.tasks, *self.resources)
 
     @property
     def memory_mib(self) -> int:
-        """Memory in MiB of all services and the largest task under load."""
+        """Memory under load of all services and the largest task, MiB."""
         largest_task = max((task.memory_mib for task in self.tasks), default=0)
         return sum(service.memory_mib for service in self.services) + largest_task
 
     def service(self, name: str) -> Service:
-        """Return the service of that name.
+        """Return the service called `name`.
 
         Raises:
             KeyError: the lab has no such service.
@@ -57,11 +57,11 @@ class Lab:
         raise KeyError(name)
 
     def resources_of(self, kind: type[R]) -> tuple[R, ...]:
-        """Return the resources of one type, in order."""
+        """Return the resources of type `kind`, in declaration order."""
         return tuple(resource for resource in self.resources if isinstance(resource, kind))
 
     def with_parts(self, parts: Iterable[Part]) -> "Lab":
-        """Return a lab with further parts."""
+        """Return a copy of the lab with additional parts."""
         added = tuple(parts)
         return Lab(
             services=self.services + tuple(part for part in added if isinstance(part, Service)),

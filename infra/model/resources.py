@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from infra.model.inputs import Inputs
 
 RUNNING = "RUNNING"
-"""Desired state of a connector and of a Flink job; both systems use this word."""
+"""Desired state of a connector and of a Flink job, as Kafka Connect and Flink spell it."""
 
 Compatibility = Literal[
     "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"
@@ -82,7 +82,7 @@ class Database(Resource):
         host: host of the server.
         port: port of the server.
         user: role that creates the database; `credentials` holds its password.
-        maintenance: existing database to connect to while creating or dropping another one.
+        maintenance: existing database to connect to when creating or dropping another one.
     """
 
     kind = "Database"
@@ -114,9 +114,9 @@ class Table(Resource):
         port: port of the server.
         user: role that owns the table; `credentials` holds its password.
         database: name of the `Database`.
-        columns: in order. Columns can be added; the lab never drops or retypes one.
+        columns: in order. Adding a column is supported; the lab never drops or retypes one.
         primary_key: names of columns.
-        replica_identity: part of a row's old version that the log holds for change capture.
+        replica_identity: columns of a row's previous version that the WAL records for change data capture.
     """
 
     kind = "Table"
@@ -157,8 +157,8 @@ class Subject(Resource):
     @field_validator("avro")
     @classmethod
     def _normalized(cls, text: str) -> str:
-        """Spell equal schemas equally; reject invalid ones with a cause, which the registry does not give."""
-        import fastavro  # expensive to import, and used by subjects only
+        """Normalize the JSON text; reject invalid schemas with the cause, which the registry does not report."""
+        import fastavro  # slow to import, and only needed for subjects
         from fastavro.schema import SchemaParseException, UnknownType
 
         try:
@@ -176,7 +176,7 @@ class Connector(Resource):
         worker: URL of the worker's REST interface.
         cluster: id of the Kafka cluster of the expected worker; any other worker is left untouched.
         config: options under Connect's names, without `name`. Secrets are references, `${provider:key}`.
-        state: RUNNING is desired; PAUSED, STOPPED, FAILED or STARTING may be found.
+        state: RUNNING is desired; the worker may report PAUSED, STOPPED, FAILED or STARTING.
     """
 
     kind = "Connector"

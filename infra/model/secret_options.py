@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which options of a connector hold secrets, and how a configuration refers to one instead of holding it."""
+"""Detection of secrets in connector options, and of references to secrets (`${provider:key}`)."""
 
 import re
 
 HIDDEN = "(hidden)"
-"""Stands for a value that may be a secret and is shown or kept somewhere."""
+"""Replacement for a possibly secret value in output and stored state."""
 
 _REFERENCE = re.compile(r"\$\{([^:{}]+):(?:[^:{}]*:)?([^{}]+)\}")
 _SECRET = re.compile(
@@ -18,24 +18,24 @@ _NO_SECRET = re.compile(r"(provider|class|name|type|path|file|location|url|uri|e
 
 
 def is_secret(option: str) -> bool:
-    """Whether an option is a secret by its name: `database.password` is, `credentials.provider` is not."""
+    """Return True if the name of an option denotes a secret: `database.password`, not `credentials.provider`."""
     return bool(_SECRET.search(option)) and not _NO_SECRET.search(option)
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value is made of references that the worker resolves, `${provider:key}` or `${provider:path:key}`.
+    """Return True if a value consists of references that the worker resolves.
 
-    Of a JAAS configuration its passwords must be.
+    References are `${provider:key}` or `${provider:path:key}`. In a JAAS configuration, every password must be one.
     """
     rest, count = _REFERENCE.subn("", value)
     return bool(count) and (not rest.strip() or ("LoginModule" in rest and not _LITERAL_IN_JAAS.search(rest)))
 
 
 def has_password_in_url(value: str) -> bool:
-    """Whether a value is a URL with a user's password in it that is no reference."""
+    """Return True if a value contains a URL with a literal password."""
     return bool(_IN_URL.search(_REFERENCE.sub("", value)))
 
 
 def references(value: str) -> list[tuple[str, str]]:
-    """The references in a value: provider and key of each."""
+    """Return provider and key of each reference in a value."""
     return [(match.group(1), match.group(2)) for match in _REFERENCE.finditer(value)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services and tasks: the programs of a lab, described without the place in which they run."""
+"""Services and tasks: the programs of a lab, independent of the target that runs them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Java:
-    """A main class on the class path of one component.
+    """Java program: a main class on the class path of one component.
 
     Attributes:
         component: the component (`infra.toolchain`) whose jars make the class path.
         main: fully qualified name of the main class.
-        heap_mib: the largest heap, in MiB.
-        options: further JVM options, system properties among them.
-        jar: path of a jar of the user's own, which is the class path in the component's place; empty for none.
-        class_path: where in the component's folder the jars are; more places than one are parted by `:`.
-        runtime: the release of Java that runs it.
-        components: further ones, whose folders it looks into by itself.
+        heap_mib: maximum heap (-Xmx), MiB.
+        options: further JVM options, including system properties.
+        jar: path of a user-supplied jar that replaces the component as class path; empty for none.
+        class_path: locations of the jars in the component's folder, separated by `:`.
+        runtime: major version of the Java runtime.
+        components: further components whose folders the program reads at run time.
     """
 
     component: str
@@ -34,11 +34,14 @@ class Java:
 
 @dataclass(frozen=True)
 class Python:
-    """A module run with `python -m`, in one of the kit's virtual environments.
+    """Python program: a module run with `python -m` in a virtual environment of the project.
 
-    `uses` names packages of the project beside the module's own, `reads` files of it that are no Python: a service
-    restarts when any of them changes. `components` are those that it reads, or starts, by itself; with `java` it
-    starts Java programs on the jars of these, as all that is PySpark does.
+    Attributes:
+        uses: further packages or modules of the project; the service restarts when one of them changes.
+        reads: other files of the project that the program reads; the service restarts when one of them changes.
+        environment: virtual environment that holds the dependencies.
+        components: components that the program reads or starts.
+        java: the program starts Java processes on the jars of `components`, as PySpark does.
     """
 
     module: str
@@ -52,12 +55,12 @@ class Python:
 
 @dataclass(frozen=True)
 class Binary:
-    """A native program that the kit brings along.
+    """Native program from the toolchain.
 
     Attributes:
-        name: of the program.
-        component: the component that it is one of several programs of; empty where it stands alone.
-        unprivileged: it refuses to be root; a target whose user is root starts it as somebody else.
+        name: name of the executable.
+        component: component that contains several programs, this one among them; empty for a stand-alone executable.
+        unprivileged: the program refuses to run as root; a target that runs as root starts it as another user.
     """
 
     name: str
@@ -67,18 +70,18 @@ class Binary:
 
 
 Program = Java | Python | Binary
-"""What the kit brings along."""
+"""Programs that the toolchain provides."""
 
 
 @dataclass(frozen=True)
 class PublicImage:
-    """An image that its project publishes, run as it is; only where the place runs images (`Site.runs_images`).
+    """Public container image, run unmodified; only on targets that run images (`Site.runs_images`).
 
     Attributes:
-        reference: its name and tag.
-        program: path of what it starts, which is told here as no registry is asked for it. It is started in the
-            folder that the image names.
-        remedy: how a lab does without it, in a few words; for where it is not to be had.
+        reference: name and tag of the image.
+        program: path of its entry point, declared here because the lab does not query the registry. The image's
+            working directory applies.
+        remedy: short instruction for running a lab without the image; part of the error if it cannot be pulled.
     """
 
     reference: str
@@ -91,7 +94,7 @@ Run = Program | PublicImage
 
 
 def components_of(run: Run) -> tuple[str, ...]:
-    """The components that something which is run needs beside it; its own comes first."""
+    """Return the components that a program needs, its own first."""
     match run:
         case Java():
             return (*(() if run.jar else (run.component,)), *run.components)
@@ -105,15 +108,15 @@ def components_of(run: Run) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Prepare:
-    """A step that runs to its end before a service starts.
+    """Preparation step that runs to completion before a service starts.
 
     Attributes:
-        run: what is run.
-        unless: path of a file or folder; where it is there already, the step is left out. Empty: at every start.
-        staged: what the step makes, where it cannot make `unless` whole or not at all: removed before the step,
-            renamed to `unless` after it, so that a step that was killed is begun anew.
-        stdin: text for its standard input, in which `$NAME` stands for one of the service's variables: so a
-            secret reaches it without being an argument.
+        run: program of the step.
+        unless: path of a file or folder; the step is skipped if it exists. Empty: the step runs at every start.
+        staged: temporary output path, for a step that cannot create `unless` atomically: removed before the step and
+            renamed to `unless` after it, so that an interrupted step is repeated from the beginning.
+        stdin: text for standard input. `$NAME` is replaced by the service's environment variable, which passes a
+            secret without an argument.
     """
 
     run: Program
@@ -124,16 +127,16 @@ class Prepare:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A port that a service listens on.
+    """Port that a service listens on.
 
     Attributes:
         name: unique within the service.
-        port: the conventional port; a target may move it.
-        scheme: `http` where a person or a client uses a URL, empty where it is `host:port`.
-        published_as: the name under which the stack's outputs show it; empty for what stays inside.
-        private: only the service itself connects to it: it is bound to loopback, wherever the service runs.
-        advertised: it tells clients where to go on, so that each has to come by a listener of its own
-            (`Site.listeners`) where those inside and outside know it by different addresses.
+        port: conventional port; a target may map it to another one.
+        scheme: `http` if clients use a URL, empty if they use `host:port`.
+        published_as: name in the stack's outputs; empty for an internal endpoint.
+        private: only the service itself connects to it; bound to loopback on every target.
+        advertised: the service returns its own address to clients, so clients inside and outside of the target need
+            separate listeners (`Site.listeners`) where their addresses differ.
     """
 
     name: str
@@ -146,12 +149,12 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Probe:
-    """How to tell that a service is ready: its endpoint accepts connections, or answers `path` with 2xx.
+    """Readiness probe: the endpoint accepts connections, or responds to GET `path` with 2xx.
 
     Attributes:
         endpoint: name of one of the service's endpoints.
-        path: an HTTP path, or empty for a TCP connection.
-        seconds: how long it may take on a slow machine.
+        path: HTTP path; empty for a TCP connection.
+        seconds: timeout for the service to become ready, sized for a slow machine.
     """
 
     endpoint: str
@@ -161,23 +164,23 @@ class Probe:
 
 @dataclass(frozen=True)
 class Service:
-    """Something that runs on.
+    """Program that runs continuously.
 
     Attributes:
         name: unique in the lab; also its key.
-        run: what is run.
-        endpoints: what it listens on.
-        ready: how to tell that it is up; None where the process itself is all there is to see.
-        needs: keys of the parts that must be there first.
-        prepare: steps that run to their end before `run`.
-        files: configuration files by name, as text. Never holds a secret.
-        volumes: names of folders that outlive a restart.
+        run: program of the service.
+        endpoints: ports that it listens on.
+        ready: readiness probe; None if a running process counts as ready.
+        needs: keys of the parts that must exist first.
+        prepare: steps that run to completion before `run`.
+        files: configuration files: name -> text. Never contains a secret.
+        volumes: names of folders that persist across restarts.
         env: environment variables.
-        secrets: environment variables whose value is a credential, by the credential's name.
-        memory_mib: what it takes when it is busy; for the preflight and for limits.
-        restart: when it is started anew: `always`, or where it ended in failure, as what may be done some day.
-        stop_seconds: how long it may take to stop before it is killed.
-        stop_signal: what asks it to stop.
+        secrets: environment variables that hold a credential: variable -> name of the credential.
+        memory_mib: memory under load, MiB; used by the preflight check and as limit.
+        restart: restart policy: `always`, or `on_failure` for a program that may complete.
+        stop_seconds: grace period before the process is killed.
+        stop_signal: signal that requests a graceful shutdown.
     """
 
     name: str
@@ -203,7 +206,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Task:
-    """Something that runs to its end when it is asked to (`lab run NAME`). Fields as in `Service`."""
+    """Program that runs to completion on request (`lab run NAME`). Attributes as in `Service`."""
 
     name: str
     run: Run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interface of the place in which a lab runs: addresses, paths and what is available there."""
+"""Interface between services and the target that runs them: addresses, paths, available components."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 @dataclass(frozen=True)
 class Address:
-    """Where an endpoint is reached, from the place that asked."""
+    """Host and port of an endpoint, as seen by one kind of client."""
 
     host: str
     port: int
@@ -17,18 +17,18 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The address as the root of a web service, without a closing slash."""
+        """The address as an HTTP URL without trailing slash."""
         return f"http://{self}"
 
 
 @dataclass(frozen=True)
 class Listener:
-    """One way by which clients come to an endpoint that is `advertised`.
+    """Listener of an `advertised` endpoint for one kind of client.
 
     Attributes:
-        name: unique among those of the endpoint, in capital letters.
-        bind: where the service has to listen for it.
-        reached: where its clients find it, which is what they have to be told.
+        name: unique within the endpoint, in capital letters.
+        bind: address that the service binds.
+        reached: address that clients connect to, which the service advertises.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Listener:
 
 @dataclass(frozen=True)
 class ClassData:
-    """What lets JVMs of a component start without loading classes one by one; paths.
+    """Paths of a component's class data sharing (CDS) archive.
 
     Attributes:
-        archive: the file of classes. It may not be there: the JVM then loads them as ever.
-        configuration: an empty folder, which the archive takes for that of the component's configuration.
+        archive: archive file; optional, without it the JVM loads classes from the jars.
+        configuration: empty folder that the archive recorded as configuration folder on the class path.
     """
 
     archive: str
@@ -50,66 +50,66 @@ class ClassData:
 
 
 class Site(Protocol):
-    """A service's view of the place it will run in, handed to it by the target."""
+    """Addresses and paths of a target, as a service sees them; implemented by each target."""
 
     @property
     def stack(self) -> str:
-        """The name of the lab's stack."""
+        """Name of the stack."""
 
     @property
     def identity(self) -> str:
-        """What tells this lab from every other that could be met at the same addresses."""
+        """Unique id of the lab, which distinguishes it from other labs at the same addresses."""
 
     @property
     def runs_images(self) -> bool:
-        """Whether a service can be a public image (`PublicImage`) here."""
+        """True if services can run as public images (`PublicImage`)."""
 
     @property
     def interface(self) -> str:
-        """The address to bind for whatever listens on ports of its own choice."""
+        """Address to bind for programs that choose their ports at run time."""
 
     @property
     def client_credentials(self) -> str:
-        """Path, on the user's machine, of the file that holds the lab's credentials."""
+        """Path of the credentials file on the user's machine."""
 
     def host(self, service: str) -> str:
-        """The name by which others reach a service or task at such ports."""
+        """Return the host name by which others reach ports that a service or task chooses at run time."""
 
     def listen(self, service: str, endpoint: str) -> Address:
-        """Where the service itself has to bind."""
+        """Return the address that the service binds."""
 
     def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
-        """Where others reach it: another service (`inside`) or the user's own client (`outside`)."""
+        """Return the address for clients: other services (`inside`) or programs on the user's machine (`outside`)."""
 
     def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
-        """The ways by which clients come to an endpoint that is `advertised`, that of other services first."""
+        """Return the listeners of an `advertised` endpoint; the one for other services comes first."""
 
     def file(self, service: str, name: str) -> str:
-        """The path at which the service finds one of its `files`."""
+        """Return the path of one of the service's `files`, as the service sees it."""
 
     def volume(self, service: str, name: str) -> str:
-        """The path at which the service finds one of its `volumes`."""
+        """Return the path of one of the service's `volumes`, as the service sees it."""
 
     def scratch(self, service: str) -> str:
-        """The path of a folder for temporary files, emptied when the service or task is made anew."""
+        """Return the path of a temporary folder, which is emptied when the service or task is recreated."""
 
     def class_path(self, component: str) -> str:
-        """The class path that holds every jar of a component."""
+        """Return a class path of all jars of a component."""
 
     def component(self, name: str) -> str:
-        """The path of a component's folder, for programs that look into it themselves."""
+        """Return the path of a component's folder."""
 
     def project_file(self, path: str) -> str:
-        """The path of a file of the project, for programs that read it themselves."""
+        """Return the path of a file of the project, given relative to the checkout."""
 
-    def own_jar(self, component: str) -> str:
-        """The path of the jar that the kit builds for a component, beside those that it needs."""
+    def built_jar(self, component: str) -> str:
+        """Return the path of the jar that is built from the project's sources for a component."""
 
     def java(self) -> str:
-        """The path of the `java` command, for programs that start it themselves."""
+        """Return the path of the `java` command."""
 
     def class_data(self, component: str) -> ClassData:
-        """Where a component's archive of loaded classes is, if it was made."""
+        """Return the paths of a component's CDS archive, whether or not the archive exists."""
 
     def has(self, component: str) -> bool:
-        """Whether a component that not everybody can be given is there."""
+        """Return True if an optional component is available."""

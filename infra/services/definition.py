@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Definition of one service: everything that the lab, the command line and the lineage page need to include it.
+"""Definition of a service: everything that the lab, the command line and the lineage page need to include it.
 
 A module in `infra/services` that sets `DEFINITION` (or `DEFINITIONS`, for an engine of several processes) adds a
 service to the lab; nothing else in the tree lists services (`infra.services.discovery`).
@@ -58,13 +58,13 @@ class ServiceDefinition:
         build: renders the service for a site.
         endpoints: every port that the service can listen on.
         components: artefacts of the toolchain that it runs on (`infra.toolchain.pins`).
-        optional_components: artefacts that not every registry has -> the remedy; without them the lab leaves the
-            service out.
+        optional_components: artefacts that not every registry provides -> remedy; the lab leaves the service out
+            if one is missing.
         settings: configuration keys that the service adds.
-        enabled: whether the settings ask for the service.
-        applies: whether this site has a use for an enabled service; where not, nothing is reported.
-        check: raises LabError where the settings name something of the user's that cannot be used.
-        unavailable: reason and remedy, in one line, where an enabled service cannot run; empty where it can.
+        enabled: whether the settings enable the service.
+        applies: whether this site can run the enabled service; if not, it is left out silently.
+        check: raises LabError if the settings refer to a missing or invalid user file.
+        unavailable: reason and remedy, in one line, if an enabled service cannot run; empty if it can.
         feature: name under which the lineage contract can require the service (`requires`); empty for none.
         resources: databases, buckets or topics that only this service needs.
         client_environment: variables of `lab.env` by which clients find the service.
@@ -93,20 +93,20 @@ class ServiceDefinition:
     position: int = 100
 
     def included(self, site: Site, settings: Settings) -> bool:
-        """Return True where the lab has the service."""
+        """Return True if the lab includes the service."""
         return self.enabled(settings) and self.applies(site, settings) and not self.unavailable(site, settings)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A lab while it is put together.
+    """A lab under construction.
 
     Attributes:
-        site: the place in which it will run.
-        settings: the settings of the stack.
-        files: the user's own connectors and jobs.
-        parts: every part so far.
-        reserved: names of all services that are defined, included or not.
+        site: the target that it is built for.
+        settings: settings of the stack.
+        files: connectors and jobs of the user.
+        parts: parts added so far.
+        reserved: names of all defined services, included or not.
     """
 
     site: Site
@@ -117,14 +117,14 @@ class Draft:
 
     @property
     def taken_names(self) -> set[str]:
-        """Names that a job of the user's cannot have."""
+        """Names that are not available to user jobs."""
         return {*self.reserved, *(part.name for part in self.parts if isinstance(part, Service | Task))}
 
     @property
     def possible_needs(self) -> set[str]:
-        """Keys of everything that a job of the user's can need: tasks run to completion, so nothing can need one."""
+        """Keys that user jobs can list in `needs`: all parts except tasks, which run to completion."""
         return {part.key for part in self.parts if not isinstance(part, Task)}
 
 
 Pipeline = Callable[[Draft], Sequence[Part]]
-"""Adds parts of the data pipeline to a lab: topics, tables, connectors, jobs."""
+"""Function that returns parts of the data pipeline: topics, tables, connectors, jobs."""

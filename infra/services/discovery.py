@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the definitions of all services: the modules of `infra.services`, and folders that the user names."""
+"""Discovery of service definitions: the modules of `infra.services`, and extra folders."""
 
 import functools
 import os
@@ -10,12 +10,12 @@ import infra.services
 from infra.services.definition import ServiceDefinition
 
 EXTRA_FOLDERS = "LINEAGE_LAB_SERVICES"
-"""Environment variable: folders of further service files, separated as in PATH."""
+"""Environment variable that lists folders of additional service modules, separated as in PATH."""
 
 
 @functools.cache
 def definitions() -> tuple[ServiceDefinition, ...]:
-    """Return every definition, by position and name.
+    """Return every definition, ordered by position and name.
 
     Raises:
         ValueError: two definitions have the same name.
@@ -29,7 +29,7 @@ def definitions() -> tuple[ServiceDefinition, ...]:
 
 
 def _modules() -> list[str]:
-    """Return the names of all modules; extra folders extend the package, so their modules import as its own."""
+    """Return the names of all service modules; extra folders are appended to the package's path."""
     package = infra.services
     for folder in os.environ.get(EXTRA_FOLDERS, "").split(os.pathsep):
         if folder and folder not in package.__path__:

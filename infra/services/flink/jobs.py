@@ -89,7 +89,7 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
             JOB_SUPPLIER_WINDOWS,
             Python(JAR_LAUNCHER, supplier_windows_arguments(site), components=(WINDOWS_COMPONENT,)),
             site,
-            {"FLINK_JOB_JAR": site.own_jar(WINDOWS_COMPONENT)},
+            {"FLINK_JOB_JAR": site.built_jar(WINDOWS_COMPONENT)},
             needs=(f"topic/{TOPIC_SUPPLIER_WINDOWS}", *_orders()),
             files={COLUMNS_FILE: WINDOWS_COLUMNS.read_text(encoding="utf-8")},
         ),

@@ -135,7 +135,7 @@ class DockerSite:
     def project_file(self, path: str) -> str:
         return f"{PROJECT_FOLDER}/{path}"
 
-    def own_jar(self, component: str) -> str:
+    def built_jar(self, component: str) -> str:
         return f"{self.programs.component(component)}/lib/{component}-{version()}.jar"
 
     def java(self) -> str:

@@ -111,7 +111,7 @@ class LocalSite:
     def project_file(self, path: str) -> str:
         return str(PROJECT / path)
 
-    def own_jar(self, component: str) -> str:
+    def built_jar(self, component: str) -> str:
         return str(self.programs.component(component) / "lib" / f"{component}-{version()}.jar")
 
     def java(self) -> str:

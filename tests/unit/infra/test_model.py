@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model refuses a lab that cannot be built."""
+"""Validation of the lab model."""
 
 import pytest
 
@@ -10,7 +10,7 @@ BUCKET = Bucket(name="b", endpoint="http://127.0.0.1:9000", credentials="/keys")
 DATABASE = Database(name="d", host="127.0.0.1", port=5432, user="postgres", credentials="/keys", maintenance="postgres")
 
 
-def test_parts_are_found_by_their_key():
+def test_lookup_of_parts_by_key():
     lab = Lab(
         services=(Service("kafka", Binary("k")),),
         tasks=(Task("job", Binary("j"), needs=("kafka", "topic/t", "bucket/b")),),
@@ -23,11 +23,11 @@ def test_parts_are_found_by_their_key():
         lab.service("job")
 
 
-def test_a_part_that_needs_what_is_not_there_is_refused():
-    with pytest.raises(ValueError, match="job needs topic/orders, which is not a part of the lab"):
+def test_reject_need_for_missing_part():
+    with pytest.raises(ValueError, match="job needs topic/orders, which the lab does not contain"):
         Lab((), (Task("job", Binary("j"), needs=("topic/orders",)),))
 
 
-def test_two_parts_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="two parts of the lab have the key twin"):
+def test_reject_duplicate_key():
+    with pytest.raises(ValueError, match="duplicate key twin in the lab"):
         Lab((Service("twin", Binary("a")),), (Task("twin", Binary("b")),))

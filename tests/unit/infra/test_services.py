@@ -64,7 +64,7 @@ class ElsewhereSite:
     def project_file(self, path):
         return f"/opt/project/{path}"
 
-    def own_jar(self, component):
+    def built_jar(self, component):
         return f"/opt/{component}/{component}.jar"
 
     def java(self):
