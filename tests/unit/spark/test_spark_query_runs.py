@@ -416,6 +416,7 @@ def test_a_parent_that_makes_no_sense_is_left_out(
     assert all("parent" not in event["run"]["facets"] for event in service.of("orphan"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [500, 422, GARBAGE, HANGS], ids=str)
 def test_a_broken_service_costs_the_query_nothing(
     stream: Stream, lineage: Make, answer: int | str, monkeypatch: pytest.MonkeyPatch
