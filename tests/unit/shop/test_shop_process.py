@@ -13,8 +13,6 @@ from jobs.shop.orders import LATEST_DELAY_MS, Mix, batch
 from tests.unit.shop.postgres_server import TABLES
 from tests.unit.shop.shop_process import ShopProcess, until
 
-pytestmark = pytest.mark.slow
-
 FAST = ("--rate", "2000")
 
 
@@ -97,6 +95,7 @@ def test_a_duplicate_is_an_update_that_changes_nothing(server, tmp_path):
     assert server.ask("SELECT count(DISTINCT (order_id, item, price, supplier, bid_time)) FROM orders_log") == [(400,)]
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_without_gap_or_double(server, tmp_path):
     dice = random.Random(5)
     for _ in range(8):
@@ -114,6 +113,7 @@ def test_killed_at_any_moment_it_goes_on_without_gap_or_double(server, tmp_path)
     assert whole(server)
 
 
+@pytest.mark.slow
 def test_it_waits_for_a_server_that_is_killed_or_stopped_and_goes_on(server, tmp_path):
     with ShopProcess(server, tmp_path, *FAST) as shop:
         for how in (signal.SIGKILL, signal.SIGINT):
@@ -129,6 +129,7 @@ def test_it_waits_for_a_server_that_is_killed_or_stopped_and_goes_on(server, tmp
     assert whole(server)
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_ended_by_hand_is_made_anew(server, tmp_path):
     with ShopProcess(server, tmp_path, *FAST) as shop:
         for _ in range(5):
@@ -141,6 +142,7 @@ def test_a_connection_that_is_ended_by_hand_is_made_anew(server, tmp_path):
     assert whole(server)
 
 
+@pytest.mark.slow
 def test_tables_that_are_emptied_get_all_orders_again(server, tmp_path):
     with ShopProcess(server, tmp_path, *FAST) as shop:
         until(lambda: count_of(server) > 0, "the first order")
@@ -151,6 +153,7 @@ def test_tables_that_are_emptied_get_all_orders_again(server, tmp_path):
     assert order_ids(server) == order_ids(server, "bids") == expected_ids(100)
 
 
+@pytest.mark.slow
 def test_it_stops_when_told_to_although_nothing_answers(server, tmp_path):
     with ShopProcess(server, tmp_path, *FAST) as shop:
         until(lambda: count_of(server) > 0, "the first order")
@@ -197,6 +200,7 @@ def test_rows_that_were_deleted_come_back_and_the_others_stay_as_they_are(server
     assert all(rows[row[0]] == row for row in kept if row[0] not in {ids[99], ids[70]})
 
 
+@pytest.mark.slow
 def test_columns_come_and_go_while_it_runs(server, tmp_path):
     with ShopProcess(server, tmp_path, *FAST, "--optional", "currency") as shop:
         until(lambda: count_of(server) > 0, "the first order")
