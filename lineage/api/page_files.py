@@ -32,7 +32,7 @@ The lineage service is up; its page is not built.
   By hand:     cd page && npm ci && npm run build
                python -m lineage --page page/build/site ...
 
-Setting up needs Node 20.19 or newer. The API works without the page: docs/lineage-api.md, or /api/v1/graph.
+Setting up needs Node 20.19 or newer. The API works without the page: docs/reference/lineage-api.md, or /api/v1/graph.
 """
 
 

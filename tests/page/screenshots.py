@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Screenshots for docs/page.md. The smoke tests take them from a real lab if UPDATE_SCREENSHOTS=1 is set."""
+"""Screenshots for docs/reference/page.md. The smoke tests take them from a real lab if UPDATE_SCREENSHOTS=1 is set."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Responses of `/api/v1/graph` and `/api/v1/summaries`; see docs/lineage-api.md. */
+/** Responses of `/api/v1/graph` and `/api/v1/summaries`; see docs/reference/lineage-api.md. */
 
 /** Identifies a job or a dataset. */
 export interface QualifiedName {

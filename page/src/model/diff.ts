@@ -27,7 +27,7 @@ export interface DiffChange {
   readonly nodes: readonly NodeRef[];
 }
 
-/** Response of `/api/v1/diff`; see docs/lineage-api.md. */
+/** Response of `/api/v1/diff`; see docs/reference/lineage-api.md. */
 export interface DiffResponse {
   readonly empty: boolean;
   readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;

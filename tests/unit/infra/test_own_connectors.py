@@ -112,10 +112,10 @@ def test_files_are_read_from_their_folder(tmp_path):
 
 
 def test_the_example_of_the_documentation_is_one_that_works():
-    example = one((PROJECT / "docs" / "connector-example.json").read_text(), "example")
+    example = one((PROJECT / "docs" / "how-to" / "examples" / "connector.json").read_text(), "example")
     assert not any("@{" in value for value in example.config.values())
 
 
 def test_the_documentation_names_every_placeholder():
-    text = (PROJECT / "docs" / "connectors.md").read_text()
+    text = (PROJECT / "docs" / "reference" / "connectors.md").read_text()
     assert [name for name in names(SITE) if f"`@{{{name}}}`" not in text] == []

@@ -18,7 +18,7 @@ from lineage.checks.events.run_lifecycle import RunTracker
 from tests.openlineage_schemas import specification
 
 ORDERS = table("sales/orders", "supplier", "price")
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "lineage-checks.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reference" / "lineage-checks.md"
 
 
 def stats(**sources):

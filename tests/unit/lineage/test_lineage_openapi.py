@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The OpenAPI document, and docs/lineage-api.md checked against it."""
+"""The OpenAPI document, and docs/reference/lineage-api.md checked against it."""
 
 import re
 from itertools import pairwise
@@ -12,7 +12,7 @@ from lineage.rules import Rules
 from lineage.settings import Settings
 from lineage.store import EventLog
 
-DOCUMENTATION = Path(__file__).resolve().parents[3] / "docs" / "lineage-api.md"
+DOCUMENTATION = Path(__file__).resolve().parents[3] / "docs" / "reference" / "lineage-api.md"
 PREFIX = "/api/v1"
 
 
