@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lineagelab_common.events import ColumnEdge
 from lineagelab_flink.columns.description import Description
-from lineagelab_flink.columns.facets import InputField, Output, output_dataset
+from lineagelab_flink.columns.facets import Output, output_dataset
 from lineagelab_flink.columns.naming import Dataset
 
 Aliases = Mapping[str, str]
@@ -120,20 +121,20 @@ class _Output:
             rows=self._sources(members["rows"], DECISIONS, f"{self.where}: rows"),
         )
 
-    def _sources(self, content: object, kinds: Collection[str], where: str) -> set[InputField]:
+    def _sources(self, content: object, kinds: Collection[str], where: str) -> set[ColumnEdge]:
         sources = [self._source(source, kinds, where) for source in _list(content, where)]
         if len(set(sources)) != len(sources):
             raise DeclarationError(f"{where}: duplicate source")
         return set(sources)
 
-    def _source(self, content: object, kinds: Collection[str], where: str) -> InputField:
+    def _source(self, content: object, kinds: Collection[str], where: str) -> ColumnEdge:
         text = _text(content, where)
         match = _SOURCE.fullmatch(text)
         if match is None:
             raise DeclarationError(f"{where}: {text!r} does not match '[DATASET#]FIELD KIND'")
         if match["kind"] not in kinds:
             raise DeclarationError(f"{where}: unknown kind {match['kind']}; expected one of {', '.join(kinds)}")
-        return InputField(self._input(match["dataset"], where), match["field"], match["kind"], masking=False)
+        return ColumnEdge(self._input(match["dataset"], where), match["field"], match["kind"], masking=False)
 
     def _input(self, name: str | None, where: str) -> Dataset:
         if name is None:

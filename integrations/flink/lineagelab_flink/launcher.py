@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
+from lineagelab_common.identifiers import DEFAULT_NAMESPACE
+from lineagelab_common.spool import Spool
 from lineagelab_flink import checkpoints, lifecycle, statistics
 from lineagelab_flink.errors import FlinkAwayError, FlinkError
 from lineagelab_flink.job_definition import Definition, Inquiry
 from lineagelab_flink.launcher_state import Notebook
 from lineagelab_flink.lifecycle import Event, Launch, Leave, Note, Pace, Phase, Stop, Submit, View
-from lineagelab_flink.outbox import Outbox
 from lineagelab_flink.rest import Rest
 from lineagelab_flink.run_reporter import Speaker
 
@@ -30,8 +31,11 @@ LAST_WORDS_SECONDS = 30.0
 
 ASKED_LAST_WORDS_SECONDS = 5.0
 
-DEFAULT_NAMESPACE = "default"
-"""OpenLineage's own default for the namespace of jobs."""
+MAX_SPOOL_BYTES = 4 * 2**20
+"""Size limit of waiting events, which are rewritten to disk with each change."""
+
+LINEAGE_TIMEOUT = 5.0
+"""Seconds for the connection, and for each part of a response."""
 
 MARK = "lineage-lab.definition"
 """The parameter by which a job tells which definition it has, and that it is a launcher's."""
@@ -47,7 +51,7 @@ class Place:
     lineage: str
     namespace: str
     state: Path
-    outbox: Path
+    spool: Path
 
     @classmethod
     def of(cls, environment: Mapping[str, str], scratch: Path) -> "Place":
@@ -73,14 +77,14 @@ class Launcher:
         self._once = once
         self._stop = stop
         self._rest = Rest(place.flink)
-        self._outbox = Outbox(place.outbox, place.lineage)
+        self._spool = Spool(place.lineage, place.spool, max_bytes=MAX_SPOOL_BYTES, timeout=LINEAGE_TIMEOUT)
         self._notebook = Notebook(place.state)
         self._pace = Pace()
         self._last_note = ""
         self._looked = 0.0
         self._has_savepoint = False
         self._inquiry = Inquiry(definition)
-        self._speaker = Speaker(place.namespace, definition, self._rest, self._outbox, self._notebook, self._inquiry)
+        self._speaker = Speaker(place.namespace, definition, self._rest, self._spool, self._notebook, self._inquiry)
 
     def run(self) -> bool:
         """Sees to the job until it is over, or until it is stopped because the launcher is; whether that went well."""
@@ -96,7 +100,7 @@ class Launcher:
             asked = self._stop.is_set()
             never = threading.Event()
             seconds = ASKED_LAST_WORDS_SECONDS if asked else LAST_WORDS_SECONDS
-            self._outbox.close(seconds, never if asked else self._stop)
+            self._spool.close(seconds, never if asked else self._stop)
 
     def _turn(self) -> Leave | None:
         """One look and what follows from it; None where there is to be another."""

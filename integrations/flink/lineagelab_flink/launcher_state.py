@@ -2,12 +2,12 @@
 """What a launcher remembers, on disk: a file that is replaced as a whole."""
 
 import json
-import os
 import sys
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from lineagelab_common.files import replace_file
 from lineagelab_flink.lifecycle import Memory, Phase
 
 
@@ -58,7 +58,7 @@ def save(path: Path, remembered: Remembered) -> None:
     """
     said = asdict(remembered)
     said["memory"]["phase"] = remembered.memory.phase.name
-    write(path, json.dumps(said, sort_keys=True))
+    replace_file(path, json.dumps(said, sort_keys=True))
 
 
 class Notebook:
@@ -78,14 +78,3 @@ class Notebook:
         if changed != self.kept:
             save(self._path, changed)
             self.kept = changed
-
-
-def write(path: Path, text: str) -> None:
-    """Replaces a file as a whole, on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)

@@ -4,24 +4,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
-from lineagelab_flink.columns.facets import PRODUCER, SPECIFICATION, facet
+from lineagelab_common.events import Json
+from lineagelab_common.identifiers import timestamp
+from lineagelab_flink.columns.facets import WRITER
 from lineagelab_flink.launcher_state import Described
 from lineagelab_flink.lifecycle import INTERVAL, Say
 from lineagelab_flink.run_id import run_id
 from lineagelab_flink.statistics import Figures, since
 
-MOST_CHARACTERS = 20_000
-"""Of an error message, and of a stack trace."""
-
 FIGURES_FACET = "lineageLab_flinkJob"
-
-_EVENT = f"{SPECIFICATION}/2-0-2/OpenLineage.json#/$defs/RunEvent"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-Event = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -79,32 +72,17 @@ class Saying:
     failure: Failure | None = None
 
 
-def event(run: FlinkRun, described: Described, saying: Saying) -> Event:
-    """One event, full in itself."""
+def event(run: FlinkRun, described: Described, saying: Saying) -> Json:
+    """Return a run event, complete in itself."""
     window = saying.window
-    return {
-        "eventType": saying.what.value,
-        "eventTime": instant(saying.at),
-        "producer": PRODUCER,
-        "schemaURL": _EVENT,
-        "run": {"runId": run.run_id, "facets": _run_facets(run, saying)},
-        "job": {"namespace": run.namespace, "name": run.name, "facets": _job_facets(run, described)},
-        "inputs": _with_rows(
-            described.inputs,
-            since(window.before.read, window.after.read) if window else None,
-            ("inputFacets", "inputStatistics", "1-0-0/InputStatisticsInputDatasetFacet"),
-        ),
-        "outputs": _with_rows(
-            described.outputs,
-            since(window.before.written, window.after.written) if window else None,
-            ("outputFacets", "outputStatistics", "1-0-2/OutputStatisticsOutputDatasetFacet"),
-        ),
-    }
-
-
-def instant(milliseconds: int) -> str:
-    """As OpenLineage writes a time, always with three digits of a second's fraction."""
-    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return WRITER.run_event(
+        saying.what.value,
+        timestamp(saying.at),
+        {"runId": run.run_id, "facets": _run_facets(run, saying)},
+        {"namespace": run.namespace, "name": run.name, "facets": _job_facets(run, described)},
+        _with_rows(described.inputs, since(window.before.read, window.after.read) if window else None, "input"),
+        _with_rows(described.outputs, since(window.before.written, window.after.written) if window else None, "output"),
+    )
 
 
 def failure_of(exceptions: Mapping[str, Any], cause: str) -> Failure:
@@ -114,7 +92,7 @@ def failure_of(exceptions: Mapping[str, Any], cause: str) -> Failure:
         exceptions: its answer.
         cause: the root cause of the trace that `trace_of` finds in it.
     """
-    return Failure(cause[:MOST_CHARACTERS], trace_of(exceptions)[:MOST_CHARACTERS])
+    return Failure(cause, trace_of(exceptions))
 
 
 def trace_of(exceptions: Mapping[str, Any]) -> str:
@@ -124,14 +102,14 @@ def trace_of(exceptions: Mapping[str, Any]) -> str:
     return str(last.get("stacktrace", ""))
 
 
-def _job_facets(run: FlinkRun, described: Described) -> dict[str, Any]:
+def _job_facets(run: FlinkRun, described: Described) -> Json:
     pattern = {
         "eventTrigger": "PERIODIC",
         "eventContentMode": "COMPLETE_SNAPSHOT",
         "windowDuration": math.ceil(INTERVAL),
     }
-    job_type = facet(
-        "2-0-4/JobTypeJobFacet",
+    job_type = WRITER.facet(
+        "jobType",
         processingType=run.processing,
         integration="FLINK",
         jobType=run.job_type,
@@ -140,30 +118,25 @@ def _job_facets(run: FlinkRun, described: Described) -> dict[str, Any]:
     return {**described.job_facets, "jobType": job_type}
 
 
-def _run_facets(run: FlinkRun, saying: Saying) -> dict[str, Any]:
+def _run_facets(run: FlinkRun, saying: Saying) -> Json:
     facets = {
-        "processing_engine": facet("1-1-1/ProcessingEngineRunFacet", name="flink", version=run.version),
-        FIGURES_FACET: facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, saying)),
+        "processing_engine": WRITER.facet("processing_engine", name="flink", version=run.version),
+        FIGURES_FACET: WRITER.facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, saying)),
     }
     if saying.failure is not None:
-        facets["errorMessage"] = facet(
-            "1-0-1/ErrorMessageRunFacet",
-            message=saying.failure.message,
-            programmingLanguage="JAVA",
-            **({"stackTrace": saying.failure.trace} if saying.failure.trace else {}),
-        )
+        facets["errorMessage"] = WRITER.error(saying.failure.message, "JAVA", saying.failure.trace)
     return facets
 
 
-def _figures(run: FlinkRun, saying: Saying) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _figures(run: FlinkRun, saying: Saying) -> Json:
+    figures: Json = {
         "jobId": run.job_id,
         "restoredFrom": run.restored or None,
         "reason": saying.why or None,
     }
     if saying.window is not None:
         after = saying.window.after
-        found |= {
+        figures |= {
             "windowSeconds": round(saying.window.seconds, 3),
             "vertices": [asdict(vertex) for vertex in after.vertices],
             "pendingRecords": after.pending,
@@ -173,7 +146,7 @@ def _figures(run: FlinkRun, saying: Saying) -> dict[str, Any]:
             "checkpointsFailed": after.failed,
             "lastCheckpoint": _checkpoint(after.checkpoint),
         }
-    return {name: value for name, value in found.items() if value is not None}
+    return figures
 
 
 def _checkpoint(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -187,13 +160,11 @@ def _checkpoint(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _with_rows(
-    datasets: Sequence[Mapping[str, Any]], rows: int | None, statistics: tuple[str, str, str]
-) -> list[dict[str, Any]]:
-    """The datasets; where there is one alone, what was counted is of it."""
+def _with_rows(datasets: Sequence[Mapping[str, Any]], rows: int | None, side: Literal["input", "output"]) -> list[Json]:
+    """Return the datasets; with a single one, the row count is its own."""
     plain = [dict(dataset) for dataset in datasets]
     if rows is None or len(plain) != 1:
         return plain
-    group, name, schema = statistics
-    plain[0][group] = {**plain[0].get(group, {}), name: facet(schema, rowCount=rows)}
+    group, name = f"{side}Facets", f"{side}Statistics"
+    plain[0][group] = {**plain[0].get(group, {}), name: WRITER.facet(name, rowCount=rows)}
     return plain

@@ -7,12 +7,12 @@ Whatever is not known is left out of an event. Nothing here raises because of it
 import logging
 import time
 
+from lineagelab_common.spool import Spool
 from lineagelab_flink import run_events, statistics
 from lineagelab_flink.errors import FlinkError, root_cause
 from lineagelab_flink.job_definition import Definition, Inquiry
 from lineagelab_flink.launcher_state import Described, Notebook
 from lineagelab_flink.lifecycle import Event, Memory, Say
-from lineagelab_flink.outbox import Outbox
 from lineagelab_flink.rest import Rest
 from lineagelab_flink.run_events import Failure, FlinkRun, Saying, Window
 from lineagelab_flink.statistics import Figures
@@ -32,12 +32,12 @@ class Speaker:
     """Says how the runs of one job go."""
 
     def __init__(
-        self, namespace: str, definition: Definition, rest: Rest, outbox: Outbox, notebook: Notebook, inquiry: Inquiry
+        self, namespace: str, definition: Definition, rest: Rest, spool: Spool, notebook: Notebook, inquiry: Inquiry
     ) -> None:
         self._namespace = namespace
         self._definition = definition
         self._rest = rest
-        self._outbox = outbox
+        self._spool = spool
         self._notebook = notebook
         self._inquiry = inquiry
         self._figures: tuple[float, Figures] | None = None
@@ -75,7 +75,7 @@ class Speaker:
         )
         known = self._notebook.kept.described
         described = known if known.definition == job.definition else Described()
-        self._outbox.add(run_events.event(run, described, saying))
+        self._spool.add(run_events.event(run, described, saying))
         if action.what is not Say.RUNNING:
             log.info("%s of job %s%s", action.what, job.job_id, f": {action.why}" if action.why else "")
         if saying.failure is not None:

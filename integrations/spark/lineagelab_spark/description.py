@@ -4,8 +4,9 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from lineagelab_common.events import ColumnEdge
 from lineagelab_spark.datasets import Dataset, Source
-from lineagelab_spark.model import Edge, Origin, Subtype
+from lineagelab_spark.model import Edge, Origin
 from lineagelab_spark.plan import PlanLineage
 
 Fields = Sequence[tuple[str, str]]
@@ -44,16 +45,6 @@ class Write:
         """What keeps the column lineage from being complete: nodes without a rule, and sources without a name."""
         read = (source for leaf, source in zip(self.lineage.leaves, self.sources, strict=True) if leaf.is_read)
         return sorted(self.lineage.unknown | {source.unnamed for source in read if source.unnamed})
-
-
-@dataclass(frozen=True, order=True)
-class ColumnEdge:
-    """A column of an input dataset reaches an output in the way `subtype` says."""
-
-    dataset: Dataset
-    column: str
-    subtype: Subtype
-    masking: bool
 
 
 @dataclass

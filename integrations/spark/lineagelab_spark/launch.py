@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a driver and sees to its end: `python -m lineagelab_spark.launch [--application NAME] MODULE [ARGUMENT...]`.
+"""Launcher of PySpark drivers: `python -m lineagelab_spark.launch [--application NAME] MODULE [ARGUMENT...]`.
 
-The driver is a process of its own, so that somebody is left to speak when it is killed. What the launcher adds:
+The driver is a child process, so that its launcher can report its end when it is killed:
 
-- With `--application`, OpenLineage's agent is on: it gets that name, and a run id that the launcher knows. The agent
-  says COMPLETE however the process ends; where that was not well, the launcher says FAIL, which stands above it.
-- Runs that the driver had under way when it was killed (`LINEAGE_OPEN_RUNS`) are ended. What cannot be said now, as
-  the lineage service is away or the launcher itself was killed, is said when the job is launched again.
-- SIGTERM and SIGINT reach the driver's Python alone: Spark's JVM would leave at once, in the middle of a batch. A
-  launcher that is killed takes its driver with it.
+- With `--application`, OpenLineage's agent listens in the driver and gets the application's name and run id from the
+  launcher. The agent reports COMPLETE however the process ends; where it failed, the launcher reports FAIL, which
+  takes precedence.
+- Runs that the driver had open when it was killed (`LINEAGE_OPEN_RUNS`) are ended. Events that the lineage service
+  does not accept, and those of a launcher that was itself killed, are sent by the next launch.
+- SIGTERM and SIGINT reach the driver's Python process only: Spark's JVM would exit at once, in the middle of a batch.
+  The driver dies with a killed launcher.
 
-The exit code is the driver's; one that a signal ended gives 128 and the signal's number, as in a shell. A driver that
-ends well costs no request. Beside what is the project's own, only the standard library is imported: this process stays
-beside every driver.
+The exit code is the driver's; after a signal, it is 128 plus the signal's number. A driver that succeeds costs no
+request. This process stays resident beside every driver, so it imports neither PySpark nor other packages.
 
 Environment: `PYSPARK_SUBMIT_ARGS`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `LINEAGE_OPEN_RUNS`,
 `OPENLINEAGE_PARENT_ID` (parent of the application's run), `CLASS_DATA` (class data archive that makes the JVM start
@@ -27,63 +27,105 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from lineagelab_common.client import LineageClient
+from lineagelab_common.events import Json
+from lineagelab_common.files import remove_file
+from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun, now
+from lineagelab_common.spool import Spool
+from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.launch_process import Ending, run_to_its_end
-from lineagelab_spark.launch_runs import EndingType, OpenRuns, Run, Untold, parent_of
+from lineagelab_spark.open_runs import EndType, OpenRuns, take_endings
 
 LINEAGE_URL = "LINEAGE_URL"
 OPEN_RUNS = "LINEAGE_OPEN_RUNS"
 PARENT = "OPENLINEAGE_PARENT_ID"
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
-DEFAULT_NAMESPACE = "default"
-"""OpenLineage's own default for the namespace of jobs."""
-
 SUBMIT = "PYSPARK_SUBMIT_ARGS"
 CLASS_DATA = "CLASS_DATA"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs the driver; returns its exit code."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the driver; return its exit code."""
     return launch(arguments).exit_code
 
 
-def launch(arguments: Sequence[str]) -> Ending:
-    """Runs the driver; returns how it ended."""
-    given = _parsed(arguments)
+def launch(arguments: Sequence[str] | None = None) -> Ending:
+    """Run the driver; return how it ended."""
+    given = _parse(arguments)
     with TemporaryDirectory(prefix="launch-") as scratch:
-        place = os.environ.get(OPEN_RUNS) or os.path.join(scratch, "open_runs.json")
-        return _launch(given, place, os.environ.get(LINEAGE_URL, ""))
+        path = os.environ.get(OPEN_RUNS) or os.path.join(scratch, "open_runs.json")
+        return _launch(given, Reporter(path, os.environ.get(LINEAGE_URL, "")))
 
 
-def _launch(given: argparse.Namespace, place: str, url: str) -> Ending:
-    of_driver, of_application = OpenRuns(Path(place)), OpenRuns(Path(f"{place}.application"))
-    books, untold = (of_driver, of_application), Untold(Path(f"{place}.untold"))
-    _close(books, untold, url, "FAIL", "the driver and its launcher were killed")
-    namespace = os.environ.get(NAMESPACE) or DEFAULT_NAMESPACE
-    application = Run.begin(namespace, given.application) if given.application else None
-    if application:
-        of_application.keep(application)
+class Reporter:
+    """Reports the ends of runs that a driver left open.
+
+    Args:
+        path: file of the driver's open runs; the application's and undelivered events are kept beside it.
+        url: root of the lineage service; empty for none.
+    """
+
+    def __init__(self, path: str, url: str) -> None:
+        self.path = path
+        self._files = (Path(path), Path(f"{path}.application"))
+        self._undelivered = Path(f"{path}.untold")
+        self._url = url
+        self._application = OpenRuns(self._files[1])
+
+    def begin(self, run: ApplicationRun) -> None:
+        """Keep the run of an application until its end is known."""
+        self._application.keep_unreported(run.event, run.began)
+
+    def end_application(self) -> None:
+        """Forget the application's run: the agent has reported its end."""
+        remove_file(self._files[1])
+
+    def end_open_runs(self, event_type: EndType, reason: str) -> None:
+        """Send the ends of open runs, and what earlier launches could not deliver. Never raises."""
+        events = [event for file in self._files for event in take_endings(file, event_type, reason, now())]
+        if not self._url:
+            return
+        spool = Spool(self._url, self._undelivered, is_needed=self._is_needed, background=False)
+        for event in events:
+            try:
+                spool.add(event)
+            except OSError as error:
+                print(f"cannot keep lineage events for a retry: {error}", file=sys.stderr)
+        spool.flush()
+
+    def _is_needed(self, event: Json) -> bool:
+        """Return False for the START of a run that the agent has reported."""
+        return event["eventType"] != "START" or not LineageClient(self._url).has_run(event["run"]["runId"])
+
+
+def _launch(given: argparse.Namespace, reporter: Reporter) -> Ending:
+    reporter.end_open_runs("FAIL", "the driver and its launcher were killed")
+    application = None
+    if given.application:
+        application = ApplicationRun.begin(os.environ.get(NAMESPACE) or DEFAULT_NAMESPACE, given.application)
+        reporter.begin(application)
     java_options = class_data_options(os.environ.get(CLASS_DATA, ""))
-    environment = driver_environment({**os.environ, OPEN_RUNS: place}, application, java_options)
+    environment = driver_environment({**os.environ, OPEN_RUNS: reporter.path}, application, java_options)
     ending = run_to_its_end([sys.executable, "-m", given.module, *given.arguments], environment)
     if ending.well:
-        of_application.forget()  # the agent has said so
-    _close(books, untold, url, "ABORT" if ending.was_asked_for else "FAIL", str(ending))
+        reporter.end_application()
+    reporter.end_open_runs("ABORT" if ending.was_asked_for else "FAIL", str(ending))
     return ending
 
 
 def driver_environment(
-    environment: Mapping[str, str], application: Run | None, java_options: str = ""
+    environment: Mapping[str, str], application: ApplicationRun | None, java_options: str = ""
 ) -> dict[str, str]:
-    """The driver's environment: with an application, the agent knows its name, its run id and its parent.
+    """Return the driver's environment; with an application, its agent gets name, run id and parent of the run.
 
-    `OPENLINEAGE_PARENT_ID` then names the application, so that whatever else the driver starts belongs to it.
-    `java_options` are for the JVMs of driver and executors.
+    `OPENLINEAGE_PARENT_ID` then names the application, as the parent of all that the driver starts. `java_options`
+    are for the JVMs of driver and executors.
     """
     conf = {f"spark.{part}.extraJavaOptions": java_options for part in ("driver", "executor") if java_options}
     more = {}
     if application:
-        conf |= _of_agent(application, parent_of(environment.get(PARENT, "")))
-        more[PARENT] = application.as_parent
+        conf |= _agent_settings(application, _parent(environment.get(PARENT, "")))
+        more[PARENT] = str(application.as_parent)
     words = [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in conf.items()]
     if words:
         more[SUBMIT] = " ".join([*words, environment.get(SUBMIT, "pyspark-shell")])
@@ -111,30 +153,30 @@ def class_data_options(archive: str) -> str:
     return ""
 
 
-def _of_agent(application: Run, parent: tuple[str, str, str] | None) -> dict[str, str]:
+def _agent_settings(application: ApplicationRun, parent: ParentRun | None) -> dict[str, str]:
     conf = {"appName": application.job, "applicationRunId": application.run_id}
     if parent:
-        namespace, job, run = parent
-        conf |= {"parentJobNamespace": namespace, "parentJobName": job, "parentRunId": run}
+        conf |= {"parentJobNamespace": parent.namespace, "parentJobName": parent.job, "parentRunId": parent.run_id}
     return {f"spark.openlineage.{name}": value for name, value in conf.items()}
 
 
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="lineagelab_spark.launch", description="Starts a PySpark driver.")
-    parser.add_argument("--application", default="", help="the agent is on; this is the job it speaks of")
-    parser.add_argument("module", help="what `python -m` runs")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="for the module")
+def _parent(text: str) -> ParentRun | None:
+    try:
+        return ParentRun.parse(text) if text else None
+    except ValueError as error:
+        print(f"{PARENT} is ignored: {error}", file=sys.stderr)
+        return None
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="lineagelab-spark", description="Run a PySpark driver, and report its end to a lineage service."
+    )
+    parser.add_argument("--application", default="", help="lineage job of the application; needs OpenLineage's agent")
+    parser.add_argument("module", help="module of the driver, as for `python -m`")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the driver")
     return parser.parse_args(arguments)
 
 
-def _close(books: Sequence[OpenRuns], untold: Untold, url: str, event_type: EndingType, why: str) -> None:
-    """Ends what is open. Without a service there is nobody to tell."""
-    endings = [event for book in books for event in book.endings(event_type, why)]
-    for book in books:
-        book.forget()
-    if url:
-        untold.tell(url, endings)
-
-
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that are under way, on disk, for whoever has to end them when this process is killed."""
+"""File of the runs that a driver has open, with which the launcher ends them if the driver is killed.
+
+The file maps run ids to events. An event without `eventType` is an open run: all that is known of it but its end.
+One with `eventTime` as well began then, and nobody is known to have reported its START. An event with `eventType` is
+the run's own end, which the lineage service has not accepted yet.
+"""
 
 import json
 import logging
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from openlineage.client.event_v2 import RunEvent
-from openlineage.client.serde import Serde
+from lineagelab_common.events import Json
+from lineagelab_common.files import remove_file, replace_file
+from lineagelab_common.spool import is_event
+from lineagelab_spark.producer import WRITER
+
+EndType = Literal["FAIL", "ABORT"]
+
+_STATE = frozenset({"eventType", "eventTime"})
 
 log = logging.getLogger(__name__)
 
 
-_OF_THE_END = frozenset({"eventType", "eventTime"})
-
-
 class OpenRuns:
-    """A file of events that end runs: run id -> event. This process writes it, others read it when it is gone.
-
-    Events of runs that are under way lack `eventType` and `eventTime`: how the run ends is up to who ends it. An event
-    that has them is the run's own end, which the lineage service has not taken yet.
+    """Writer of such a file. A file that cannot be written is logged, and delays nothing.
 
     Args:
         path: None keeps nothing.
@@ -30,22 +35,25 @@ class OpenRuns:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._runs: dict[str, Mapping[str, Any]] = {}
+        self._runs: dict[str, Json] = {}
 
-    def keep(self, event: RunEvent) -> None:
-        """Keeps a run open, with all that this event says of it."""
-        said = Serde.to_dict(event)
-        self._change(event.run.runId, {key: value for key, value in said.items() if key not in _OF_THE_END})
+    def keep(self, event: Json) -> None:
+        """Keep a run open, with all that this event states of it."""
+        self._change(event["run"]["runId"], {key: value for key, value in event.items() if key not in _STATE})
 
-    def keep_end(self, event: RunEvent) -> None:
-        """Keeps the end of a run until it is told."""
-        self._change(event.run.runId, Serde.to_dict(event))
+    def keep_unreported(self, run: Json, began: str) -> None:
+        """Keep a run open of which no START was sent; `began` is its event time."""
+        self._change(run["run"]["runId"], {**run, "eventTime": began})
+
+    def keep_end(self, event: Json) -> None:
+        """Keep the end of a run until it is accepted."""
+        self._change(event["run"]["runId"], event)
 
     def forget(self, run_id: str) -> None:
-        """The end of the run is told."""
+        """Remove a run whose end was accepted."""
         self._change(run_id, None)
 
-    def _change(self, run_id: str, event: Mapping[str, Any] | None) -> None:
+    def _change(self, run_id: str, event: Json | None) -> None:
         with self._lock:
             if self._runs.get(run_id) == event:
                 return
@@ -56,9 +64,39 @@ class OpenRuns:
                 self._write(self._path)
 
     def _write(self, path: Path) -> None:
-        beside = path.with_name(f"{path.name}.new")
         try:
-            beside.write_text(json.dumps(self._runs, sort_keys=True), encoding="utf-8")
-            beside.replace(path)
+            replace_file(path, json.dumps(self._runs, sort_keys=True))
         except OSError as error:
-            log.warning("open runs cannot be kept in %s, a killed driver leaves them open: %s", path, error)
+            log.warning("cannot write %s; if this process is killed, its lineage runs stay open: %s", path, error)
+
+
+def take_endings(path: Path, event_type: EndType, reason: str, time: str) -> list[Json]:
+    """Remove the file of a process that has ended, and return the events that end its runs."""
+    found = _load(path)
+    remove_file(path)
+    events = [event for event in found.values() if is_event(event) and "run" in event]
+    return [ending for event in events for ending in endings(event, event_type, reason, time)]
+
+
+def endings(event: Json, event_type: EndType, reason: str, time: str) -> list[Json]:
+    """Return the events that end one run of the file; an unreported run gets its START as well."""
+    if "eventType" in event:
+        return [event]
+    start = [{**event, "eventType": "START"}] if "eventTime" in event else []
+    facets = dict(event["run"].get("facets") or {})
+    if event_type == "FAIL":
+        facets["errorMessage"] = WRITER.error(reason, "Python")
+    return [*start, {**event, "eventType": event_type, "eventTime": time, "run": {**event["run"], "facets": facets}}]
+
+
+def _load(path: Path) -> Mapping[str, Json]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("not an object")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        log.warning("cannot read the open lineage runs in %s, they stay open: %s", path, error)
+        return {}
+    return found

@@ -26,10 +26,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from lineagelab_common.identifiers import ParentRun
+from lineagelab_common.spool import Spool
 from lineagelab_spark.complaints import Complaints
-from lineagelab_spark.emitter import Emitter
 from lineagelab_spark.open_runs import OpenRuns
-from lineagelab_spark.run_events import Parent, parent_of
 from lineagelab_spark.watch import NoWatch, Setting, Told, Watch
 from lineagelab_spark.worker import Worker
 from lineagelab_spark.written import Frame, Place
@@ -161,7 +161,7 @@ class QueryLineage:
         if not self._worker.close(CLOSE_SECONDS):
             log.warning("Spark does not answer: the ends of its queries are not known to lineage")
         # What the watches have just said takes a moment, however long Spark took.
-        setting.emitter.close(max(1.0, deadline - time.monotonic()))
+        setting.spool.close(max(1.0, deadline - time.monotonic()))
 
     def _watch(self, writer: DataStreamWriter) -> Told:
         if self._setting is not None:
@@ -195,14 +195,15 @@ def _setting(spark: SparkSession, namespace: str, url: str, interval: float) -> 
         spark_version=str(spark.version),
         interval=interval,
         parent=_parent(),
-        emitter=Emitter(url),
+        spool=Spool(url),
         open_runs=OpenRuns(Path(path) if path else None),
     )
 
 
-def _parent() -> Parent | None:
+def _parent() -> ParentRun | None:
+    text = os.environ.get(PARENT, "")
     try:
-        return parent_of(os.environ.get(PARENT, ""))
+        return ParentRun.parse(text) if text else None
     except ValueError as error:
         log.warning("%s: %s", PARENT, error)
         return None

@@ -6,12 +6,12 @@ import threading
 import time
 from typing import Protocol
 
-from openlineage.client.event_v2 import JobEvent
 from pyspark.sql import DataFrame, SparkSession
 
+from lineagelab_common.events import Json
+from lineagelab_common.spool import Spool
 from lineagelab_spark import events, frames
 from lineagelab_spark.description import Write, describe
-from lineagelab_spark.emitter import Emitter
 from lineagelab_spark.plan import derive
 
 CLOSE_SECONDS = 2.0
@@ -47,7 +47,7 @@ class SparkLineage:
         self._spark = spark
         self._namespace = namespace
         self._application = str(spark.conf.get("spark.app.name"))
-        self._emitter = Emitter(url)
+        self._spool = Spool(url)
         self._under_way: list[threading.Thread] = []
 
     def describe(self, frame: DataFrame, table: str, command: str) -> None:
@@ -65,9 +65,9 @@ class SparkLineage:
             thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
                 log.warning("%s: not derived in time, given up", thread.name)
-        self._emitter.close(max(0.0, deadline - time.monotonic()))
+        self._spool.close(max(0.0, deadline - time.monotonic()))
 
-    def event(self, frame: DataFrame, table: str, command: str) -> JobEvent:
+    def event(self, frame: DataFrame, table: str, command: str) -> Json:
         """The event that `describe` sends."""
         plan = frames.read(frame)
         write = Write(derive(plan.text), plan.sources, frames.sink(self._spark, table))
@@ -80,6 +80,6 @@ class SparkLineage:
     def _describe(self, frame: DataFrame, table: str, command: str) -> None:
         # The one place where the job goes on whatever happened: its data matter more than their lineage.
         try:
-            self._emitter.emit(self.event(frame, table, command))
+            self._spool.add(self.event(frame, table, command))
         except Exception:
             log.warning("lineage of %s could not be derived", table, exc_info=True)

@@ -1,42 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of the runs of streaming queries: a description, statistics and an end make an event. Pure."""
+"""Events of the runs of streaming queries, from a description, statistics and an end. Pure."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from uuid import UUID
+from datetime import datetime
 
-import attr
-from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
-from openlineage.client.facet_v2 import (
-    JobFacet,
-    RunFacet,
-    error_message_run,
-    input_statistics_input_dataset,
-    job_type_job,
-    output_statistics_output_dataset,
-    parent_run,
-    processing_engine_run,
-)
-
+from lineagelab_common.events import Json
+from lineagelab_common.identifiers import ParentRun, timestamp
 from lineagelab_spark import events
 from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.description import Description
 from lineagelab_spark.lifecycle import EventType
+from lineagelab_spark.producer import WRITER
 from lineagelab_spark.progress import Window
-
-MOST_CHARACTERS = 20_000
-"""Of an error message, and of a stack trace: Spark quotes plans in them."""
-
-
-@dataclass(frozen=True)
-class Parent:
-    """The run that this one belongs to."""
-
-    namespace: str
-    name: str
-    run_id: str
 
 
 @dataclass(frozen=True)
@@ -52,7 +29,7 @@ class QueryRun:
     run_id: str
     interval: float
     spark_version: str
-    parent: Parent | None = None
+    parent: ParentRun | None = None
 
 
 @dataclass(frozen=True)
@@ -79,44 +56,8 @@ class Failure:
     stack_trace: str
 
 
-@attr.define
-class StreamingWindowRunFacet(RunFacet):
-    """The micro-batches since the run's last event. A facet of the lab's own."""
-
-    windowSeconds: float
-    batches: int
-    inputRows: int
-    processedRowsPerSecond: float | None = None
-    averageBatchMilliseconds: float | None = None
-    longestBatchMilliseconds: int | None = None
-    lastBatchId: int | None = None
-    offsetsBehindLatest: int | None = None
-
-    @staticmethod
-    def _get_schema() -> str:
-        return "urn:lineage-lab:schemas:StreamingWindowRunFacet:1"
-
-
 WINDOW_FACET = "lineageLab_streamingWindow"
-
-
-def parent_of(text: str) -> Parent | None:
-    """The parent run in `OPENLINEAGE_PARENT_ID`, `namespace/name/runId`; None for an empty text.
-
-    Raises:
-        ValueError: it names none. Names may have slashes; what is before the first one is the namespace.
-    """
-    if not text:
-        return None
-    before, _, run_id = text.rpartition("/")
-    namespace, _, name = before.partition("/")
-    try:
-        UUID(run_id)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is no parent run: expected namespace/name/runId, runId being a UUID") from error
-    if not namespace or not name:
-        raise ValueError(f"{text!r} is no parent run: expected namespace/name/runId")
-    return Parent(namespace, name, run_id)
+"""Custom run facet: the micro-batches since the run's last event."""
 
 
 def event(
@@ -128,7 +69,7 @@ def event(
     with_pairs: bool,
     statistics: Statistics | None = None,
     failure: Failure | None = None,
-) -> RunEvent:
+) -> Json:
     """One event, full in itself.
 
     Args:
@@ -140,47 +81,53 @@ def event(
         statistics: of the window that ends with this event.
         failure: for FAIL.
     """
+    run_json = {"runId": run.run_id, "facets": _run_facets(run, statistics, failure)}
+    job = {"namespace": run.namespace, "name": run.job, "facets": _job_facets(run, description, with_pairs)}
     described = events.datasets(description)
-    return RunEvent(
-        eventType=RunState(event_type.value),
-        eventTime=when.astimezone(UTC).isoformat(timespec="milliseconds"),
-        run=Run(run.run_id, _run_facets(run, statistics, failure)),
-        job=Job(run.namespace, run.job, _job_facets(run, description, with_pairs)),
-        inputs=[_with_rows_read(dataset, statistics) for dataset in described.inputs],
-        outputs=[_with_rows_written(dataset, statistics) for dataset in described.outputs],
+    return WRITER.run_event(
+        event_type.value,
+        timestamp(int(when.timestamp() * 1000)),
+        run_json,
+        job,
+        [_with_rows_read(dataset, statistics) for dataset in described.inputs],
+        [_with_rows_written(dataset, statistics) for dataset in described.outputs],
     )
 
 
-def _job_facets(run: QueryRun, description: Description, with_pairs: bool) -> dict[str, JobFacet]:
-    pattern = job_type_job.EmissionPattern("PERIODIC", "COMPLETE_SNAPSHOT", max(1, math.ceil(run.interval)))
-    facets: dict[str, JobFacet] = {
-        "jobType": job_type_job.JobTypeJobFacet("STREAMING", events.INTEGRATION, events.JOB_TYPE, pattern)
+def _job_facets(run: QueryRun, description: Description, with_pairs: bool) -> Json:
+    facets = {
+        "jobType": WRITER.facet(
+            "jobType",
+            processingType="STREAMING",
+            integration=events.INTEGRATION,
+            jobType=events.JOB_TYPE,
+            emissionPattern={
+                "eventTrigger": "PERIODIC",
+                "eventContentMode": "COMPLETE_SNAPSHOT",
+                "windowDuration": max(1, math.ceil(run.interval)),
+            },
+        )
     }
     if with_pairs:
-        facets["lineage"] = events.pairs(description)
+        facets["lineage"] = events.job_lineage(description)
     return facets
 
 
-def _run_facets(run: QueryRun, statistics: Statistics | None, failure: Failure | None) -> dict[str, RunFacet]:
-    facets: dict[str, RunFacet] = {
-        "processing_engine": processing_engine_run.ProcessingEngineRunFacet(run.spark_version, "spark")
-    }
+def _run_facets(run: QueryRun, statistics: Statistics | None, failure: Failure | None) -> Json:
+    facets = {"processing_engine": WRITER.facet("processing_engine", version=run.spark_version, name="spark")}
     if run.parent is not None:
-        facets["parent"] = parent_run.ParentRunFacet(
-            run=parent_run.Run(run.parent.run_id), job=parent_run.Job(run.parent.namespace, run.parent.name)
-        )
+        facets["parent"] = WRITER.parent(run.parent.namespace, run.parent.job, run.parent.run_id)
     if statistics is not None:
         facets[WINDOW_FACET] = _window_facet(statistics)
     if failure is not None:
-        facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(
-            failure.message[:MOST_CHARACTERS], failure.language, failure.stack_trace[:MOST_CHARACTERS] or None
-        )
+        facets["errorMessage"] = WRITER.error(failure.message, failure.language, failure.stack_trace)
     return facets
 
 
-def _window_facet(statistics: Statistics) -> StreamingWindowRunFacet:
+def _window_facet(statistics: Statistics) -> Json:
     window = statistics.window
-    return StreamingWindowRunFacet(
+    return WRITER.facet(
+        "urn:lineage-lab:schemas:StreamingWindowRunFacet:1",
         windowSeconds=round(statistics.seconds, 3),
         batches=window.batches,
         inputRows=window.rows,
@@ -192,17 +139,15 @@ def _window_facet(statistics: Statistics) -> StreamingWindowRunFacet:
     )
 
 
-def _with_rows_read(dataset: InputDataset, statistics: Statistics | None) -> InputDataset:
-    rows = statistics.read.get(Dataset(dataset.namespace, dataset.name)) if statistics else None
-    if rows is not None:
-        facet = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(rowCount=rows)
-        dataset.inputFacets = {"inputStatistics": facet}
-    return dataset
+def _with_rows_read(dataset: Json, statistics: Statistics | None) -> Json:
+    rows = statistics.read.get(Dataset(dataset["namespace"], dataset["name"])) if statistics else None
+    if rows is None:
+        return dataset
+    return {**dataset, "inputFacets": {"inputStatistics": WRITER.facet("inputStatistics", rowCount=rows)}}
 
 
-def _with_rows_written(dataset: OutputDataset, statistics: Statistics | None) -> OutputDataset:
-    rows = statistics.written.get(Dataset(dataset.namespace, dataset.name)) if statistics else None
-    if rows is not None:
-        facet = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=rows)
-        dataset.outputFacets = {"outputStatistics": facet}
-    return dataset
+def _with_rows_written(dataset: Json, statistics: Statistics | None) -> Json:
+    rows = statistics.written.get(Dataset(dataset["namespace"], dataset["name"])) if statistics else None
+    if rows is None:
+        return dataset
+    return {**dataset, "outputFacets": {"outputStatistics": WRITER.facet("outputStatistics", rowCount=rows)}}

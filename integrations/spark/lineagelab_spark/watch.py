@@ -14,14 +14,15 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lineagelab_common.identifiers import ParentRun
+from lineagelab_common.spool import Spool
 from lineagelab_spark import frames, run_events, running
 from lineagelab_spark.complaints import Complaints
 from lineagelab_spark.datasets import Dataset
-from lineagelab_spark.emitter import Emitter
 from lineagelab_spark.lifecycle import EventType, Lifecycle, Phase
 from lineagelab_spark.open_runs import OpenRuns
 from lineagelab_spark.progress import Window, rows_read
-from lineagelab_spark.run_events import Failure, Parent, QueryRun, Statistics
+from lineagelab_spark.run_events import Failure, QueryRun, Statistics
 from lineagelab_spark.snapshots import AddedRows, write_options
 from lineagelab_spark.written import Frame, Place, Written
 
@@ -46,8 +47,8 @@ class Setting:
     application: str
     spark_version: str
     interval: float
-    parent: Parent | None
-    emitter: Emitter
+    parent: ParentRun | None
+    spool: Spool
     open_runs: OpenRuns
 
 
@@ -253,7 +254,7 @@ class Watch:
         elif changed:
             bare = run_events.event(started.run, event_type, self._last_event, description, with_pairs=self._with_pairs)
             keep.keep(bare)
-        self._setting.emitter.emit(event, (lambda: keep.forget(run_id)) if event_type in _ENDS else None)
+        self._setting.spool.add(event, (lambda: keep.forget(run_id)) if event_type in _ENDS else None)
 
     def _statistics(self) -> Statistics:
         window, began = self._window, self._window_began

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from lineage_events import at, facet
-from openlineage.client.serde import Serde
 
 from lineagelab_spark import events
 from lineagelab_spark.datasets import Dataset
@@ -43,7 +42,7 @@ def _application(number: int, name: str, write: str, columns: events.Datasets, f
     """What one application sends: its own run around one write, and the job event about that write's columns."""
     second = number * 20.0
     application, action = f"a{number:03d}", f"b{number:03d}"
-    about = json.loads(Serde.to_json(events.job_event(JOB_NAMESPACE, write, "BATCH", columns)))
+    about = json.loads(json.dumps(events.job_event(JOB_NAMESPACE, write, "BATCH", columns)))
     about["eventTime"] = at(second + 2)
     bare = [{key: dataset[key] for key in ("namespace", "name")} for dataset in about["inputs"]]
     written = [{**dataset, "facets": {"schema": dataset["facets"]["schema"]}} for dataset in about["outputs"]]

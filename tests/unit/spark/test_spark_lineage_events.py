@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openlineage.client.serde import Serde
 
 from lineagelab_spark import datasets, events
 from lineagelab_spark.datasets import Dataset
@@ -26,7 +25,7 @@ def recorded(name: str) -> PlanLineage:
 def event_of(lineage: PlanLineage, *, complete: bool = True) -> dict[str, Any]:
     described = events.describe(lineage, [(TOPIC,)], SINK, complete=complete)
     event = events.job_event("lineage-lab", "orders_etl.append_data.lake_sales_orders", "BATCH", described)
-    made: dict[str, Any] = json.loads(Serde.to_json(event))
+    made: dict[str, Any] = json.loads(json.dumps(event))
     return made
 
 

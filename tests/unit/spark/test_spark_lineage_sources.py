@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from openlineage.client.event_v2 import JobEvent
 from pyspark.sql import DataFrame, SparkSession
 
 from infra.namespaces import JOBS
@@ -26,9 +25,9 @@ def lineage(spark: SparkSession) -> Iterator[SparkLineage]:
 
 def event(lineage: SparkLineage, frame: DataFrame) -> tuple[list[str], set[str]]:
     """The names of the inputs, and the facets of the output."""
-    made: JobEvent = lineage.event(frame, TARGET, "append_data")
-    (output,) = made.outputs or []
-    return [dataset.name.rpartition("/")[2] for dataset in made.inputs or []], set(output.facets or {})
+    made = lineage.event(frame, TARGET, "append_data")
+    (output,) = made["outputs"]
+    return [dataset["name"].rpartition("/")[2] for dataset in made["inputs"]], set(output["facets"])
 
 
 def parquet(spark: SparkSession, folder: Path) -> DataFrame:

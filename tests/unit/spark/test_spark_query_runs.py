@@ -18,7 +18,7 @@ from lineage.rules import Rules
 from lineagelab_spark import BatchOutputs, NoQueryLineage, QueryLineage
 from lineagelab_spark.run_events import WINDOW_FACET
 from tests.openlineage_schemas import specification
-from tests.unit.spark.lineage_endpoint import GARBAGE, HANGS, answering, free_port
+from tests.unit.integrations.lineage_endpoint import GARBAGE, HANGS, answering, free_port
 
 SOURCE, TABLE, SECOND = "lake.runs.source", "lake.runs.orders", "lake.runs.rejected"
 PARENT = "lineage-lab/application/0193a1f0-0000-7000-8000-000000000000"

@@ -10,9 +10,7 @@ from lineagelab_spark import progress
 from lineagelab_spark.datasets import Dataset, Source
 from lineagelab_spark.description import Description, Output, accumulated
 from lineagelab_spark.lifecycle import EventType, Lifecycle, Phase
-from lineagelab_spark.outbox import Message, Outbox, Weight
 from lineagelab_spark.progress import Window, rows_read
-from lineagelab_spark.run_events import Parent, parent_of
 
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)
 OTHER = Dataset("kafka://kafka:9092", "bids", is_topic=True)
@@ -157,68 +155,3 @@ def test_rows_are_counted_by_dataset_where_that_is_certain() -> None:
     assert rows_read(Window(rows=10, source_rows=(10,)), [Source((TOPIC,)), Source((TOPIC,))]) == {TOPIC: 10}
     assert rows_read(Window(rows=10, source_rows=(10,)), [Source((TOPIC, OTHER))]) == {}
     assert rows_read(of_two, [Source((TOPIC, OTHER)), Source((TABLE,))]) == {TABLE: 20}
-
-
-def message(name: str, weight: Weight = Weight.STATE) -> Message:
-    return Message(b"12345", name, weight)
-
-
-def test_old_states_go_before_starts_and_ends() -> None:
-    outbox = Outbox(most_bytes=20)
-    for name, weight in (("start", Weight.EDGE), ("first", Weight.STATE), ("second", Weight.STATE)):
-        assert outbox.add(message(name, weight)) == []
-
-    assert [gone.about for gone in outbox.add(message("third"))] == []
-    assert [gone.about for gone in outbox.add(message("end", Weight.EDGE))] == ["first"]
-    assert [kept.about for kept in outbox.drain()] == ["start", "second", "third", "end"]
-
-
-def test_with_nothing_but_edges_the_oldest_one_goes() -> None:
-    outbox = Outbox(most_bytes=10)
-    for name in ("a", "b"):
-        outbox.add(message(name, Weight.EDGE))
-
-    assert [gone.about for gone in outbox.add(message("c", Weight.EDGE))] == ["a"]
-    assert [gone.about for gone in outbox.add(message("state"))] == ["state"]
-    assert outbox.first is not None
-    assert outbox.first.about == "b"
-
-
-def test_what_is_sent_may_have_had_to_go_meanwhile() -> None:
-    outbox = Outbox(most_bytes=5)
-    under_way = message("same")
-    outbox.add(under_way)
-    outbox.add(message("same"))
-
-    outbox.done(under_way)
-
-    assert len(outbox) == 1
-    assert under_way not in outbox
-
-
-def test_an_event_that_is_too_large_is_not_taken() -> None:
-    outbox = Outbox(most_bytes=4)
-
-    assert [gone.about for gone in outbox.add(message("large", Weight.EDGE))] == ["large"]
-    assert len(outbox) == 0
-
-
-RUN_ID = "0193a1f0-0000-7000-8000-000000000000"
-
-
-@pytest.mark.parametrize(
-    ("text", "parent"),
-    [
-        ("", None),
-        (f"lineage-lab/orders_etl/{RUN_ID}", Parent("lineage-lab", "orders_etl", RUN_ID)),
-        (f"lab/a/b/{RUN_ID}", Parent("lab", "a/b", RUN_ID)),
-    ],
-)
-def test_the_parent_run_is_read(text: str, parent: Parent | None) -> None:
-    assert parent_of(text) == parent
-
-
-@pytest.mark.parametrize("text", ["orders", "lab/orders/12", f"lab/{RUN_ID}", f"/orders/{RUN_ID}"])
-def test_what_is_no_parent_run_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no parent run"):
-        parent_of(text)

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from lineagelab_common.events import ColumnEdge
 from lineagelab_flink.columns import facets
-from lineagelab_flink.columns.facets import InputField, Output
+from lineagelab_flink.columns.facets import Output
 from lineagelab_flink.columns.naming import Dataset, datasets, field_name
 from lineagelab_flink.columns.planned import Made, Planned, Table, Write
 
@@ -45,7 +46,7 @@ def description(planned: Planned) -> Description:
         unknown.update(output.reasons)
     job_facets = {"sql": facets.sql(planned.sql)}
     if len(inputs) * len(outputs) > 1:
-        job_facets["lineage"] = facets.pairs(outputs)
+        job_facets["lineage"] = facets.job_lineage(outputs)
     return Description(
         [facets.input_dataset(dataset, fields) for dataset, fields in sorted(inputs.items())],
         [facets.output_dataset(dataset, output) for dataset, output in sorted(outputs.items())],
@@ -85,8 +86,8 @@ def _sources(made: Made, write: Write) -> Iterator[Table]:
     return (write.sources[edge.source] for edge in made.edges)
 
 
-def _input_fields(made: Made, write: Write) -> Iterator[InputField]:
+def _input_fields(made: Made, write: Write) -> Iterator[ColumnEdge]:
     for edge in made.edges:
         table = write.sources[edge.source]
         for dataset in datasets(table) or ():
-            yield InputField(dataset, field_name(table, edge.column, edge.path), edge.subtype, edge.masking)
+            yield ColumnEdge(dataset, field_name(table, edge.column, edge.path), edge.subtype, edge.masking)

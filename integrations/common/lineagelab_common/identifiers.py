@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run ids, parent runs and times in OpenLineage's notation."""
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+DEFAULT_NAMESPACE = "default"
+"""OpenLineage's own default for the namespace of jobs."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class ParentRun:
+    """The run that started another one."""
+
+    namespace: str
+    job: str
+    run_id: str
+
+    @classmethod
+    def parse(cls, text: str) -> "ParentRun":
+        """Parse `OPENLINEAGE_PARENT_ID`, `namespace/job/runId`; the namespace may contain slashes.
+
+        Raises:
+            ValueError: the text has another form.
+        """
+        namespace, job, run_id = ["", "", "", *text.rsplit("/", 2)][-3:]
+        try:
+            UUID(run_id)
+        except ValueError:
+            namespace = ""
+        if not namespace or not job:
+            raise ValueError(f"invalid parent run {text!r}: expected namespace/job/runId, the run id being a UUID")
+        return cls(namespace, job, run_id)
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.job}/{self.run_id}"
+
+
+def new_run_id() -> str:
+    """Return a UUID of version 7 for a run that starts now."""
+    return uuid7(time.time_ns(), os.urandom(10))
+
+
+def uuid7(nanoseconds: int, random: bytes) -> str:
+    """Return a UUID of version 7, which sorts by time: nanoseconds since 1970, and 10 random bytes."""
+    data = bytearray((nanoseconds // 10**6).to_bytes(6, "big") + random)
+    data[6] = data[6] & 0x0F | 0x70
+    data[8] = data[8] & 0x3F | 0x80
+    return str(UUID(bytes=bytes(data)))
+
+
+def timestamp(milliseconds: int) -> str:
+    """Return an event time, given in milliseconds since 1970, always with three fractional digits."""
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def now() -> str:
+    """Return the current event time."""
+    return timestamp(time.time_ns() // 10**6)

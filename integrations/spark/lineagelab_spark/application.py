@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lineage run of a Spark application, begun by the launcher and known to OpenLineage's agent."""
+
+from dataclasses import dataclass
+
+from lineagelab_common.events import Json
+from lineagelab_common.identifiers import ParentRun, new_run_id, now
+from lineagelab_spark.producer import WRITER
+
+
+@dataclass(frozen=True)
+class ApplicationRun:
+    """Run of an application that began at the event time `began`."""
+
+    namespace: str
+    job: str
+    run_id: str
+    began: str
+
+    @classmethod
+    def begin(cls, namespace: str, job: str) -> "ApplicationRun":
+        """Return a run that begins now."""
+        return cls(namespace, job, new_run_id(), now())
+
+    @property
+    def as_parent(self) -> ParentRun:
+        return ParentRun(self.namespace, self.job, self.run_id)
+
+    @property
+    def event(self) -> Json:
+        """Event without type and time."""
+        job_type = WRITER.facet("jobType", processingType="NONE", integration="SPARK", jobType="APPLICATION")
+        job = {"namespace": self.namespace, "name": self.job, "facets": {"jobType": job_type}}
+        return WRITER.open_run({"runId": self.run_id, "facets": {}}, job, [], [])
