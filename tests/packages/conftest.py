@@ -26,12 +26,12 @@ class Environment:
     def command(self, name):
         return self.folder / "venv" / "bin" / name
 
-    def run(self, name, *arguments):
-        """Run a console script or `python` to its end; return the completed process with its output as text."""
+    def run(self, name, *arguments, **variables):
+        """Run a console script or `python`, with these environment variables added; return the completed process."""
         return subprocess.run(
             [self.command(name), *map(str, arguments)],
             cwd=self.folder,
-            env=self.variables,
+            env={**self.variables, **variables},
             capture_output=True,
             text=True,
             timeout=TIMEOUT_SECONDS,

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lineagelab_flink import gateway, launcher
-from lineagelab_flink.columns import LineageError, describe
+from lineagelab_flink.columns import LineageError, derive_lineage
 from lineagelab_flink.errors import FlinkError, ScriptError
 from lineagelab_flink.launcher import Place
 from lineagelab_flink.launcher_state import Described
@@ -71,7 +71,7 @@ class SqlJob:
         if not self._lineage_command:
             return Described(self.identity)
         try:
-            found = describe(self._content.text, self._lineage_command)
+            found = derive_lineage(self._content.text, self._lineage_command)
         except LineageError as error:
             raise FlinkError(str(error)) from error
         if found.unknown:

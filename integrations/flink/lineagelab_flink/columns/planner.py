@@ -18,7 +18,7 @@ class LineageError(Exception):
     """The planner gives no answer. The message says why: of a bad statement, where it stands and what is wrong."""
 
 
-def describe(script: str, command: Sequence[str], seconds: float = SECONDS) -> Description:
+def derive_lineage(script: str, command: Sequence[str], seconds: float = SECONDS) -> Description:
     """What a script reads and writes, down to columns.
 
     Args:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The integrations, installed from their wheels and run outside the checkout."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from infra.toolchain import Artifacts
+from tests.packages.conftest import REPOSITORY
+from tests.unit.integrations.lineage_endpoint import TAKEN, answering
+
+FLINK_FIXTURES = REPOSITORY / "tests" / "unit" / "flink" / "lineage"
+
+BATCH_JOB = """
+import os
+from pyspark.sql import SparkSession
+from lineagelab_spark import SparkLineage
+
+spark = SparkSession.builder.appName("plain").master("local[1]").config(map={
+    "spark.ui.enabled": "false",
+    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.lake.type": "hadoop",
+    "spark.sql.catalog.lake.warehouse": "file://" + os.path.abspath("lake"),
+}).getOrCreate()
+spark.sql("CREATE TABLE lake.shop.orders (id STRING, price DOUBLE) USING iceberg")
+spark.sql("CREATE TABLE lake.shop.totals (id STRING, total DOUBLE) USING iceberg")
+lineage = SparkLineage(spark, "shop", os.environ["LINEAGE_URL"])
+frame = spark.table("lake.shop.orders").groupBy("id").sum("price").withColumnRenamed("sum(price)", "total")
+lineage.describe(frame, "lake.shop.totals", "append_data")
+frame.writeTo("lake.shop.totals").append()
+lineage.close()
+spark.stop()
+"""
+
+DERIVE_SQL = """
+import json, pathlib, sys
+from lineagelab_flink.columns import derive_lineage
+planner = [sys.executable, "-c", "import sys; sys.stdin.read(); print(open('answer.json').read())"]
+found = derive_lineage(pathlib.Path("orders.sql").read_text(), planner)
+print(json.dumps({"inputs": found.inputs, "outputs": found.outputs}))
+"""
+
+
+@pytest.fixture(scope="module")
+def spark_environment(build_wheel, empty_environment):
+    """Environment of the Spark integration. PySpark has 400 MB: the lab's is linked instead of installed again."""
+    environment = empty_environment()
+    environment.install(build_wheel("integrations/common"), build_wheel("integrations/spark"))
+    (installed,) = (environment.folder / "venv" / "lib").glob("python*/site-packages")
+    (found,) = (Path(Artifacts.open().python("spark")).parents[1] / "lib").glob("python*/site-packages")
+    for name in ("pyspark", "py4j"):
+        (installed / name).symlink_to(found / name)
+    return environment
+
+
+@pytest.fixture(scope="module")
+def flink_environment(build_wheel, empty_environment):
+    environment = empty_environment()
+    environment.install(build_wheel("integrations/common"), build_wheel("integrations/flink"))
+    return environment
+
+
+@pytest.mark.parametrize("name", ["common", "spark", "flink"])
+def test_wheel_holds_the_package_and_the_version_of_the_repository(build_wheel, name):
+    root = REPOSITORY / "integrations" / name
+    with zipfile.ZipFile(build_wheel(f"integrations/{name}")) as archive:
+        names = archive.namelist()
+    version = (REPOSITORY / "VERSION").read_text().strip()
+    installed = {file for file in names if ".dist-info/" not in file}
+    assert installed == {str(path.relative_to(root)) for path in (root / f"lineagelab_{name}").rglob("*.py")}
+    assert f"lineage_lab_{name}-{version}.dist-info/METADATA" in names
+
+
+def test_plain_pyspark_script_reports_its_columns(spark_environment):
+    (spark_environment.folder / "job.py").write_text(BATCH_JOB)
+    jars = Artifacts.open().component("spark") / "lib"
+    with answering(TAKEN) as service:
+        done = spark_environment.run(
+            *("lineagelab-spark", "job"),
+            LINEAGE_URL=service.url,
+            SPARK_LOCAL_IP="127.0.0.1",
+            PYSPARK_SUBMIT_ARGS=f"--driver-class-path {jars}/* pyspark-shell",
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        (event,) = service.taken
+    assert (event["job"]["namespace"], event["job"]["name"]) == ("shop", "plain.append_data.lake_shop_totals")
+    (output,) = event["outputs"]
+    (source,) = output["facets"]["columnLineage"]["fields"]["total"]["inputFields"]
+    assert source["name"].endswith("lake/shop/orders")
+    assert (source["field"], source["transformations"][0]["subtype"]) == ("price", "AGGREGATION")
+
+
+def test_spark_launcher_reports_a_failed_application(spark_environment):
+    with answering(TAKEN) as service:
+        done = spark_environment.run(
+            *("lineagelab-spark", "--application", "broken", "no_such_module"), LINEAGE_URL=service.url
+        )
+        assert done.returncode == 1
+        assert service.taken[-1]["eventType"] == "FAIL"
+        assert service.taken[-1]["job"]["namespace"] == "default"
+
+
+@pytest.mark.parametrize("command", ["lineagelab-flink-sql", "lineagelab-flink-jar"])
+def test_flink_runners_print_their_usage(flink_environment, command):
+    done = flink_environment.run(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: {command} ")
+
+
+def test_flink_runner_names_a_missing_setting(flink_environment):
+    done = flink_environment.run("lineagelab-flink-jar", "windows")
+    assert (done.returncode, done.stderr) == (2, "cannot run windows: environment variable FLINK_JOB_JAR is not set\n")
+
+
+def test_flink_columns_are_derived_from_the_planners_answer(flink_environment):
+    folder = flink_environment.folder
+    (folder / "orders.sql").write_text((FLINK_FIXTURES / "orders.sql").read_text())
+    (folder / "answer.json").write_text((FLINK_FIXTURES / "orders.json").read_text())
+    (folder / "derive.py").write_text(DERIVE_SQL)
+    done = flink_environment.run("python", "derive.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["inputs"]
+    assert all(output["facets"]["columnLineage"]["fields"] for output in found["outputs"])
