@@ -18,7 +18,7 @@ from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
 from tests.connect.processes import local_site, running
 from tests.flink.flink_cluster import GATEWAY, JOBMANAGER, TASKMANAGER, FlinkCluster
-from tests.flink.launched import Launched, Told
+from tests.flink.launched import Launched, ReportedLineage
 
 PORTS = range(21300, 21400)
 
@@ -72,7 +72,7 @@ def name(request):
 
 @pytest.fixture
 def told(service, name):
-    return Told(service.url, name)
+    return ReportedLineage(service.url, name)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from infra.namespaces import flink_lineage
 from infra.services.flink.settings import COMPONENT
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
-from lineagelab_flink.rest import Rest
+from lineagelab_flink.rest import FlinkClient
 
 START_SECONDS = 120
 STOP_SECONDS = 30
@@ -98,7 +98,7 @@ class FlinkCluster:
 
     def jobs(self, name: str) -> list[Job]:
         """Every job of a name that the cluster remembers, the oldest first."""
-        rest = Rest(self.url)
+        rest = FlinkClient(self.url)
         try:
             return sorted((job for known, job in rest.jobs() if known == name), key=lambda job: job.started)
         finally:

@@ -93,7 +93,7 @@ class Launched:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportedLineage:
     """What a lineage service knows of one job."""
 
     url: str

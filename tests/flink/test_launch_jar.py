@@ -8,7 +8,7 @@ from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA, TOPIC_ORDERS, TOPIC_SU
 from infra.services.flink.jobs import WINDOWS_COLUMNS, WINDOWS_COMPONENT
 from infra.toolchain import Artifacts
 from tests.flink.flink_cluster import JOBMANAGER
-from tests.flink.launched import Told, until
+from tests.flink.launched import ReportedLineage, until
 
 UNREACHABLE = "http://127.0.0.1:1"
 """Address of the schema registry: without orders the job never uses it."""
@@ -37,7 +37,7 @@ def running(flink):
 
 
 def test_a_jar_is_uploaded_once_goes_on_from_where_it_was_and_says_its_columns(windows, flink, service):
-    told = Told(service.url, JOB_SUPPLIER_WINDOWS)
+    told = ReportedLineage(service.url, JOB_SUPPLIER_WINDOWS)
     windows.start()
     running(flink)
     until(lambda: told.states() == ["RUNNING"], "the run to be told")

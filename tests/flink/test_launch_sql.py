@@ -7,11 +7,11 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from lineagelab_flink.rest import Rest
+from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_id import run_id
 from tests.bench.service_process import running_service
 from tests.flink.flink_cluster import GATEWAY, JOBMANAGER, TASKMANAGER
-from tests.flink.launched import PATIENCE_SECONDS, Told, until
+from tests.flink.launched import PATIENCE_SECONDS, ReportedLineage, until
 
 STATES = {"COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}
 
@@ -81,7 +81,7 @@ def copies(broker, topic):
 
 @pytest.fixture
 def rest(flink):
-    client = Rest(flink.url)
+    client = FlinkClient(flink.url)
     yield client
     client.close()
 
@@ -262,7 +262,7 @@ def test_a_lost_taskmanager_is_no_end_of_the_run(launch, topic, told, copies, fl
 def test_a_gateway_that_is_away_is_waited_for(launch, topic, told, copies, flink):
     flink.kill(GATEWAY)
     launched = launch(sql(topic)).start()
-    until(lambda: (launched.folder / "log").exists() and "does not answer" in launched.said(), "it to say so")
+    until(lambda: (launched.folder / "log").exists() and "does not respond" in launched.said(), "it to say so")
     flink.start(GATEWAY)
     copies.await_all(10)
     assert launched.stop() == 0
@@ -277,12 +277,12 @@ def test_a_lineage_service_that_is_away_is_told_later(launch, topic, copies, tmp
     launched.kill()
     assert json.loads((tmp_path / "untold.json").read_text())
     launched.start()
-    until(lambda: launched.said().count("sees to") == 2, "it to listen")
+    until(lambda: launched.said().count("supervising") == 2, "it to listen")
     assert launched.stop() == 0
     with running_service(tmp_path / "late") as late:
         launched.environment["LINEAGE_URL"] = late.url
         launched.start()
-        told = Told(late.url, topic)
+        told = ReportedLineage(late.url, topic)
         told.await_states("ABORTED", "RUNNING")
         assert launched.stop() == 0
         runs = told.await_states("ABORTED", "ABORTED")

@@ -23,10 +23,10 @@ from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS, WINDO
 from infra.toolchain import Artifacts
 from jobs.shop.orders import Mix, order
 from lineagelab_flink.declared_columns import declaration
-from lineagelab_flink.rest import Rest
+from lineagelab_flink.rest import FlinkClient
 from tests.connect.processes import local_site, running
 from tests.flink.flink_cluster import TASKMANAGER
-from tests.flink.launched import Told, until
+from tests.flink.launched import ReportedLineage, until
 
 KAFKA_SECONDS = 60
 WINDOW_MS = 5000
@@ -67,7 +67,7 @@ class Windows:
     name: str
     broker: object
     registry: Registry
-    rest: Rest
+    rest: FlinkClient
     jar: Path
 
     @property
@@ -144,7 +144,7 @@ def jar():
 
 @pytest.fixture
 def rest(flink):
-    client = Rest(flink.url)
+    client = FlinkClient(flink.url)
     yield client
     client.close()
 
@@ -215,7 +215,7 @@ def test_the_listener_names_the_topics_and_leaves_their_columns_to_the_declarati
     job = windows(name)
     rows(job, sold(int(time.time() * 1000) - 60_000, range(3)))
 
-    told = Told(service.url, name)
+    told = ReportedLineage(service.url, name)
     told.await_states("COMPLETED")
     (began,) = (event for event in told.events() if event["eventType"] == "START")
     datasets = [*began["inputs"], *began["outputs"]]

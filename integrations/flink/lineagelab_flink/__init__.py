@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Flink jobs: `supplier_windows` (topic to topic, Java) and `iceberg_ingestion` (topic to lake, SQL)."""
+"""Runner of Flink SQL files and jars that supervises the job and reports its lineage."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest checkpoint that a lost job has left.
+"""Newest checkpoint of a lost job.
 
-The last one that a launcher saw may be a few seconds old, and where the launcher was away, gone: Flink keeps the last
-few. So the folder is looked into, where it can be.
+The last one that the launcher observed may be outdated, or deleted while the launcher was down: Flink retains a few. So
+the checkpoint folder is listed, where it is reachable.
 """
 
 import os
@@ -14,20 +14,20 @@ from urllib.parse import urlsplit
 from lineagelab_flink.errors import FlinkError
 
 METADATA = "_metadata"
-"""Flink writes this file last: a checkpoint without it is not whole."""
+"""File that Flink writes last: a checkpoint without it is incomplete."""
 
 _CHECKPOINT = re.compile(r"(?P<folder>.+)/chk-\d+/?")
 _NUMBERED = re.compile(rf"(?:.*/)?chk-(\d+)/{METADATA}")
 
 
 def newest(known: str) -> str:
-    """The newest checkpoint beside a known one of the same job; that one itself where no other is found.
+    """Return the newest checkpoint in the folder of a known one; the known one where no other is found.
 
     Args:
-        known: `file:/...`, `s3://...` or `s3a://...`; a savepoint is taken as it is.
+        known: `file:/...`, `s3://...` or `s3a://...`; a savepoint is returned unchanged.
 
     Raises:
-        FlinkError: the folder cannot be looked into.
+        FlinkError: the folder cannot be listed.
     """
     found = _CHECKPOINT.fullmatch(known)
     if found is None:
@@ -38,7 +38,7 @@ def newest(known: str) -> str:
 
 
 def latest(files: Iterable[str]) -> int | None:
-    """The highest number of a checkpoint that is whole, among file names; None where there is none."""
+    """Return the highest number of a complete checkpoint among file names; None for none."""
     numbers = [int(found[1]) for file in files if (found := _NUMBERED.fullmatch(file))]
     return max(numbers, default=None)
 
@@ -53,7 +53,7 @@ def _files(folder: str) -> list[str]:
 
 
 def _objects(bucket: str, prefix: str) -> list[str]:
-    # Only after a loss: boto3 takes 30 MB and half a second.
+    # Imported only after a loss: boto3 takes 30 MB and 0.5 s.
     import boto3
     from botocore.client import Config
     from botocore.exceptions import BotoCoreError, ClientError
@@ -64,4 +64,4 @@ def _objects(bucket: str, prefix: str) -> list[str]:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/chk-")
         return [str(item["Key"]) for page in pages for item in page.get("Contents", [])]
     except (BotoCoreError, ClientError) as error:
-        raise FlinkError(f"cannot look for checkpoints in {bucket}/{prefix} at {endpoint}: {error}") from error
+        raise FlinkError(f"cannot list checkpoints in {bucket}/{prefix} at {endpoint}: {error}") from error

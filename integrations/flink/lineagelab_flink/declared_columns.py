@@ -32,10 +32,10 @@ from lineagelab_flink.columns.naming import Dataset
 Aliases = Mapping[str, str]
 """First part of a dataset's name -> OpenLineage namespace."""
 
-VALUES = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
+DIRECT_KINDS = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 """Kinds of direct lineage: a value flows into the column."""
 
-DECISIONS = ("CONDITIONAL", "FILTER", "GROUP_BY", "JOIN", "SORT", "WINDOW")
+INDIRECT_KINDS = ("CONDITIONAL", "FILTER", "GROUP_BY", "JOIN", "SORT", "WINDOW")
 """Kinds of indirect lineage: a field decides about a column or about rows."""
 
 _SOURCE = re.compile(r"(?:(?P<dataset>[^#\s]+)#)?(?P<field>\S+) (?P<kind>[A-Z_]+)")
@@ -115,10 +115,10 @@ class _Output:
             fields=schema,
             inputs=set(self.inputs),
             columns={
-                name: self._sources(sources, (*VALUES, *DECISIONS), f"{self.where}: {name}")
+                name: self._sources(sources, (*DIRECT_KINDS, *INDIRECT_KINDS), f"{self.where}: {name}")
                 for name, sources in columns.items()
             },
-            rows=self._sources(members["rows"], DECISIONS, f"{self.where}: rows"),
+            rows=self._sources(members["rows"], INDIRECT_KINDS, f"{self.where}: rows"),
         )
 
     def _sources(self, content: object, kinds: Collection[str], where: str) -> set[ColumnEdge]:

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong between a launcher and the cluster."""
+"""Errors of a launcher, and root causes of Java stack traces."""
 
 
 class FlinkError(Exception):
-    """Something was refused: it is said, and tried again later. `trace` is all that Flink says."""
+    """The cluster rejected a request, which is retried later. `trace` is Flink's full error."""
 
     def __init__(self, message: str, trace: str = "") -> None:
         super().__init__(message)
         self.trace = trace
 
 
-class FlinkAwayError(FlinkError):
-    """The cluster does not answer."""
+class FlinkUnavailableError(FlinkError):
+    """The cluster did not respond."""
 
 
 class ScriptError(Exception):
-    """An SQL file cannot be used: no other try will change that."""
+    """An SQL file is invalid; a retry is pointless."""
 
 
 def root_cause(trace: str) -> str:
-    """The first line of the deepest cause in a Java stack trace, without the class's package."""
+    """Return the first line of the deepest cause in a Java stack trace, without the package of its class."""
     lines = trace.strip().splitlines()
     if not lines:
         return "no cause is given"

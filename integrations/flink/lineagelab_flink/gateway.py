@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink's SQL gateway: statements in a session of their own."""
+"""Client of Flink's SQL gateway."""
 
+import logging
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -9,39 +10,42 @@ from typing import Any
 
 import httpx
 
-from lineagelab_flink.errors import FlinkAwayError, FlinkError, root_cause
+from lineagelab_flink.errors import FlinkError, FlinkUnavailableError, root_cause
 from lineagelab_flink.script import Statement
 
 TIMEOUT_SECONDS = 30.0
 STATEMENT_SECONDS = 180.0
-"""For one statement. The first of a gateway loads the planner, which takes up to 20 s on a busy machine."""
+"""Seconds for one statement. The first one loads the planner, which takes up to 20 s on a busy machine."""
 
 POLL_SECONDS = 0.1
+
+log = logging.getLogger(__name__)
+
 _POSITION = re.compile(r"\bline (\d+), column (\d+)", re.IGNORECASE)
 
 
 class Session:
-    """A session of the gateway."""
+    """Session of the gateway."""
 
     def __init__(self, client: httpx.Client, handle: str) -> None:
         self._client = client
         self._path = f"/v1/sessions/{handle}"
 
     def set(self, name: str, value: str) -> None:
-        """Sets an option for the statements that follow."""
+        """Set an option for the following statements."""
         quoted = value.replace("'", "''")
         self._execute(f"SET '{name}' = '{quoted}'")
 
     def execute(self, statement: Statement) -> None:
-        """Executes a statement; one that makes a job is done once the job is submitted.
+        """Execute a statement; one that makes a job returns once the job is submitted.
 
         Raises:
-            FlinkError: naming the file, its line and what Flink says.
-            FlinkAwayError: the gateway does not answer.
+            FlinkError: the message has the file, the line and Flink's error.
+            FlinkUnavailableError: the gateway did not respond.
         """
         try:
             self._execute(statement.text)
-        except FlinkAwayError:
+        except FlinkUnavailableError:
             raise
         except FlinkError as error:
             raise FlinkError(f"{_where(statement, error.trace)}: {error}", error.trace) from error
@@ -62,10 +66,10 @@ class Session:
 
 @contextmanager
 def session(url: str) -> Iterator[Session]:
-    """A session until the block ends.
+    """Open a session for the duration of the block.
 
     Raises:
-        FlinkAwayError: the gateway does not answer.
+        FlinkUnavailableError: the gateway did not respond.
     """
     with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
         handle = str(_call(client, "POST", "/v1/sessions", {})["sessionHandle"])
@@ -76,29 +80,31 @@ def session(url: str) -> Iterator[Session]:
 
 
 def _close(client: httpx.Client, handle: str) -> None:
-    """The gateway forgets sessions by itself, only later: one that cannot be closed is nobody's trouble."""
+    """Close a session; a failure is harmless, because the gateway expires idle sessions."""
     try:
         _call(client, "DELETE", f"/v1/sessions/{handle}")
     except FlinkError as error:
-        print(f"session {handle} stays open until the gateway forgets it: {error}")
+        log.debug("cannot close session %s, the gateway will expire it: %s", handle, error)
 
 
 def _call(client: httpx.Client, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     try:
         answer = client.request(method, path, json=body)
-        said: dict[str, Any] = answer.json()
+        content: dict[str, Any] = answer.json()
     except httpx.HTTPError as error:
-        raise FlinkAwayError(f"the SQL gateway at {client.base_url} does not answer: {error}") from error
+        raise FlinkUnavailableError(f"SQL gateway at {client.base_url} did not respond: {error}") from error
     except ValueError as error:
-        raise FlinkError(f"the SQL gateway at {client.base_url} answers {answer.status_code} without JSON") from error
+        raise FlinkError(
+            f"SQL gateway at {client.base_url} responded with HTTP status {answer.status_code} and no JSON"
+        ) from error
     if not answer.is_success:
-        trace = "\n".join(map(str, said.get("errors") or [f"it answers {answer.status_code}"]))
+        trace = "\n".join(map(str, content.get("errors") or [f"HTTP status {answer.status_code}"]))
         raise FlinkError(root_cause(trace), trace)
-    return said
+    return content
 
 
 def _where(statement: Statement, message: str) -> str:
-    """The place in the file that a message about a statement means."""
+    """Return the place in the file to which an error message about a statement refers."""
     found = _POSITION.search(message)
     if found is None:
         return statement.place

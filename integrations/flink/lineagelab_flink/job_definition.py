@@ -1,72 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job is, and finding out what it reads and writes while the job itself is submitted and watched."""
+"""Definition of a job, and derivation of its lineage while the job is submitted and watched."""
 
 import logging
 import threading
 from typing import Protocol
 
 from lineagelab_flink.errors import FlinkError
-from lineagelab_flink.launcher_state import Described
+from lineagelab_flink.launcher_state import JobLineage
 
-TRIES = 3
-"""How often it is tried."""
+MAX_ATTEMPTS = 3
+"""Attempts to derive the lineage of a job."""
 
 log = logging.getLogger(__name__)
 
 
-class Definition(Protocol):
-    """What is to run. `identity` changes when that does."""
+class JobDefinition(Protocol):
+    """Job to run. `identity` changes with its content."""
 
     name: str
     identity: str
     job_type: str
 
     def submit(self, job_id: str, restore: str, parameters: str) -> None:
-        """Submits the job under an id.
+        """Submit the job under an id.
 
         Args:
-            job_id: Flink refuses a second job of that id.
-            restore: a checkpoint or savepoint to begin from; empty for none.
-            parameters: the job's global parameters, as Flink writes a map.
+            job_id: Flink rejects a second job of that id.
+            restore: checkpoint or savepoint to start from; empty for none.
+            parameters: the job's global parameters, in Flink's notation of a map.
 
         Raises:
-            FlinkError: it was not taken, or nobody knows whether it was.
+            FlinkError: the job was rejected, or it is unknown whether it was accepted.
         """
 
-    def describe(self) -> Described:
-        """What the job reads and writes.
+    def describe(self) -> JobLineage:
+        """Return what the job reads and writes.
 
         Raises:
-            FlinkError: it cannot be found out.
+            FlinkError: it cannot be derived.
         """
 
 
-class Inquiry:
-    """Asks a definition, in a thread of its own: Flink's planner takes from 2 s to half a minute."""
+class LineageLookup:
+    """Derives the lineage of a job in a background thread: Flink's planner takes 2 to 30 s."""
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: JobDefinition) -> None:
         self._definition = definition
-        self._answer: Described | None = None
+        self._lineage: JobLineage | None = None
         self._thread: threading.Thread | None = None
-        self._tries = TRIES
+        self._attempts_left = MAX_ATTEMPTS
 
     def begin(self) -> None:
-        """Asks, unless somebody is asking, the answer is there, or it was tried often enough."""
-        asks = self._thread is not None and self._thread.is_alive()
-        if asks or self._answer is not None or not self._tries:
+        """Start an attempt, unless one is running, one has succeeded or none is left."""
+        is_running = self._thread is not None and self._thread.is_alive()
+        if is_running or self._lineage is not None or not self._attempts_left:
             return
-        self._tries -= 1
-        self._thread = threading.Thread(target=self._ask, name="inquiry", daemon=True)
+        self._attempts_left -= 1
+        self._thread = threading.Thread(target=self._derive, name="lineage lookup", daemon=True)
         self._thread.start()
 
-    def answer(self, seconds: float) -> Described | None:
-        """The answer, waited for so long; None where there is none."""
+    def wait(self, seconds: float) -> JobLineage | None:
+        """Wait up to `seconds` for the running attempt; return the lineage, None where it is not known."""
         if self._thread is not None:
             self._thread.join(seconds)
-        return self._answer
+        return self._lineage
 
-    def _ask(self) -> None:
+    def _derive(self) -> None:
         try:
-            self._answer = self._definition.describe()
+            self._lineage = self._definition.describe()
         except FlinkError as error:
-            log.warning("what %s reads and writes is not known: %s", self._definition.name, error)
+            log.warning("cannot derive the lineage of %s: %s", self._definition.name, error)

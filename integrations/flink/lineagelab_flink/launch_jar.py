@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from lineagelab_flink import launcher
 from lineagelab_flink.declared_columns import Aliases, DeclarationError, declaration
 from lineagelab_flink.errors import FlinkError
-from lineagelab_flink.launcher import Place
-from lineagelab_flink.launcher_state import Described
-from lineagelab_flink.rest import Rest
+from lineagelab_flink.launcher import LauncherSettings
+from lineagelab_flink.launcher_state import JobLineage
+from lineagelab_flink.rest import FlinkClient
 
 EXIT_UNUSABLE = 2
 
@@ -71,22 +71,22 @@ class JarJob:
             "flinkConfiguration": {"pipeline.name": self.name, "pipeline.global-job-parameters": parameters},
             **({"savepointPath": restore, "claimMode": "CLAIM"} if restore else {}),
         }
-        rest = Rest(self._flink)
+        rest = FlinkClient(self._flink)
         try:
             jar_id = rest.uploaded(self._uploaded_as) or rest.upload(self._jar, self._uploaded_as)
             rest.run(jar_id, body)
         finally:
             rest.close()
 
-    def describe(self) -> Described:
+    def describe(self) -> JobLineage:
         """Return the declared lineage. Raises FlinkError where the declaration is invalid."""
         if self._columns is None:
-            return Described(self.identity)
+            return JobLineage(self.identity)
         try:
             found = declaration(self._columns, self._aliases)
         except DeclarationError as error:
             raise FlinkError(str(error)) from error
-        return Described(self.identity, found.inputs, found.outputs, found.job_facets)
+        return JobLineage(self.identity, found.inputs, found.outputs, found.job_facets)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"cannot run {given.name}: environment variable {error.args[0]} is not set", file=sys.stderr)
         return EXIT_UNUSABLE
     with TemporaryDirectory(prefix="launch-") as scratch:
-        return launcher.run(job, Place.of(os.environ, Path(scratch)))
+        return launcher.run(job, LauncherSettings.of(os.environ, Path(scratch)))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

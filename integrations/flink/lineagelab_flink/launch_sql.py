@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an SQL file as a Flink job and sees to it: `python -m lineagelab_flink.launch_sql [--once] FILE.sql`.
+"""Command that runs an SQL file as a Flink job and supervises it: `python -m lineagelab_flink.launch_sql FILE.sql`.
 
-The job has the file's name. What stands in `catalog.sql` beside the file comes first. SIGTERM cancels the job with a
-savepoint, from which the next launch goes on. A job that somebody else cancels, or that has read all there is, ends
-the launcher with exit code 0; a file that cannot be used, with 2. A job that fails is submitted again, later and
-later; with `--once` it ends the launcher with 1.
+The job is named after the file. Statements of `catalog.sql` in the same folder come first. SIGTERM cancels the job with
+a savepoint, from which the next launch restores it. The exit code is 0 after a job that has finished or was cancelled
+by another client, and 2 for an invalid file. A failed job is resubmitted with backoff; with `--once` it ends the
+launcher with exit code 1.
 
 Environment: `FLINK_URL`, `FLINK_SQL_GATEWAY_URL`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
 `LINEAGE_OPEN_RUNS`, `FLINK_SQL_LINEAGE` (command that derives column lineage from a script), values of placeholders.
@@ -21,27 +21,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lineagelab_flink import gateway, launcher
-from lineagelab_flink.columns import LineageError, derive_lineage
+from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.errors import FlinkError, ScriptError
-from lineagelab_flink.launcher import Place
-from lineagelab_flink.launcher_state import Described
+from lineagelab_flink.launcher import LauncherSettings
+from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.script import PLACEHOLDERS, Script, script
 
 PRELUDE = "catalog.sql"
-UNUSABLE = 2
-NEEDED = ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
+EXIT_UNUSABLE = 2
+REQUIRED_VARIABLES = ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
 
 log = logging.getLogger(__name__)
 
 
 class SqlJob:
-    """An SQL script as a job.
+    """SQL script as a Flink job.
 
     Args:
         name: of the job.
-        content: what it does.
+        content: its statements.
         gateway_url: of the SQL gateway.
-        lineage_command: what reads column lineage from a script; empty for none.
+        lineage_command: command that derives column lineage from a script; empty for none.
     """
 
     job_type = "SQL_JOB"
@@ -54,7 +54,7 @@ class SqlJob:
         self._lineage_command = lineage_command
 
     def submit(self, job_id: str, restore: str, parameters: str) -> None:
-        """Raises FlinkError: as the gateway says, with file and line."""
+        """Execute the script. Raises FlinkError with file and line."""
         with gateway.session(self._gateway) as session:
             for statement in self._content.prepare:
                 session.execute(statement)
@@ -66,41 +66,41 @@ class SqlJob:
                 session.set("execution.state-recovery.claim-mode", "CLAIM")
             session.execute(self._content.job)
 
-    def describe(self) -> Described:
-        """Raises FlinkError: the planner does not say."""
+    def describe(self) -> JobLineage:
+        """Derive lineage with Flink's planner. Raises FlinkError."""
         if not self._lineage_command:
-            return Described(self.identity)
+            return JobLineage(self.identity)
         try:
             found = derive_lineage(self._content.text, self._lineage_command)
-        except LineageError as error:
+        except PlannerError as error:
             raise FlinkError(str(error)) from error
         if found.unknown:
-            log.warning("the lineage of %s is not known whole: %s", self.name, "; ".join(found.unknown))
-        return Described(self.identity, found.inputs, found.outputs, found.job_facets)
+            log.warning("the lineage of %s is incomplete: %s", self.name, "; ".join(found.unknown))
+        return JobLineage(self.identity, found.inputs, found.outputs, found.job_facets)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs until the job is over; returns the exit code."""
+    """Run until the job has ended; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="lineagelab-flink-sql", description="Run an SQL file as a Flink job, supervise it and report its lineage."
     )
-    parser.add_argument("--once", action="store_true", help="a job that fails is not submitted again")
+    parser.add_argument("--once", action="store_true", help="do not resubmit a failed job")
     parser.add_argument("file", type=Path, help="the SQL file")
     given = parser.parse_args(arguments)
     file: Path = given.file
     try:
         job = _job(file, os.environ)
     except (OSError, ScriptError) as error:
-        print(f"{file} cannot be run: {error}", file=sys.stderr)
-        return UNUSABLE
+        print(f"cannot run {file}: {error}", file=sys.stderr)
+        return EXIT_UNUSABLE
     with TemporaryDirectory(prefix="launch-") as scratch:
-        return launcher.run(job, Place.of(os.environ, Path(scratch)), once=given.once)
+        return launcher.run(job, LauncherSettings.of(os.environ, Path(scratch)), once=given.once)
 
 
 def _job(file: Path, environment: Mapping[str, str]) -> SqlJob:
-    missing = [name for name in NEEDED if not environment.get(name)]
+    missing = [name for name in REQUIRED_VARIABLES if not environment.get(name)]
     if missing:
-        raise ScriptError(f"{' and '.join(missing)} must be in the environment")
+        raise ScriptError(f"environment variables not set: {', '.join(missing)}")
     values = {name: environment[name] for name in PLACEHOLDERS if name in environment}
     command = shlex.split(environment.get("FLINK_SQL_LINEAGE", ""))
     return SqlJob(file.stem, script(_files(file), values), environment["FLINK_SQL_GATEWAY_URL"], command)

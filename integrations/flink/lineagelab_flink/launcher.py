@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sees to one Flink job: submits it, watches it, speaks of it, and brings it back. `lifecycle` decides, this does."""
+"""Supervisor of one Flink job: submits, watches, reports and restarts it. `lifecycle` decides, `Launcher` acts."""
 
 import logging
 import os
@@ -14,22 +14,23 @@ from types import FrameType
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE
 from lineagelab_common.spool import Spool
 from lineagelab_flink import checkpoints, lifecycle, statistics
-from lineagelab_flink.errors import FlinkAwayError, FlinkError
-from lineagelab_flink.job_definition import Definition, Inquiry
-from lineagelab_flink.launcher_state import Notebook
-from lineagelab_flink.lifecycle import Event, Launch, Leave, Note, Pace, Phase, Stop, Submit, View
-from lineagelab_flink.rest import Rest
-from lineagelab_flink.run_reporter import Speaker
+from lineagelab_flink.errors import FlinkError, FlinkUnavailableError
+from lineagelab_flink.job_definition import JobDefinition, LineageLookup
+from lineagelab_flink.launcher_state import StateFile
+from lineagelab_flink.lifecycle import ClusterView, Event, Exit, Phase, Situation, Stop, Submit, Timers, Warn
+from lineagelab_flink.rest import FlinkClient
+from lineagelab_flink.run_reporter import RunReporter
 
 POLL_SECONDS = 1.0
 STOPPING_POLL_SECONDS = 0.2
 CHECKPOINT_SECONDS = 3.0
-"""Between two looks at the newest checkpoint. The cluster keeps the last three."""
+"""Seconds between two queries of the newest checkpoint. The cluster retains the last three."""
 
-LAST_WORDS_SECONDS = 30.0
-"""For the lineage service, when a job has ended by itself. Whoever asks the launcher to stop waits less."""
+CLOSE_SECONDS = 30.0
+"""Seconds to deliver lineage events after the job has ended by itself."""
 
-ASKED_LAST_WORDS_SECONDS = 5.0
+STOPPED_CLOSE_SECONDS = 5.0
+"""The same after SIGTERM or SIGINT."""
 
 MAX_SPOOL_BYTES = 4 * 2**20
 """Size limit of waiting events, which are rewritten to disk with each change."""
@@ -37,15 +38,15 @@ MAX_SPOOL_BYTES = 4 * 2**20
 LINEAGE_TIMEOUT = 5.0
 """Seconds for the connection, and for each part of a response."""
 
-MARK = "lineage-lab.definition"
-"""The parameter by which a job tells which definition it has, and that it is a launcher's."""
+DEFINITION_PARAMETER = "lineage-lab.definition"
+"""Global parameter of a job that holds the identity of its definition; a job without it is foreign."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a launcher finds the cluster, and keeps what it must not forget."""
+class LauncherSettings:
+    """Addresses, and files that outlive the launcher."""
 
     flink: str
     lineage: str
@@ -54,11 +55,11 @@ class Place:
     spool: Path
 
     @classmethod
-    def of(cls, environment: Mapping[str, str], scratch: Path) -> "Place":
-        """As the environment says it.
+    def of(cls, environment: Mapping[str, str], scratch: Path) -> "LauncherSettings":
+        """Read the settings from the environment; files default to the temporary folder `scratch`.
 
         Raises:
-            KeyError: something is missing in it.
+            KeyError: a required variable is not set.
         """
         return cls(
             environment["FLINK_URL"],
@@ -70,70 +71,78 @@ class Place:
 
 
 class Launcher:
-    """One job's launcher. With `once`, a failure ends it."""
+    """Launcher of one job. With `once`, a failed job ends it."""
 
-    def __init__(self, definition: Definition, place: Place, stop: threading.Event, *, once: bool) -> None:
+    def __init__(
+        self, definition: JobDefinition, settings: LauncherSettings, stop: threading.Event, *, once: bool
+    ) -> None:
         self._definition = definition
         self._once = once
         self._stop = stop
-        self._rest = Rest(place.flink)
-        self._spool = Spool(place.lineage, place.spool, max_bytes=MAX_SPOOL_BYTES, timeout=LINEAGE_TIMEOUT)
-        self._notebook = Notebook(place.state)
-        self._pace = Pace()
-        self._last_note = ""
-        self._looked = 0.0
+        self._flink = FlinkClient(settings.flink)
+        self._spool = Spool(settings.lineage, settings.spool, max_bytes=MAX_SPOOL_BYTES, timeout=LINEAGE_TIMEOUT)
+        self._state_file = StateFile(settings.state)
+        self._timers = Timers()
+        self._last_warning = ""
+        self._checkpoint_queried = 0.0
         self._has_savepoint = False
-        self._inquiry = Inquiry(definition)
-        self._speaker = Speaker(place.namespace, definition, self._rest, self._spool, self._notebook, self._inquiry)
+        self._lookup = LineageLookup(definition)
+        self._reporter = RunReporter(
+            settings.namespace, definition, self._flink, self._spool, self._state_file, self._lookup
+        )
 
     def run(self) -> bool:
-        """Sees to the job until it is over, or until it is stopped because the launcher is; whether that went well."""
+        """Supervise the job until it has ended or the launcher is stopped; return False where the job failed."""
         try:
-            while (leave := self._turn()) is None:
+            while (exit_action := self._turn()) is None:
                 if self._stop.is_set():
                     time.sleep(STOPPING_POLL_SECONDS)  # Flink is cancelling the job
                 else:
                     self._stop.wait(POLL_SECONDS)
-            return not leave.failed
+            return not exit_action.failed
         finally:
-            self._rest.close()
-            asked = self._stop.is_set()
+            self._flink.close()
+            is_stopped = self._stop.is_set()
             never = threading.Event()
-            seconds = ASKED_LAST_WORDS_SECONDS if asked else LAST_WORDS_SECONDS
-            self._spool.close(seconds, never if asked else self._stop)
+            seconds = STOPPED_CLOSE_SECONDS if is_stopped else CLOSE_SECONDS
+            self._spool.close(seconds, never if is_stopped else self._stop)
 
-    def _turn(self) -> Leave | None:
-        """One look and what follows from it; None where there is to be another."""
+    def _turn(self) -> Exit | None:
+        """Observe the cluster once and act; return None where another turn is due."""
         view = self._view()
         launch = self._launch()
         if view is not None and view.own is not None:
-            self._look_at_checkpoints(view.own.is_over)
+            self._store_newest_checkpoint(view.own.is_over)
             launch = self._launch()
-        if launch.memory.phase is Phase.OPEN and self._asks(launch.memory.definition) and self._speaker.learn(0.0):
-            launch = replace(launch, pace=replace(self._pace, running=launch.now))
-        after, self._pace, actions = lifecycle.step(launch, view)
+        if (
+            launch.memory.phase is Phase.OPEN
+            and self._needs_lookup(launch.memory.definition)
+            and self._reporter.store_lineage(0.0)
+        ):
+            launch = replace(launch, timers=replace(self._timers, running=launch.now))
+        after, self._timers, actions = lifecycle.step(launch, view)
         for action in actions:
             if isinstance(action, Event):
-                self._speaker.say(action, hurry=launch.stop)
-                # A pause counts from when all is said, which may take a while.
+                self._reporter.report(action, hurry=launch.stop)
+                # The backoff counts from the end of the report, which may take seconds.
                 spent, launch = time.monotonic() - launch.now, replace(launch, now=time.monotonic())
-                self._pace = replace(self._pace, submit=self._pace.submit + spent)
-        self._notebook.keep(memory=after)
+                self._timers = replace(self._timers, submit=self._timers.submit + spent)
+        self._state_file.update(memory=after)
         if not actions and view is not None:
-            self._last_note = ""
+            self._last_warning = ""
         for action in actions:
-            if isinstance(action, Note):
-                self._note(action.text)
+            if isinstance(action, Warn):
+                self._warn(action.text)
             elif isinstance(action, Submit) and not self._submit():
-                return Leave(failed=True)
+                return Exit(failed=True)
             elif isinstance(action, Stop):
                 self._stop_job(after.job_id)
-        return next((action for action in actions if isinstance(action, Leave)), None)
+        return next((action for action in actions if isinstance(action, Exit)), None)
 
-    def _launch(self) -> Launch:
-        return Launch(
-            memory=self._notebook.kept.memory,
-            pace=self._pace,
+    def _launch(self) -> Situation:
+        return Situation(
+            memory=self._state_file.state.memory,
+            timers=self._timers,
             definition=self._definition.identity,
             stop=self._stop.is_set(),
             now=time.monotonic(),
@@ -141,111 +150,111 @@ class Launcher:
             once=self._once,
         )
 
-    def _view(self) -> View | None:
-        """What the cluster shows; None where it does not answer."""
+    def _view(self) -> ClusterView | None:
+        """Return the jobs of this name; None where the cluster does not respond."""
         try:
-            jobs = self._rest.jobs()
-            known = self._notebook.kept.memory.job_id
+            jobs = self._flink.jobs()
+            known = self._state_file.state.memory.job_id
             own = next((job for _, job in jobs if known and job.job_id == known), None)
             others = [job for name, job in jobs if name == self._definition.name and not job.is_over and job is not own]
             if own is not None or not others:
-                return View(own)
-            return View(None, others[0], self._rest.mark(others[0].job_id, MARK))
+                return ClusterView(own)
+            return ClusterView(None, others[0], self._flink.mark(others[0].job_id, DEFINITION_PARAMETER))
         except FlinkError as error:
             log.debug("%s", error)
             return None
 
-    def _look_at_checkpoints(self, at_once: bool) -> None:
-        """Remembers the newest checkpoint of the job. Nothing is newer than the savepoint with which it was stopped."""
+    def _store_newest_checkpoint(self, at_once: bool) -> None:
+        """Store the newest checkpoint of the job. None is newer than the savepoint with which it was stopped."""
         now = time.monotonic()
-        if self._has_savepoint or (not at_once and now - self._looked < CHECKPOINT_SECONDS):
+        if self._has_savepoint or (not at_once and now - self._checkpoint_queried < CHECKPOINT_SECONDS):
             return
-        asked = self._notebook.kept.memory.asked
-        self._looked = now
+        asked = self._state_file.state.memory.asked
+        self._checkpoint_queried = now
         try:
-            found = statistics.newest(self._rest.checkpoints(self._notebook.kept.memory.job_id))
+            found = statistics.newest(self._flink.checkpoints(self._state_file.state.memory.job_id))
         except FlinkError as error:
-            log.debug("the newest checkpoint is not known: %s", error)
+            log.debug("cannot query the newest checkpoint: %s", error)
             return
         if found is None or (asked and not found.get("is_savepoint")):
-            return  # Flink answers for 3 s what was true before: it may not know of the savepoint yet
-        if str(found["external_path"]) != self._notebook.kept.memory.restore:
-            self._notebook.keep(memory=replace(self._notebook.kept.memory, restore=str(found["external_path"])))
+            return  # Flink caches responses for 3 s: the savepoint may be missing
+        if str(found["external_path"]) != self._state_file.state.memory.restore:
+            self._state_file.update(memory=replace(self._state_file.state.memory, restore=str(found["external_path"])))
 
-    def _asks(self, definition: str) -> bool:
-        """Sees to it that somebody finds out what a job reads and writes; whether anybody has to."""
-        if definition == self._notebook.kept.described.definition or definition != self._definition.identity:
+    def _needs_lookup(self, definition: str) -> bool:
+        """Start the lookup of a definition's lineage unless it is stored; return whether it is needed."""
+        if definition == self._state_file.state.described.definition or definition != self._definition.identity:
             return False
-        self._inquiry.begin()
+        self._lookup.begin()
         return True
 
     def _submit(self) -> bool:
-        """Whether there is hope, should it have come to nothing."""
-        remembered = self._notebook.kept.memory
+        """Submit the job; return False where a failed submission ends the launcher."""
+        stored = self._state_file.state.memory
         self._has_savepoint = False
-        self._asks(remembered.definition)
-        restore = remembered.restored
+        self._needs_lookup(stored.definition)
+        restore = stored.restored
         try:
             restore = checkpoints.newest(restore)
-            if restore != remembered.restored:
-                self._notebook.keep(memory=replace(remembered, restored=restore))
-            log.info("submits job %s%s", remembered.job_id, f", which goes on from {restore}" if restore else "")
-            self._definition.submit(remembered.job_id, restore, f"{MARK}:{self._definition.identity}")
-            self._notebook.keep(problem="")
+            if restore != stored.restored:
+                self._state_file.update(memory=replace(stored, restored=restore))
+            log.info("submitting job %s%s", stored.job_id, f", restored from {restore}" if restore else "")
+            self._definition.submit(stored.job_id, restore, f"{DEFINITION_PARAMETER}:{self._definition.identity}")
+            self._state_file.update(problem="")
         except FlinkError as error:
-            after, self._pace = lifecycle.refused(self._launch())
-            self._notebook.keep(memory=after, problem=str(error))
-            hope = not self._once or isinstance(error, FlinkAwayError)
-            again = f". It is tried again in {lifecycle.pause(after.failures):.0f} s" if hope else ""
-            log.error("%s%s", error, again)
-            return hope
+            after, self._timers = lifecycle.refused(self._launch())
+            self._state_file.update(memory=after, problem=str(error))
+            is_retried = not self._once or isinstance(error, FlinkUnavailableError)
+            retry = f"; retrying in {lifecycle.backoff(after.failures):.0f} s" if is_retried else ""
+            log.error("cannot submit the job: %s%s", error, retry)
+            return is_retried
         return True
 
     def _stop_job(self, job_id: str) -> None:
-        """With a savepoint where there can be one; the next look sees what came of it."""
+        """Cancel the job, with a savepoint if possible; the next turn observes the result."""
         try:
-            savepoint = self._rest.cancel_with_savepoint(job_id)
-            self._notebook.keep(memory=replace(self._notebook.kept.memory, restore=savepoint))
+            savepoint = self._flink.cancel_with_savepoint(job_id)
+            self._state_file.update(memory=replace(self._state_file.state.memory, restore=savepoint))
             self._has_savepoint = True
-            log.info("job %s is cancelled; the next one goes on from %s", job_id, savepoint)
-        except FlinkAwayError as error:
-            log.warning("%s. It is asked once more when it does", error)
-            self._notebook.keep(memory=replace(self._notebook.kept.memory, asked=False))
+            log.info("cancelled job %s; the next one will be restored from %s", job_id, savepoint)
+        except FlinkUnavailableError as error:
+            log.warning("cannot stop job %s: %s; retrying", job_id, error)
+            self._state_file.update(memory=replace(self._state_file.state.memory, asked=False))
         except FlinkError as error:
-            log.warning("%s. It is cancelled without", error)
+            log.warning("%s; cancelling without a savepoint", error)
             self._cancel(job_id)
 
     def _cancel(self, job_id: str) -> None:
         try:
-            self._rest.cancel(job_id)
+            self._flink.cancel(job_id)
         except FlinkError as error:
-            log.debug("job %s is over already, or the cluster is: %s", job_id, error)
+            log.debug("cannot cancel job %s, it or the cluster has ended: %s", job_id, error)
 
-    def _note(self, text: str) -> None:
-        if text != self._last_note:
+    def _warn(self, text: str) -> None:
+        if text != self._last_warning:
             log.warning("%s: %s", self._definition.name, text)
-        self._last_note = text
+        self._last_warning = text
 
 
-def run(definition: Definition, place: Place, *, once: bool = False) -> int:
-    """Runs a launcher until its job is over or SIGTERM or SIGINT asks it to stop; returns the exit code.
+def run(definition: JobDefinition, settings: LauncherSettings, *, once: bool = False) -> int:
+    """Run a launcher until its job has ended, or until SIGTERM or SIGINT; return the exit code.
 
     Args:
         definition: of the job.
-        place: of the cluster.
-        once: a job that fails ends the launcher, with exit code 1.
+        settings: of the launcher.
+        once: a failed job ends the launcher, with exit code 1.
 
     Raises:
-        OSError: what must not be forgotten cannot be kept.
+        OSError: the state file or the spool cannot be written.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     stop = threading.Event()
 
-    def ask(number: int, frame: FrameType | None) -> None:
+    def request_stop(number: int, frame: FrameType | None) -> None:
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, ask)
-    log.info("sees to %s, definition %s", definition.name, definition.identity)
-    return 0 if Launcher(definition, place, stop, once=once).run() else 1
+        signal.signal(number, request_stop)
+    log.info("supervising %s, definition %s", definition.name, definition.identity)
+    return 0 if Launcher(definition, settings, stop, once=once).run() else 1

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launcher remembers, on disk: a file that is replaced as a whole."""
+"""State of a launcher, in a file that is replaced atomically."""
 
 import json
-import sys
+import logging
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lineagelab_common.files import replace_file
-from lineagelab_flink.lifecycle import Memory, Phase
+from lineagelab_flink.lifecycle import JobState, Phase
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Described:
-    """What was found out about a job, and for which definition: no other launch need find it out again."""
+class JobLineage:
+    """Datasets and facets of the definition `definition`, stored so that the next launch need not derive them."""
 
     definition: str = ""
     inputs: list[dict[str, Any]] = field(default_factory=list)
@@ -22,59 +24,60 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """A file's content.
+class LauncherState:
+    """Content of the file.
 
     Attributes:
-        processing, version: of the job under way, for events when the cluster can no longer be asked.
-        problem: why the last submission came to nothing, for people and for `labkit`.
+        memory: state of the job.
+        processing, version: of the current job, for events when the cluster no longer responds.
+        problem: cause of the last failed submission; the provider shows it.
     """
 
-    memory: Memory = field(default_factory=Memory)
-    described: Described = field(default_factory=Described)
+    memory: JobState = field(default_factory=JobState)
+    described: JobLineage = field(default_factory=JobLineage)
     processing: str = "STREAMING"
     version: str = ""
     problem: str = ""
 
 
-def load(path: Path) -> Remembered:
-    """What the file has; nothing where it is not there, or damaged, which is said."""
+def load(path: Path) -> LauncherState:
+    """Read the file; return an empty state where it does not exist or, with a warning, is damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        memory = Memory(**{**found["memory"], "phase": Phase[found["memory"]["phase"]]})
-        return Remembered(**{**found, "memory": memory, "described": Described(**found["described"])})
+        memory = JobState(**{**found["memory"], "phase": Phase[found["memory"]["phase"]]})
+        return LauncherState(**{**found, "memory": memory, "described": JobLineage(**found["described"])})
     except FileNotFoundError:
-        return Remembered()
+        return LauncherState()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"{path} cannot be read, the job is looked for by its name: {error}", file=sys.stderr)
-        return Remembered()
+        log.warning("cannot read %s, the job will be found by its name: %s", path, error)
+        return LauncherState()
 
 
-def save(path: Path, remembered: Remembered) -> None:
-    """Replaces the file; after that a power cut loses nothing.
+def save(path: Path, state: LauncherState) -> None:
+    """Replace the file; the new content survives a power failure.
 
     Raises:
         OSError: it cannot be written. Without it, a killed launcher might submit a job twice.
     """
-    said = asdict(remembered)
-    said["memory"]["phase"] = remembered.memory.phase.name
-    replace_file(path, json.dumps(said, sort_keys=True))
+    content = asdict(state)
+    content["memory"]["phase"] = state.memory.phase.name
+    replace_file(path, json.dumps(content, sort_keys=True))
 
 
-class Notebook:
-    """What is remembered, and the file that has it."""
+class StateFile:
+    """The state of a launcher and its file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.kept = load(path)
+        self.state = load(path)
 
-    def keep(self, **changes: object) -> None:
-        """Remembers, on disk where something has changed.
+    def update(self, **changes: object) -> None:
+        """Change fields of the state, and write the file if any has changed.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
-        changed: Remembered = replace(self.kept, **changes)  # type: ignore[arg-type]
-        if changed != self.kept:
+        changed: LauncherState = replace(self.state, **changes)  # type: ignore[arg-type]
+        if changed != self.state:
             save(self._path, changed)
-            self.kept = changed
+            self.state = changed

@@ -1,45 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launcher does about its job. Pure: what it remembers, what the cluster shows and the time make the actions.
+"""State machine of a launcher: from its state, the cluster's and the time to actions. Pure.
 
-A job's id is chosen before it is submitted, and remembered: whoever is killed in between submits the same job once
-more, and Flink takes it once. A session cluster forgets its jobs when it dies; that a job is gone is seen by its id.
+A job's id is chosen and stored before the job is submitted: a launcher that is killed in between submits the same id
+again, which Flink accepts once. A session cluster loses its jobs when it dies; a lost job is detected by its id.
 """
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-INTERVAL = 30.0
+HEARTBEAT_INTERVAL = 30.0
 """Seconds between RUNNING events."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
-"""Seconds before a job that has failed is submitted again."""
+FIRST_BACKOFF, MAX_BACKOFF = 5.0, 60.0
+"""Seconds before a failed job is submitted again: doubled after each failure."""
 
-LONG_RUN = 120.0
-"""Seconds after which a failure counts as the first again."""
+FAILURE_RESET = 120.0
+"""Seconds after which a failure counts as the first one again."""
 
-SLOT_PATIENCE = 15.0
-"""Seconds that a task may wait for a slot before somebody is told."""
+SLOT_TIMEOUT = 15.0
+"""Seconds that tasks may wait for slots before a warning."""
 
-STOP_PATIENCE = 20.0
-"""Seconds that a cluster which does not answer is asked to stop a job."""
+STOP_TIMEOUT = 20.0
+"""Seconds for which stopping a job is retried while the cluster does not respond."""
 
-ENDED = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
-RESTARTS = frozenset({"RUNNING", "RESTARTING", "FAILING"})
-"""States of a job whose tasks ran and do not: the first one where the second was too short to be seen."""
+FINAL_STATES = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
+RESTART_STATES = frozenset({"RUNNING", "RESTARTING", "FAILING"})
+"""States of a job whose tasks ran and no longer do. RUNNING is one: RESTARTING may be too short to be observed."""
 
-RUNS = "all tasks run"
+ALL_RUNNING = "all tasks run"
 
 
 class Phase(StrEnum):
-    """Where the launcher is with its job."""
+    """Progress of the launcher with its job; the names are stored."""
 
-    IDLE = "there is no job"
-    SUBMITTED = "the job was submitted, and not yet seen"
-    OPEN = "the job runs, or did when last seen: its run is open"
+    IDLE = "no job"
+    SUBMITTED = "submitted, not yet observed"
+    OPEN = "running when last observed; its lineage run is open"
 
 
-class Say(StrEnum):
-    """As OpenLineage names them."""
+class EventType(StrEnum):
+    """OpenLineage's types of run events."""
 
     START = "START"
     RUNNING = "RUNNING"
@@ -51,12 +51,12 @@ class Say(StrEnum):
 
 @dataclass(frozen=True)
 class Job:
-    """A job as the cluster shows it.
+    """State of a job on the cluster.
 
     Attributes:
-        started, ended: milliseconds since 1970; `ended` is None while it runs.
-        state: as Flink's `JobStatus` names it.
-        tasks: how many there are, `running` how many of them run, `waiting` how many have no slot yet.
+        started, ended: milliseconds since 1970; `ended` is None while the job runs.
+        state: Flink's `JobStatus`.
+        tasks: number of tasks; `running` of them run, `waiting` of them have no slot yet.
     """
 
     job_id: str
@@ -69,17 +69,17 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        return self.state in ENDED
+        return self.state in FINAL_STATES
 
 
 @dataclass(frozen=True)
-class View:
-    """What the cluster shows of a name.
+class ClusterView:
+    """Jobs of one name on the cluster.
 
     Attributes:
-        own: the job that the launcher knows, where the cluster knows it too.
-        other: another job of that name that is not over.
-        mark: which definition that other one was submitted with; empty where no launcher of the lab did.
+        own: the job whose id the launcher has stored.
+        other: another active job of that name.
+        mark: definition with which a launcher submitted the other job; empty for a foreign job.
     """
 
     own: Job | None = None
@@ -88,16 +88,16 @@ class View:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What a launcher remembers, also when it is killed.
+class JobState:
+    """Stored state of the job. Field names are those of the state file.
 
     Attributes:
-        definition: what the job was submitted with.
-        started: of the job, in milliseconds, once it was seen.
-        restore: the newest checkpoint or savepoint that is known.
-        restored: what the job under way began from.
-        asked: the launcher itself asked the job to stop.
-        failures: how often the job failed, one time after the other.
+        definition: identity of the definition with which the job was submitted.
+        started: start of the job in milliseconds since 1970, once observed.
+        restore: newest known checkpoint or savepoint.
+        restored: checkpoint or savepoint from which the current job started.
+        asked: this launcher has requested the job to stop.
+        failures: consecutive failures.
     """
 
     phase: Phase = Phase.IDLE
@@ -111,62 +111,59 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Pace:
-    """When things are due, in seconds of any clock that never goes back. Forgotten by whoever is killed."""
+class Timers:
+    """Due times in seconds of a monotonic clock; not stored."""
 
     submit: float = 0.0
     running: float = 0.0
     away_since: float | None = None
     waiting_since: float | None = None
-    said_state: str = ""
+    reported_state: str = ""
 
 
 @dataclass(frozen=True)
 class Event:
-    """To be said of the run of a job. `at` is in milliseconds since 1970, None for now."""
+    """Report an event of the job's run. `at` is in milliseconds since 1970, None for now."""
 
-    what: Say
-    of: Memory
+    what: EventType
+    of: JobState
     at: int | None = None
     why: str = ""
 
 
 @dataclass(frozen=True)
 class Submit:
-    """To be submitted, as remembered."""
+    """Submit the job as stored."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """To be cancelled, with a savepoint if possible."""
+    """Cancel the job, with a savepoint if possible."""
 
 
 @dataclass(frozen=True)
-class Leave:
-    """Nothing more is to be done. `failed` is for the exit code."""
+class Exit:
+    """End the launcher; `failed` decides its exit code."""
 
     failed: bool = False
 
 
 @dataclass(frozen=True)
-class Note:
-    """To be told to people, once."""
+class Warn:
+    """Log a warning, once while it recurs."""
 
     text: str
 
 
-Action = Event | Submit | Stop | Note | Leave
+Action = Event | Submit | Stop | Warn | Exit
 
 
 @dataclass(frozen=True)
-class Launch:
-    """All that decides. `new_id` is for the next job, `definition` what it is to be.
+class Situation:
+    """Input of a step. `new_id` and `definition` are for the next job; with `once`, a failed job is not resubmitted."""
 
-    With `once`, a job that fails is not submitted again.
-    """
-
-    memory: Memory
-    pace: Pace
+    memory: JobState
+    timers: Timers
     definition: str
     stop: bool
     now: float
@@ -174,152 +171,166 @@ class Launch:
     once: bool = False
 
 
-_Decision = tuple[Memory, Pace, list[Action]]
+_Decision = tuple[JobState, Timers, list[Action]]
 
 
-def step(launch: Launch, view: View | None) -> _Decision:
-    """The next memory, and what to do, in order; events are to be kept before the memory is.
+def step(situation: Situation, view: ClusterView | None) -> _Decision:
+    """Return the next state and the actions, in order. Events must be stored before the state is.
 
     Args:
-        launch: where it stands.
-        view: None where the cluster does not answer.
+        situation: of the launcher.
+        view: jobs on the cluster; None where it does not respond.
     """
     if view is None:
-        return _away(launch)
-    launch = replace(launch, pace=replace(launch.pace, away_since=None))
-    if launch.memory.phase is Phase.IDLE:
-        return _idle(launch, view)
-    if launch.memory.phase is Phase.SUBMITTED:
-        return _submitted(launch, view)
-    return _open(launch, view.own)
+        return _away(situation)
+    situation = replace(situation, timers=replace(situation.timers, away_since=None))
+    if situation.memory.phase is Phase.IDLE:
+        return _idle(situation, view)
+    if situation.memory.phase is Phase.SUBMITTED:
+        return _submitted(situation, view)
+    return _open(situation, view.own)
 
 
-def refused(launch: Launch) -> tuple[Memory, Pace]:
-    """After a submission that came to nothing, as it seems: tried again with the same id, each time a little later."""
-    failures = launch.memory.failures + 1
-    return replace(launch.memory, failures=failures), replace(launch.pace, submit=launch.now + pause(failures))
+def refused(situation: Situation) -> tuple[JobState, Timers]:
+    """Return the state after a failed submission, which is retried with the same id and backoff."""
+    failures = situation.memory.failures + 1
+    return replace(situation.memory, failures=failures), replace(
+        situation.timers, submit=situation.now + backoff(failures)
+    )
 
 
-def pause(failures: int) -> float:
-    """Seconds until the next try."""
-    return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** max(0, failures - 1)))
+def backoff(failures: int) -> float:
+    """Return the seconds until the next submission."""
+    return float(min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** max(0, failures - 1)))
 
 
-def _away(launch: Launch) -> _Decision:
-    memory, pace = launch.memory, launch.pace
-    since = launch.now if pace.away_since is None else pace.away_since
-    pace = replace(pace, away_since=since)
-    if not launch.stop:
-        return memory, pace, [Note("the cluster does not answer; it is asked again until it does")]
+def _away(situation: Situation) -> _Decision:
+    memory, timers = situation.memory, situation.timers
+    since = situation.now if timers.away_since is None else timers.away_since
+    timers = replace(timers, away_since=since)
+    if not situation.stop:
+        return memory, timers, [Warn("the cluster does not respond; retrying")]
     if memory.phase is not Phase.OPEN:
-        return memory, pace, [Leave()]
-    if launch.now - since < STOP_PATIENCE:
-        return memory, pace, []
-    # A session cluster that is gone has taken its jobs with it.
-    gone = Event(Say.ABORT, memory, None, "the cluster did not answer when the job was to be stopped")
-    return _closed(memory), pace, [gone, Leave()]
+        return memory, timers, [Exit()]
+    if situation.now - since < STOP_TIMEOUT:
+        return memory, timers, []
+    # A session cluster that is down has lost its jobs.
+    lost = Event(EventType.ABORT, memory, None, "the cluster did not respond when the job was to be stopped")
+    return _closed(memory), timers, [lost, Exit()]
 
 
-def _idle(launch: Launch, view: View) -> _Decision:
-    memory, pace = launch.memory, launch.pace
-    if launch.stop:
-        return memory, pace, [Leave()]
+def _idle(situation: Situation, view: ClusterView) -> _Decision:
+    memory, timers = situation.memory, situation.timers
+    if situation.stop:
+        return memory, timers, [Exit()]
     if view.other is not None and view.mark:
-        taken = Memory(Phase.OPEN, view.other.job_id, view.mark, restore=memory.restore)
-        return taken, pace, [Note(f"takes up job {view.other.job_id}, which runs already")]
+        taken = JobState(Phase.OPEN, view.other.job_id, view.mark, restore=memory.restore)
+        return taken, timers, [Warn(f"adopting job {view.other.job_id}, which is already running")]
     if view.other is not None:
         text = (
-            f"job {view.other.job_id} has this name, and is not the lab's: cancel it in Flink's UI, or give the file "
-            "another name. Until then nothing is submitted"
+            f"foreign job {view.other.job_id} has this name: cancel it in Flink's UI or rename the file; "
+            "nothing is submitted until then"
         )
-        return memory, pace, [Note(text)]
-    if launch.now < pace.submit:
-        return memory, pace, []
+        return memory, timers, [Warn(text)]
+    if situation.now < timers.submit:
+        return memory, timers, []
     submitted = replace(
         memory,
         phase=Phase.SUBMITTED,
-        job_id=launch.new_id,
-        definition=launch.definition,
+        job_id=situation.new_id,
+        definition=situation.definition,
         started=None,
         restored=memory.restore,
         asked=False,
     )
-    return submitted, pace, [Submit()]
+    return submitted, timers, [Submit()]
 
 
-def _submitted(launch: Launch, view: View) -> _Decision:
-    memory, pace = launch.memory, launch.pace
+def _submitted(situation: Situation, view: ClusterView) -> _Decision:
+    memory, timers = situation.memory, situation.timers
     if view.own is not None:
-        return _open(replace(launch, memory=replace(memory, phase=Phase.OPEN)), view.own)
-    if launch.stop:
-        return memory, pace, [Leave()]  # somebody may still be submitting it: the next launch looks for it
-    if launch.now < pace.submit:
-        return memory, pace, []
-    return replace(memory, definition=launch.definition), pace, [Submit()]
+        return _open(replace(situation, memory=replace(memory, phase=Phase.OPEN)), view.own)
+    if situation.stop:
+        return memory, timers, [Exit()]  # the submission may still be under way: the next launch looks for the job
+    if situation.now < timers.submit:
+        return memory, timers, []
+    return replace(memory, definition=situation.definition), timers, [Submit()]
 
 
-def _open(launch: Launch, job: Job | None) -> _Decision:
-    memory, pace = launch.memory, launch.pace
+def _open(situation: Situation, job: Job | None) -> _Decision:
+    memory, timers = situation.memory, situation.timers
     if job is None:
-        gone = Event(Say.ABORT, memory, None, "the cluster has lost the job")
-        return _closed(memory), replace(pace, said_state="", submit=launch.now), [gone, *_leave(launch.stop)]
-    said: list[Action] = []
+        lost = Event(EventType.ABORT, memory, None, "the cluster lost the job")
+        return (
+            _closed(memory),
+            replace(timers, reported_state="", submit=situation.now),
+            [lost, *_exit_if(situation.stop)],
+        )
+    actions: list[Action] = []
     if memory.started is None:
         memory = replace(memory, started=job.started)
-        said.append(Event(Say.START, memory, job.started))
-    launch = replace(launch, memory=memory)
+        actions.append(Event(EventType.START, memory, job.started))
+    situation = replace(situation, memory=memory)
     if job.is_over:
-        return _ended(launch, job, said)
-    if launch.stop or memory.definition != launch.definition:
+        return _ended(situation, job, actions)
+    if situation.stop or memory.definition != situation.definition:
         if not memory.asked:
-            said.append(Stop())
-        return replace(memory, asked=True), pace, said
-    return _running(launch, job, said)
+            actions.append(Stop())
+        return replace(memory, asked=True), timers, actions
+    return _running(situation, job, actions)
 
 
-def _ended(launch: Launch, job: Job, said: list[Action]) -> _Decision:
-    memory, pace = launch.memory, replace(launch.pace, said_state="", waiting_since=None)
+def _ended(situation: Situation, job: Job, actions: list[Action]) -> _Decision:
+    memory, timers = situation.memory, replace(situation.timers, reported_state="", waiting_since=None)
     if job.state == "FINISHED":
-        return replace(_closed(memory), restore=""), pace, [*said, Event(Say.COMPLETE, memory, job.ended), Leave()]
+        return (
+            replace(_closed(memory), restore=""),
+            timers,
+            [*actions, Event(EventType.COMPLETE, memory, job.ended), Exit()],
+        )
     if job.state == "FAILED":
         ran = ((job.ended or job.started) - job.started) / 1000
-        failures = 1 if ran > LONG_RUN else memory.failures + 1
+        failures = 1 if ran > FAILURE_RESET else memory.failures + 1
         after = replace(_closed(memory), failures=failures)
-        again = Note(f"it is submitted again in {pause(failures):.0f} s")
-        next_step: Action = Leave(failed=launch.once) if launch.stop or launch.once else again
-        pace = replace(pace, submit=launch.now + pause(failures))
-        return after, pace, [*said, Event(Say.FAIL, memory, job.ended), next_step]
-    if memory.asked and not launch.stop:
-        return _closed(memory), pace, [*said, Event(Say.ABORT, memory, job.ended, "it is to be another job")]
+        again = Warn(f"failed; resubmitting in {backoff(failures):.0f} s")
+        next_step: Action = Exit(failed=situation.once) if situation.stop or situation.once else again
+        timers = replace(timers, submit=situation.now + backoff(failures))
+        return after, timers, [*actions, Event(EventType.FAIL, memory, job.ended), next_step]
+    if memory.asked and not situation.stop:
+        return (
+            _closed(memory),
+            timers,
+            [*actions, Event(EventType.ABORT, memory, job.ended, "replaced by another definition")],
+        )
     if job.state == "SUSPENDED":
-        return _open(replace(launch, memory=memory), None)
-    why = "the launcher was stopped" if launch.stop else "somebody has cancelled it"
-    return _closed(memory), pace, [*said, Event(Say.ABORT, memory, job.ended, why), Leave()]
+        return _open(replace(situation, memory=memory), None)
+    why = "the launcher was stopped" if situation.stop else "cancelled by another client"
+    return _closed(memory), timers, [*actions, Event(EventType.ABORT, memory, job.ended, why), Exit()]
 
 
-def _running(launch: Launch, job: Job, said: list[Action]) -> _Decision:
-    memory, pace = launch.memory, launch.pace
+def _running(situation: Situation, job: Job, actions: list[Action]) -> _Decision:
+    memory, timers = situation.memory, situation.timers
     if job.waiting and not job.running:
-        since = launch.now if pace.waiting_since is None else pace.waiting_since
-        pace = replace(pace, waiting_since=since)
-        if launch.now - since >= SLOT_PATIENCE:
-            said.append(Note("its tasks get no slots: a TaskManager is missing, or there are more jobs than slots"))
+        since = situation.now if timers.waiting_since is None else timers.waiting_since
+        timers = replace(timers, waiting_since=since)
+        if situation.now - since >= SLOT_TIMEOUT:
+            actions.append(Warn("its tasks get no slots: a TaskManager is missing, or there are more jobs than slots"))
     else:
-        pace = replace(pace, waiting_since=None)
+        timers = replace(timers, waiting_since=None)
     if job.state == "RUNNING" and job.tasks and job.running == job.tasks:
-        if pace.said_state != RUNS or launch.now >= pace.running:
-            pace = replace(pace, said_state=RUNS, running=launch.now + INTERVAL)
-            said.append(Event(Say.RUNNING, memory))
-    elif pace.said_state == RUNS and job.state in RESTARTS:
-        pace = replace(pace, said_state=job.state)
-        said.append(Event(Say.OTHER, memory, None, "its tasks are restarted"))
-    return memory, pace, said
+        if timers.reported_state != ALL_RUNNING or situation.now >= timers.running:
+            timers = replace(timers, reported_state=ALL_RUNNING, running=situation.now + HEARTBEAT_INTERVAL)
+            actions.append(Event(EventType.RUNNING, memory))
+    elif timers.reported_state == ALL_RUNNING and job.state in RESTART_STATES:
+        timers = replace(timers, reported_state=job.state)
+        actions.append(Event(EventType.OTHER, memory, None, "tasks restarted"))
+    return memory, timers, actions
 
 
-def _leave(stop: bool) -> list[Action]:
-    return [Leave()] if stop else []
+def _exit_if(stop: bool) -> list[Action]:
+    return [Exit()] if stop else []
 
 
-def _closed(memory: Memory) -> Memory:
-    """After the end of a run: what to begin the next one from is all that matters of it."""
+def _closed(memory: JobState) -> JobState:
+    """Return the state after the end of a run, which keeps the checkpoint to restore."""
     return replace(memory, phase=Phase.IDLE, job_id="", started=None, asked=False, restored="")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink's REST API, as far as a launcher needs it."""
+"""Client of Flink's REST API."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,78 +8,78 @@ from typing import Any
 
 import httpx
 
-from lineagelab_flink.errors import FlinkAwayError, FlinkError, root_cause
+from lineagelab_flink.errors import FlinkError, FlinkUnavailableError, root_cause
 from lineagelab_flink.lifecycle import Job
 
 TIMEOUT_SECONDS = 10.0
 UPLOAD_SECONDS = 120.0
 SAVEPOINT_SECONDS = 40.0
-"""For a savepoint. Whoever stops a launcher waits a minute before it is killed."""
+"""Seconds for a savepoint; less than the 60 s after which a stopping launcher is killed."""
 
 POLL_SECONDS = 0.2
 _NOT_FOUND = 404
 
 
-class Rest:
-    """A JobManager. Every call raises FlinkAwayError where it does not answer, FlinkError where it refuses."""
+class FlinkClient:
+    """Client of a JobManager. Calls raise FlinkUnavailableError without a response, FlinkError for an error."""
 
     def __init__(self, url: str) -> None:
         self._client = httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False)
         self.url = url
 
     def close(self) -> None:
-        """Gives the connections back."""
+        """Close the connections."""
         self._client.close()
 
     def jobs(self) -> list[tuple[str, Job]]:
-        """Name and state of every job, those included that are over and not yet forgotten."""
+        """Return name and state of each job, including ended jobs that the cluster still lists."""
         return [(str(job["name"]), job_of(job)) for job in self._get("/jobs/overview")["jobs"]]
 
     def version(self) -> str:
-        """Flink's version."""
+        """Return Flink's version."""
         return str(self._get("/config")["flink-version"])
 
     def job(self, job_id: str) -> dict[str, Any]:
-        """A job's details."""
+        """Return the details of a job."""
         return self._get(f"/jobs/{job_id}")
 
     def mark(self, job_id: str, name: str) -> str:
-        """A parameter that a job was submitted with; empty where it has none of that name."""
+        """Return a global parameter of a job; empty where it is not set."""
         config = self._get(f"/jobs/{job_id}/config")
         return str((config.get("execution-config") or {}).get("user-config", {}).get(name, ""))
 
     def checkpoints(self, job_id: str) -> dict[str, Any]:
-        """Counts of checkpoints, and the latest ones; empty where a job has none."""
+        """Return counts and latest checkpoints of a job; empty where it has none."""
         return self._get(f"/jobs/{job_id}/checkpoints", missing={})
 
     def exceptions(self, job_id: str) -> dict[str, Any]:
-        """What a job has failed of."""
+        """Return the exceptions of a job."""
         return self._get(f"/jobs/{job_id}/exceptions", missing={})
 
     def restarts(self, job_id: str) -> int | None:
-        """How often a job's tasks were restarted."""
+        """Return how often the tasks of a job were restarted; None where it is unknown."""
         values = self._values(f"/jobs/{job_id}/metrics", ["numRestarts"], "value")
         return int(values["numRestarts"]) if "numRestarts" in values else None
 
     def metric_names(self, job_id: str, vertex: str) -> list[str]:
-        """The metrics of a vertex and of its operators."""
+        """Return the names of the metrics of a vertex and its operators."""
         found = self._list(f"/jobs/{job_id}/vertices/{vertex}/subtasks/metrics", {})
         return [str(metric["id"]) for metric in found]
 
     def metrics(self, job_id: str, vertex: str, names: Sequence[str], how: str) -> dict[str, float]:
-        """Metrics of a vertex over its subtasks; `how` is `sum`, `max` or `min`."""
+        """Return metrics of a vertex, aggregated over its subtasks; `how` is `sum`, `max` or `min`."""
         path = f"/jobs/{job_id}/vertices/{vertex}/subtasks/metrics"
         return self._values(path, names, how, {"agg": how})
 
     def cancel(self, job_id: str) -> None:
-        """Asks a job to end, without a savepoint."""
+        """Cancel a job without a savepoint."""
         self._call("PATCH", f"/jobs/{job_id}", params={"mode": "cancel"})
 
     def cancel_with_savepoint(self, job_id: str) -> str:
-        """Cancels a job once a savepoint is taken where the cluster puts them, and returns where that is.
+        """Cancel a job with a savepoint in the cluster's savepoint folder; return its path.
 
         Raises:
-            FlinkError: there is no savepoint, or not in time; the job may run on.
+            FlinkError: the savepoint failed or timed out; the job may still be running.
         """
         request = self._call("POST", f"/jobs/{job_id}/savepoints", json={"cancel-job": True})["request-id"]
         deadline = time.monotonic() + SAVEPOINT_SECONDS
@@ -91,19 +91,19 @@ class Rest:
         raise FlinkError(f"job {job_id}: no savepoint within {SAVEPOINT_SECONDS:.0f} s")
 
     def uploaded(self, name: str) -> str | None:
-        """The id of a jar that was uploaded under this name; None where there is none."""
+        """Return the id of the jar uploaded under a name; None for none."""
         files = self._get("/jars")["files"]
         return next((str(jar["id"]) for jar in files if jar["name"] == name), None)
 
     def upload(self, jar: Path, name: str) -> str:
-        """Uploads a jar under a name, and returns its id."""
+        """Upload a jar under a name; return its id."""
         with jar.open("rb") as content:
             files = {"jarfile": (name, content, "application/x-java-archive")}
             answer = self._call("POST", "/jars/upload", files=files, timeout=UPLOAD_SECONDS)
         return str(answer["filename"]).rpartition("/")[2]
 
     def run(self, jar_id: str, body: Mapping[str, Any]) -> None:
-        """Submits the job that a jar makes."""
+        """Run an uploaded jar, which submits a job."""
         self._call("POST", f"/jars/{jar_id}/run", json=dict(body), timeout=UPLOAD_SECONDS)
 
     def _get(self, path: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -126,16 +126,16 @@ class Rest:
         try:
             answer = self._client.request(method, path, **more)
         except httpx.HTTPError as error:
-            raise FlinkAwayError(f"Flink at {self.url} does not answer: {error}") from error
+            raise FlinkUnavailableError(f"Flink at {self.url} did not respond: {error}") from error
         if answer.status_code == _NOT_FOUND and missing is not None:
             return missing
         if not answer.is_success:
-            raise FlinkError(f"Flink at {self.url} refuses {method} {path}: {_reason(answer)}")
+            raise FlinkError(f"Flink at {self.url} rejected {method} {path}: {_reason(answer)}")
         return answer.json()
 
 
 def job_of(found: Mapping[str, Any]) -> Job:
-    """A job as `/jobs/overview` shows it."""
+    """Return a job from an entry of `/jobs/overview`."""
     tasks = found["tasks"]
     return Job(
         job_id=str(found["jid"]),
@@ -160,7 +160,7 @@ def _reason(answer: httpx.Response) -> str:
         errors = answer.json().get("errors") or []
     except (ValueError, AttributeError):
         errors = []
-    return root_cause("\n".join(map(str, errors))) if errors else f"it answers {answer.status_code}"
+    return root_cause("\n".join(map(str, errors))) if errors else f"HTTP status {answer.status_code}"
 
 
 def _is_number(value: object) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of the runs of Flink jobs: a description, figures and an end make an event. Pure."""
+"""OpenLineage events of the runs of Flink jobs. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,8 @@ from typing import Any, Literal
 from lineagelab_common.events import Json
 from lineagelab_common.identifiers import timestamp
 from lineagelab_flink.columns.facets import WRITER
-from lineagelab_flink.launcher_state import Described
-from lineagelab_flink.lifecycle import INTERVAL, Say
+from lineagelab_flink.launcher_state import JobLineage
+from lineagelab_flink.lifecycle import HEARTBEAT_INTERVAL, EventType
 from lineagelab_flink.run_id import run_id
 from lineagelab_flink.statistics import Figures, since
 
@@ -19,15 +19,15 @@ FIGURES_FACET = "lineageLab_flinkJob"
 
 @dataclass(frozen=True)
 class FlinkRun:
-    """One Flink job.
+    """Run of a Flink job.
 
     Attributes:
         namespace: of the lineage job.
-        name: of the job, and of the lineage job.
+        name: of the Flink job and of the lineage job.
         started: milliseconds since 1970.
         processing: STREAMING or BATCH.
         job_type: SQL_JOB or JOB.
-        restored: the checkpoint that it began from, if any.
+        restored: checkpoint from which it started; empty for none.
     """
 
     namespace: str
@@ -46,7 +46,7 @@ class FlinkRun:
 
 @dataclass(frozen=True)
 class Window:
-    """The figures at an event, and at the one before it where that is known."""
+    """Metrics at an event and at the previous one, and the seconds between them."""
 
     seconds: float
     before: Figures
@@ -55,30 +55,30 @@ class Window:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a job has failed."""
+    """Cause of a failed job."""
 
     message: str
     trace: str = ""
 
 
 @dataclass(frozen=True)
-class Saying:
-    """What is said: how the run stands at `at` milliseconds, and why."""
+class RunUpdate:
+    """State of a run at `at`, in milliseconds since 1970."""
 
-    what: Say
+    what: EventType
     at: int
     why: str = ""
     window: Window | None = None
     failure: Failure | None = None
 
 
-def event(run: FlinkRun, described: Described, saying: Saying) -> Json:
+def event(run: FlinkRun, described: JobLineage, update: RunUpdate) -> Json:
     """Return a run event, complete in itself."""
-    window = saying.window
+    window = update.window
     return WRITER.run_event(
-        saying.what.value,
-        timestamp(saying.at),
-        {"runId": run.run_id, "facets": _run_facets(run, saying)},
+        update.what.value,
+        timestamp(update.at),
+        {"runId": run.run_id, "facets": _run_facets(run, update)},
         {"namespace": run.namespace, "name": run.name, "facets": _job_facets(run, described)},
         _with_rows(described.inputs, since(window.before.read, window.after.read) if window else None, "input"),
         _with_rows(described.outputs, since(window.before.written, window.after.written) if window else None, "output"),
@@ -86,27 +86,27 @@ def event(run: FlinkRun, described: Described, saying: Saying) -> Json:
 
 
 def failure_of(exceptions: Mapping[str, Any], cause: str) -> Failure:
-    """What the REST API says of a job that has failed.
+    """Return the failure of a job.
 
     Args:
-        exceptions: its answer.
-        cause: the root cause of the trace that `trace_of` finds in it.
+        exceptions: response of the REST API.
+        cause: root cause of the trace that `trace_of` returns.
     """
     return Failure(cause, trace_of(exceptions))
 
 
 def trace_of(exceptions: Mapping[str, Any]) -> str:
-    """The stack trace of the last exception; empty where there is none."""
+    """Return the stack trace of the last exception; empty for none."""
     entries = (exceptions.get("exceptionHistory") or {}).get("entries") or []
     last: Mapping[str, Any] = max(entries, key=lambda entry: int(entry["timestamp"]), default={})
     return str(last.get("stacktrace", ""))
 
 
-def _job_facets(run: FlinkRun, described: Described) -> Json:
+def _job_facets(run: FlinkRun, described: JobLineage) -> Json:
     pattern = {
         "eventTrigger": "PERIODIC",
         "eventContentMode": "COMPLETE_SNAPSHOT",
-        "windowDuration": math.ceil(INTERVAL),
+        "windowDuration": math.ceil(HEARTBEAT_INTERVAL),
     }
     job_type = WRITER.facet(
         "jobType",
@@ -118,26 +118,26 @@ def _job_facets(run: FlinkRun, described: Described) -> Json:
     return {**described.job_facets, "jobType": job_type}
 
 
-def _run_facets(run: FlinkRun, saying: Saying) -> Json:
+def _run_facets(run: FlinkRun, update: RunUpdate) -> Json:
     facets = {
         "processing_engine": WRITER.facet("processing_engine", name="flink", version=run.version),
-        FIGURES_FACET: WRITER.facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, saying)),
+        FIGURES_FACET: WRITER.facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, update)),
     }
-    if saying.failure is not None:
-        facets["errorMessage"] = WRITER.error(saying.failure.message, "JAVA", saying.failure.trace)
+    if update.failure is not None:
+        facets["errorMessage"] = WRITER.error(update.failure.message, "JAVA", update.failure.trace)
     return facets
 
 
-def _figures(run: FlinkRun, saying: Saying) -> Json:
+def _figures(run: FlinkRun, update: RunUpdate) -> Json:
     figures: Json = {
         "jobId": run.job_id,
         "restoredFrom": run.restored or None,
-        "reason": saying.why or None,
+        "reason": update.why or None,
     }
-    if saying.window is not None:
-        after = saying.window.after
+    if update.window is not None:
+        after = update.window.after
         figures |= {
-            "windowSeconds": round(saying.window.seconds, 3),
+            "windowSeconds": round(update.window.seconds, 3),
             "vertices": [asdict(vertex) for vertex in after.vertices],
             "pendingRecords": after.pending,
             "fetchEventTimeLagMilliseconds": after.lag,

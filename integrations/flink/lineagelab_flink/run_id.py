@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage run of a Flink job: the id that OpenLineage's listener for Flink gives it, so that both speak of one run.
+"""Run id that OpenLineage's Flink listener gives to a job, so that launcher and listener report the same run.
 
-Found in openlineage-flink 1.53 (`OpenLineageContext.setRunUuidFromFlinkJobId`) and checked against its events: a UUID
-of version 7, whose random part is made of a SHA-1 of the job's start, as Java writes an instant, and of its id.
+A UUID of version 7 whose random part is the SHA-1 of the job's start, as Java formats an instant, and of its id.
+Source: `OpenLineageContext.setRunUuidFromFlinkJobId` of openlineage-flink 1.53, checked against its events.
 """
 
 import hashlib
@@ -13,10 +13,10 @@ _RANDOM_A, _RANDOM_B = (1 << 12) - 1, (1 << 62) - 1
 
 
 def run_id(job_id: str, started: int) -> str:
-    """The run of a job.
+    """Return the run id of a job.
 
     Args:
-        job_id: 32 hexadecimal digits, as Flink's REST API has it.
+        job_id: 32 hexadecimal digits, as in Flink's REST API.
         started: its `start-time` there, in milliseconds since 1970.
     """
     digest = hashlib.sha1((_instant(started) + job_id).encode()).digest()
@@ -26,7 +26,7 @@ def run_id(job_id: str, started: int) -> str:
 
 
 def _instant(milliseconds: int) -> str:
-    """As `java.time.Instant.toString`: without a fraction where there is none."""
+    """Return `java.time.Instant.toString`, which omits a zero fraction."""
     seconds, rest = divmod(milliseconds, 1000)
     fraction = f".{rest:03d}" if rest else ""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}{fraction}Z"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks of a job to the lineage service: gathers what an event needs, and puts the event into the outbox.
+"""Reporter of a job's runs: gathers the content of each event and adds the event to the spool.
 
-Whatever is not known is left out of an event. Nothing here raises because of it: lineage stops no job.
+What cannot be gathered is omitted from the event; a failure to gather it never stops the job.
 """
 
 import logging
@@ -10,101 +10,107 @@ import time
 from lineagelab_common.spool import Spool
 from lineagelab_flink import run_events, statistics
 from lineagelab_flink.errors import FlinkError, root_cause
-from lineagelab_flink.job_definition import Definition, Inquiry
-from lineagelab_flink.launcher_state import Described, Notebook
-from lineagelab_flink.lifecycle import Event, Memory, Say
-from lineagelab_flink.rest import Rest
-from lineagelab_flink.run_events import Failure, FlinkRun, Saying, Window
+from lineagelab_flink.job_definition import JobDefinition, LineageLookup
+from lineagelab_flink.launcher_state import JobLineage, StateFile
+from lineagelab_flink.lifecycle import Event, EventType, JobState
+from lineagelab_flink.rest import FlinkClient
+from lineagelab_flink.run_events import Failure, FlinkRun, RunUpdate, Window
 from lineagelab_flink.statistics import Figures
 
-CAUSE_SECONDS = 8.0
-"""For Flink to say why a job has failed: it answers for 3 s what was true before."""
+CAUSE_TIMEOUT = 8.0
+"""Seconds to wait for the cause of a failure: Flink caches responses for 3 s."""
 
-BETWEEN_QUESTIONS = 0.5
+CAUSE_POLL = 0.5
 
-_PATIENCE = {Say.START: 10.0, **dict.fromkeys((Say.COMPLETE, Say.FAIL, Say.ABORT), 60.0)}
-"""Seconds for which an event waits until it is known what the job reads and writes. It has RUNNING ones in between."""
+_LINEAGE_TIMEOUT = {EventType.START: 10.0, **dict.fromkeys((EventType.COMPLETE, EventType.FAIL, EventType.ABORT), 60.0)}
+"""Seconds for which an event waits for the lineage of the job. RUNNING events do not wait: more follow."""
 
 log = logging.getLogger(__name__)
 
 
-class Speaker:
-    """Says how the runs of one job go."""
+class RunReporter:
+    """Reports the runs of one job."""
 
     def __init__(
-        self, namespace: str, definition: Definition, rest: Rest, spool: Spool, notebook: Notebook, inquiry: Inquiry
+        self,
+        namespace: str,
+        definition: JobDefinition,
+        flink: FlinkClient,
+        spool: Spool,
+        state_file: StateFile,
+        lookup: LineageLookup,
     ) -> None:
         self._namespace = namespace
         self._definition = definition
-        self._rest = rest
+        self._flink = flink
         self._spool = spool
-        self._notebook = notebook
-        self._inquiry = inquiry
+        self._state_file = state_file
+        self._lookup = lookup
         self._figures: tuple[float, Figures] | None = None
         self._last_event = 0
 
-    def say(self, action: Event, *, hurry: bool) -> None:
-        """Puts an event into the outbox. In a hurry it does not wait to learn more.
+    def report(self, action: Event, *, hurry: bool) -> None:
+        """Add an event to the spool. In a hurry, it does not wait for the job's lineage.
 
         Raises:
-            OSError: it cannot be kept.
+            OSError: the spool or the state file cannot be written.
         """
         job = action.of
         if job.started is None:
-            return  # it was never seen: there is no run
-        if action.what is Say.START:
-            self._get_to_know(job)
-        self.learn(0.0 if hurry else _PATIENCE.get(action.what, 0.0))
+            return  # the job was never observed: it has no run
+        if action.what is EventType.START:
+            self._store_job_kind(job)
+        self.store_lineage(0.0 if hurry else _LINEAGE_TIMEOUT.get(action.what, 0.0))
         run = FlinkRun(
             namespace=self._namespace,
             name=self._definition.name,
             job_id=job.job_id,
             started=job.started,
-            processing=self._notebook.kept.processing,
+            processing=self._state_file.state.processing,
             job_type=self._definition.job_type,
-            version=self._notebook.kept.version,
+            version=self._state_file.state.version,
             restored=job.restored,
         )
         self._last_event = max(self._last_event + 1, time.time_ns() // 10**6)
-        saying = Saying(
+        update = RunUpdate(
             what=action.what,
             at=action.at if action.at is not None else self._last_event,
             why=action.why,
             window=self._window(action.what, job.job_id),
-            failure=self._failure(job.job_id) if action.what is Say.FAIL else None,
+            failure=self._failure(job.job_id) if action.what is EventType.FAIL else None,
         )
-        known = self._notebook.kept.described
-        described = known if known.definition == job.definition else Described()
-        self._spool.add(run_events.event(run, described, saying))
-        if action.what is not Say.RUNNING:
+        known = self._state_file.state.described
+        described = known if known.definition == job.definition else JobLineage()
+        self._spool.add(run_events.event(run, described, update))
+        if action.what is not EventType.RUNNING:
             log.info("%s of job %s%s", action.what, job.job_id, f": {action.why}" if action.why else "")
-        if saying.failure is not None:
-            log.error("job %s has failed: %s", job.job_id, saying.failure.message)
+        if update.failure is not None:
+            log.error("job %s failed: %s", job.job_id, update.failure.message)
 
-    def _get_to_know(self, job: Memory) -> None:
-        """At the start of a run: what is asked of the cluster while it can be asked."""
+    def _store_job_kind(self, job: JobState) -> None:
+        """Store version and kind of the job at the start of its run, while the cluster responds."""
         try:
-            version, kind = self._rest.version(), str(self._rest.job(job.job_id).get("job-type", "STREAMING"))
-            self._notebook.keep(version=version, processing=kind)
+            version, kind = self._flink.version(), str(self._flink.job(job.job_id).get("job-type", "STREAMING"))
+            self._state_file.update(version=version, processing=kind)
         except FlinkError as error:
-            log.debug("the kind of the job is not known: %s", error)
+            log.debug("cannot query the kind of the job: %s", error)
 
-    def learn(self, seconds: float) -> bool:
-        """Takes over what was found out about the job, after at most so long; whether that is new."""
-        found = self._inquiry.answer(seconds)
-        if found is None or found == self._notebook.kept.described:
+    def store_lineage(self, seconds: float) -> bool:
+        """Wait up to `seconds` for the job's lineage and store it; return whether it is new."""
+        found = self._lookup.wait(seconds)
+        if found is None or found == self._state_file.state.described:
             return False
-        self._notebook.keep(described=found)
+        self._state_file.update(described=found)
         return True
 
-    def _window(self, what: Say, job_id: str) -> Window | None:
-        if what is Say.START:
+    def _window(self, what: EventType, job_id: str) -> Window | None:
+        if what is EventType.START:
             self._figures = (time.monotonic(), Figures(read={}, written={}))
             return None
         try:
-            after = statistics.gather(self._rest, job_id)
+            after = statistics.gather(self._flink, job_id)
         except FlinkError as error:
-            log.debug("how job %s goes is not known: %s", job_id, error)
+            log.debug("cannot query the metrics of job %s: %s", job_id, error)
             return None
         now = time.monotonic()
         began, before = self._figures or (now, Figures())
@@ -112,13 +118,13 @@ class Speaker:
         return Window(now - began, before, after)
 
     def _failure(self, job_id: str) -> Failure:
-        deadline = time.monotonic() + CAUSE_SECONDS
+        deadline = time.monotonic() + CAUSE_TIMEOUT
         while True:
             try:
-                said = self._rest.exceptions(job_id)
+                exceptions = self._flink.exceptions(job_id)
             except FlinkError as error:
-                return Failure(f"Flink does not say why: {error}")
-            trace = run_events.trace_of(said)
+                return Failure(f"unknown cause: {error}")
+            trace = run_events.trace_of(exceptions)
             if trace or time.monotonic() > deadline:
-                return run_events.failure_of(said, root_cause(trace))
-            time.sleep(BETWEEN_QUESTIONS)
+                return run_events.failure_of(exceptions, root_cause(trace))
+            time.sleep(CAUSE_POLL)

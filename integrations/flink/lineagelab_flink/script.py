@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An SQL file as statements: comments left out, `${NAME}` replaced, each with the line where it begins. Pure."""
+"""Parser of SQL files: statements without comments, with `${NAME}` replaced and line numbers. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ PLACEHOLDERS = (
     "AWS_REGION",
     "CHECKPOINTS",
 )
-"""What a file may ask for. Credentials are none of it: they stay in the environment of the cluster."""
+"""Placeholders of SQL files. Credentials are not among them: they stay in the cluster's environment."""
 
 _TOKEN = re.compile(
     r"""
@@ -39,12 +39,12 @@ _BLANK = re.compile(r"[^\n]")
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement, without its semicolon.
+    """Statement without its semicolon.
 
     Attributes:
-        file: where it stands, for people.
-        line: of its first word, counted from 1.
-        bare: its text with blanks for what is quoted, as long as `text`.
+        file: name of its file, for messages.
+        line: of its first word, from 1.
+        bare: `text` with quoted parts blanked, of the same length.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Statement:
 
     @property
     def writes(self) -> bool:
-        """Whether it makes a job."""
+        """True for a statement that submits a job."""
         return bool(_INSERTS.match(self.bare) or _CREATES_AS.match(_without_parentheses(self.bare)))
 
     @property
@@ -64,51 +64,51 @@ class Statement:
 
 @dataclass(frozen=True)
 class Script:
-    """What a file does: statements that prepare, and the one that makes the job."""
+    """Statements that prepare, and the one that submits the job."""
 
     prepare: tuple[Statement, ...]
     job: Statement
 
     @property
     def text(self) -> str:
-        """As one script."""
+        """All statements as one script."""
         return "".join(f"{statement.text};\n" for statement in (*self.prepare, self.job))
 
 
 def script(files: Sequence[tuple[str, str]], values: Mapping[str, str]) -> Script:
-    """The script that files make together, in order.
+    """Return the script of several files, in order.
 
     Args:
-        files: name and text of each; the last one has the job.
-        values: of `PLACEHOLDERS`, where they are known.
+        files: name and text of each; the last one submits the job.
+        values: of `PLACEHOLDERS`.
 
     Raises:
-        ScriptError: naming file and line.
+        ScriptError: the message has file and line.
     """
     found = [statement for file, text in files for statement in statements(file, text, values)]
     name = files[-1][0]
     for statement in found:
         setting = _OWN_SETTING.match(statement.text)
         if setting:
-            raise ScriptError(f"{statement.place}: leave {setting[1]} out: the job has the name of its file")
+            raise ScriptError(f"{statement.place}: remove {setting[1]}: the job is named after its file")
     jobs = [place for place, statement in enumerate(found) if statement.writes]
     if not jobs:
-        raise ScriptError(f"{name}: nothing is written: it needs an INSERT, or a STATEMENT SET")
+        raise ScriptError(f"{name}: no statement writes: expected an INSERT or a STATEMENT SET")
     if len(jobs) > 1:
         raise ScriptError(
-            f"{found[jobs[1]].place}: a file is one job, and {found[jobs[0]].place} writes already. "
-            "Put both into EXECUTE STATEMENT SET BEGIN ... END, or each into a file of its own"
+            f"{found[jobs[1]].place}: a file is one job, and {found[jobs[0]].place} writes as well. "
+            "Put both into EXECUTE STATEMENT SET BEGIN ... END, or each into its own file"
         )
     if jobs[0] != len(found) - 1:
-        raise ScriptError(f"{found[jobs[0] + 1].place}: nothing may follow the statement that writes")
+        raise ScriptError(f"{found[jobs[0] + 1].place}: no statement may follow the one that writes")
     return Script(tuple(found[:-1]), found[-1])
 
 
 def statements(file: str, text: str, values: Mapping[str, str]) -> list[Statement]:
-    """The statements of one file; those between BEGIN and END of a statement set make one.
+    """Return the statements of one file; a statement set is one statement.
 
     Raises:
-        ScriptError: naming file and line.
+        ScriptError: the message has file and line.
     """
     found: list[Statement] = []
     parts: list[Statement] = []
@@ -126,7 +126,7 @@ def statements(file: str, text: str, values: Mapping[str, str]) -> list[Statemen
 
 
 def _statement_set(parts: Sequence[Statement]) -> Statement:
-    """One statement in the form that the gateway takes whole."""
+    """Return a statement set in the form that the gateway accepts as one statement."""
     first = parts[0]
     begin = _SET_BEGIN.match(first.bare)
     assert begin is not None
@@ -141,7 +141,7 @@ def _tail(statement: Statement, begin: int) -> Statement:
 
 
 def _simple(file: str, text: str, values: Mapping[str, str]) -> Iterator[Statement]:
-    """What stands between semicolons. Lines stay where they are, so that messages name them rightly."""
+    """Split at semicolons. Comments become blanks, so that line numbers stay right."""
     kept, bare, begin = "", "", 0
     line = 1
     for token in _TOKEN.finditer(text):
@@ -177,16 +177,16 @@ def _replaced(file: str, text: str, begin: int, end: int, values: Mapping[str, s
         if name not in PLACEHOLDERS:
             near = get_close_matches(name, PLACEHOLDERS, n=1)
             guess = f"; did you mean ${{{near[0]}}}?" if near else "."
-            raise ScriptError(f"{where}: nothing is known as ${{{name}}}{guess} Known are {', '.join(PLACEHOLDERS)}")
+            raise ScriptError(f"{where}: unknown placeholder ${{{name}}}{guess} Known: {', '.join(PLACEHOLDERS)}")
         if name not in values:
-            raise ScriptError(f"{where}: ${{{name}}} has no value: {name} is not in the launcher's environment")
+            raise ScriptError(f"{where}: ${{{name}}} has no value: environment variable {name} is not set")
         return values[name]
 
     return _PLACEHOLDER.sub(value, text[begin:end])
 
 
 def _without_parentheses(bare: str) -> str:
-    """What stands outside all parentheses: inside there may be computed columns, with an AS of their own."""
+    """Return the text outside all parentheses, inside which computed columns may contain AS."""
     while (shorter := _INNERMOST.sub("", bare)) != bare:
         bare = shorter
     return bare

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a job goes, from Flink's REST API: rows, checkpoints, lag. What is asked, and what is made of it."""
+"""Metrics of a job from Flink's REST API: rows, checkpoints, lag."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lineagelab_flink.rest import Rest
+from lineagelab_flink.rest import FlinkClient
 
 _OPERATOR = re.compile(r"(?P<operator>[^,]+)\.(?P<metric>\w+)")
 _IS_SOURCE = re.compile(r"Source__")
@@ -17,7 +17,7 @@ _LAG = "currentFetchEventTimeLag"
 
 @dataclass(frozen=True)
 class Vertex:
-    """One box of Flink's UI. Records are those that pass between boxes."""
+    """Vertex of the job graph. Records are those exchanged between vertices."""
 
     name: str
     parallelism: int
@@ -27,12 +27,12 @@ class Vertex:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a job has done since it was submitted, or since its tasks were restarted.
+    """Metrics of a job since its submission or the last restart of its tasks.
 
     Attributes:
-        read, written: rows by operator, of sources and of the writers of sinks.
-        pending: rows that the sources have still to read; None where they do not know.
-        lag: milliseconds between a row's time and its reading, of the source that is furthest behind.
+        read, written: rows by operator, of sources and of sink writers.
+        pending: rows that the sources have still to read; None where unknown.
+        lag: milliseconds between event time and read of a row, the maximum over sources.
     """
 
     vertices: tuple[Vertex, ...] = ()
@@ -46,11 +46,11 @@ class Figures:
     checkpoint: Mapping[str, Any] | None = None
 
 
-def gather(rest: Rest, job_id: str) -> Figures:
-    """The figures of a job that the cluster knows.
+def gather(rest: FlinkClient, job_id: str) -> Figures:
+    """Query the metrics of a job.
 
     Raises:
-        FlinkError: it does not say.
+        FlinkError: the cluster did not respond, or responded with an error.
     """
     vertices = rest.job(job_id)["vertices"]
     sums: dict[str, float] = {}
@@ -69,7 +69,7 @@ def figures(
     checkpoints: Mapping[str, Any],
     restarts: int | None,
 ) -> Figures:
-    """What the answers of the REST API come to. Metrics are named `operator.metric`."""
+    """Return the metrics from responses of the REST API. Metrics are named `operator.metric`."""
     counts = checkpoints.get("counts") or {}
     pending = [value for name, value in sums.items() if name.endswith(".pendingRecords")]
     return Figures(
@@ -86,7 +86,7 @@ def figures(
 
 
 def newest(checkpoints: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The last checkpoint or savepoint that was completed and is still there; None where there is none."""
+    """Return the last completed checkpoint or savepoint that was not discarded; None for none."""
     latest = checkpoints.get("latest") or {}
     found = [latest.get(kind) for kind in ("completed", "savepoint", "restored")]
     there = [one for one in found if one and one.get("external_path") and not one.get("discarded")]
@@ -94,9 +94,9 @@ def newest(checkpoints: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def since(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> int | None:
-    """Rows between two figures, where there is one operator alone; None where that is not known.
+    """Return the rows between two metrics of a single operator; None for several operators or without metrics.
 
-    An operator that was restarted counts from nothing again.
+    A restarted operator counts from 0.
     """
     if before is None or after is None or len(after) != 1:
         return None

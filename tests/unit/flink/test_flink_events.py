@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from lineagelab_flink.errors import root_cause
-from lineagelab_flink.launcher_state import Described
-from lineagelab_flink.lifecycle import Say
-from lineagelab_flink.run_events import Failure, FlinkRun, Saying, Window, event, failure_of, trace_of
+from lineagelab_flink.launcher_state import JobLineage
+from lineagelab_flink.lifecycle import EventType
+from lineagelab_flink.run_events import Failure, FlinkRun, RunUpdate, Window, event, failure_of, trace_of
 from lineagelab_flink.run_id import run_id
 from lineagelab_flink.statistics import Figures, figures, newest, since
 from tests.openlineage_schemas import conformance_errors
@@ -16,7 +16,7 @@ from tests.openlineage_schemas import conformance_errors
 RUN = FlinkRun("lineage-lab", "gen", "108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "STREAMING", "SQL_JOB", "2.2.1")
 TOPIC = {"namespace": "kafka://kafka:9092", "name": "orders", "facets": {}}
 TABLE = {"namespace": "s3://warehouse", "name": "live/orders", "facets": {}}
-DESCRIBED = Described("x", [TOPIC], [TABLE], {"sql": {"query": "INSERT"}})
+DESCRIBED = JobLineage("x", [TOPIC], [TABLE], {"sql": {"query": "INSERT"}})
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_rows_of_a_window(before, after, rows):
     assert since(before, after) == rows
 
 
-def said(what=Say.RUNNING, described=DESCRIBED, **more):
-    return event(RUN, described, Saying(what, 1795300830000, **more))
+def said(what=EventType.RUNNING, described=DESCRIBED, **more):
+    return event(RUN, described, RunUpdate(what, 1795300830000, **more))
 
 
 def test_an_event_is_full_in_itself():
@@ -165,14 +165,14 @@ def test_rows_are_of_the_one_dataset_that_there_is():
 
 def test_a_failure_says_why():
     failure = failure_of({"exceptionHistory": {"entries": [{"timestamp": 1, "stacktrace": TRACE}]}}, "the cause")
-    message = said(Say.FAIL, failure=failure)["run"]["facets"]["errorMessage"]
+    message = said(EventType.FAIL, failure=failure)["run"]["facets"]["errorMessage"]
     assert (message["message"], message["stackTrace"]) == ("the cause", TRACE)
 
 
-@pytest.mark.parametrize("what", list(Say))
+@pytest.mark.parametrize("what", list(EventType))
 def test_events_are_as_the_standard_wants_them(what):
     figures_of_window = figures(VERTICES, SUMS, {}, CHECKPOINTS, 2)
     window = Window(30.0, Figures(read={}, written={}), figures_of_window)
-    failure = Failure("the cause", TRACE) if what is Say.FAIL else None
+    failure = Failure("the cause", TRACE) if what is EventType.FAIL else None
     described = replace(DESCRIBED, job_facets={})
     assert conformance_errors(said(what, described, why="a test", window=window, failure=failure)) == []

@@ -4,12 +4,12 @@
 import pytest
 
 from lineagelab_flink import checkpoints, launcher_state
-from lineagelab_flink.launcher_state import Described, Remembered
-from lineagelab_flink.lifecycle import Memory, Phase
+from lineagelab_flink.launcher_state import JobLineage, LauncherState
+from lineagelab_flink.lifecycle import JobState, Phase
 
-REMEMBERED = Remembered(
-    Memory(Phase.OPEN, "job", "definition", 1000, "chk-2", "chk-1", True, 3),
-    Described("definition", [{"name": "orders"}], [{"name": "live/orders"}], {"sql": {}}),
+REMEMBERED = LauncherState(
+    JobState(Phase.OPEN, "job", "definition", 1000, "chk-2", "chk-1", True, 3),
+    JobLineage("definition", [{"name": "orders"}], [{"name": "live/orders"}], {"sql": {}}),
     "BATCH",
     "2.2.1",
     "no such column",
@@ -22,15 +22,15 @@ def test_what_is_remembered_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"memory": {}}', '{"memory": {"phase": "AWAKE"}, "described": {}}'])
-def test_a_damaged_file_is_forgotten_and_said(tmp_path, capsys, text):
+def test_a_damaged_file_is_forgotten_and_said(tmp_path, caplog, text):
     (tmp_path / "state.json").write_text(text)
-    assert launcher_state.load(tmp_path / "state.json") == Remembered()
-    assert "cannot be read" in capsys.readouterr().err
+    assert launcher_state.load(tmp_path / "state.json") == LauncherState()
+    assert "cannot read" in caplog.text
 
 
-def test_there_may_be_nothing_to_remember(tmp_path, capsys):
-    assert launcher_state.load(tmp_path / "state.json") == Remembered()
-    assert capsys.readouterr().err == ""
+def test_there_may_be_nothing_to_remember(tmp_path, caplog):
+    assert launcher_state.load(tmp_path / "state.json") == LauncherState()
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(

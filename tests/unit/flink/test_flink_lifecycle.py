@@ -6,11 +6,24 @@ from dataclasses import replace
 import pytest
 
 from lineagelab_flink import lifecycle
-from lineagelab_flink.lifecycle import Event, Job, Launch, Leave, Memory, Note, Pace, Phase, Say, Stop, Submit, View
+from lineagelab_flink.lifecycle import (
+    ClusterView,
+    Event,
+    EventType,
+    Exit,
+    Job,
+    JobState,
+    Phase,
+    Situation,
+    Stop,
+    Submit,
+    Timers,
+    Warn,
+)
 
 DEFINITION, OLDER = "definition", "older definition"
-IDLE = Memory(restore="chk-1")
-SUBMITTED = Memory(Phase.SUBMITTED, "job", DEFINITION, restore="chk-1", restored="chk-1")
+IDLE = JobState(restore="chk-1")
+SUBMITTED = JobState(Phase.SUBMITTED, "job", DEFINITION, restore="chk-1", restored="chk-1")
 OPEN = replace(SUBMITTED, phase=Phase.OPEN, started=1000)
 
 DEPLOYING = Job("job", 1000, "RUNNING", tasks=2)
@@ -23,25 +36,25 @@ CANCELED = replace(DEPLOYING, state="CANCELED", ended=5000)
 ELSEWHERE = replace(RUNNING, job_id="another")
 
 AWAY = None
-NOTHING = View()
+NOTHING = ClusterView()
 
 
 class Launcher:
     """A launcher that takes turns; `said` is what it did in the last one, by short names."""
 
     def __init__(self, memory=IDLE):
-        self.memory, self.pace, self.ids = memory, Pace(), 0
+        self.memory, self.timers, self.ids = memory, Timers(), 0
         self.actions = []
 
     def turn(self, now, view, *, stop=False, definition=DEFINITION):
-        launch = Launch(self.memory, self.pace, definition, stop, now, f"job-{self.ids}")
-        self.memory, self.pace, self.actions = lifecycle.step(launch, view)
+        launch = Situation(self.memory, self.timers, definition, stop, now, f"job-{self.ids}")
+        self.memory, self.timers, self.actions = lifecycle.step(launch, view)
         self.ids += any(isinstance(action, Submit) for action in self.actions)
         return [_short(action) for action in self.actions]
 
     def refused(self, now):
-        launch = Launch(self.memory, self.pace, DEFINITION, False, now, "")
-        self.memory, self.pace = lifecycle.refused(launch)
+        launch = Situation(self.memory, self.timers, DEFINITION, False, now, "")
+        self.memory, self.timers = lifecycle.refused(launch)
 
 
 def _short(action):
@@ -49,7 +62,7 @@ def _short(action):
 
 
 def own(job):
-    return View(own=job)
+    return ClusterView(own=job)
 
 
 @pytest.mark.parametrize(
@@ -62,17 +75,17 @@ def own(job):
              (31, own(RUNNING), ["RUNNING"])],
             id="runs",
         ),
-        pytest.param(SUBMITTED, [(0, own(FINISHED), ["START", "COMPLETE", "leave"])], id="over before it was seen"),
-        pytest.param(OPEN, [(0, own(FINISHED), ["COMPLETE", "leave"])], id="has read all there is"),
-        pytest.param(OPEN, [(0, own(CANCELED), ["ABORT", "leave"])], id="somebody cancels it: it stays cancelled"),
+        pytest.param(SUBMITTED, [(0, own(FINISHED), ["START", "COMPLETE", "exit"])], id="over before it was seen"),
+        pytest.param(OPEN, [(0, own(FINISHED), ["COMPLETE", "exit"])], id="has read all there is"),
+        pytest.param(OPEN, [(0, own(CANCELED), ["ABORT", "exit"])], id="somebody cancels it: it stays cancelled"),
         pytest.param(
             OPEN,
-            [(0, own(FAILED), ["FAIL", "note"]), (1, NOTHING, []), (4.9, NOTHING, []), (5, NOTHING, ["submit"])],
+            [(0, own(FAILED), ["FAIL", "warn"]), (1, NOTHING, []), (4.9, NOTHING, []), (5, NOTHING, ["submit"])],
             id="fails, and is submitted again after a while",
         ),
         pytest.param(OPEN, [(0, NOTHING, ["ABORT"]), (1, NOTHING, ["submit"])], id="the cluster has lost it"),
         pytest.param(
-            OPEN, [(0, AWAY, ["note"]), (600, AWAY, ["note"]), (601, own(RUNNING), ["RUNNING"])], id="an outage"
+            OPEN, [(0, AWAY, ["warn"]), (600, AWAY, ["warn"]), (601, own(RUNNING), ["RUNNING"])], id="an outage"
         ),
         pytest.param(
             OPEN,
@@ -86,12 +99,12 @@ def own(job):
             id="its tasks are restarted, too fast to be seen at it",
         ),
         pytest.param(
-            OPEN, [(0, own(WAITING), []), (14, own(WAITING), []), (15, own(WAITING), ["note"])], id="no slots"
+            OPEN, [(0, own(WAITING), []), (14, own(WAITING), []), (15, own(WAITING), ["warn"])], id="no slots"
         ),
-        pytest.param(IDLE, [(0, View(other=ELSEWHERE), ["note"])], id="a stranger"),
+        pytest.param(IDLE, [(0, ClusterView(other=ELSEWHERE), ["warn"])], id="a stranger"),
         pytest.param(
             IDLE,
-            [(0, View(other=ELSEWHERE, mark=DEFINITION), ["note"]), (1, own(ELSEWHERE), ["START", "RUNNING"])],
+            [(0, ClusterView(other=ELSEWHERE, mark=DEFINITION), ["warn"]), (1, own(ELSEWHERE), ["START", "RUNNING"])],
             id="its own job, forgotten: taken up",
         ),
     ],
@@ -106,7 +119,7 @@ def test_a_stop_waits_for_the_savepoint_and_says_one_abort():
     launcher = Launcher(OPEN)
     assert launcher.turn(0, own(RUNNING), stop=True) == ["stop"]
     assert launcher.turn(1, own(RUNNING), stop=True) == []
-    assert launcher.turn(2, own(CANCELED), stop=True) == ["ABORT", "leave"]
+    assert launcher.turn(2, own(CANCELED), stop=True) == ["ABORT", "exit"]
     assert launcher.memory.phase is Phase.IDLE
 
 
@@ -114,19 +127,19 @@ def test_a_stop_waits_for_the_savepoint_and_says_one_abort():
 @pytest.mark.parametrize("view", [AWAY, NOTHING])
 def test_a_stop_without_a_job_leaves_at_once(memory, view):
     launcher = Launcher(memory)
-    assert launcher.turn(0, view, stop=True) == ["leave"]
+    assert launcher.turn(0, view, stop=True) == ["exit"]
     assert launcher.memory == memory
 
 
 def test_a_stop_that_meets_no_cluster_gives_it_some_time_and_then_ends_the_run():
     launcher = Launcher(OPEN)
     assert launcher.turn(0, AWAY, stop=True) == []
-    assert launcher.turn(lifecycle.STOP_PATIENCE - 1, AWAY, stop=True) == []
-    assert launcher.turn(lifecycle.STOP_PATIENCE, AWAY, stop=True) == ["ABORT", "leave"]
+    assert launcher.turn(lifecycle.STOP_TIMEOUT - 1, AWAY, stop=True) == []
+    assert launcher.turn(lifecycle.STOP_TIMEOUT, AWAY, stop=True) == ["ABORT", "exit"]
 
 
 def test_a_job_that_is_lost_while_it_is_stopped_is_not_brought_back():
-    assert Launcher(OPEN).turn(0, NOTHING, stop=True) == ["ABORT", "leave"]
+    assert Launcher(OPEN).turn(0, NOTHING, stop=True) == ["ABORT", "exit"]
 
 
 def test_another_definition_replaces_the_job():
@@ -150,7 +163,7 @@ def test_a_submission_is_tried_again_with_the_same_id_later_and_later():
     pauses = []
     for _ in range(6):
         launcher.refused(0)
-        pauses.append(launcher.pace.submit)
+        pauses.append(launcher.timers.submit)
     assert pauses == [5, 10, 20, 40, 60, 60]
     assert launcher.turn(59, NOTHING) == []
     assert launcher.turn(60, NOTHING) == ["submit"]
@@ -166,10 +179,10 @@ def test_a_submission_that_was_refused_and_yet_came_through_is_seen():
 def test_failures_one_after_the_other_make_pauses_longer_and_a_long_run_makes_them_short_again():
     launcher = Launcher(replace(OPEN, failures=3))
     launcher.turn(0, own(FAILED))
-    assert launcher.pace.submit == 40
+    assert launcher.timers.submit == 40
     launcher = Launcher(replace(OPEN, failures=3))
     launcher.turn(0, own(replace(FAILED, ended=1000 + 1000 * 121)))
-    assert launcher.pace.submit == 5
+    assert launcher.timers.submit == 5
 
 
 def test_the_next_job_goes_on_from_the_newest_checkpoint_and_has_an_id_of_its_own():
@@ -183,7 +196,7 @@ def test_the_next_job_goes_on_from_the_newest_checkpoint_and_has_an_id_of_its_ow
 def test_what_has_read_all_there_is_begins_anew():
     launcher = Launcher(OPEN)
     launcher.turn(0, own(FINISHED))
-    assert launcher.memory == Memory(definition=DEFINITION)
+    assert launcher.memory == JobState(definition=DEFINITION)
 
 
 def test_events_are_of_the_job_and_of_its_own_times():
@@ -197,5 +210,5 @@ def test_events_are_of_the_job_and_of_its_own_times():
 
 def test_words_are_used():
     """All kinds of actions are there in the table above; a new one wants a line."""
-    assert {Event, Submit, Stop, Note, Leave} == set(lifecycle.Action.__args__)
-    assert {say.value for say in Say} == {"START", "RUNNING", "OTHER", "COMPLETE", "FAIL", "ABORT"}
+    assert {Event, Submit, Stop, Warn, Exit} == set(lifecycle.Action.__args__)
+    assert {say.value for say in EventType} == {"START", "RUNNING", "OTHER", "COMPLETE", "FAIL", "ABORT"}

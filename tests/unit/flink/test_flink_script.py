@@ -84,16 +84,16 @@ def test_a_script_is_all_files_and_ends_with_what_writes():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("CREATE TABLE t (a INT);", "a.sql: nothing is written"),
+        ("CREATE TABLE t (a INT);", "a.sql: no statement writes"),
         ("INSERT INTO a SELECT 1;\nINSERT INTO b SELECT 1;", "line 2: a file is one job, and a.sql, line 1"),
-        ("INSERT INTO a SELECT 1;\nUSE CATALOG c;", "line 2: nothing may follow"),
+        ("INSERT INTO a SELECT 1;\nUSE CATALOG c;", "line 2: no statement may follow"),
         ("SELECT 1;\nSELECT 'x", "line 2: ' is not closed"),
         ("SELECT 1;\n/* x", r"line 2: /\* is not closed"),
         ("EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1;", "line 1: the statement set has no END"),
-        ("SET 'pipeline.name' = 'x'; INSERT INTO a SELECT 1;", "line 1: leave pipeline.name out"),
-        ("SELECT 1;\nSELECT '${KAFKA_BOOTSTRAPS}'", r"line 2: nothing .*did you mean \$\{KAFKA_BOOTSTRAP\}"),
-        ("SELECT '${password}'", "line 1: nothing is known as"),
-        ("SELECT '${S3_ENDPOINT}'", "line 1: .* has no value: S3_ENDPOINT is not in the launcher's environment"),
+        ("SET 'pipeline.name' = 'x'; INSERT INTO a SELECT 1;", "line 1: remove pipeline.name"),
+        ("SELECT 1;\nSELECT '${KAFKA_BOOTSTRAPS}'", r"line 2: unknown .*did you mean \$\{KAFKA_BOOTSTRAP\}"),
+        ("SELECT '${password}'", "line 1: unknown placeholder"),
+        ("SELECT '${S3_ENDPOINT}'", "line 1: .* has no value: environment variable S3_ENDPOINT is not set"),
     ],
 )  # fmt: skip
 def test_what_is_refused(text, message):

@@ -131,7 +131,7 @@ def rows_written(events: list[Event], table: str) -> int:
         output["outputFacets"]["outputStatistics"]["rowCount"]
         for event in events
         for output in event["outputs"]
-        if output["name"].endswith(table.rpartition(".")[2]) and "outputStatistics" in output["outputFacets"]
+        if output["name"].endswith(table.rpartition(".")[2]) and "outputStatistics" in output.get("outputFacets", {})
     ]
     return sum(counts)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage of Flink SQL, down to columns, as Flink's own planner knows it.
+"""Column lineage of Flink SQL from Flink's own planner.
 
-`derive_lineage` asks a small Java program that has the planner (`sql-lineage`), and puts its answer into OpenLineage's
-form. What the planner cannot tell is said to be unknown, with the reason; it is never guessed.
+`derive_lineage` runs the planner in a Java program (`sql-lineage`) and converts its output to OpenLineage. Lineage that
+the planner cannot derive is marked as unknown, with the reason.
 """
 
 from lineagelab_flink.columns.description import Description, description
-from lineagelab_flink.columns.planner import LineageError, derive_lineage
+from lineagelab_flink.columns.planner import PlannerError, derive_lineage
 
-__all__ = ["Description", "LineageError", "derive_lineage", "description"]
+__all__ = ["Description", "PlannerError", "derive_lineage", "description"]

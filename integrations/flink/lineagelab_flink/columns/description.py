@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a script reads and writes, ready to be told: the planner's answer as OpenLineage has it. Pure."""
+"""Conversion of the planner's output to OpenLineage datasets and facets. Pure."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from lineagelab_common.events import ColumnEdge
 from lineagelab_flink.columns import facets
 from lineagelab_flink.columns.facets import Output
 from lineagelab_flink.columns.naming import Dataset, datasets, field_name
-from lineagelab_flink.columns.planned import Made, Planned, Table, Write
+from lineagelab_flink.columns.planned import Origins, PlannedScript, Table, Write
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a script reads and writes.
+    """OpenLineage datasets and job facets of a script.
 
     Attributes:
-        inputs, outputs: datasets with their facets, as an event has them.
-        job_facets: `sql`, and `lineage` where a list of inputs and one of outputs do not say which reaches which.
-        sql: what makes the job, without secrets.
-        unknown: why some of it is not known, for people; empty where all is.
+        inputs, outputs: datasets with facets, in the form of events.
+        job_facets: `sql`, and `lineage` where inputs and outputs alone are ambiguous.
+        sql: text of the job, without secrets.
+        unknown: reasons for incomplete lineage; empty where it is complete.
     """
 
     inputs: list[dict[str, Any]] = field(default_factory=list)
@@ -30,8 +30,8 @@ class Description:
     unknown: list[str] = field(default_factory=list)
 
 
-def description(planned: Planned) -> Description:
-    """All INSERTs together: a table that is written twice is one output."""
+def description(planned: PlannedScript) -> Description:
+    """Convert all INSERTs; a table that is written twice is one output."""
     inputs: dict[Dataset, dict[str, str]] = {}
     outputs: dict[Dataset, Output] = {}
     unknown: set[str] = set()
@@ -57,7 +57,7 @@ def description(planned: Planned) -> Description:
 
 
 def _fields(table: Table) -> dict[str, str]:
-    """Name -> type of what is stored."""
+    """Return name -> type of the stored fields."""
     return {field_name(table, f.name): f.type for f in table.fields if f.kind != "COMPUTED"}
 
 
@@ -82,11 +82,11 @@ def _add(output: Output, write: Write) -> None:
     output.reasons |= {*write.rows.unknown, *_unnamed(_sources(write.rows, write))}
 
 
-def _sources(made: Made, write: Write) -> Iterator[Table]:
+def _sources(made: Origins, write: Write) -> Iterator[Table]:
     return (write.sources[edge.source] for edge in made.edges)
 
 
-def _input_fields(made: Made, write: Write) -> Iterator[ColumnEdge]:
+def _input_fields(made: Origins, write: Write) -> Iterator[ColumnEdge]:
     for edge in made.edges:
         table = write.sources[edge.source]
         for dataset in datasets(table) or ():

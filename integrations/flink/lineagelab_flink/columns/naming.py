@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which dataset a table of Flink's is, and how its columns are called there. Pure.
+"""Dataset and field names of Flink tables. Pure.
 
-Addresses are told as the script has them: the lineage service makes them canonical.
+Addresses are those of the script; the lineage service makes them canonical.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from lineagelab_flink.columns.planned import Field, Table
 
 _UPSERT = "upsert-kafka"
-"""Its records' keys are the table's primary key."""
+"""Connector whose record keys are the table's primary key."""
 
 _TOPICS = {"kafka", _UPSERT}
 _WITHOUT_DATASET = {"datagen", "blackhole", "print", "faker"}
-"""What makes rows up, or throws them away."""
+"""Connectors that generate or discard rows."""
 
 _S3_SCHEMES = {"s3", "s3a", "s3n", "s3p"}
 _JDBC = {"postgresql": ("postgres", 5432), "mysql": ("mysql", 3306)}
@@ -26,7 +26,7 @@ _EXCEPT_KEY = "EXCEPT_KEY"
 
 @dataclass(frozen=True, order=True)
 class Dataset:
-    """A dataset as OpenLineage names it. `alias` is its name in SQL, where it has one that outlives a script."""
+    """OpenLineage dataset. `alias` is its SQL name in a catalog; empty for temporary tables."""
 
     namespace: str
     name: str
@@ -34,7 +34,7 @@ class Dataset:
 
 
 def datasets(table: Table) -> tuple[Dataset, ...] | None:
-    """The datasets of a table: several for several topics, none for what has no data, None where nobody can tell."""
+    """Return the datasets of a table: several for several topics, none without stored data, None where unknown."""
     if table.connector in _TOPICS:
         return _topics(table)
     if table.connector in _WITHOUT_DATASET:
@@ -49,10 +49,10 @@ def datasets(table: Table) -> tuple[Dataset, ...] | None:
 
 
 def field_name(table: Table, column: str, path: tuple[str, ...] = ()) -> str:
-    """The name of a column, or of a field below it, among those of the dataset.
+    """Return the dataset's name of a column or nested field.
 
-    A topic's columns are those of its messages' values. What a record has beside them (key, offset ...) gets an
-    underscore, so that it cannot be taken for one; so does the metadata of any other store.
+    Fields of a topic are those of its message values. Other parts of a record (key, offset ...) and metadata columns of
+    any connector have the prefix `_`, which keeps them apart.
     """
     known = {field.name: field for field in table.fields}.get(column, Field(column, ""))
     if known.kind == "METADATA":
@@ -82,7 +82,7 @@ def _of_message(table: Table, column: str) -> str:
 
 
 def _iceberg(table: Table) -> Dataset:
-    """Before it has a location, a table is named as Flink's own listener does: the service knows its catalog."""
+    """Return a table by its location, or by its name before it has one: the service resolves the name."""
     if not table.location:
         return Dataset("", table.name)
     place = _of_location(table.location)
@@ -90,7 +90,7 @@ def _iceberg(table: Table) -> Dataset:
 
 
 def _of_location(location: str) -> Dataset:
-    """The dataset at a location: `s3a://bucket/a/b` is `a/b` in `s3://bucket`, a path is in `file`."""
+    """Return the dataset at a location: `s3a://bucket/a/b` is `a/b` in `s3://bucket`, a path is in `file`."""
     parts = urlsplit(location)
     if parts.scheme in _S3_SCHEMES:
         return Dataset(f"s3://{parts.netloc}", parts.path.strip("/"))

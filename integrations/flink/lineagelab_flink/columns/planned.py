@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the planner says of a script: the JSON of `sql-lineage`, typed. Its package-info.java documents it."""
+"""Typed form of the JSON that `sql-lineage` prints; its package-info.java documents the format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a table. `kind` is PHYSICAL, COMPUTED or METADATA; `metadata_key` is the connector's name for it."""
+    """Column of a table. `kind` is PHYSICAL, COMPUTED or METADATA; `metadata_key` is the connector's name of it."""
 
     name: str
     type: str
@@ -20,12 +20,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as the script knows it.
+    """Table of a script.
 
     Attributes:
         path: catalog, database, name.
-        connector: empty where the catalog alone says.
-        location: of an Iceberg table; empty where nobody knows it yet.
+        connector: empty for tables of a catalog.
+        location: of an Iceberg table; empty for one that does not exist yet.
     """
 
     path: tuple[str, ...]
@@ -37,13 +37,13 @@ class Table:
 
     @property
     def name(self) -> str:
-        """As SQL spells it in full."""
+        """Fully qualified SQL name."""
         return ".".join(self.path)
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A column of `sources[source]`, or a field below it, reaches a column or all rows."""
+    """Edge from a column of `sources[source]`, or a nested field of it, to a column or to all rows."""
 
     source: int
     column: str
@@ -53,8 +53,8 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Made:
-    """What something is made of. Where `unknown` has a reason, the edges are not all."""
+class Origins:
+    """Origins of a column or of all rows; incomplete where `unknown` has reasons."""
 
     edges: tuple[Edge, ...]
     unknown: tuple[str, ...]
@@ -62,33 +62,33 @@ class Made:
 
 @dataclass(frozen=True)
 class Write:
-    """One INSERT. `columns` are those of the sink, `rows` decides about all of them."""
+    """INSERT statement: origins of the sink's columns, and of its rows."""
 
     sink: Table
     sources: tuple[Table, ...]
-    columns: tuple[tuple[str, Made], ...]
-    rows: Made
+    columns: tuple[tuple[str, Origins], ...]
+    rows: Origins
 
 
 @dataclass(frozen=True)
-class Planned:
-    """All INSERTs of a script, and the text of what makes them, without secrets."""
+class PlannedScript:
+    """All INSERTs of a script, and its text without secrets."""
 
     sql: str
     writes: tuple[Write, ...]
 
 
-def planned(document: Mapping[str, Any]) -> Planned:
-    """The document, read.
+def planned(document: Mapping[str, Any]) -> PlannedScript:
+    """Parse the planner's output.
 
     Raises:
-        ValueError: it is of another version.
-        KeyError: it is no such document.
+        ValueError: it has another version.
+        KeyError: a key is missing.
     """
     if document["version"] != VERSION:
-        raise ValueError(f"the planner's answer has version {document['version']!r}, not {VERSION}")
+        raise ValueError(f"unsupported version {document['version']!r}, expected {VERSION}")
     jobs = document["jobs"]
-    return Planned(
+    return PlannedScript(
         ";\n".join(job["sql"] for job in jobs),
         tuple(_write(write) for job in jobs for write in job["writes"]),
     )
@@ -114,9 +114,9 @@ def _table(found: Mapping[str, Any]) -> Table:
     )
 
 
-def _made(found: Mapping[str, Any]) -> Made:
+def _made(found: Mapping[str, Any]) -> Origins:
     edges = (
         Edge(edge["source"], edge["column"], tuple(edge["path"]), edge["subtype"], edge["masking"])
         for edge in found["edges"]
     )
-    return Made(tuple(edges), tuple(found["unknown"]))
+    return Origins(tuple(edges), tuple(found["unknown"]))

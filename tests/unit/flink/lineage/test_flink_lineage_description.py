@@ -9,7 +9,7 @@ import pytest
 
 from lineagelab_flink.columns import Description, description
 from lineagelab_flink.columns.naming import Dataset, datasets, field_name
-from lineagelab_flink.columns.planned import Edge, Field, Made, Planned, Table, Write, planned
+from lineagelab_flink.columns.planned import Edge, Field, Origins, PlannedScript, Table, Write, planned
 from tests.openlineage_schemas import conformance_errors
 
 RECORDED = Path(__file__).with_name("orders.json")
@@ -116,7 +116,7 @@ def test_events_are_valid(recorded: Description) -> None:
         "run": {"runId": "0190f0c4-6f3e-7b3a-9f3b-0c1d2e3f4a5b"},
         "job": {"namespace": "lineage-lab", "name": "orders", "facets": recorded.job_facets},
     }
-    for told in (recorded, description(Planned("SELECT 1", (unknown_write(),)))):
+    for told in (recorded, description(PlannedScript("SELECT 1", (unknown_write(),)))):
         assert conformance_errors({**event, "inputs": told.inputs, "outputs": told.outputs}) == []
 
 
@@ -131,13 +131,13 @@ def topic(**options: str) -> Table:
 
 
 def unknown_write() -> Write:
-    made = Made((Edge(0, "v", (), "TRANSFORMATION", False),), ("the table function f",))
-    plain = Made((Edge(0, "k", (), "IDENTITY", False),), ())
-    return Write(table("iceberg", "s3://warehouse/live/t"), (topic(),), (("k", plain), ("v", made)), Made((), ()))
+    made = Origins((Edge(0, "v", (), "TRANSFORMATION", False),), ("the table function f",))
+    plain = Origins((Edge(0, "k", (), "IDENTITY", False),), ())
+    return Write(table("iceberg", "s3://warehouse/live/t"), (topic(),), (("k", plain), ("v", made)), Origins((), ()))
 
 
 def test_what_is_not_known_is_left_out_and_said() -> None:
-    told = description(Planned("", (unknown_write(),)))
+    told = description(PlannedScript("", (unknown_write(),)))
     (output,) = told.outputs
     assert columns(output) == {"k": ["t#k IDENTITY"]}
     assert output["facets"]["columnLineage"]["unknownFields"] == ["v"]
@@ -147,25 +147,29 @@ def test_what_is_not_known_is_left_out_and_said() -> None:
 
 
 def test_columns_of_a_source_that_nobody_can_name_are_unknown() -> None:
-    made = Made((Edge(0, "v", (), "IDENTITY", False),), ())
+    made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
     sources = (table("strange", called="c.d.s"), topic())
-    write = Write(topic(), sources, (("k", Made((), ())), ("v", made)), Made((), ()))
-    told = description(Planned("", (write,)))
+    write = Write(topic(), sources, (("k", Origins((), ())), ("v", made)), Origins((), ()))
+    told = description(PlannedScript("", (write,)))
     assert [identity(dataset)["name"] for dataset in told.inputs] == ["t"]
     assert columns(told.outputs[0]) == {"k": []}
     assert told.unknown == ["which dataset the table c.d.s of connector strange is"]
 
 
 def test_made_up_rows_are_no_dataset() -> None:
-    made = Made((Edge(0, "v", (), "IDENTITY", False),), ())
+    made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
     write = Write(table("blackhole"), (table("datagen"),), (("v", made),), made)
-    assert description(Planned("", (write,))) == Description([], [], description(Planned("", ())).job_facets, "", [])
+    assert description(PlannedScript("", (write,))) == Description(
+        [], [], description(PlannedScript("", ())).job_facets, "", []
+    )
 
 
 def test_a_table_that_is_written_twice_is_one_output() -> None:
-    first = Write(topic(), (topic(),), (("k", Made((Edge(0, "k", (), "IDENTITY", False),), ())),), Made((), ()))
-    second = Write(topic(), (topic(),), (("k", Made((Edge(0, "v", (), "TRANSFORMATION", False),), ())),), Made((), ()))
-    (output,) = description(Planned("", (first, second))).outputs
+    first = Write(topic(), (topic(),), (("k", Origins((Edge(0, "k", (), "IDENTITY", False),), ())),), Origins((), ()))
+    second = Write(
+        topic(), (topic(),), (("k", Origins((Edge(0, "v", (), "TRANSFORMATION", False),), ())),), Origins((), ())
+    )
+    (output,) = description(PlannedScript("", (first, second))).outputs
     assert columns(output) == {"k": ["t#k IDENTITY", "t#v TRANSFORMATION"]}
 
 
