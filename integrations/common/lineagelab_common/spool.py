@@ -271,6 +271,8 @@ class Spool:
         return None
 
     def _finish(self, message: Message) -> None:
+        if message.on_delivered is not None:
+            message.on_delivered()  # before it leaves the queue, for which `close` waits
         with self._changed:
             if self._queue.remove(message):
                 try:
@@ -278,8 +280,6 @@ class Spool:
                 except OSError as error:
                     log.warning("cannot write %s, its events will be sent twice: %s", self._path, error)
             self._changed.notify_all()
-        if message.on_delivered is not None:
-            message.on_delivered()
 
     def _save(self) -> None:
         if self._path is None:

@@ -167,6 +167,21 @@ def test_adding_an_event_does_not_wait_for_the_service() -> None:
         spool.close(0.1)
 
 
+def test_closing_waits_for_the_callback_of_the_last_event() -> None:
+    delivered: list[str] = []
+
+    def slowly() -> None:
+        time.sleep(0.3)
+        delivered.append("COMPLETE")
+
+    with answering(TAKEN) as service:
+        spool = spool_of(service.url)
+        spool.add(event("COMPLETE"), slowly)
+        assert spool.close(10)
+
+    assert delivered == ["COMPLETE"]
+
+
 def test_an_event_about_a_job_is_sent() -> None:
     with answering(TAKEN) as service:
         spool = spool_of(service.url)

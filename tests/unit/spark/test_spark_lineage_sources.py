@@ -87,8 +87,8 @@ def test_constants_and_unused_sources_leave_nothing_out(spark: SparkSession, lin
 def test_columns_are_spelled_as_the_table_spells_them(spark: SparkSession, lineage: SparkLineage) -> None:
     made = lineage.event(spark.table(SOURCE).select("ID", "Country"), TARGET, "append_data")
 
-    (output,) = made.outputs or []
-    assert set((output.facets or {})["columnLineage"].fields) == {"id", "country"}  # type: ignore[attr-defined]
+    (output,) = made["outputs"]
+    assert set(output["facets"]["columnLineage"]["fields"]) == {"id", "country"}
 
 
 def test_what_has_no_name_cannot_be_a_target(spark: SparkSession, lineage: SparkLineage) -> None:

@@ -412,7 +412,7 @@ def test_a_parent_that_makes_no_sense_is_left_out(
     made.to_table(stream.writer("orphan", availableNow=True), TABLE).awaitTermination()
     made.close()
 
-    assert "OPENLINEAGE_PARENT_ID: 'somebody' is no parent run" in caplog.text
+    assert "OPENLINEAGE_PARENT_ID: invalid parent run 'somebody'" in caplog.text
     assert all("parent" not in event["run"]["facets"] for event in service.of("orphan"))
 
 
