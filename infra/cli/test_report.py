@@ -5,12 +5,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 from xml.etree import ElementTree
 
 from infra.cli.test_steps import Result
 
 REASONS_SHOWN = 6
 """Reasons for skipping per layer, the most frequent first."""
+
+REASON_LENGTH = 200
 
 
 @dataclass
@@ -27,7 +30,10 @@ class Layer:
         """Return the counts, and one line for each reason for skipping."""
         counts = f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
         state = "ran" if self.passed + self.failed else "did not run"
-        reasons = [f"    {count} skipped: {reason}" for reason, count in self.reasons.most_common(REASONS_SHOWN)]
+        reasons = [
+            f"    {count} skipped: {shorten(reason, REASON_LENGTH)}"
+            for reason, count in self.reasons.most_common(REASONS_SHOWN)
+        ]
         return [f"{name:10} {state:12} {counts} ({self.seconds:.0f} s)", *reasons]
 
 
