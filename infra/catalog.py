@@ -57,25 +57,25 @@ def check_settings(settings: Settings) -> None:
         LabError: a file is missing or invalid.
     """
     for known in definitions():
-        if known.enabled(settings):
+        if known.wanted(settings):
             known.check(settings)
 
 
 def components(settings: Settings) -> frozenset[str]:
     """Return the toolchain artefacts that a lab with these settings requires."""
-    return frozenset(name for known in definitions() if known.enabled(settings) for name in known.components)
+    return frozenset(name for known in definitions() if known.wanted(settings) for name in known.components)
 
 
 def optional_components(settings: Settings) -> dict[str, str]:
     """Return the optional artefacts, name -> remedy; a service whose artefact is missing is left out."""
     found: dict[str, str] = {}
     for known in definitions():
-        if known.enabled(settings):
+        if known.wanted(settings):
             found |= known.optional_components(settings)
     return found
 
 
 def left_out(site: Site, settings: Settings) -> dict[str, str]:
     """Return the enabled services that cannot run here: name -> reason and remedy, in one line."""
-    reasons = {known.name: known.unavailable(site, settings) for known in definitions() if known.enabled(settings)}
+    reasons = {known.name: known.unavailable(site, settings) for known in definitions() if known.wanted(settings)}
     return {name: reason for name, reason in reasons.items() if reason}

@@ -55,6 +55,10 @@ class Settings(SettingsSection):
     target: Literal["local", "docker"] = Field(
         "local", description="where the lab runs: local, processes of this machine; docker, containers"
     )
+    profile: Literal["full", "connect"] = Field(
+        "full",
+        description="full: the whole lakehouse; connect: Kafka Connect and what it needs, no Spark, no Flink",
+    )
     base_image: str = Field(
         "debian:bookworm-slim", min_length=1, description="with target docker: base of the lab's images"
     )

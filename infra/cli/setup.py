@@ -15,6 +15,7 @@ from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings, text_of
 from infra.errors import LabError
 from infra.project import PROJECT
+from infra.services.definition import FULL
 from infra.settings import Settings, known_keys
 from infra.toolchain import Artifacts, class_data, page, prerequisites
 from infra.toolchain.binaries import BINARIES
@@ -22,13 +23,17 @@ from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import clock, human
 from lineage.checks import schema_files
 
-ALWAYS = frozenset({"pulumi", "java21", "spark"})
-"""Artefacts that every lab needs and no service declares: the engine, a newer Java runtime, jars of Spark jobs."""
+ALWAYS = frozenset({"pulumi", "java21"})
+"""Artefacts that every lab needs and no service declares: the engine, and a newer Java runtime."""
+
+SPARK = "spark"
+"""Artefact of the Spark jobs, which are part of the full profile."""
 
 
 def names_for(settings: Settings) -> frozenset[str]:
     """Return the names of the artefacts that a lab with these settings cannot run without."""
-    return ALWAYS | components(settings)
+    jobs = frozenset({SPARK}) if settings.profile == FULL else frozenset()
+    return ALWAYS | jobs | components(settings)
 
 
 def names_for_tests() -> frozenset[str]:
@@ -51,7 +56,7 @@ def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str]
     """
     check_settings(settings)
     bring_in(artifacts, names_for(settings) if names is None else names)
-    if settings.target == "local":  # the archive fits one Java of one machine
+    if settings.target == "local" and settings.profile == FULL:  # the archive fits one Java of one machine
         _bring_in_class_data(artifacts)
     _bring_in_page(artifacts)
     for name, remedy in optional_components(settings).items():

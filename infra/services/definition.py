@@ -12,6 +12,14 @@ from infra.model import Endpoint, Part, Resource, Service, Site, Task
 from infra.settings import Settings, SettingsSection
 from infra.user_files import UserFiles
 
+FULL = "full"
+"""Profile of the whole lakehouse."""
+
+CONNECT = "connect"
+"""Profile of Kafka Connect with what it needs."""
+
+EVERY_PROFILE = (FULL, CONNECT)
+
 
 def _always(settings: Settings) -> bool:
     return True
@@ -61,7 +69,7 @@ class ServiceDefinition:
         optional_components: artefacts that not every registry provides -> remedy; the lab leaves the service out
             if one is missing.
         settings: configuration keys that the service adds.
-        enabled: whether the settings enable the service.
+        enabled: whether the service's own settings enable it.
         applies: whether this site can run the enabled service; if not, it is left out silently.
         check: raises LabError if the settings refer to a missing or invalid user file.
         unavailable: reason and remedy, in one line, if an enabled service cannot run; empty if it can.
@@ -71,6 +79,7 @@ class ServiceDefinition:
         client_secrets: secret variables of `lab.env`: variable -> name of the credential.
         title: name on the lineage page; empty: the page does not list the service.
         web_page: the service's own page, which the lineage page links to.
+        profiles: profiles of the lab that have the service (`lineage-lab:profile`).
         position: order in the lab, in `lab status` and on the page; lowest first.
     """
 
@@ -90,11 +99,16 @@ class ServiceDefinition:
     client_secrets: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     web_page: WebPage | None = None
+    profiles: tuple[str, ...] = (FULL,)
     position: int = 100
+
+    def wanted(self, settings: Settings) -> bool:
+        """Return True where the settings ask for the service, by their profile and by its own keys."""
+        return settings.profile in self.profiles and self.enabled(settings)
 
     def included(self, site: Site, settings: Settings) -> bool:
         """Return True if the lab includes the service."""
-        return self.enabled(settings) and self.applies(site, settings) and not self.unavailable(site, settings)
+        return self.wanted(settings) and self.applies(site, settings) and not self.unavailable(site, settings)
 
 
 @dataclass(frozen=True)

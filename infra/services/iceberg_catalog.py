@@ -66,6 +66,7 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     components=(COMPONENT,),
     settings=CatalogSettings,
+    feature="lake",
     resources=_resources,
     web_page=WebPage(REST, "/v1/namespaces"),
     position=60,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site, Topic
 from infra.services import jvm
-from infra.services.definition import ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.properties import properties
 from infra.settings import Settings, SettingsSection
 
@@ -138,5 +138,6 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     components=("kafka",),
     settings=KafkaSettings,
+    profiles=EVERY_PROFILE,
     position=10,
 )

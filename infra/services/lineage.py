@@ -9,7 +9,7 @@ from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.namespaces import service_rules
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka
-from infra.services.definition import ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
 from infra.settings import DURATION, Settings, SettingsSection
@@ -91,5 +91,6 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     settings=LineageSettings,
     client_environment=_client_environment,
+    profiles=EVERY_PROFILE,
     position=0,
 )

@@ -4,7 +4,7 @@
 from infra import credentials
 from infra.model import Binary, Bucket, Endpoint, Probe, Resource, Service, Site
 from infra.namespaces import ARCHIVE_BUCKET, CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
-from infra.services.definition import ServiceDefinition, WebPage
+from infra.services.definition import EVERY_PROFILE, FULL, ServiceDefinition, WebPage
 from infra.settings import Settings
 
 NAME = "object_store"
@@ -52,7 +52,8 @@ def object_store(site: Site, settings: Settings) -> Service:
 
 
 def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
-    return tuple(bucket(site, name) for name in (WAREHOUSE_BUCKET, ARCHIVE_BUCKET, CHECKPOINT_BUCKET))
+    lake = (WAREHOUSE_BUCKET, CHECKPOINT_BUCKET) if settings.profile == FULL else ()
+    return tuple(bucket(site, name) for name in (*lake, ARCHIVE_BUCKET))
 
 
 def _client_environment(site: Site) -> dict[str, str]:
@@ -75,5 +76,6 @@ DEFINITION = ServiceDefinition(
         "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
     },
     web_page=WebPage(CONSOLE, ""),
+    profiles=EVERY_PROFILE,
     position=50,
 )

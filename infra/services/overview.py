@@ -9,7 +9,7 @@ from infra.settings import Settings
 
 def features(settings: Settings) -> frozenset[str]:
     """Return the optional features that the settings enable, as the lineage contract names them (`requires`)."""
-    return frozenset(known.feature for known in definitions() if known.feature and known.enabled(settings))
+    return frozenset(known.feature for known in definitions() if known.feature and known.wanted(settings))
 
 
 def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]:

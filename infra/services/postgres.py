@@ -3,7 +3,7 @@
 
 from infra import credentials
 from infra.model import Binary, Column, Database, Endpoint, Prepare, Probe, Resource, Service, Site, Table
-from infra.services.definition import ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.settings import Settings
 
 NAME = "postgres"
@@ -147,5 +147,6 @@ DEFINITION = ServiceDefinition(
     resources=_resources,
     client_environment=_client_environment,
     client_secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
+    profiles=EVERY_PROFILE,
     position=40,
 )

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from infra.model import Endpoint, Java, Probe, Service, Site, Subject
 from infra.services import jvm
-from infra.services.definition import ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.properties import properties
 from infra.settings import Settings, SettingsSection
 
@@ -114,5 +114,6 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     components=(COMPONENT,),
     settings=SchemaRegistrySettings,
+    profiles=EVERY_PROFILE,
     position=20,
 )

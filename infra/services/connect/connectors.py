@@ -19,7 +19,7 @@ from infra.namespaces import (
 )
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import worker as connect
-from infra.services.definition import Draft
+from infra.services.definition import FULL, Draft
 from infra.services.shop import tables as shop_tables
 
 COMMIT_MS = 5000
@@ -46,15 +46,16 @@ _WAITS: Options = {"errors.retry.timeout": -1, "errors.retry.delay.max.ms": 5000
 """For sinks. A registry that is away is no fault of the record that needs it: it is asked again, every five seconds."""
 
 
-def connectors(site: Site) -> tuple[Connector, ...]:
-    """The connectors, in the order in which the data flows."""
-    return (_source(site), _lake(site), _archive(site))
+def connectors(site: Site, profile: str = FULL) -> tuple[Connector, ...]:
+    """Return the connectors of a profile, in the order of the data flow."""
+    lake = (_lake(site),) if profile == FULL else ()
+    return (_source(site), *lake, _archive(site))
 
 
-def topics(site: Site) -> tuple[Topic, ...]:
-    """The topics that connectors need for themselves: Kafka makes none by itself."""
-    letters = (dead_letter_topic(sink) for sink in (JOB_ORDERS_LAKE, JOB_ORDERS_ARCHIVE))
-    return tuple(kafka.topic(site, topic) for topic in (_control_topic(), *letters))
+def topics(site: Site, profile: str = FULL) -> tuple[Topic, ...]:
+    """Return the topics that connectors use internally; the broker creates none by itself."""
+    lake = (_control_topic(), dead_letter_topic(JOB_ORDERS_LAKE)) if profile == FULL else ()
+    return tuple(kafka.topic(site, topic) for topic in (*lake, dead_letter_topic(JOB_ORDERS_ARCHIVE)))
 
 
 def dead_letter_topic(connector: str) -> str:
@@ -198,4 +199,5 @@ def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
     """Return the lab's connectors and the topics that they use internally."""
-    return (*topics(draft.site), *connectors(draft.site))
+    profile = draft.settings.profile
+    return (*topics(draft.site, profile), *connectors(draft.site, profile))

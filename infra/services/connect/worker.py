@@ -9,7 +9,7 @@ from infra import credentials
 from infra.model import Connector, Endpoint, Java, Probe, Service, Site
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
-from infra.services.definition import ServiceDefinition, WebPage
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage
 from infra.services.properties import properties
 from infra.settings import Settings, SettingsSection
 
@@ -159,5 +159,6 @@ DEFINITION = ServiceDefinition(
     components=(COMPONENT, *PLUGINS),
     settings=ConnectSettings,
     web_page=WebPage(REST, "/connectors?expand=status"),
+    profiles=EVERY_PROFILE,
     position=30,
 )

@@ -12,6 +12,7 @@ from infra import credentials
 from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage
 from infra.services import lineage, object_store
+from infra.services.definition import FULL
 from infra.settings import DURATION, Settings, SettingsSection, Switch, seconds
 
 COMPONENT = "flink"
@@ -83,7 +84,7 @@ FEATURE = "flink"
 
 def enabled(settings: Settings) -> bool:
     """Return True where the lab has a Flink cluster."""
-    return settings.section(FlinkSettings).flink
+    return settings.profile == FULL and settings.section(FlinkSettings).flink
 
 
 def flink_settings(site: Site, settings: Settings) -> Options:

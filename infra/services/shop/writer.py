@@ -7,7 +7,7 @@ from infra import credentials
 from infra.model import Python, Service, Site
 from infra.namespaces import JOB_ORDERS_SOURCE
 from infra.services import postgres
-from infra.services.definition import ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.shop import tables as shop_tables
 from infra.settings import Settings, SettingsSection, Switch
 
@@ -59,4 +59,4 @@ def shop(site: Site, settings: Settings) -> Service:
     )
 
 
-DEFINITION = ServiceDefinition(name=NAME, build=shop, settings=ShopSettings, position=70)
+DEFINITION = ServiceDefinition(name=NAME, build=shop, settings=ShopSettings, profiles=EVERY_PROFILE, position=70)

@@ -14,7 +14,7 @@ from infra.namespaces import (
     catalog_name,
 )
 from infra.services import schema_registry
-from infra.services.definition import Draft
+from infra.services.definition import FULL, Draft
 from infra.services.flink.settings import FlinkSettings
 from infra.services.spark.driver import as_service, as_task
 from infra.services.spark.job import Driver
@@ -101,4 +101,6 @@ def _timer(settings: Settings) -> Driver:
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
     """Return the lab's PySpark drivers: services, then tasks in the order of the data flow."""
+    if draft.settings.profile != FULL:
+        return ()
     return (*services(draft.site, draft.settings), *tasks(draft.site, draft.settings))

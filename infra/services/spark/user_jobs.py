@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from infra.model import Part
-from infra.services.definition import Draft
+from infra.services.definition import FULL, Draft
 from infra.services.job_header import Entry, Format
 from infra.services.spark.driver import as_service, as_task
 from infra.services.spark.job import BESIDE_HEAP_MIB, Driver
@@ -108,5 +108,7 @@ def _heap_mib(file: str, entry: Entry | None, settings: Settings) -> int:
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
     """Return the user's Spark jobs."""
+    if draft.settings.profile != FULL:
+        return ()
     found = own_jobs(draft.files.spark, draft.settings, draft.taken_names, draft.possible_needs)
     return tuple((as_service if job.stays else as_task)(job.driver, draft.site, draft.settings) for job in found)

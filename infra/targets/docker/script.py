@@ -49,7 +49,8 @@ def _written(name: str, text: str) -> str:
     while end in text.splitlines():
         end += "_"
     body = text if text.endswith("\n") else text + "\n"
-    return f"cat > {FILES}/{name} <<'{end}'\n{body}{end}"
+    folder = f"mkdir -p {(PurePosixPath(FILES) / name).parent}\n" if "/" in name else ""
+    return f"{folder}cat > {FILES}/{name} <<'{end}'\n{body}{end}"
 
 
 def _in_image(part: Service | Task) -> Service | Task:

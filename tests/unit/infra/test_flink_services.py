@@ -157,11 +157,11 @@ def test_without_flink_nothing_of_it_is_there():
 
 
 def test_the_contract_asks_for_flink_s_lineage_where_flink_is_on():
-    assert features(LabSettings()) == {"flink"}
-    assert features(LabSettings(flink=False)) == frozenset()
+    assert features(LabSettings()) == {"flink", "lake"}
+    assert features(LabSettings(flink=False)) == {"lake"}
     contract = load(CONTRACT.read_text())
     empty = {"version": 1, "nodes": [], "edges": [], "columns": [], "datasetColumns": [], "datasets": []}
-    on, off = (set(compare(contract, empty, features).jobs) for features in (features(LabSettings()), frozenset()))
+    on, off = (set(compare(contract, empty, features).jobs) for features in ({"lake", "flink"}, {"lake"}))
     assert on - off == {
         "supplier_windows",
         "iceberg_ingestion",

@@ -83,7 +83,9 @@ class ProcessKind(Kind[ProcessInputs]):
             shutil.rmtree(folder / name, ignore_errors=True)
             (folder / name).mkdir(parents=True)
         for name, text in inputs.files.items():
-            (folder / "files" / name).write_text(text, encoding="utf-8")
+            path = folder / "files" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         for name in inputs.volumes:
             (folder / "volumes" / name).mkdir(parents=True, exist_ok=True)
         script = folder / "run"

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles of the lab: what each has, and what it needs in memory."""
+
+import pytest
+
+from infra.catalog import LabSettings, lab
+from infra.cli.setup import names_for
+from infra.model import Bucket, Connector, Topic
+from infra.services.overview import features, overview
+from infra.user_files import UserFiles
+from tests.unit.infra.test_services import ElsewhereSite
+
+CONNECT = LabSettings(profile="connect")
+
+
+@pytest.fixture(scope="module")
+def small():
+    return lab(ElsewhereSite(), CONNECT)
+
+
+def test_profile_connect_has_capture_archive_and_lineage_only(small):
+    names = {service.name for service in small.services}
+    assert names == {"lineage", "kafka", "schema_registry", "connect", "postgres", "object_store", "shop"}
+    assert small.tasks == ()
+    assert {connector.name for connector in small.resources_of(Connector)} == {"orders_source", "orders_archive"}
+    assert {bucket.name for bucket in small.resources_of(Bucket)} == {"archive"}
+    assert {topic.name for topic in small.resources_of(Topic)} == {"orders", "bids", "dlq.orders_archive"}
+
+
+def test_profile_connect_needs_far_less_memory_and_no_spark_or_flink(small):
+    assert small.memory_mib < lab(ElsewhereSite(), LabSettings()).memory_mib / 2
+    assert not {name for name in names_for(CONNECT) if name.startswith(("spark", "flink", "supplier"))}
+
+
+def test_profile_connect_leaves_users_spark_and_flink_jobs_out():
+    files = UserFiles(spark={"mine.py": "# lab: task\n"}, flink={"mine.sql": "-- lab: service\nSELECT 1;\n"})
+    assert lab(ElsewhereSite(), CONNECT, files) == lab(ElsewhereSite(), CONNECT)
+
+
+def test_contract_and_page_know_the_features_of_the_profile():
+    assert features(CONNECT) == frozenset()
+    assert features(LabSettings(flink=False)) == {"lake"}
+    shown = {service["name"] for service in overview(ElsewhereSite(), CONNECT, "contract")["services"]}
+    assert shown == {"kafka", "schema_registry", "connect", "postgres", "object_store"}
