@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from infra.cli.console import command, out
-from infra.cli.setup import bring_in_tests
+from infra.cli.setup import install_test_artifacts
 from infra.cli.stack import pulumi_environment
 from infra.cli.test_steps import Step, run_step
 from infra.toolchain import Artifacts
@@ -41,7 +41,7 @@ def bench(
 ) -> None:
     """Measure the figures of the README again."""
     artifacts = Artifacts.open()
-    bring_in_tests(artifacts)
+    install_test_artifacts(artifacts)
     environment = pulumi_environment(artifacts)
     repeated = ["--rounds", str(rounds)] if rounds else []
     to_file = ["--json", str(json.absolute())] if json else []

@@ -13,7 +13,7 @@ from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
 from infra.model import Service, Task
 from infra.settings import Settings
-from infra.toolchain.progress import human
+from infra.toolchain.progress import format_size
 
 if TYPE_CHECKING:
     from infra.targets.docker.images.daemon import Daemon
@@ -80,7 +80,7 @@ def doctor(lab: Stack, settings: Settings) -> None:
     wanted = [image for image in listed if image.wanted]
     built = [image for image in wanted if image.size is not None]
     missing = "" if len(built) == len(wanted) else "; `lab up` builds the rest"
-    out.print(f"images  {len(built)} of {len(wanted)} are there, {human(daemon.disk())} on disk{missing}")
+    out.print(f"images  {len(built)} of {len(wanted)} are there, {format_size(daemon.disk())} on disk{missing}")
 
 
 def docker_daemon() -> "Daemon":

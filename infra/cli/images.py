@@ -8,13 +8,13 @@ import typer
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
 from infra.cli.description import described
 from infra.cli.docker_stack import docker_daemon
-from infra.cli.setup import bring_in_lab
+from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack_file import stack_settings
 from infra.model import Service, Task
 from infra.settings import Settings
 from infra.targets.docker.images import Images
 from infra.toolchain import Artifacts
-from infra.toolchain.progress import human
+from infra.toolchain.progress import format_size
 
 BaseOption = Annotated[
     str | None, typer.Option("--base", metavar="IMAGE", help="Build on this image instead of the stack's `baseImage`.")
@@ -34,7 +34,7 @@ def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
     """Build, or pull, the images of a stack that the Docker daemon lacks; `lab up` does so by itself."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
     daemon = docker_daemon()  # a missing one is told before anything is downloaded
-    bring_in_lab(artifacts, settings)
+    install_lab_artifacts(artifacts, settings)
     images, parts = Images(artifacts, base or settings.base_image), _parts(stack, settings, artifacts)
     pulled = images.pull(parts, daemon, progress())
     built = images.build(parts, daemon, progress())
@@ -54,10 +54,10 @@ def list_images(stack: StackOption = DEFAULT_STACK) -> None:
     listed = Images(artifacts, settings.base_image).listed(_parts(stack, settings, artifacts), daemon)
     width = max(len(image.reference) for image in listed)
     for image in listed:
-        size = "not built" if image.size is None else human(image.size)
+        size = "not built" if image.size is None else format_size(image.size)
         note = "" if image.wanted else "  of another version or stack"
         out.print(f"{image.reference:{width}}  {size:>9}{note}", markup=False)
-    out.print(f"{human(daemon.disk())} on disk, layers that images share counted once")
+    out.print(f"{format_size(daemon.disk())} on disk, layers that images share counted once")
 
 
 @app.command()

@@ -15,7 +15,7 @@ import typer
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.docker_stack import prepare, prepare_destroy, remove_images
 from infra.cli.first_run import first_run
-from infra.cli.setup import bring_in_lab
+from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import Interrupted, LabError
@@ -34,7 +34,7 @@ def up(
     lab = Stack(stack, artifacts)
     settings = stack_settings(stack)
     lab.runtime.is_there()  # a daemon that does not answer is told before anything is brought in
-    bring_in_lab(artifacts, settings)
+    install_lab_artifacts(artifacts, settings)
     lab.ensure()
     prepare(lab, settings)
     lab.runtime.end_strangers(lab.resource_ids)

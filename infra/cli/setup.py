@@ -20,7 +20,7 @@ from infra.settings import Settings, known_keys
 from infra.toolchain import Artifacts, class_data, page, prerequisites
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.progress import clock, human
+from infra.toolchain.progress import format_duration, format_size
 from lineage.checks import schema_files
 
 ALWAYS = frozenset({"pulumi", "java21"})
@@ -30,65 +30,67 @@ SPARK = "spark"
 """Artefact of the Spark jobs, which are part of the full profile."""
 
 
-def names_for(settings: Settings) -> frozenset[str]:
+def required_artifacts(settings: Settings) -> frozenset[str]:
     """Return the names of the artefacts that a lab with these settings cannot run without."""
     jobs = frozenset({SPARK}) if settings.profile == FULL else frozenset()
     return ALWAYS | jobs | components(settings)
 
 
-def names_for_tests() -> frozenset[str]:
+def artifacts_for_tests() -> frozenset[str]:
     """Return the names of the artefacts that the tests need."""
-    return names_for(LabSettings.model_validate({})) | {"test", class_data.NAME, schema_files.NAME}
+    return required_artifacts(LabSettings.model_validate({})) | {"test", class_data.NAME, schema_files.NAME}
 
 
-def bring_in(artifacts: Artifacts, names: frozenset[str]) -> None:
+def install_artifacts(artifacts: Artifacts, names: frozenset[str]) -> None:
     """Sets up what is missing of `names`; says so only where something was."""
     report = artifacts.setup(names, progress())
     if report.made:
-        out.print(f"set up in {clock(report.seconds)}; {human(report.size)} are in {artifacts.cache.root}")
+        out.print(
+            f"set up in {format_duration(report.seconds)}; {format_size(report.size)} are in {artifacts.cache.root}"
+        )
 
 
-def bring_in_lab(artifacts: Artifacts, settings: Settings, names: frozenset[str] | None = None) -> None:
+def install_lab_artifacts(artifacts: Artifacts, settings: Settings, names: frozenset[str] | None = None) -> None:
     """Set up `names`, by default all that a lab with these settings requires, and report what it has to leave out.
 
     Raises:
         LabError: an artefact cannot be had, or a file that the settings name cannot be used.
     """
     check_settings(settings)
-    bring_in(artifacts, names_for(settings) if names is None else names)
+    install_artifacts(artifacts, required_artifacts(settings) if names is None else names)
     if settings.target == "local" and settings.profile == FULL:  # the archive fits one Java of one machine
-        _bring_in_class_data(artifacts)
-    _bring_in_page(artifacts)
+        _install_class_data(artifacts)
+    _install_page(artifacts)
     for name, remedy in optional_components(settings).items():
-        _bring_in_optional(artifacts, name, remedy)
+        _install_optional(artifacts, name, remedy)
 
 
-def bring_in_tests(artifacts: Artifacts) -> None:
+def install_test_artifacts(artifacts: Artifacts) -> None:
     """Set up what the tests need, and the lineage page where it can be built."""
-    bring_in(artifacts, names_for_tests())
-    _bring_in_page(artifacts)
+    install_artifacts(artifacts, artifacts_for_tests())
+    _install_page(artifacts)
 
 
-def _bring_in_class_data(artifacts: Artifacts) -> None:
+def _install_class_data(artifacts: Artifacts) -> None:
     """Makes the archive of Spark's classes, or says in one line that jobs start slower without."""
     try:
-        bring_in(artifacts, frozenset({class_data.NAME}))
+        install_artifacts(artifacts, frozenset({class_data.NAME}))
     except ArtifactError as error:
         out.print(f"Spark's jobs start slower: {error.attempt} failed, {error.cause}", style="yellow", markup=False)
 
 
-def _bring_in_page(artifacts: Artifacts) -> None:
+def _install_page(artifacts: Artifacts) -> None:
     """Builds the lineage page, or says in one line that the lineage service has none."""
     try:
-        bring_in(artifacts, frozenset({page.NAME}))
+        install_artifacts(artifacts, frozenset({page.NAME}))
     except ArtifactError as error:
         out.print(f"The lineage page is left out: {error}", style="yellow", markup=False)
 
 
-def _bring_in_optional(artifacts: Artifacts, name: str, remedy: str) -> None:
+def _install_optional(artifacts: Artifacts, name: str, remedy: str) -> None:
     """Set up an artefact that not every registry has; what the lab leaves out without it is reported by `lab up`."""
     try:
-        bring_in(artifacts, frozenset({name}))
+        install_artifacts(artifacts, frozenset({name}))
     except ArtifactError as error:
         line = f"{name} is left out: {error.attempt} failed, {error.cause}; {remedy}"
         out.print(line, style="yellow", markup=False)
@@ -108,7 +110,7 @@ def setup(
     if binary is not None:
         if binary not in BINARIES:
             raise LabError(f"unknown executable '{binary}'; choose from {', '.join(sorted(BINARIES))}")
-        bring_in(artifacts, frozenset({binary}))
+        install_artifacts(artifacts, frozenset({binary}))
         typer.echo(artifacts.binary(binary))
         return
     if verify:
@@ -120,7 +122,9 @@ def setup(
         out.print("everything in the cache is what it should be")
         return
     configured = stack_settings(stack)
-    bring_in_lab(artifacts, configured, names_for(configured) | names_for_tests() if tests else None)
+    install_lab_artifacts(
+        artifacts, configured, required_artifacts(configured) | artifacts_for_tests() if tests else None
+    )
     out.print("everything is there")
 
 
@@ -154,7 +158,7 @@ def doctor(
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):
         try:
             tool = find()
-            out.print(f"{tool.name:7} {prerequisites.version_text(tool.version)} ({tool.executable})")
+            out.print(f"{tool.name:7} {prerequisites.format_version(tool.version)} ({tool.executable})")
         except ArtifactError as error:
             missing += 1
             out.print(str(error), style="red", markup=False)

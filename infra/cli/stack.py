@@ -25,7 +25,7 @@ from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
 from infra.toolchain import Artifacts
-from infra.toolchain.bootstrap import bytecode
+from infra.toolchain.bootstrap import bytecode_environment
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -44,7 +44,7 @@ def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
         "PULUMI_CONFIG_PASSPHRASE": os.environ.get("LINEAGE_LAB_PASSPHRASE", ""),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        **bytecode(artifacts.cache),
+        **bytecode_environment(artifacts.cache),
     }
 
 

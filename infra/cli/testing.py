@@ -12,13 +12,13 @@ import psutil
 import typer
 
 from infra.cli.console import command
-from infra.cli.setup import bring_in_tests
+from infra.cli.setup import install_test_artifacts
 from infra.cli.stack import pulumi_environment
 from infra.cli.test_report import Report
 from infra.cli.test_steps import Stage, Step, StepRunner, run_step
 from infra.project import PROJECT
 from infra.toolchain import Artifacts
-from infra.toolchain.process import ended_by_sigterm
+from infra.toolchain.process import sigterm_as_keyboard_interrupt
 
 DEADLINE = "LINEAGE_LAB_TEST_DEADLINE"
 """Environment variable: seconds since the epoch by which the tests should end; see `tests/conftest.py`."""
@@ -106,7 +106,7 @@ def check(
 ) -> None:
     """Check a change: lint, types, unit tests of every language, stack tests, a smoke test of a real lab."""
     artifacts = Artifacts.open()
-    bring_in_tests(artifacts)
+    install_test_artifacts(artifacts)
     with tempfile.TemporaryDirectory(prefix="lineage-lab-test-") as reports:
         steps = Steps(artifacts, Path(reports))
         if paths:
@@ -114,7 +114,7 @@ def check(
             return
         deadline = os.environ.get(DEADLINE)
         runner = StepRunner(float(deadline) + OVERTIME_SECONDS if deadline else None)
-        with ended_by_sigterm():
+        with sigterm_as_keyboard_interrupt():
             results = runner.run([*steps.fast(), *(steps.slow() if every else [])])
         report = Report(results)
     failed = [f"{result.step.name} FAILED (exit status {result.status})" for result in results if result.status != 0]

@@ -14,15 +14,15 @@ installed and on every call of the `lab` command, so importing it must cost next
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from infra.toolchain.facade import Artifacts as Artifacts
-    from infra.toolchain.facade import Report as Report
+    from infra.toolchain.artifacts import Artifacts as Artifacts
+    from infra.toolchain.artifacts import SetupReport as SetupReport
 
-__all__ = ["Artifacts", "Report"]
+__all__ = ["Artifacts", "SetupReport"]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from infra.toolchain import facade
+    from infra.toolchain import artifacts
 
-    return getattr(facade, name)
+    return getattr(artifacts, name)

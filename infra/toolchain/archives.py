@@ -20,7 +20,7 @@ _REMEDY = "run `bin/lab setup` again; if this Python has no lzma, use one that w
 _CHUNK = 2**20
 
 
-def jar_for(component: pins.ArchiveComponent, platform: str) -> pins.MavenComponent:
+def platform_jar(component: pins.ArchiveComponent, platform: str) -> pins.MavenComponent:
     """The file of one platform. Raises ArtifactError where none is pinned for it."""
     coordinate = component.coordinate(platform)
     if coordinate is None:
@@ -33,7 +33,7 @@ def jar_for(component: pins.ArchiveComponent, platform: str) -> pins.MavenCompon
     return pins.MavenComponent(component.name, (coordinate,), transitive=False)
 
 
-def all_jars(component: pins.ArchiveComponent) -> pins.MavenComponent:
+def jars_of_all_platforms(component: pins.ArchiveComponent) -> pins.MavenComponent:
     """The files of every platform, for locking them."""
     return pins.MavenComponent(component.name, tuple(component.coordinates.values()), transitive=False)
 
@@ -56,7 +56,7 @@ def unpack(file: Path, folder: Path) -> None:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
 
 
-def unpack_parts(file: Path, kept: Mapping[str, str], folder: Path) -> None:
+def unpack_selected(file: Path, kept: Mapping[str, str], folder: Path) -> None:
     """Of a tar.gz with one topmost folder, unpack some parts into folders of `folder`. Raises ArtifactError.
 
     Args:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from infra.toolchain import manifest as manifests
 from infra.toolchain import pins
-from infra.toolchain import stamp as stamps
-from infra.toolchain.cache import Cache, key_of, key_of_tree, platform_tag
+from infra.toolchain.cache import Cache, hash_key, hash_tree, platform_tag
 from infra.toolchain.download import DownloadFailed, fetch
 from infra.toolchain.golang import GoModule
-from infra.toolchain.prerequisites import Version, parse_version, version_text
+from infra.toolchain.prerequisites import Version, format_version, parse_version
 from infra.toolchain.process import Runner
-from infra.toolchain.progress import human
+from infra.toolchain.progress import format_size
 
 _PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
 _LANGUAGE_HOST = "pulumi-language-python"
@@ -43,7 +43,7 @@ class Binary:
     def key(self) -> str:
         vendor = self.downloads.get(platform_tag())
         pin = vendor.sha256 if vendor else ""
-        return key_of(pin, key_of_tree(self.module.directory, below=self.module.directory), platform_tag())
+        return hash_key(pin, hash_tree(self.module.directory, below=self.module.directory), platform_tag())
 
     def folder(self, cache: Cache) -> Path:
         return cache.root / "binaries" / f"{self.name}-{self.key}"
@@ -53,7 +53,7 @@ class Binary:
         """How to do without Go."""
         if self.path_minimum is None:
             return f"let this machine reach the vendor's download of {self.name}"
-        minimum = version_text(self.path_minimum)
+        minimum = format_version(self.path_minimum)
         return f"put {self.name} {minimum} or newer with its {self.companion} on PATH"
 
 
@@ -98,14 +98,14 @@ def find_on_path(binary: Binary, cache: Cache) -> tuple[Path, Version] | None:
     return (Path(found), version) if version and version >= binary.path_minimum else None
 
 
-def stamp_on_path(binary: Binary, found: Path, version: Version) -> stamps.Stamp:
-    """A stamp for a binary that stays where it is."""
+def manifest_of_path_binary(binary: Binary, found: Path, version: Version) -> manifests.Manifest:
+    """A manifest for a binary that stays where it is."""
     beside = found.parent / binary.companion
     files = [found, beside] if beside.exists() else [found]
-    return stamps.take_outside(files, binary.key, f"{version_text(version)}, found in {found.parent}")
+    return manifests.create_external(files, binary.key, f"{format_version(version)}, found in {found.parent}")
 
 
-def from_vendor(
+def download_release(
     binary: Binary,
     staged: Path,
     runner: Runner,
@@ -120,7 +120,7 @@ def from_vendor(
 
     def on_bytes(done: int, total: int | None) -> None:
         runner.check()
-        on_text(f"{human(done)} of {human(total)}" if total else human(done))
+        on_text(f"{format_size(done)} of {format_size(total)}" if total else format_size(done))
 
     archive = staged / f"{binary.name}.download"
     failures = []

@@ -8,9 +8,9 @@ from pathlib import Path
 from infra.toolchain import venvs
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.process import Runner, ended_by_sigterm
+from infra.toolchain.manifest import MANIFEST_FILE
+from infra.toolchain.process import Runner, sigterm_as_keyboard_interrupt
 from infra.toolchain.progress import PlainProgress
-from infra.toolchain.stamp import STAMP_FILE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -19,8 +19,8 @@ def run(arguments: list[str]) -> int:
     """Replace this process by the `lab` command; returns an exit code only where that is impossible."""
     try:
         cache = Cache.open()
-        if not _is_there(cache):
-            _create(cache)
+        if not _is_installed(cache):
+            _install(cache)
     except ArtifactError as error:
         print(error, file=sys.stderr)
         return 1
@@ -30,10 +30,10 @@ def run(arguments: list[str]) -> int:
     # -P: a folder called `infra` where the user happens to be must not be taken for ours.
     python = venvs.KIT.python(cache)
     command = [str(python), "-P", "-m", "infra.cli", *arguments]
-    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY), **bytecode(cache)})
+    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY), **bytecode_environment(cache)})
 
 
-def bytecode(cache: Cache) -> dict[str, str]:
+def bytecode_environment(cache: Cache) -> dict[str, str]:
     """Lets Python keep compiled modules, but in the cache, not in the checkout.
 
     A PYTHONDONTWRITEBYTECODE of the user's would make it compile everything at each start.
@@ -41,14 +41,14 @@ def bytecode(cache: Cache) -> dict[str, str]:
     return {"PYTHONPYCACHEPREFIX": str(cache.root / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
-def _is_there(cache: Cache) -> bool:
-    stamp = venvs.KIT.folder(cache) / STAMP_FILE
-    return stamp.exists() and venvs.KIT.python(cache).exists()
+def _is_installed(cache: Cache) -> bool:
+    manifest = venvs.KIT.folder(cache) / MANIFEST_FILE
+    return manifest.exists() and venvs.KIT.python(cache).exists()
 
 
-def _create(cache: Cache) -> None:
+def _install(cache: Cache) -> None:
     progress = PlainProgress(sys.stderr)
-    with cache.lock(progress.note), ended_by_sigterm():
-        if _is_there(cache):  # made while we waited for the lock
+    with cache.lock(progress.note), sigterm_as_keyboard_interrupt():
+        if _is_installed(cache):  # made while we waited for the lock
             return
-        venvs.create(venvs.KIT, cache, Runner(cache.tmp), progress)
+        venvs.create_venv(venvs.KIT, cache, Runner(cache.tmp), progress)

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.project import refuse_odd_path
-from infra.toolchain import stamp as stamps
+from infra.toolchain import manifest as manifests
 from infra.toolchain.errors import ArtifactError
 
 CACHE_VARIABLE = "LINEAGE_LAB_CACHE"
@@ -44,7 +44,7 @@ def default_root() -> Path:
     return Path(home).expanduser().absolute() / "lineage-lab"
 
 
-def key_of(*parts: str | bytes) -> str:
+def hash_key(*parts: str | bytes) -> str:
     """A short hash of `parts`; where one ends and the next begins counts."""
     digest = hashlib.sha256()
     for part in parts:
@@ -53,10 +53,10 @@ def key_of(*parts: str | bytes) -> str:
     return digest.hexdigest()[:_KEY_LENGTH]
 
 
-def key_of_tree(*roots: Path, below: Path) -> str:
+def hash_tree(*roots: Path, below: Path) -> str:
     """A short hash of the files in `roots` (folders or files): names relative to `below`, and contents."""
     files = sorted(path for root in roots for path in ([root] if root.is_file() else root.rglob("*")) if path.is_file())
-    return key_of(*(part for path in files for part in (str(path.relative_to(below)), path.read_bytes())))
+    return hash_key(*(part for path in files for part in (str(path.relative_to(below)), path.read_bytes())))
 
 
 def platform_tag() -> str:
@@ -132,7 +132,7 @@ class Cache:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def sweep(self) -> list[str]:
+    def clear_tmp(self) -> list[str]:
         """Remove what an interrupted set-up left in `tmp` and return the names. Call with the lock held."""
         names = sorted(path.name for path in self.tmp.iterdir())
         for name in names:
@@ -143,15 +143,15 @@ class Cache:
                 path.unlink()
         return names
 
-    def publish(self, staged: Path, final: Path, stamp: stamps.Stamp) -> None:
-        """Stamp a finished folder and move it to its place."""
-        stamps.save(stamp, staged)
+    def publish(self, staged: Path, final: Path, manifest: manifests.Manifest) -> None:
+        """Manifest a finished folder and move it to its place."""
+        manifests.save(manifest, staged)
         final.parent.mkdir(exist_ok=True)
         if final.exists():
             shutil.rmtree(final)
         staged.rename(final)
 
 
-def size_of(path: Path) -> int:
+def folder_size(path: Path) -> int:
     """Bytes of all files below `path`; 0 where there is nothing."""
     return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names)

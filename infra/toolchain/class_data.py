@@ -4,7 +4,7 @@
 An archive fits one JDK and one class path, jars' times included, and no other. It is therefore made here, at its final
 place, by running what drivers do in small (`jobs.spark.launch_training`), and is never moved. Without it, or where it
 no longer fits, a JVM loads classes as ever: nothing depends on it. From a damaged one it may crash, so that the
-launcher looks at the stamp before each start.
+launcher looks at the manifest before each start.
 """
 
 import os
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.project import python_path
+from infra.toolchain import manifest as manifests
 from infra.toolchain import prerequisites
-from infra.toolchain import stamp as stamps
-from infra.toolchain.cache import Cache, key_of
+from infra.toolchain.cache import Cache, hash_key
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.process import Command, Runner
 
@@ -33,7 +33,7 @@ CONFIGURATION = "conf"
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TRAINING = "jobs.spark.launch_training"
-IN_IMAGE = "infra.toolchain.class_data_in_image"
+IMAGE_BUILD_MODULE = "infra.toolchain.class_data_in_image"
 SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
 """What decides which classes it holds, beside the jars."""
 
@@ -42,7 +42,7 @@ _REMEDY = "jobs run without it, and start slower; `bin/lab setup` tries again"
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingRun:
     """What an archive is made with: the jars' folder, a driver's Python, and the JDK's `java`."""
 
     jars: Path
@@ -50,7 +50,7 @@ class Training:
     java: Path
 
 
-def key(*parts: str) -> str:
+def archive_key(*parts: str) -> str:
     """A key of what an archive hangs on: `parts` are the keys of jars and Python; the JDK and the training are added.
 
     Without a JDK there is no archive either; the key is then one that nothing has.
@@ -58,16 +58,16 @@ def key(*parts: str) -> str:
     try:
         home = prerequisites.find_jdk().home
     except ArtifactError:
-        return key_of(*parts)
+        return hash_key(*parts)
     release = home / "release"
     jdk = release.read_bytes() if release.is_file() else b""
     training = (REPOSITORY / name for name in SOURCES)
-    return key_of(STAT, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
+    return hash_key(STAT, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
 
 
-def make(
-    folder: Path, archive_key: str, training: Training, cache: Cache, runner: Runner, on_text: Callable[[str], None]
-) -> stamps.Stamp:
+def create_archive(
+    folder: Path, key: str, training: TrainingRun, cache: Cache, runner: Runner, on_text: Callable[[str], None]
+) -> manifests.Manifest:
     """Makes the archive in `folder`, with the cache's lock held. Raises ArtifactError."""
     if folder.exists():
         shutil.rmtree(folder)
@@ -88,12 +88,12 @@ def make(
         raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE} (log: {cache.log(NAME)})", _REMEDY)
     os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # layers of images keep whole seconds alone
     (folder / STAT).write_text(f"{(folder / ARCHIVE).stat().st_size} {made * 10**9}\n")
-    stamp = stamps.take(folder, archive_key, "a run of what drivers do")
-    stamps.save(stamp, folder)
-    return stamp
+    manifest = manifests.create(folder, key, "a run of what drivers do")
+    manifests.save(manifest, folder)
+    return manifest
 
 
-def _environment(folder: Path, training: Training, scratch: Path) -> dict[str, str]:
+def _environment(folder: Path, training: TrainingRun, scratch: Path) -> dict[str, str]:
     """As a driver's. The class path must be the same text, or the archive will not fit."""
     options = (
         f"-XX:ArchiveClassesAtExit={folder / ARCHIVE} -Xlog:cds=off -Xlog:cds+dynamic=off "

@@ -16,7 +16,7 @@ from infra.toolchain.process import Runner
 
 def main(programs: Path) -> None:
     """Raises ArtifactError, of which the build's output shows the end."""
-    training = class_data.Training(
+    training = class_data.TrainingRun(
         jars=programs / "components" / class_data.COMPONENT / "lib",
         python=Path(sys.executable),
         java=programs / "java" / "17" / "bin" / "java",
@@ -24,7 +24,7 @@ def main(programs: Path) -> None:
     with TemporaryDirectory() as scratch:
         cache = Cache.open(Path(scratch))
         folder = programs / class_data.NAME / class_data.COMPONENT
-        class_data.make(folder, "of this image", training, cache, Runner(cache.tmp), print)
+        class_data.create_archive(folder, "of this image", training, cache, Runner(cache.tmp), print)
 
 
 if __name__ == "__main__":

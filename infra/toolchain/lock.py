@@ -107,6 +107,6 @@ def compare(lock: Lock, resolved: Mapping[Coordinate, str]) -> list[Difference]:
     return differences
 
 
-def path_of(component: str) -> Path:
+def lock_path(component: str) -> Path:
     """Where the lock of a component is."""
     return Path(__file__).parent / "locks" / f"{component}.lock"

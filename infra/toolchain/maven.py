@@ -15,15 +15,15 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from infra.toolchain import lock as locks
+from infra.toolchain import manifest as manifests
 from infra.toolchain import pins
-from infra.toolchain import stamp as stamps
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.lock import Coordinate
 from infra.toolchain.prerequisites import find_jdk, find_maven
 from infra.toolchain.process import Command, Runner
 
-_RELOCK = "python -m infra.toolchain.relock"
+_RELOCK = "python -m infra.toolchain.update_locks"
 _CLASSPATH_FILE = "classpath.txt"
 _PROJECT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
 _NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
@@ -35,7 +35,7 @@ _REMEDY = (
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedJars:
     """The files of one component. `own` is built here, so no lock can know its hash."""
 
     jars: tuple[Path, ...]
@@ -67,7 +67,7 @@ def render_aggregator(names: Iterable[str]) -> str:
     )
 
 
-def outside(reactor: Path) -> list[Path]:
+def external_modules(reactor: Path) -> list[Path]:
     """The folders beside the reactor's that hold modules of it."""
     modules = ElementTree.parse(reactor / "pom.xml").iterfind(f"{_NAMESPACE}modules/{_NAMESPACE}module")
     paths = [PurePosixPath(module.text or "") for module in modules]
@@ -90,7 +90,7 @@ class Maven:
         options = f"{os.environ.get('MAVEN_OPTS', '')} -Djava.io.tmpdir={self.cache.tmp} -XX:-UsePerfData"
         return {"JAVA_HOME": str(find_jdk().home), "MAVEN_OPTS": options.strip()}
 
-    def resolve(self, components: list[pins.MavenComponent], on_text: Callable[[str], None]) -> dict[str, Resolved]:
+    def resolve(self, components: list[pins.MavenComponent], on_text: Callable[[str], None]) -> dict[str, ResolvedJars]:
         """All files of `components`, by name, in one run."""
         names = [component.name for component in components]
         with self.cache.staging("maven-resolve") as folder:
@@ -99,15 +99,15 @@ class Maven:
                 (folder / component.name).mkdir()
                 (folder / component.name / "pom.xml").write_text(render_pom(component), encoding="utf-8")
             self._run(folder, [], f"Resolving the jars of {', '.join(names)} with Maven", "maven", on_text)
-            return {name: Resolved(_classpath(folder / name)) for name in names}
+            return {name: ResolvedJars(_classpath(folder / name)) for name in names}
 
     def build(
         self, component: pins.ProjectComponent, reactor: Path, on_text: Callable[[str], None], staged: Path
-    ) -> Resolved:
+    ) -> ResolvedJars:
         """Build a module in a copy of `reactor`: the checkout stays clean. The jar goes to `staged`."""
         with self.cache.staging(f"maven-build-{component.name}") as folder:
             copy = folder / reactor.name
-            for source in (reactor, *outside(reactor)):
+            for source in (reactor, *external_modules(reactor)):
                 shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("target"))
             goals = ["-pl", f":{component.name}", "-am", "-Dmaven.test.skip=true", "package"]
             attempt = f"Building {component.name} in {reactor} with Maven"
@@ -118,49 +118,49 @@ class Maven:
                 cause = f"its target folder holds {len(built)} jars of that name"
                 raise ArtifactError(attempt, cause, f"see {component.module}/pom.xml: one jar is expected")
             own = Path(shutil.move(built[0], staged / built[0].name))
-            return Resolved(_classpath(module), own)
+            return ResolvedJars(_classpath(module), own)
 
-    def assemble(self, name: str, resolved: Resolved, lib: Path) -> None:
+    def assemble(self, name: str, resolved: ResolvedJars, lib: Path) -> None:
         """Check a component's files against its lock and link them into `lib`."""
         self.check(name, resolved)
         lib.mkdir(parents=True)
         for jar in resolved.jars:
-            _link(jar, lib / jar.name)
+            _hard_link(jar, lib / jar.name)
         if resolved.own:
             shutil.move(resolved.own, lib / resolved.own.name)
 
-    def link(self, coordinates: Mapping[str, Iterable[str]], resolved: Resolved, folder: Path) -> None:
+    def link(self, coordinates: Mapping[str, Iterable[str]], resolved: ResolvedJars, folder: Path) -> None:
         """Link files into folders of `folder`: name of the folder -> coordinates of what goes there."""
         files = {str(_coordinate(jar, self.cache.maven)): jar for jar in resolved.jars}
         for name, texts in coordinates.items():
             (folder / name).mkdir(parents=True, exist_ok=True)
             for text in texts:
                 jar = files[str(Coordinate.parse(text if text.count(":") == 4 else f"{text}:jar"))]
-                _link(jar, folder / name / jar.name)
+                _hard_link(jar, folder / name / jar.name)
 
-    def check(self, name: str, resolved: Resolved) -> None:
+    def check(self, name: str, resolved: ResolvedJars) -> None:
         """Compare a component's files with its lock. Raises ArtifactError.
 
         A file that is not as locked leaves the repository as well, so that the next run fetches it again.
         """
         files = {_coordinate(jar, self.cache.maven): jar for jar in resolved.jars}
-        hashes = {coordinate: stamps.sha256_of(jar) for coordinate, jar in files.items()}
+        hashes = {coordinate: manifests.sha256_of(jar) for coordinate, jar in files.items()}
         differences = locks.compare(_expected(name, hashes), hashes)
         if differences:
             for difference in differences:
                 if difference.coordinate in files:
                     shutil.rmtree(files[difference.coordinate].parent)
             raise ArtifactError(
-                f"Verifying the jars of {name} against {locks.path_of(name).name}",
+                f"Verifying the jars of {name} against {locks.lock_path(name).name}",
                 "; ".join(map(str, differences)) + " (removed)",
                 f"run `bin/lab setup` again; if you trust what comes: `{_RELOCK} {name}`",
             )
 
-    def hashes(self, resolved: Resolved) -> locks.Lock:
+    def hashes(self, resolved: ResolvedJars) -> locks.Lock:
         """What a lock of these files says."""
-        return {_coordinate(jar, self.cache.maven): stamps.sha256_of(jar) for jar in resolved.jars}
+        return {_coordinate(jar, self.cache.maven): manifests.sha256_of(jar) for jar in resolved.jars}
 
-    def forget(self, file_names: Iterable[str]) -> None:
+    def delete_from_repository(self, file_names: Iterable[str]) -> None:
         """Drop files of these names from the repository: a corrupted one may be the same file as in `lib`."""
         for name in file_names:
             for path in [path for path in self.cache.maven.rglob(glob.escape(name)) if path.is_file()]:
@@ -184,7 +184,7 @@ class Maven:
 
 def read_lock(name: str) -> locks.Lock:
     """The lock of a component. Raises ArtifactError."""
-    path = locks.path_of(name)
+    path = locks.lock_path(name)
     try:
         return locks.parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -195,7 +195,7 @@ def read_lock(name: str) -> locks.Lock:
 def is_locked(name: str) -> bool:
     """Whether a component has a lock; one that is optional and has none is taken as it comes."""
     component = pins.COMPONENTS.get(name)
-    return not (isinstance(component, pins.MavenComponent) and component.optional) or locks.path_of(name).exists()
+    return not (isinstance(component, pins.MavenComponent) and component.optional) or locks.lock_path(name).exists()
 
 
 def _expected(name: str, hashes: locks.Lock) -> locks.Lock:
@@ -225,7 +225,7 @@ def _coordinate(jar: Path, repository: Path) -> Coordinate:
     return Coordinate.of_path(PurePosixPath(jar.relative_to(repository)))
 
 
-def _link(jar: Path, destination: Path) -> None:
+def _hard_link(jar: Path, destination: Path) -> None:
     """A hard link where the file system has them: the repository's copy then costs no space."""
     try:
         os.link(jar, destination)

@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from infra.toolchain import manifest as manifests
 from infra.toolchain import prerequisites
-from infra.toolchain import stamp as stamps
-from infra.toolchain.cache import Cache, key_of_tree
+from infra.toolchain.cache import Cache, hash_tree
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.process import Command, Runner
 
@@ -40,14 +40,14 @@ _REMEDY = (
 )
 
 
-def key(project: Path) -> str:
+def source_key(project: Path) -> str:
     """A short hash of the sources in the folder `project`."""
-    return key_of_tree(*(path for name in SOURCES if (path := project / name).exists()), below=project)
+    return hash_tree(*(path for name in SOURCES if (path := project / name).exists()), below=project)
 
 
-def make(
-    project: Path, folder: Path, wanted: str, cache: Cache, runner: Runner, on_text: Callable[[str], None]
-) -> stamps.Stamp:
+def build_page(
+    project: Path, folder: Path, key: str, cache: Cache, runner: Runner, on_text: Callable[[str], None]
+) -> manifests.Manifest:
     """Build the page of `project` in a copy of it, which leaves the checkout as it is, and publish it at `folder`.
 
     Raises:
@@ -63,9 +63,9 @@ def make(
             raise ArtifactError(_ATTEMPT, f"`npm run build` wrote no {_BUILT}/index.html", _REMEDY)
         with cache.staging(f"{NAME} files") as staged:
             shutil.copytree(work / _BUILT, staged / SITE)
-            stamp = stamps.take(staged, wanted, f"npm, Node {prerequisites.version_text(node.version)}")
-            cache.publish(staged, folder, stamp)
-    return stamp
+            manifest = manifests.create(staged, key, f"npm, Node {prerequisites.format_version(node.version)}")
+            cache.publish(staged, folder, manifest)
+    return manifest
 
 
 def _npm(

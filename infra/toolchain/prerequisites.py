@@ -26,7 +26,7 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class _Advice:
+class _InstallHint:
     debian: str
     fedora: str
     macos: str
@@ -35,21 +35,21 @@ class _Advice:
         return f"Debian/Ubuntu: {self.debian}; Fedora: {self.fedora}; macOS: {self.macos}"
 
 
-_JDK_ADVICE = _Advice(
+_JDK_HINT = _InstallHint(
     "apt install openjdk-17-jdk-headless", "dnf install java-latest-openjdk-devel", "brew install openjdk@17"
 )
-_MAVEN_ADVICE = _Advice("apt install maven", "dnf install maven", "brew install maven")
-_NODE_ADVICE = _Advice(
+_MAVEN_HINT = _InstallHint("apt install maven", "dnf install maven", "brew install maven")
+_NODE_HINT = _InstallHint(
     "apt install nodejs npm where they are new enough, else the archive from https://nodejs.org",
     "dnf install nodejs",
     "brew install node",
 )
-_GO_ADVICE = _Advice(
+_GO_HINT = _InstallHint(
     "the archive from https://go.dev/dl (the distribution's is often too old)",
     "dnf install golang, or the archive from https://go.dev/dl",
     "brew install go",
 )
-VENV_ADVICE = _Advice("apt install python3-venv", "dnf install python3", "brew install python")
+VENV_INSTALL_HINT = _InstallHint("apt install python3-venv", "dnf install python3", "brew install python")
 
 
 def parse_version(text: str) -> Version:
@@ -69,7 +69,7 @@ def parse_java_version(text: str) -> Version:
     return version[1:] if version[0] == 1 and len(version) > 1 else version
 
 
-def version_text(version: Version) -> str:
+def format_version(version: Version) -> str:
     return ".".join(str(part) for part in version)
 
 
@@ -80,15 +80,15 @@ def find_jdk() -> Tool:
     elif found := shutil.which("java"):
         java, where = Path(found).resolve(), f"PATH ({found})"
     else:
-        raise _missing("a JDK", "no java on PATH and JAVA_HOME is not set", pins.MINIMUM_JDK, _JDK_ADVICE)
+        raise _missing("a JDK", "no java on PATH and JAVA_HOME is not set", pins.MINIMUM_JDK, _JDK_HINT)
     if not java.is_file():
-        raise _missing("a JDK", f"{where} has no bin/java", pins.MINIMUM_JDK, _JDK_ADVICE)
+        raise _missing("a JDK", f"{where} has no bin/java", pins.MINIMUM_JDK, _JDK_HINT)
     home_folder = java.parent.parent
     version = _java_version(java, home_folder)
     if version[:1] < pins.MINIMUM_JDK:
-        raise _missing("a JDK", f"{where} is Java {version_text(version)}", pins.MINIMUM_JDK, _JDK_ADVICE)
+        raise _missing("a JDK", f"{where} is Java {format_version(version)}", pins.MINIMUM_JDK, _JDK_HINT)
     if not (home_folder / "bin" / "javac").is_file():
-        raise _missing("a JDK", f"{where} is a runtime without the compiler javac", pins.MINIMUM_JDK, _JDK_ADVICE)
+        raise _missing("a JDK", f"{where} is a runtime without the compiler javac", pins.MINIMUM_JDK, _JDK_HINT)
     return Tool("JDK", java, version, home_folder)
 
 
@@ -96,13 +96,13 @@ def find_maven() -> Tool:
     """Maven on PATH. Raises ArtifactError."""
     found = shutil.which("mvn")
     if not found:
-        raise _missing("Maven", "no mvn on PATH", pins.MINIMUM_MAVEN, _MAVEN_ADVICE)
+        raise _missing("Maven", "no mvn on PATH", pins.MINIMUM_MAVEN, _MAVEN_HINT)
     said = _output(found, "--version", attempt="Looking for Maven")
     if not (number := re.search(r"Apache Maven (\S+)", said)):
-        raise _missing("Maven", f"{found} is something else", pins.MINIMUM_MAVEN, _MAVEN_ADVICE)
+        raise _missing("Maven", f"{found} is something else", pins.MINIMUM_MAVEN, _MAVEN_HINT)
     version = parse_version(number.group(1))
     if version < pins.MINIMUM_MAVEN:
-        raise _missing("Maven", f"{found} is {version_text(version)}", pins.MINIMUM_MAVEN, _MAVEN_ADVICE)
+        raise _missing("Maven", f"{found} is {format_version(version)}", pins.MINIMUM_MAVEN, _MAVEN_HINT)
     return Tool("Maven", Path(found), version, Path(found).resolve().parent.parent)
 
 
@@ -111,11 +111,11 @@ def find_go(purpose: str, env: dict[str, str], alternative: str) -> Tool:
     found = shutil.which("go")
     need = f"Go (for {purpose})"
     if not found:
-        raise _missing(need, "no go on PATH", pins.MINIMUM_GO, _GO_ADVICE, alternative)
+        raise _missing(need, "no go on PATH", pins.MINIMUM_GO, _GO_HINT, alternative)
     version = parse_version(_output(found, "env", "GOVERSION", attempt="Looking for Go", env=env))
     if version < pins.MINIMUM_GO:
-        cause = f"{found} is {version_text(version)}"
-        raise _missing(need, cause, pins.MINIMUM_GO, _GO_ADVICE, alternative)
+        cause = f"{found} is {format_version(version)}"
+        raise _missing(need, cause, pins.MINIMUM_GO, _GO_HINT, alternative)
     return Tool("Go", Path(found), version, Path(found).resolve().parent.parent)
 
 
@@ -123,10 +123,10 @@ def find_node() -> Tool:
     """Node on PATH. Raises ArtifactError."""
     found = shutil.which("node")
     if not found:
-        raise _missing("Node", "no node on PATH", pins.MINIMUM_NODE, _NODE_ADVICE)
+        raise _missing("Node", "no node on PATH", pins.MINIMUM_NODE, _NODE_HINT)
     version = parse_version(_output(found, "--version", attempt="Looking for Node"))
     if version < pins.MINIMUM_NODE:
-        raise _missing("Node", f"{found} is {version_text(version)}", pins.MINIMUM_NODE, _NODE_ADVICE)
+        raise _missing("Node", f"{found} is {format_version(version)}", pins.MINIMUM_NODE, _NODE_HINT)
     return Tool("Node", Path(found), version, Path(found).resolve().parent.parent)
 
 
@@ -135,7 +135,7 @@ def find_npm(node: Tool) -> Path:
     beside = node.executable.parent / "npm"
     found = str(beside) if beside.exists() else shutil.which("npm")
     if not found:
-        raise _missing("npm", f"none beside {node.executable} and none on PATH", pins.MINIMUM_NODE, _NODE_ADVICE)
+        raise _missing("npm", f"none beside {node.executable} and none on PATH", pins.MINIMUM_NODE, _NODE_HINT)
     return Path(found)
 
 
@@ -143,7 +143,7 @@ def check_python() -> Tool:
     """The interpreter that runs this. Raises ArtifactError where it is too old."""
     version = sys.version_info[:3]
     if version < pins.MINIMUM_PYTHON:
-        raise _missing("Python", f"this is {version_text(version)}", pins.MINIMUM_PYTHON, VENV_ADVICE)
+        raise _missing("Python", f"this is {format_version(version)}", pins.MINIMUM_PYTHON, VENV_INSTALL_HINT)
     return Tool("Python", Path(sys.executable), version, Path(sys.base_prefix))
 
 
@@ -175,8 +175,8 @@ def _output(*arguments: str, attempt: str, env: dict[str, str] | None = None) ->
     return done.stdout
 
 
-def _missing(what: str, found: str, minimum: Version, advice: _Advice, alternative: str = "") -> ArtifactError:
-    remedy = f"install version {version_text(minimum)} or newer. {advice}"
+def _missing(what: str, found: str, minimum: Version, hint: _InstallHint, alternative: str = "") -> ArtifactError:
+    remedy = f"install version {format_version(minimum)} or newer. {hint}"
     if alternative:
         remedy += f". Or: {alternative}"
     return ArtifactError(f"Looking for {what}", found, remedy)

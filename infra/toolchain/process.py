@@ -112,7 +112,7 @@ class Runner:
 
 
 @contextmanager
-def ended_by_sigterm() -> Iterator[None]:
+def sigterm_as_keyboard_interrupt() -> Iterator[None]:
     """Let SIGTERM end the main thread the way Ctrl-C does: children ended, unfinished work removed."""
 
     def end(number: int, frame: FrameType | None) -> None:

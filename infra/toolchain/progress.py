@@ -31,7 +31,7 @@ class Progress(Protocol):
         """Nothing more comes; called also where set-up failed."""
 
 
-def human(size: int) -> str:
+def format_size(size: int) -> str:
     """Bytes as `3 kB`, `57 MB`, `1.2 GB`."""
     if size >= 1_000_000_000:
         return f"{size / 1e9:.1f} GB"
@@ -40,7 +40,7 @@ def human(size: int) -> str:
     return f"{size / 1e3:.0f} kB"
 
 
-def clock(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Seconds as `4.2 s`, `3:07 min`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
@@ -54,20 +54,20 @@ class PlainProgress:
         self._out = out
         self._guard = threading.Lock()
         self._started: dict[str, float] = {}
-        self._spoke: dict[str, float] = {}
+        self._last_line: dict[str, float] = {}
 
     def start(self, name: str, what: str) -> None:
-        self._started[name] = self._spoke[name] = time.monotonic()
+        self._started[name] = self._last_line[name] = time.monotonic()
         self._print(f"{name}: {what}")
 
     def update(self, name: str, text: str) -> None:
         now = time.monotonic()
-        if now - self._spoke[name] >= _QUIET_SECONDS:
-            self._spoke[name] = now
-            self._print(f"{name}: {text} ({clock(now - self._started[name])})")
+        if now - self._last_line[name] >= _QUIET_SECONDS:
+            self._last_line[name] = now
+            self._print(f"{name}: {text} ({format_duration(now - self._started[name])})")
 
     def done(self, name: str, source: str, seconds: float, size: int) -> None:
-        self._print(f"{name}: ready, {human(size)} in {clock(seconds)}, {source}")
+        self._print(f"{name}: ready, {format_size(size)} in {format_duration(seconds)}, {source}")
 
     def note(self, text: str) -> None:
         self._print(text)

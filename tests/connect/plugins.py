@@ -11,7 +11,7 @@ from pathlib import Path
 
 from infra.project import PROJECT, STATE
 from infra.toolchain import Artifacts
-from infra.toolchain.cache import key_of_tree
+from infra.toolchain.cache import hash_tree
 from infra.toolchain.maven import outside
 
 BUILT = STATE / ".connect-plugins"
@@ -53,7 +53,7 @@ def _built(name: str, modules: Sequence[str]) -> Path:
     sources = [PROJECT / REACTOR / "pom.xml"]
     for module in modules:
         sources += [PROJECT / module / "pom.xml", PROJECT / module / "src" / "main"]
-    folder = BUILT / f"{name}-{key_of_tree(*sources, below=PROJECT)}"
+    folder = BUILT / f"{name}-{hash_tree(*sources, below=PROJECT)}"
     if not folder.exists():
         for old in BUILT.glob(f"{name}-*"):
             shutil.rmtree(old)

@@ -12,7 +12,7 @@ import pytest
 
 from infra.services.lineage import CONTRACT
 from infra.toolchain import Artifacts
-from infra.toolchain.facade import PAGE
+from infra.toolchain.artifacts import PAGE
 from infra.toolchain.page import NAME, SITE, SOURCES
 from lineage.checks.contract import load
 from tests.bench.service_process import running_service

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-from infra.toolchain.facade import PAGE
+from infra.toolchain.artifacts import PAGE
 from tests.bench.page import FIRST_LOAD, first_load
 
 IMPORTED = re.compile(r"""(?:from|import)\s*\(?["']([^."'][^"']*)["']""")

@@ -12,7 +12,7 @@ import pytest
 
 from infra.catalog import LabSettings
 from infra.cli import setup
-from infra.cli.setup import bring_in_lab
+from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.services.marquez import api as marquez
@@ -127,7 +127,7 @@ def test_a_jar_that_no_repository_has_is_an_error_that_leaves_nothing(offline):
 
 
 def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
-    bring_in_lab(offline, LabSettings(flink=False, marquez=True), frozenset())
+    install_lab_artifacts(offline, LabSettings(flink=False, marquez=True), frozenset())
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert line.startswith("marquez is left out: Resolving the jars of marquez failed")
     assert "lineage-lab:marquezJar" in line
@@ -135,9 +135,9 @@ def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
 
 def test_with_a_jar_of_the_users_none_is_looked_for_and_a_wrong_path_is_an_error(offline, jar, capsys):
     with pytest.raises(LabError, match=r"marquezJar names /nowhere\.jar"):
-        bring_in_lab(offline, LabSettings(flink=False, marquez=True, marquez_jar="/nowhere.jar"), frozenset())
-    bring_in_lab(offline, LabSettings(flink=False), frozenset())
-    bring_in_lab(offline, LabSettings(flink=False, marquez=True, marquez_jar=str(jar)), frozenset())
+        install_lab_artifacts(offline, LabSettings(flink=False, marquez=True, marquez_jar="/nowhere.jar"), frozenset())
+    install_lab_artifacts(offline, LabSettings(flink=False), frozenset())
+    install_lab_artifacts(offline, LabSettings(flink=False, marquez=True, marquez_jar=str(jar)), frozenset())
     assert "left out" not in capsys.readouterr().out
     assert not offline.has("marquez")
 

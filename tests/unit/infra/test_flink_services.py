@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from infra.catalog import ENDPOINTS, LabSettings, lab
-from infra.cli.setup import names_for
+from infra.cli.setup import required_artifacts
 from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
 from infra.model import FlinkJob
@@ -170,7 +170,7 @@ def test_the_contract_asks_for_flink_s_lineage_where_flink_is_on():
 
 
 def test_what_flink_needs_is_set_up_with_it():
-    on, off = names_for(LabSettings()), names_for(LabSettings(flink=False))
+    on, off = required_artifacts(LabSettings()), required_artifacts(LabSettings(flink=False))
     assert on - off == {"flink", "flink-sql-lineage", "supplier-windows"}
 
 

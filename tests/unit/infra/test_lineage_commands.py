@@ -127,7 +127,10 @@ def test_check_of_a_service(url):
             ["impact", "orders", "--url", "http://127.0.0.1:9"],
             "the lineage service at http://127.0.0.1:9 does not answer",
         ),
-        (["impact", "orders", "--url", "nowhere"], "'nowhere' is not an http URL; write the service as http://host:port"),
+        (
+            ["impact", "orders", "--url", "nowhere"],
+            "'nowhere' is not an http URL; write the service as http://host:port",
+        ),
         (["diff", "none", "now"], "'none' is no file, no URL and no time"),
         (["diff", "now"], "Missing argument"),
         (["diff", "now", "now", "--jsn"], "unexpected extra argument"),

@@ -4,7 +4,7 @@
 import pytest
 
 from infra.catalog import LabSettings, lab
-from infra.cli.setup import names_for
+from infra.cli.setup import required_artifacts
 from infra.model import Bucket, Connector, Topic
 from infra.services.overview import features, overview
 from infra.user_files import UserFiles
@@ -29,7 +29,7 @@ def test_profile_connect_has_capture_archive_and_lineage_only(small):
 
 def test_profile_connect_needs_far_less_memory_and_no_spark_or_flink(small):
     assert small.memory_mib < lab(ElsewhereSite(), LabSettings()).memory_mib / 2
-    assert not {name for name in names_for(CONNECT) if name.startswith(("spark", "flink", "supplier"))}
+    assert not {name for name in required_artifacts(CONNECT) if name.startswith(("spark", "flink", "supplier"))}
 
 
 def test_profile_connect_leaves_users_spark_and_flink_jobs_out():

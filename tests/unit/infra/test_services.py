@@ -13,7 +13,7 @@ from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
 from infra.project import PROJECT
 from infra.services.connect import worker as connect
 from infra.services.properties import properties
-from infra.toolchain.facade import COMPONENTS
+from infra.toolchain.artifacts import COMPONENTS
 from infra.user_files import UserFiles, read_user_files
 
 

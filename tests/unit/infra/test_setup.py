@@ -21,16 +21,16 @@ from infra.toolchain import Artifacts
 )
 def test_marquez_jar_is_looked_for_only_where_it_would_be_run(settings, looked_for, tmp_path, monkeypatch):
     asked = set()
-    monkeypatch.setattr(setup, "bring_in", lambda artifacts, names: asked.update(names))
-    setup.bring_in_lab(Artifacts.open(tmp_path), settings)
+    monkeypatch.setattr(setup, "install_artifacts", lambda artifacts, names: asked.update(names))
+    setup.install_lab_artifacts(Artifacts.open(tmp_path), settings)
     assert ("marquez" in asked) == looked_for
-    assert asked >= setup.names_for(settings)
+    assert asked >= setup.required_artifacts(settings)
 
 
 def test_binary_option_sets_up_one_executable_and_prints_its_path(tmp_path, monkeypatch):
     names = []
     monkeypatch.setenv("LINEAGE_LAB_CACHE", str(tmp_path))
-    monkeypatch.setattr(setup, "bring_in", lambda artifacts, wanted: names.append(wanted))
+    monkeypatch.setattr(setup, "install_artifacts", lambda artifacts, wanted: names.append(wanted))
     monkeypatch.setattr(Artifacts, "binary", lambda self, name: tmp_path / name)
     result = CliRunner().invoke(app, ["setup", "--binary", "minio"])
     assert (result.exit_code, result.stdout) == (0, f"{tmp_path / 'minio'}\n")

@@ -11,7 +11,7 @@ from infra.targets.docker.images import wheels
 from infra.targets.revision import sources
 from infra.toolchain import Artifacts, class_data, venvs
 from infra.toolchain.binaries import BINARIES
-from infra.toolchain.cache import key_of
+from infra.toolchain.cache import hash_key
 from infra.toolchain.pins import COMPONENTS, ProjectComponent
 
 PROBE = Path(__file__).resolve().parents[4] / "images" / "probe"
@@ -83,7 +83,7 @@ class Contents:
 
     def training(self, kit: Path = class_data.REPOSITORY) -> tuple[Content, ...]:
         """What makes the archive of Spark's classes. What it imports decides nothing, and has no key."""
-        modules = (class_data.IN_IMAGE, class_data.TRAINING)
+        modules = (class_data.IMAGE_BUILD_MODULE, class_data.TRAINING)
         deciding = {f"project/{name}" for name in class_data.SOURCES}
         found = _files(kit, sources(kit, modules))
         return tuple(content if content.place in deciding else replace(content, key="") for content in found)
@@ -98,4 +98,4 @@ def _file(place: str, path: Path) -> Content:
 
 
 def _hash(path: Path) -> str:
-    return key_of(path.read_bytes(), "program" if os.access(path, os.X_OK) else "text")
+    return hash_key(path.read_bytes(), "program" if os.access(path, os.X_OK) else "text")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from infra.targets.docker.images.contents import Content
 from infra.targets.docker.images.recipes import Image
-from infra.toolchain.stamp import STAMP_FILE
+from infra.toolchain.manifest import MANIFEST_FILE
 
 PINNED, BUILT = "pinned", "built"
 """The two folders of a context that recipes copy, either of which may be empty."""
 
 DOCKERFILE = "Dockerfile"
-UNWANTED = {"__pycache__", STAMP_FILE}
+UNWANTED = {"__pycache__", MANIFEST_FILE}
 
 _CHUNK = 1 << 20
 _EPOCH = 315_532_800

@@ -14,7 +14,7 @@ from infra.targets.docker.images.contents import Contents
 from infra.targets.docker.images.recipes import DEFAULT_BASE, Image, Recipes
 from infra.targets.docker.images.record import Record
 from infra.toolchain import Artifacts
-from infra.toolchain.process import Runner, ended_by_sigterm
+from infra.toolchain.process import Runner, sigterm_as_keyboard_interrupt
 from infra.toolchain.progress import Progress
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Images:
         built: dict[str, str] = {}
         if any(image.reference not in there for image in needed):
             daemon.require(self._base)
-            with self._artifacts.cache.lock(progress.note), ended_by_sigterm(), closing(progress):
+            with self._artifacts.cache.lock(progress.note), sigterm_as_keyboard_interrupt(), closing(progress):
                 there = daemon.identifiers()  # somebody may have built them meanwhile
                 missing = [image for image in needed if image.reference not in there]
                 try:
@@ -152,8 +152,8 @@ class Images:
             started = time.monotonic()
             progress.start(label, "downloading with pip")
             python = self._artifacts.python(environment)
-            stamp = wheels.bring(environment, python, self._artifacts.cache, runner, _updates(progress, label))
-            progress.done(label, stamp.source, time.monotonic() - started, stamp.size)
+            manifest = wheels.bring(environment, python, self._artifacts.cache, runner, _updates(progress, label))
+            progress.done(label, manifest.source, time.monotonic() - started, manifest.size)
 
     def _build(self, image: Image, daemon: "Daemon", progress: Progress) -> str:
         started = time.monotonic()

@@ -14,7 +14,7 @@ from pathlib import Path
 from infra.model import Binary, Java, PublicImage, Python, Run, Service, Task
 from infra.targets.docker.images.contents import Content, Contents
 from infra.toolchain import class_data
-from infra.toolchain.cache import key_of
+from infra.toolchain.cache import hash_key
 
 FOLDER = Path(__file__).resolve().parents[4] / "images"
 """Where the Dockerfiles are."""
@@ -67,7 +67,7 @@ class Image:
         """A short hash of the recipe, of its arguments and of all that is copied in."""
         arguments = (text for name, value in sorted(self.arguments.items()) for text in (name, value))
         contents = (text for content in self.contents for text in (content.place, content.key))
-        return key_of(self.dockerfile.read_bytes(), *arguments, *contents)
+        return hash_key(self.dockerfile.read_bytes(), *arguments, *contents)
 
     @property
     def reference(self) -> str:

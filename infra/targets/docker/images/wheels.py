@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from infra.toolchain import stamp as stamps
+from infra.toolchain import manifest as manifests
 from infra.toolchain import venvs
-from infra.toolchain.cache import Cache, key_of
+from infra.toolchain.cache import Cache, hash_key
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.process import Command, Runner
 
@@ -29,7 +29,7 @@ _REMEDY = "check the network and pip's settings (`pip config list`), then run th
 def key(environment: str) -> str:
     """A short hash of what decides which wheels these are."""
     locks = venvs.ENVIRONMENTS[environment].lock_files
-    return key_of(*(path.read_bytes() for path in locks), PYTHON, platform.machine())
+    return hash_key(*(path.read_bytes() for path in locks), PYTHON, platform.machine())
 
 
 def folder(cache: Cache, environment: str) -> Path:
@@ -39,10 +39,12 @@ def folder(cache: Cache, environment: str) -> Path:
 
 def are_there(cache: Cache, environment: str) -> bool:
     """Whether they were brought."""
-    return stamps.load(folder(cache, environment)) is not None
+    return manifests.load(folder(cache, environment)) is not None
 
 
-def bring(environment: str, python: Path, cache: Cache, runner: Runner, on_text: Callable[[str], None]) -> stamps.Stamp:
+def bring(
+    environment: str, python: Path, cache: Cache, runner: Runner, on_text: Callable[[str], None]
+) -> manifests.Manifest:
     """Downloads the wheels of an environment. Call with the cache's lock held.
 
     `python` is the host's own environment of that name: it has what packages are built with that are published as
@@ -55,13 +57,13 @@ def bring(environment: str, python: Path, cache: Cache, runner: Runner, on_text:
         def run(what: str, *words: str | Path) -> None:
             log = cache.log(f"pip-{what}-{environment}")
             runner.run(
-                Command([*venvs.pip(python, cache), *words], attempt, _REMEDY, log),
+                Command([*venvs.pip_command(python, cache), *words], attempt, _REMEDY, log),
                 lambda line: on_text(venvs.shorten(line)),
             )
 
         if _is_like_the_images():
             run(
-                "wheel", *venvs.locked("wheel"), "--no-build-isolation", "-w", staged, "-r", lock
+                "wheel", *venvs.hash_checked("wheel"), "--no-build-isolation", "-w", staged, "-r", lock
             )  # pip has built PySpark's once already
         else:
             run("download", *_download(platform.machine()), "-d", staged, "-r", lock)
@@ -69,9 +71,9 @@ def bring(environment: str, python: Path, cache: Cache, runner: Runner, on_text:
                 run("build", "wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation", "-w", staged, source)
                 source.unlink()
         refuse_foreign(attempt, staged)
-        stamp = stamps.take(staged, key(environment), f"{len(list(staged.iterdir()))} wheels from the index")
-        cache.publish(staged, folder(cache, environment), stamp)
-    return stamp
+        manifest = manifests.create(staged, key(environment), f"{len(list(staged.iterdir()))} wheels from the index")
+        cache.publish(staged, folder(cache, environment), manifest)
+    return manifest
 
 
 def platforms(machine: str) -> Iterator[str]:
@@ -94,7 +96,7 @@ def _download(machine: str) -> list[str | Path]:
     """Packages that are published as sources only come as such: they are taken where there is no wheel."""
     chosen = [word for name in platforms(machine) for word in ("--platform", name)]
     options = ("--no-build-isolation", "--prefer-binary", "--python-version", PYTHON, "--implementation", "cp")
-    return [*venvs.locked("download"), *options, *chosen]
+    return [*venvs.hash_checked("download"), *options, *chosen]
 
 
 def refuse_foreign(attempt: str, wheels: Path) -> None:

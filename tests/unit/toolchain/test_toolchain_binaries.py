@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from infra.toolchain import pins
-from infra.toolchain.binaries import BINARIES, MINIO, PULUMI, find_on_path, from_vendor, stamp_on_path
+from infra.toolchain.binaries import BINARIES, MINIO, PULUMI, download_release, find_on_path, manifest_of_path_binary
 from infra.toolchain.cache import Cache, platform_tag
 from infra.toolchain.golang import GoModule, GoToolchain, environment, required_version
 from infra.toolchain.prerequisites import parse_version
@@ -54,9 +54,9 @@ def test_a_new_enough_pulumi_with_its_language_host_is_used_where_it_is(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     found = find_on_path(PULUMI, cache)
     assert found == (pulumi, (99, 0, 0))
-    stamp = stamp_on_path(PULUMI, *found)
-    assert stamp.location == str(tmp_path / "bin")
-    assert {record.path for record in stamp.files} == {"pulumi", "pulumi-language-python"}
+    manifest = manifest_of_path_binary(PULUMI, *found)
+    assert manifest.location == str(tmp_path / "bin")
+    assert {record.path for record in manifest.files} == {"pulumi", "pulumi-language-python"}
 
 
 @pytest.mark.parametrize(("version", "host"), [("v3.100.0", True), ("v99.0.0", False), ("nonsense", True)])
@@ -82,7 +82,7 @@ def test_a_single_file_from_the_vendor_becomes_executable(site, runner: Runner, 
     site.files["minio"] = b"#!/bin/sh\n"
     binary = downloadable(MINIO, f"{site.url}/minio", site.files["minio"])
     notes: list[str] = []
-    assert from_vendor(binary, staged, runner, lambda text: None, notes.append) is not None
+    assert download_release(binary, staged, runner, lambda text: None, notes.append) is not None
     assert os.access(staged / "minio", os.X_OK)
     assert [path.name for path in staged.iterdir()] == ["minio"]
     assert notes == []
@@ -93,7 +93,7 @@ def test_of_an_archive_only_what_is_wanted_is_kept_and_no_path_is_followed(site,
         **{"pulumi/pulumi": b"cli", "../../pulumi-language-python": b"host", "pulumi/pulumi-watch": b"?"}
     )
     binary = downloadable(PULUMI, f"{site.url}/p.tgz", site.files["p.tgz"])
-    assert from_vendor(binary, staged, runner, lambda text: None, lambda text: None) is not None
+    assert download_release(binary, staged, runner, lambda text: None, lambda text: None) is not None
     assert {p.name: p.read_bytes() for p in staged.iterdir()} == {
         "pulumi": b"cli",
         "pulumi-language-python": b"host",
@@ -107,7 +107,7 @@ def test_a_vendor_that_does_not_answer_as_pinned_is_a_note_and_nothing_stays(
     site.files["minio"] = b"something else"
     binary = downloadable(MINIO, f"{site.url}/minio", b"the release")
     notes: list[str] = []
-    assert from_vendor(binary, staged, runner, lambda text: None, notes.append) is None
+    assert download_release(binary, staged, runner, lambda text: None, notes.append) is None
     assert list(staged.iterdir()) == []
     assert len(notes) == 1
     assert "minio: no release" in notes[0]

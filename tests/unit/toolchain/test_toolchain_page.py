@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from infra.toolchain import page, prerequisites
+from infra.toolchain.artifacts import PAGE, Artifacts
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.facade import PAGE, Artifacts
 
 NPM = """#!/bin/sh
 echo "npm $1"
@@ -46,26 +46,26 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def made(project, cache, runner):
     folder = cache.root / "page" / "page-1"
-    return folder, page.make(project, folder, "1", cache, runner, lambda text: None)
+    return folder, page.build_page(project, folder, "1", cache, runner, lambda text: None)
 
 
 def test_it_keeps_the_built_files_alone_and_leaves_the_checkout_as_it_is(project, node, cache, runner) -> None:
     node()
     before = sorted(project.rglob("*"))
-    folder, stamp = made(project, cache, runner)
-    assert sorted(record.path for record in stamp.files) == ["site/assets/main.js", "site/index.html"]
-    assert stamp.source == "npm, Node 20.19.0"
+    folder, manifest = made(project, cache, runner)
+    assert sorted(record.path for record in manifest.files) == ["site/assets/main.js", "site/index.html"]
+    assert manifest.source == "npm, Node 20.19.0"
     assert (folder / "site/assets/main.js").read_text() == "src/main.tsx"
     assert sorted(project.rglob("*")) == before
     assert list(cache.tmp.iterdir()) == []
 
 
 def test_other_sources_want_another_page_and_other_tests_do_not(project) -> None:
-    first = page.key(project)
+    first = page.source_key(project)
     (project / "test" / "a.test.ts").write_text("other")
-    assert page.key(project) == first
+    assert page.source_key(project) == first
     (project / "src" / "main.tsx").write_text("other")
-    assert page.key(project) != first
+    assert page.source_key(project) != first
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError, Cancelled
-from infra.toolchain.process import Command, Runner, ended_by_sigterm
+from infra.toolchain.process import Command, Runner, sigterm_as_keyboard_interrupt
 
 
 def command(cache: Cache, script: str, **env: str) -> Command:
@@ -90,7 +90,7 @@ def test_sigterm_ends_like_ctrl_c() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     def terminated() -> None:
-        with ended_by_sigterm():
+        with sigterm_as_keyboard_interrupt():
             os.kill(os.getpid(), signal.SIGTERM)
             threading.Event().wait(10)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.toolchain import stamp as stamps
-from infra.toolchain.cache import Cache, default_root, key_of, key_of_tree, size_of
+from infra.toolchain import manifest as manifests
+from infra.toolchain.cache import Cache, default_root, folder_size, hash_key, hash_tree
 from infra.toolchain.errors import ArtifactError
 
 HOLDER = """
@@ -37,24 +37,24 @@ def test_a_cache_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path) ->
 
 
 def test_keys_tell_apart_where_parts_end() -> None:
-    assert key_of("ab", "c") != key_of("a", "bc")
-    assert key_of("a", b"b") == key_of(b"a", "b")
+    assert hash_key("ab", "c") != hash_key("a", "bc")
+    assert hash_key("a", b"b") == hash_key(b"a", "b")
 
 
 def test_the_key_of_a_tree_counts_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x").write_text("1")
-    first = key_of_tree(tmp_path / "a", below=tmp_path)
+    first = hash_tree(tmp_path / "a", below=tmp_path)
     (tmp_path / "a" / "x").rename(tmp_path / "a" / "y")
-    renamed = key_of_tree(tmp_path / "a", below=tmp_path)
+    renamed = hash_tree(tmp_path / "a", below=tmp_path)
     (tmp_path / "a" / "y").write_text("2")
-    assert len({first, renamed, key_of_tree(tmp_path / "a", below=tmp_path)}) == 3
+    assert len({first, renamed, hash_tree(tmp_path / "a", below=tmp_path)}) == 3
 
 
 def test_what_an_interrupted_setup_left_is_removed_and_named(cache: Cache) -> None:
     (cache.tmp / "kafka jars" / "lib").mkdir(parents=True)
     (cache.tmp / "minio.part").write_bytes(b"half")
-    assert cache.sweep() == ["kafka jars", "minio.part"]
+    assert cache.clear_tmp() == ["kafka jars", "minio.part"]
     assert list(cache.tmp.iterdir()) == []
 
 
@@ -75,12 +75,12 @@ def test_publishing_replaces_what_was_unfinished(cache: Cache) -> None:
     (final / "half").write_bytes(b"")
     with cache.staging("minio") as staged:
         (staged / "minio").write_bytes(b"whole")
-        cache.publish(staged, final, stamps.take(staged, "key", "a test"))
-    stamp = stamps.load(final)
-    assert stamp is not None
-    assert [record.path for record in stamp.files] == ["minio"]
+        cache.publish(staged, final, manifests.create(staged, "key", "a test"))
+    manifest = manifests.load(final)
+    assert manifest is not None
+    assert [record.path for record in manifest.files] == ["minio"]
     assert not (final / "half").exists()
-    assert size_of(final) > len(b"whole")
+    assert folder_size(final) > len(b"whole")
 
 
 def test_a_second_setup_waits_for_the_first_and_says_for_whom(cache: Cache) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the lock files anew, after a version was changed.
 
-    python -m infra.toolchain.relock kafka spark iceberg-rest-catalog      # some of infra/toolchain/locks
-    python -m infra.toolchain.relock python                                # requirements/*.txt; needs uv
+    python -m infra.toolchain.update_locks kafka spark iceberg-rest-catalog      # some of infra/toolchain/locks
+    python -m infra.toolchain.update_locks python                                # requirements/*.txt; needs uv
 
 What is locked is what the registries answer now: read the difference before you commit it.
 """
@@ -13,54 +13,54 @@ import sys
 from pathlib import Path
 
 from infra.toolchain import archives, pins
+from infra.toolchain.artifacts import COMPONENTS, REACTOR
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.facade import COMPONENTS, REACTOR
-from infra.toolchain.lock import path_of, render
-from infra.toolchain.maven import Maven, Resolved
+from infra.toolchain.lock import lock_path, render
+from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import PlainProgress, Progress
 from infra.toolchain.venvs import ENVIRONMENTS, REQUIREMENTS
 
 PYTHON = "python"
 _DISTRIBUTIONS = tuple(c.name for c in pins.COMPONENTS.values() if isinstance(c, pins.DistributionComponent))
-_LOCKED = ("build", *ENVIRONMENTS, *_DISTRIBUTIONS)
-_HEADER = "# SPDX-License-Identifier: Apache-2.0\n# Made by `python -m infra.toolchain.relock python`.\n"
+_REQUIREMENT_FILES = ("build", *ENVIRONMENTS, *_DISTRIBUTIONS)
+_HEADER = "# SPDX-License-Identifier: Apache-2.0\n# Made by `python -m infra.toolchain.update_locks python`.\n"
 _UV = ("pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate")
 
 
-def relock(name: str, cache: Cache, progress: Progress) -> list[Path]:
+def update_lock(name: str, cache: Cache, progress: Progress) -> list[Path]:
     """Lock a Maven component, or with `python` the requirement files; returns what was written."""
     if name == PYTHON:
-        return relock_requirements()
+        return update_requirement_locks()
     if name not in COMPONENTS:
         known = ", ".join(sorted(COMPONENTS | {PYTHON}))
         raise ArtifactError("Locking", f"unknown: {name}", f"choose from {known}")
     runner = Runner(cache.tmp)
     maven = Maven(cache, runner)
-    with cache.lock(progress.note), cache.staging(f"relock-{name}") as staged:
+    with cache.lock(progress.note), cache.staging(f"lock-{name}") as staged:
         progress.start(name, "resolving with Maven")
         lock = maven.hashes(_resolve(name, maven, staged, progress))
-    path_of(name).write_text(render(lock), encoding="utf-8")
-    return [path_of(name)]
+    lock_path(name).write_text(render(lock), encoding="utf-8")
+    return [lock_path(name)]
 
 
-def relock_requirements() -> list[Path]:
+def update_requirement_locks() -> list[Path]:
     """Resolve all requirement files together, so that they agree, then write one lock for each.
 
-    The lock of `test` leaves out what the environments that it sees have.
+    The lock of `test` leaves out what the environments that it includes have.
     """
     written = []
     together = REQUIREMENTS / ".together.txt"
-    sources = [REQUIREMENTS / f"{name}.in" for name in _LOCKED]
+    sources = [REQUIREMENTS / f"{name}.in" for name in _REQUIREMENT_FILES]
     try:
         _compile(sources, together, [])
-        for name in _LOCKED:
+        for name in _REQUIREMENT_FILES:
             path = REQUIREMENTS / f"{name}.txt"
             _compile([REQUIREMENTS / f"{name}.in"], path, ["--constraints", str(together)])
             environment = ENVIRONMENTS.get(name)
-            seen = {_package(b) for e in (environment.sees if environment else ()) for b in _blocks(e.name)}
-            kept = [block for block in _blocks(name) if _package(block) not in seen]
+            seen = {_package(b) for e in (environment.includes if environment else ()) for b in _lock_entries(e.name)}
+            kept = [block for block in _lock_entries(name) if _package(block) not in seen]
             path.write_text(_HEADER + "".join(kept), encoding="utf-8")
             written.append(path)
     finally:
@@ -68,12 +68,12 @@ def relock_requirements() -> list[Path]:
     return written
 
 
-def _resolve(name: str, maven: Maven, staged: Path, progress: Progress) -> Resolved:
+def _resolve(name: str, maven: Maven, staged: Path, progress: Progress) -> ResolvedJars:
     component = pins.COMPONENTS[name]
     if isinstance(component, pins.ProjectComponent):
         return maven.build(component, REACTOR, lambda text: progress.update(name, text), staged)
     if isinstance(component, pins.ArchiveComponent):
-        component = archives.all_jars(component)
+        component = archives.jars_of_all_platforms(component)
     if isinstance(component, pins.DistributionComponent):
         component = component.jars
     return maven.resolve([component], lambda text: progress.update(name, text))[name]
@@ -93,7 +93,7 @@ def _compile(sources: list[Path], output: Path, extra: list[str]) -> None:
         raise ArtifactError(attempt, "uv found no solution", "change the pins that it names", done.stderr)
 
 
-def _blocks(name: str) -> list[str]:
+def _lock_entries(name: str) -> list[str]:
     """The entries of a lock file: a pinned package with the lines of its hashes."""
     blocks: list[str] = []
     for line in (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines(keepends=True):
@@ -113,7 +113,7 @@ def main(names: list[str]) -> int:
     try:
         cache = Cache.open()
         for name in names:
-            for path in relock(name, cache, progress):
+            for path in update_lock(name, cache, progress):
                 print(path)
     except ArtifactError as error:
         print(error, file=sys.stderr)

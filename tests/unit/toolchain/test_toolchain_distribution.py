@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from infra.toolchain import pins, venvs
-from infra.toolchain.archives import unpack_parts
+from infra.toolchain.archives import unpack_selected
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.maven import Maven, Resolved
+from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
 
 KEPT = {"deps/lib": "lib", "deps/lib/loader.jar": "planner", "deps/plugins/metrics": "plugins/metrics"}
@@ -41,19 +41,19 @@ def test_only_what_is_kept_is_unpacked_and_the_longest_path_counts(tmp_path: Pat
         "deps/opt/b.jar": "b",
         "deps/plugins/metrics/m.jar": "m",
     }
-    unpack_parts(sdist(tmp_path / "t.tar.gz", files), KEPT, tmp_path / "out")
+    unpack_selected(sdist(tmp_path / "t.tar.gz", files), KEPT, tmp_path / "out")
     found = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert found == {"lib/a.jar", "planner/loader.jar", "plugins/metrics/m.jar"}
 
 
 def test_a_part_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match=r"t\.tar\.gz: it has no deps/lib/loader\.jar, deps/plugins/metrics"):
-        unpack_parts(sdist(tmp_path / "t.tar.gz", {"deps/lib/a.jar": "a"}), KEPT, tmp_path / "out")
+        unpack_selected(sdist(tmp_path / "t.tar.gz", {"deps/lib/a.jar": "a"}), KEPT, tmp_path / "out")
 
 
 def test_what_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="leads out of the archive"):
-        unpack_parts(sdist(tmp_path / "t.tar.gz", {"deps/lib/../../../x": "x"}), KEPT, tmp_path / "out")
+        unpack_selected(sdist(tmp_path / "t.tar.gz", {"deps/lib/../../../x": "x"}), KEPT, tmp_path / "out")
     assert not (tmp_path / "x").exists()
 
 
@@ -61,7 +61,7 @@ def test_an_archive_that_ends_early_is_named(tmp_path: Path) -> None:
     whole = sdist(tmp_path / "t.tar.gz", {"deps/lib/a.jar": "".join(map(str, range(50_000)))}).read_bytes()
     (tmp_path / "t.tar.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ArtifactError, match=r"Unpacking t\.tar\.gz"):
-        unpack_parts(tmp_path / "t.tar.gz", KEPT, tmp_path / "out")
+        unpack_selected(tmp_path / "t.tar.gz", KEPT, tmp_path / "out")
 
 
 def test_jars_are_put_where_they_are_wanted(cache: Cache, runner: Runner, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_jars_are_put_where_they_are_wanted(cache: Cache, runner: Runner, tmp_pa
         jar.write_text(name)
         jars.append(jar)
     wanted = {"lib": ("g:a:1",), "plugins/b": ("g:b:1",)}
-    Maven(cache, runner).link(wanted, Resolved(tuple(jars)), tmp_path)
+    Maven(cache, runner).link(wanted, ResolvedJars(tuple(jars)), tmp_path)
     assert (tmp_path / "lib/a-1.jar").read_text() == "a"
     assert (tmp_path / "plugins/b/b-1.jar").read_text() == "b"
 
@@ -119,9 +119,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_archive_comes_as_it_was_locked_and_another_one_is_refused(
     index: Path, cache: Cache, runner: Runner, tmp_path: Path
 ) -> None:
-    found = venvs.download("thing", tmp_path / "first", cache, runner, lambda _: None)
+    found = venvs.download_sdist("thing", tmp_path / "first", cache, runner, lambda _: None)
     assert found.read_bytes() == (index / "thing-1.0.tar.gz").read_bytes()
     sdist(index / "thing-1.0.tar.gz", {"pyproject.toml": PROJECT, "backend.py": BACKEND})
     with pytest.raises(ArtifactError, match=r"Downloading what thing\.txt locks"):
-        venvs.download("thing", tmp_path / "second", cache, runner, lambda _: None)
+        venvs.download_sdist("thing", tmp_path / "second", cache, runner, lambda _: None)
     assert not list((tmp_path / "second" / "archives").iterdir())

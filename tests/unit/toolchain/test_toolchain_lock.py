@@ -65,7 +65,7 @@ def test_every_departure_from_the_lock_is_named() -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name in pins.COMPONENTS if is_locked(name)))
 def test_the_committed_locks_can_be_read_and_hold_what_is_asked_for(name: str) -> None:
-    lock = locks.parse(locks.path_of(name).read_text())
+    lock = locks.parse(locks.lock_path(name).read_text())
     component = pins.COMPONENTS[name]
     if isinstance(component, pins.MavenComponent):
         locked = {":".join((c.group, c.artifact, c.version)) for c in lock}

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from infra.toolchain import progress
-from infra.toolchain.progress import PlainProgress, clock, human
+from infra.toolchain.progress import PlainProgress, format_duration, format_size
 from infra.toolchain.progress_rich import RichProgress
 
 
@@ -13,12 +13,12 @@ from infra.toolchain.progress_rich import RichProgress
     ("size", "text"), [(0, "0 kB"), (3_400, "3 kB"), (57_400_000, "57 MB"), (1_240_000_000, "1.2 GB")]
 )
 def test_sizes(size: int, text: str) -> None:
-    assert human(size) == text
+    assert format_size(size) == text
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(4.21, "4.2 s"), (187.9, "3:07 min")])
 def test_times(seconds: float, text: str) -> None:
-    assert clock(seconds) == text
+    assert format_duration(seconds) == text
 
 
 def test_plain_lines_are_few(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from infra.toolchain import Artifacts, binaries, pins
 from infra.toolchain.cache import Cache, platform_tag
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.stamp import STAMP_FILE
+from infra.toolchain.manifest import MANIFEST_FILE
 
 RELEASE = b"#!/bin/sh\necho minio\n"
 
@@ -80,7 +80,7 @@ def test_a_touched_file_is_noticed_without_verify(artifacts: Artifacts, progress
 
 def test_a_folder_without_stamp_is_not_taken_for_whole(artifacts: Artifacts, progress) -> None:
     artifacts.setup({"minio"}, progress)
-    (artifacts.binary_dir("minio") / STAMP_FILE).unlink()
+    (artifacts.binary_dir("minio") / MANIFEST_FILE).unlink()
     with pytest.raises(ArtifactError):
         artifacts.binary("minio")
     assert len(artifacts.setup({"minio"}, progress).made) == 1

@@ -22,23 +22,23 @@ test -d "$SPARK_CONF_DIR" && test -z "$(ls "$SPARK_CONF_DIR")"
 def driver(tmp_path: Path):
     """Makes what stands in for a driver's Python: a script."""
 
-    def make(text: str) -> class_data.Training:
+    def make(text: str) -> class_data.TrainingRun:
         python = tmp_path / "python"
         python.write_text(text)
         python.chmod(0o755)
-        return class_data.Training(tmp_path / "jars", python, Path("/jdk/bin/java"))
+        return class_data.TrainingRun(tmp_path / "jars", python, Path("/jdk/bin/java"))
 
     return make
 
 
 def made(cache, runner, training):
     folder = cache.root / "class-data" / "spark-1"
-    return folder, class_data.make(folder, "1", training, cache, runner, lambda text: None)
+    return folder, class_data.create_archive(folder, "1", training, cache, runner, lambda text: None)
 
 
 def test_it_is_made_at_its_final_place_beside_an_empty_folder(cache, runner, driver) -> None:
-    folder, stamp = made(cache, runner, driver(WRITES))
-    assert [record.path for record in stamp.files] == [class_data.ARCHIVE, class_data.STAT]
+    folder, manifest = made(cache, runner, driver(WRITES))
+    assert [record.path for record in manifest.files] == [class_data.ARCHIVE, class_data.STAT]
     assert (folder / class_data.ARCHIVE).read_text() == "-m jobs.spark.launch_training\n"
     assert list((folder / class_data.CONFIGURATION).iterdir()) == []
     assert list(cache.tmp.iterdir()) == []
@@ -66,10 +66,10 @@ def test_where_it_cannot_be_made_the_error_says_that_jobs_run_without(cache, run
 def test_another_jdk_or_other_jars_want_another_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.1"')
     monkeypatch.setattr(prerequisites, "find_jdk", lambda: Tool("JDK", tmp_path / "bin/java", (17,), tmp_path))
-    first = class_data.key("jars", "python")
-    assert class_data.key("jars", "python") == first
+    first = class_data.archive_key("jars", "python")
+    assert class_data.archive_key("jars", "python") == first
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.2"')
-    assert len({first, class_data.key("jars", "python"), class_data.key("other", "python")}) == 3
+    assert len({first, class_data.archive_key("jars", "python"), class_data.archive_key("other", "python")}) == 3
 
 
 def test_its_place_is_known_before_it_is_made_and_without_a_jdk(cache, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from infra.toolchain import pins
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.lock import Coordinate
-from infra.toolchain.maven import Maven, Resolved, render_aggregator, render_pom
+from infra.toolchain.manifest import sha256_of
+from infra.toolchain.maven import Maven, ResolvedJars, render_aggregator, render_pom
 from infra.toolchain.process import Runner
-from infra.toolchain.stamp import sha256_of
 
 NAMESPACE = {"m": "http://maven.apache.org/POM/4.0.0"}
 ONE, TWO = Coordinate("g", "one", "1"), Coordinate("g", "two", "2", "tests")
@@ -38,7 +38,7 @@ def locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jars: tuple[Path, ..
     """A lock of the component `test` that fits the jars."""
     path = tmp_path / "test.lock"
     path.write_text(locks.render({c: sha256_of(jar) for c, jar in zip((ONE, TWO), jars, strict=True)}))
-    monkeypatch.setattr(under_test.locks, "path_of", lambda name: path)
+    monkeypatch.setattr(under_test.locks, "lock_path", lambda name: path)
     return path
 
 
@@ -79,7 +79,7 @@ def test_verified_jars_and_the_own_one_are_put_into_lib(
 ) -> None:
     own = tmp_path / "own-0.1.jar"
     own.write_bytes(b"built here")
-    maven.assemble("test", Resolved(jars, own), tmp_path / "lib")
+    maven.assemble("test", ResolvedJars(jars, own), tmp_path / "lib")
     names = sorted(path.name for path in (tmp_path / "lib").iterdir())
     assert names == ["one-1.jar", "own-0.1.jar", "two-2-tests.jar"]
 
@@ -89,7 +89,7 @@ def test_a_corrupted_jar_is_named_and_leaves_the_repository(
 ) -> None:
     jars[1].write_bytes(b"corrupted")
     with pytest.raises(ArtifactError) as raised:
-        maven.assemble("test", Resolved(jars), tmp_path / "lib")
+        maven.assemble("test", ResolvedJars(jars), tmp_path / "lib")
     assert "g:two:2:tests:jar has sha256" in str(raised.value)
     assert "one-1" not in str(raised.value)
     assert not jars[1].exists()
@@ -102,14 +102,14 @@ def test_a_jar_that_nobody_locked_is_named_and_removed(
 ) -> None:
     locked.write_text(locks.render({ONE: sha256_of(jars[0])}))
     with pytest.raises(ArtifactError, match="g:two:2:tests:jar was resolved but is not in the lock"):
-        maven.assemble("test", Resolved(jars), tmp_path / "lib")
+        maven.assemble("test", ResolvedJars(jars), tmp_path / "lib")
     assert not jars[1].exists()
 
 
 def test_a_corrupted_lock_is_named(maven: Maven, locked: Path, tmp_path: Path) -> None:
     locked.write_text("nonsense\n")
     with pytest.raises(ArtifactError) as raised:
-        maven.assemble("test", Resolved(()), tmp_path / "lib")
+        maven.assemble("test", ResolvedJars(()), tmp_path / "lib")
     assert str(locked) in str(raised.value)
     assert "line 1" in str(raised.value)
 
@@ -118,24 +118,24 @@ def test_what_nobody_could_lock_is_taken_as_it_comes_until_there_is_a_lock(
     maven: Maven, jars: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lock = tmp_path / "marquez.lock"
-    monkeypatch.setattr(under_test.locks, "path_of", lambda name: lock)
+    monkeypatch.setattr(under_test.locks, "lock_path", lambda name: lock)
     assert pins.MARQUEZ.optional
-    maven.assemble("marquez", Resolved(jars), tmp_path / "lib")
+    maven.assemble("marquez", ResolvedJars(jars), tmp_path / "lib")
     assert len(list((tmp_path / "lib").iterdir())) == 2
     lock.write_text(locks.render({ONE: "0" * 64}))
     with pytest.raises(ArtifactError, match="g:one:1:jar has sha256"):
-        maven.assemble("marquez", Resolved(jars), tmp_path / "other")
+        maven.assemble("marquez", ResolvedJars(jars), tmp_path / "other")
 
 
 def test_what_is_not_optional_needs_its_lock(
     maven: Maven, jars: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(under_test.locks, "path_of", lambda name: tmp_path / "gone.lock")
+    monkeypatch.setattr(under_test.locks, "lock_path", lambda name: tmp_path / "gone.lock")
     with pytest.raises(ArtifactError, match="Reading the lock"):
-        maven.assemble("kafka", Resolved(jars), tmp_path / "lib")
+        maven.assemble("kafka", ResolvedJars(jars), tmp_path / "lib")
 
 
 def test_forgetting_drops_only_the_named_files(maven: Maven, jars: tuple[Path, ...], locked: Path) -> None:
-    maven.forget(["two-2-tests.jar", "unknown.jar", "one"])  # the last is the name of a folder
+    maven.delete_from_repository(["two-2-tests.jar", "unknown.jar", "one"])  # the last is the name of a folder
     assert jars[0].exists()
     assert not jars[1].exists()

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.toolchain import class_data, page, pins, prerequisites, venvs
-from infra.toolchain import stamp as stamps
+from infra.toolchain import manifest as manifests
 from infra.toolchain.binaries import BINARIES
-from infra.toolchain.cache import Cache, key_of, key_of_tree, platform_tag
-from infra.toolchain.class_data import Training
+from infra.toolchain.cache import Cache, hash_key, hash_tree, platform_tag
+from infra.toolchain.class_data import TrainingRun
 from infra.toolchain.errors import ArtifactError, Cancelled
-from infra.toolchain.lock import path_of
-from infra.toolchain.maven import Maven, render_pom
-from infra.toolchain.process import Runner, disk_remedy, ended_by_sigterm, is_disk_full
-from infra.toolchain.progress import Progress
-from infra.toolchain.steps import (
-    BinarySteps,
-    ClassDataSteps,
-    ComponentSteps,
-    EnvironmentSteps,
-    Item,
-    PageSteps,
-    Result,
-    SchemaSteps,
-    Steps,
+from infra.toolchain.installers import (
+    ArtifactSpec,
+    BinaryInstaller,
+    ClassDataInstaller,
+    ComponentInstaller,
+    InstalledArtifact,
+    Installer,
+    PageInstaller,
+    SchemaInstaller,
+    VenvInstaller,
 )
+from infra.toolchain.lock import lock_path
+from infra.toolchain.maven import Maven, render_pom
+from infra.toolchain.process import Runner, disk_remedy, is_disk_full, sigterm_as_keyboard_interrupt
+from infra.toolchain.progress import Progress
 from lineage.checks import schema_files
 
 REACTOR = Path(__file__).resolve().parents[2] / "components"
@@ -55,10 +55,10 @@ archive of Spark's classes, needs `spark` there, or asked for with it."""
 
 
 @dataclass(frozen=True)
-class Report:
+class SetupReport:
     """What one set-up did: what it made (nothing, where all was there), and all that is there now."""
 
-    made: tuple[Result, ...]
+    made: tuple[InstalledArtifact, ...]
     seconds: float
     size: int
 
@@ -74,33 +74,33 @@ class Artifacts:
         """With `cache`, else `$LINEAGE_LAB_CACHE`, else the user's cache home. Raises ArtifactError."""
         return cls(Cache.open(cache))
 
-    def setup(self, names: Iterable[str], progress: Progress) -> Report:
+    def setup(self, names: Iterable[str], progress: Progress) -> SetupReport:
         """Make sure that `names` (see `EVERYTHING`) are there. Raises ArtifactError.
 
-        Where they are, only stamps are looked at: no network, no lock, no tool is run.
+        Where they are, only manifests are looked at: no network, no lock, no tool is run.
         """
         started = time.monotonic()
-        items = self._items(names)
-        made: tuple[Result, ...] = ()
-        if any(_damage(item) is not None for item in items):
-            with self.cache.lock(progress.note), ended_by_sigterm(), closing(progress):
-                made = self._make(items, progress)
-        size = sum(stamp.size for item in items if (stamp := stamps.load(item.folder)))
-        return Report(made, time.monotonic() - started, size)
+        specs = self._specs(names)
+        made: tuple[InstalledArtifact, ...] = ()
+        if any(_find_damage(spec) is not None for spec in specs):
+            with self.cache.lock(progress.note), sigterm_as_keyboard_interrupt(), closing(progress):
+                made = self._make(specs, progress)
+        size = sum(manifest.size for spec in specs if (manifest := manifests.load(spec.folder)))
+        return SetupReport(made, time.monotonic() - started, size)
 
-    def verify(self) -> list[stamps.Problem]:
+    def verify(self) -> list[manifests.Problem]:
         """Hash everything of this checkout that is there; what is corrupted is removed and told of.
 
-        The environment that runs this only loses its stamp: the next `lab` command makes it anew.
+        The environment that runs this only loses its manifest: the next `lab` command makes it anew.
         """
         problems = []
-        for item in self._items(EVERYTHING | {"kit"}):
-            if not (stamp := stamps.load(item.folder)):
+        for spec in self._specs(EVERYTHING | {"kit"}):
+            if not (manifest := manifests.load(spec.folder)):
                 continue
-            closed = item.kind == "components"
-            if found := stamps.corrupted(stamp, item.label, item.folder, closed=closed):
+            closed = spec.kind == "components"
+            if found := manifests.corrupted_files(manifest, spec.label, spec.folder, closed=closed):
                 problems += found
-                self._discard(item, found)
+                self._discard(spec, found)
         return problems
 
     def component(self, name: str) -> Path:
@@ -109,22 +109,22 @@ class Artifacts:
         Raises:
             ArtifactError: it is not set up.
         """
-        return self._whole(self._part_item(name))
+        return self._installed_folder(self._part_spec(name))
 
     def component_key(self, name: str) -> str:
         """What decides what a component is, as a short hash; it need not be set up."""
-        return self._part_item(name).key
+        return self._part_spec(name).key
 
     def has(self, name: str) -> bool:
         """Whether a component is set up; for one that not every registry has."""
-        return (self._part_item(name).folder / stamps.STAMP_FILE).exists()
+        return (self._part_spec(name).folder / manifests.MANIFEST_FILE).exists()
 
     def binary_dir(self, name: str) -> Path:
         """The folder to put on PATH for a binary and what belongs to it. Raises ArtifactError."""
-        item = self._binary_item(name)
-        folder = self._whole(item)
-        stamp = stamps.load(folder)
-        return stamp.root(folder) if stamp else folder
+        spec = self._binary_spec(name)
+        folder = self._installed_folder(spec)
+        manifest = manifests.load(folder)
+        return manifest.root(folder) if manifest else folder
 
     def binary(self, name: str) -> Path:
         """An executable: `pulumi`, `minio`. Raises ArtifactError."""
@@ -132,140 +132,144 @@ class Artifacts:
 
     def python(self, name: str) -> Path:
         """The interpreter of a virtual environment: `kit`, `spark`, `test`. Raises ArtifactError."""
-        return self._whole(self._environment_item(name)) / "bin" / "python"
+        return self._installed_folder(self._environment_spec(name)) / "bin" / "python"
 
     def class_data(self, name: str) -> Path:
         """The folder for the archive of the classes that a component's JVMs load, whether it was made or not."""
         if name != class_data.COMPONENT:
             raise KeyError(name)
-        return self._class_data_item().folder
+        return self._class_data_spec().folder
 
     def java(self, runtime: int = pins.MINIMUM_JDK[0]) -> Path:
         """A `java`: the JDK's, or of a newer release that the kit brings along (21). Raises ArtifactError."""
         if runtime <= pins.MINIMUM_JDK[0]:
             return prerequisites.find_jdk().executable
-        return venvs.java(self._whole(self._environment_item(f"java{runtime}")))
+        return venvs.java_executable(self._installed_folder(self._environment_spec(f"java{runtime}")))
 
     def maven_command(self) -> tuple[list[str], dict[str, str]]:
         """Maven on the cache's repository: first arguments, and environment variables to add."""
         maven = Maven(self.cache, Runner(self.cache.tmp))
         return maven.command(), {"JAVA_HOME": str(prerequisites.find_jdk().home)}
 
-    def _items(self, names: Iterable[str]) -> list[Item]:
+    def _specs(self, names: Iterable[str]) -> list[ArtifactSpec]:
         wanted = set(names)
         if unknown := sorted(wanted - EVERYTHING - {"kit"}):
             known = ", ".join(sorted(EVERYTHING))
             raise ArtifactError("Setting up", f"unknown: {', '.join(unknown)}", f"choose from {known}")
         if "test" in wanted:
             wanted.add("kit")
-        items = [self._component_item(name) for name in sorted(wanted & COMPONENTS)]
-        items += [self._binary_item(name) for name in BINARIES if name in wanted]
+        specs = [self._component_spec(name) for name in sorted(wanted & COMPONENTS)]
+        specs += [self._binary_spec(name) for name in BINARIES if name in wanted]
         environments = wanted | ({"spark"} if "test" in wanted else set())
-        items += [self._environment_item(name) for name in venvs.ENVIRONMENTS if name in environments]
-        items += [self._page_item()] if page.NAME in wanted else []
-        items += [self._schemas_item()] if schema_files.NAME in wanted else []
-        return items + ([self._class_data_item()] if class_data.NAME in wanted else [])
+        specs += [self._environment_spec(name) for name in venvs.ENVIRONMENTS if name in environments]
+        specs += [self._page_spec()] if page.NAME in wanted else []
+        specs += [self._schemas_spec()] if schema_files.NAME in wanted else []
+        return specs + ([self._class_data_spec()] if class_data.NAME in wanted else [])
 
-    def _part_item(self, name: str) -> Item:
+    def _part_spec(self, name: str) -> ArtifactSpec:
         if name == page.NAME:
-            return self._page_item()
+            return self._page_spec()
         if name == schema_files.NAME:
-            return self._schemas_item()
+            return self._schemas_spec()
         if name not in COMPONENTS:
             raise KeyError(name)
-        return self._component_item(name)
+        return self._component_spec(name)
 
-    def _component_item(self, name: str) -> Item:
+    def _component_spec(self, name: str) -> ArtifactSpec:
         component = pins.COMPONENTS[name]
-        lock = path_of(name).read_bytes() if path_of(name).exists() else b""
+        lock = lock_path(name).read_bytes() if lock_path(name).exists() else b""
         label = f"{name} jars"
         if isinstance(component, pins.MavenComponent):
-            key = key_of(render_pom(component), lock)
+            key = hash_key(render_pom(component), lock)
         elif isinstance(component, pins.ArchiveComponent):
             label = name
-            key = key_of(component.coordinate(platform_tag()) or "", platform_tag(), lock)
+            key = hash_key(component.coordinate(platform_tag()) or "", platform_tag(), lock)
         elif isinstance(component, pins.DistributionComponent):
             label = name
             archive = (venvs.REQUIREMENTS / f"{name}.txt").read_bytes()
-            key = key_of(archive, repr((component.kept, component.coordinates)), lock)
+            key = hash_key(archive, repr((component.kept, component.coordinates)), lock)
         else:
             module = (REACTOR / component.module).resolve()
             sources = [REACTOR / "pom.xml", module / "pom.xml", module / "src" / "main"]
-            key = key_of(key_of_tree(*sources, below=REACTOR.parent), lock)
-        return Item("components", name, label, key, self.cache.root / "components" / f"{name}-{key}")
+            key = hash_key(hash_tree(*sources, below=REACTOR.parent), lock)
+        return ArtifactSpec("components", name, label, key, self.cache.root / "components" / f"{name}-{key}")
 
-    def _binary_item(self, name: str) -> Item:
+    def _binary_spec(self, name: str) -> ArtifactSpec:
         binary = BINARIES[name]
-        return Item("binaries", name, name, binary.key, binary.folder(self.cache))
+        return ArtifactSpec("binaries", name, name, binary.key, binary.folder(self.cache))
 
-    def _environment_item(self, name: str) -> Item:
+    def _environment_spec(self, name: str) -> ArtifactSpec:
         environment = venvs.ENVIRONMENTS[name]
-        return Item("venvs", name, environment.label, environment.key, environment.folder(self.cache))
+        return ArtifactSpec("venvs", name, environment.label, environment.key, environment.folder(self.cache))
 
-    def _page_item(self) -> Item:
-        key = page.key(PAGE)
-        return Item(page.NAME, page.NAME, "lineage page", key, self.cache.root / page.NAME / f"{page.NAME}-{key}")
+    def _page_spec(self) -> ArtifactSpec:
+        key = page.source_key(PAGE)
+        return ArtifactSpec(
+            page.NAME, page.NAME, "lineage page", key, self.cache.root / page.NAME / f"{page.NAME}-{key}"
+        )
 
-    def _schemas_item(self) -> Item:
+    def _schemas_spec(self) -> ArtifactSpec:
         name = schema_files.NAME
-        return Item(name, name, "OpenLineage schemas", schema_files.KEY, schema_files.cache_folder(self.cache.root))
+        return ArtifactSpec(
+            name, name, "OpenLineage schemas", schema_files.KEY, schema_files.cache_folder(self.cache.root)
+        )
 
-    def _class_data_item(self) -> Item:
+    def _class_data_spec(self) -> ArtifactSpec:
         """Its folder's path is part of what it was made with, so that it is part of the key."""
-        spark = (self._component_item("spark").key, venvs.SPARK.key, str(self.cache.root))
-        key = class_data.key(*spark)
+        spark = (self._component_spec("spark").key, venvs.SPARK.key, str(self.cache.root))
+        key = class_data.archive_key(*spark)
         folder = self.cache.root / class_data.NAME / f"{class_data.COMPONENT}-{key}"
-        return Item(class_data.NAME, class_data.COMPONENT, "archive of Spark's classes", key, folder)
+        return ArtifactSpec(class_data.NAME, class_data.COMPONENT, "archive of Spark's classes", key, folder)
 
-    def _training(self) -> Training:
+    def _training(self) -> TrainingRun:
         jars = self.component("spark") / "lib"
-        return Training(jars, self.python("spark"), self.java())
+        return TrainingRun(jars, self.python("spark"), self.java())
 
-    def _whole(self, item: Item) -> Path:
-        if not (item.folder / stamps.STAMP_FILE).exists():
-            raise ArtifactError(f"Looking for {item.label}", f"not in {self.cache.root}", _SETUP)
-        return item.folder
+    def _installed_folder(self, spec: ArtifactSpec) -> Path:
+        if not (spec.folder / manifests.MANIFEST_FILE).exists():
+            raise ArtifactError(f"Looking for {spec.label}", f"not in {self.cache.root}", _SETUP)
+        return spec.folder
 
-    def _make(self, items: list[Item], progress: Progress) -> tuple[Result, ...]:
-        for name in self.cache.sweep():
+    def _make(self, specs: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
+        for name in self.cache.clear_tmp():
             progress.note(f"removed what an interrupted set-up left of {name}")
-        missing = [item for item in items if self._is_missing(item, progress)]
+        missing = [spec for spec in specs if self._is_missing(spec, progress)]
         try:
             self._check_space(missing)
             return self._run(missing, progress)
         finally:
-            self.cache.sweep()  # what tools leave in their temporary directory
+            self.cache.clear_tmp()  # what tools leave in their temporary directory
 
-    def _is_missing(self, item: Item, progress: Progress) -> bool:
+    def _is_missing(self, spec: ArtifactSpec, progress: Progress) -> bool:
         """Look again, with the lock held: somebody may have made it meanwhile. What was touched is discarded."""
-        damage = _damage(item)
+        damage = _find_damage(spec)
         if damage is None:
             return False
         for problem in damage:
             progress.note(f"{problem}: removed, to be made again")
-        self._discard(item, damage)
-        self._refuse_own(item)
+        self._discard(spec, damage)
+        self._reject_running_environment(spec)
         return True
 
-    def _run(self, missing: list[Item], progress: Progress) -> tuple[Result, ...]:
+    def _run(self, missing: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
         """Go builds keep the processors busy, Maven and pip the network: one lane each."""
         runner = Runner(self.cache.tmp)
-        components = ComponentSteps(self.cache, runner, progress, REACTOR)
-        lanes: list[list[Steps]] = [
-            [BinarySteps(self.cache, runner, progress)],
+        components = ComponentInstaller(self.cache, runner, progress, REACTOR)
+        lanes: list[list[Installer]] = [
+            [BinaryInstaller(self.cache, runner, progress)],
             [components],
             [
-                SchemaSteps(self.cache, progress),
-                EnvironmentSteps(self.cache, runner, progress),
-                PageSteps(self.cache, runner, progress, PAGE),
+                SchemaInstaller(self.cache, progress),
+                VenvInstaller(self.cache, runner, progress),
+                PageInstaller(self.cache, runner, progress, PAGE),
             ],
         ]
-        if any(item.kind == "components" for item in missing):
+        if any(spec.kind == "components" for spec in missing):
             components.check_prerequisites(missing)
 
-        def run_lane(lane: list[Steps]) -> list[Result]:
+        def run_lane(lane: list[Installer]) -> list[InstalledArtifact]:
             try:
-                return [result for steps in lane for result in steps.make(missing)]
+                return [result for steps in lane for result in steps.install(missing)]
             except BaseException:
                 runner.stop()
                 raise
@@ -279,46 +283,46 @@ class Artifacts:
                 raise
         errors = [error for future in futures if (error := future.exception())]
         if errors:
-            raise self._told(next((e for e in errors if not isinstance(e, Cancelled)), errors[0]))
+            raise self._translate(next((e for e in errors if not isinstance(e, Cancelled)), errors[0]))
         results = [result for future in futures for result in future.result()]
-        return (*results, *ClassDataSteps(self.cache, runner, progress, self._training).make(missing))
+        return (*results, *ClassDataInstaller(self.cache, runner, progress, self._training).install(missing))
 
-    def _told(self, error: BaseException) -> BaseException:
+    def _translate(self, error: BaseException) -> BaseException:
         """A full disk in words; anything else as it is."""
         if isinstance(error, OSError) and is_disk_full(error):
             return ArtifactError("Setting up", str(error), disk_remedy(self.cache.root))
         return error
 
-    def _discard(self, item: Item, problems: list[stamps.Problem]) -> None:
+    def _discard(self, spec: ArtifactSpec, problems: list[manifests.Problem]) -> None:
         """Forget an artifact, and the repository's copies of its corrupted files."""
-        if item.kind == "components":
+        if spec.kind == "components":
             runner = Runner(self.cache.tmp)
-            Maven(self.cache, runner).forget({problem.path.name for problem in problems})
-        (item.folder / stamps.STAMP_FILE).unlink(missing_ok=True)
-        if item.folder.exists() and item.folder != Path(sys.prefix):
-            shutil.rmtree(item.folder)
+            Maven(self.cache, runner).delete_from_repository({problem.path.name for problem in problems})
+        (spec.folder / manifests.MANIFEST_FILE).unlink(missing_ok=True)
+        if spec.folder.exists() and spec.folder != Path(sys.prefix):
+            shutil.rmtree(spec.folder)
 
-    def _refuse_own(self, item: Item) -> None:
+    def _reject_running_environment(self, spec: ArtifactSpec) -> None:
         """This process cannot make the environment anew that it runs in; the bootstrap script can."""
-        if item.folder == Path(sys.prefix):
-            cause = f"{item.folder} was touched since it was made"
+        if spec.folder == Path(sys.prefix):
+            cause = f"{spec.folder} was touched since it was made"
             raise ArtifactError("Checking the lab's own environment", cause, "run the same command again")
 
-    def _check_space(self, missing: list[Item]) -> None:
-        kinds = {item.kind for item in missing if not (item.kind == "binaries" and self.cache.go.exists())}
+    def _check_space(self, missing: list[ArtifactSpec]) -> None:
+        kinds = {spec.kind for spec in missing if not (spec.kind == "binaries" and self.cache.go.exists())}
         need = sum(_DISK_NEED[kind] for kind in kinds)
         free = shutil.disk_usage(self.cache.root).free
         if free < need and not os.environ.get("LINEAGE_LAB_IGNORE_SPACE"):
             raise ArtifactError(
-                f"Setting up {', '.join(item.label for item in missing)}",
+                f"Setting up {', '.join(spec.label for spec in missing)}",
                 f"this takes up to {need / 1e9:.1f} GB while it is made",
                 f"{disk_remedy(self.cache.root)}; LINEAGE_LAB_IGNORE_SPACE=1 tries it all the same",
             )
 
 
-def _damage(item: Item) -> list[stamps.Problem] | None:
+def _find_damage(spec: ArtifactSpec) -> list[manifests.Problem] | None:
     """None if the artifact is there and untouched, [] if it is not there, else what was touched."""
-    stamp = stamps.load(item.folder)
-    if stamp is None:
+    manifest = manifests.load(spec.folder)
+    if manifest is None:
         return []
-    return stamps.touched(stamp, item.label, item.folder) or None
+    return manifests.modified_files(manifest, spec.label, spec.folder) or None

@@ -11,19 +11,19 @@ import pytest
 from infra.toolchain import venvs
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
+from infra.toolchain.manifest import MANIFEST_FILE, load
 from infra.toolchain.process import Runner
-from infra.toolchain.stamp import STAMP_FILE, load
 
 LAB = Path(__file__).parents[3] / "bin" / "lab"
 
 
 @pytest.fixture
-def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> venvs.Environment:
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> venvs.VirtualEnvironment:
     """An environment without packages, so that it is made from the interpreter alone."""
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "empty.txt").write_text("# nothing\n")
     monkeypatch.setattr(venvs, "REQUIREMENTS", tmp_path / "requirements")
-    return venvs.Environment("empty")
+    return venvs.VirtualEnvironment("empty")
 
 
 def test_the_script_becomes_the_command_of_the_kits_environment(cache: Cache, tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_the_script_becomes_the_command_of_the_kits_environment(cache: Cache, tm
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\necho "$PYTHONPATH|$@"\n')
     python.chmod(0o755)
-    (python.parents[1] / STAMP_FILE).write_text("{}")
+    (python.parents[1] / MANIFEST_FILE).write_text("{}")
     done = subprocess.run(
         [sys.executable, LAB, "up", "--stack", "a b"],
         capture_output=True,
@@ -59,38 +59,38 @@ def test_a_cache_that_cannot_be_written_is_one_readable_message(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
-    empty: venvs.Environment, cache: Cache, runner: Runner, progress
+    empty: venvs.VirtualEnvironment, cache: Cache, runner: Runner, progress
 ) -> None:
     leftover = empty.folder(cache) / "lib" / "half"
     leftover.parent.mkdir(parents=True)
     leftover.write_text("")
-    venvs.create(empty, cache, runner, progress)
+    venvs.create_venv(empty, cache, runner, progress)
     assert not leftover.exists()
-    stamp = load(empty.folder(cache))
-    assert stamp is not None
-    assert stamp.key == empty.key
+    manifest = load(empty.folder(cache))
+    assert manifest is not None
+    assert manifest.key == empty.key
     assert progress.notes == ["removed what an interrupted set-up left of empty venv"]
 
     (venvs.site_packages(empty.folder(cache)) / "only_there.py").write_text("")
     (venvs.REQUIREMENTS / "above.txt").write_text("")
-    above = venvs.Environment("above", sees=(empty,))
-    venvs.create(above, cache, runner, progress)
+    above = venvs.VirtualEnvironment("above", includes=(empty,))
+    venvs.create_venv(above, cache, runner, progress)
     subprocess.run([above.python(cache), "-c", "import only_there"], check=True)
 
 
 @pytest.mark.slow
 def test_a_failed_installation_leaves_no_stamp(
-    empty: venvs.Environment, cache: Cache, runner: Runner, progress
+    empty: venvs.VirtualEnvironment, cache: Cache, runner: Runner, progress
 ) -> None:
     (venvs.REQUIREMENTS / "empty.txt").write_text("pip==0.0.0 --hash=sha256:00\n")
     with pytest.raises(ArtifactError, match=r"Making the virtual environment empty from empty\.txt"):
-        venvs.create(empty, cache, runner, progress)
+        venvs.create_venv(empty, cache, runner, progress)
     assert load(empty.folder(cache)) is None
 
 
-def test_the_key_changes_with_the_lock_and_with_what_is_seen(empty: venvs.Environment) -> None:
+def test_the_key_changes_with_the_lock_and_with_what_is_seen(empty: venvs.VirtualEnvironment) -> None:
     (venvs.REQUIREMENTS / "above.txt").write_text("")
-    above = venvs.Environment("above", sees=(empty,))
+    above = venvs.VirtualEnvironment("above", includes=(empty,))
     before = above.key
     (venvs.REQUIREMENTS / "empty.txt").write_text("# changed\n")
     assert above.key != before

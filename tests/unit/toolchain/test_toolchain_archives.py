@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from infra.toolchain import Artifacts, facade, pins, steps
+from infra.toolchain import Artifacts, installers, pins
+from infra.toolchain import artifacts as artifacts_module
 from infra.toolchain import lock as locks
-from infra.toolchain.archives import all_jars, jar_for, unpack
+from infra.toolchain.archives import jars_of_all_platforms, platform_jar, unpack
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.maven import Maven, Resolved
+from infra.toolchain.manifest import sha256_of
+from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
-from infra.toolchain.stamp import sha256_of
 
 
 def member(name: str, content: bytes = b"", mode: int = 0o644, link: str = "") -> tuple[tarfile.TarInfo, bytes]:
@@ -94,22 +95,22 @@ def test_a_jar_that_is_none_or_holds_no_single_archive_is_named(tmp_path: Path) 
 
 def test_what_is_the_same_everywhere_is_there_for_every_platform() -> None:
     for platform in ("linux-x86_64", "linux-riscv64"):
-        (coordinate,) = jar_for(pins.DEBEZIUM_POSTGRES, platform).coordinates
+        (coordinate,) = platform_jar(pins.DEBEZIUM_POSTGRES, platform).coordinates
         assert coordinate.endswith(":plugin:tar.gz")
 
 
 def test_each_platform_has_its_jar_and_one_without_is_told_what_there_is() -> None:
     for platform in pins.POSTGRES.coordinates:
-        (coordinate,) = jar_for(pins.POSTGRES, platform).coordinates
-        assert coordinate in all_jars(pins.POSTGRES).coordinates
+        (coordinate,) = platform_jar(pins.POSTGRES, platform).coordinates
+        assert coordinate in jars_of_all_platforms(pins.POSTGRES).coordinates
     with pytest.raises(ArtifactError, match=r"postgres for linux-riscv64: builds are pinned for .*linux-x86_64"):
-        jar_for(pins.POSTGRES, "linux-riscv64")
+        platform_jar(pins.POSTGRES, "linux-riscv64")
 
 
 def test_on_a_platform_without_a_build_everything_else_goes_on(
     cache: Cache, progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (facade, steps):
+    for module in (artifacts_module, installers):
         monkeypatch.setattr(module, "platform_tag", lambda: "linux-riscv64")
     monkeypatch.setenv("LINEAGE_LAB_IGNORE_SPACE", "1")
     artifacts = Artifacts(cache)
@@ -120,11 +121,11 @@ def test_on_a_platform_without_a_build_everything_else_goes_on(
 
 
 def test_of_the_lock_only_this_platforms_jar_is_asked_for(cache: Cache, runner: Runner) -> None:
-    lock = locks.parse(locks.path_of("postgres").read_text())
+    lock = locks.parse(locks.lock_path("postgres").read_text())
     coordinate = next(iter(lock))
     jar = cache.maven / coordinate.folder / coordinate.file_name
     jar.parent.mkdir(parents=True)
     jar.write_bytes(b"another build")
     with pytest.raises(ArtifactError, match=rf"{coordinate} has sha256 {sha256_of(jar)} instead of {lock[coordinate]}"):
-        Maven(cache, runner).check("postgres", Resolved((jar,)))
+        Maven(cache, runner).check("postgres", ResolvedJars((jar,)))
     assert not jar.exists()

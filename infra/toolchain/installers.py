@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each kind of artifact is made; everything here runs with the cache's lock held."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from infra.toolchain import archives, class_data, page, pins, prerequisites, venvs
+from infra.toolchain import manifest as manifests
+from infra.toolchain.binaries import BINARIES, Binary, download_release, find_on_path, manifest_of_path_binary
+from infra.toolchain.cache import Cache, platform_tag
+from infra.toolchain.errors import ArtifactError
+from infra.toolchain.golang import GoToolchain, environment
+from infra.toolchain.maven import Maven, ResolvedJars, is_locked
+from infra.toolchain.process import Runner
+from infra.toolchain.progress import Progress
+from lineage.checks import schema_files
+
+
+@dataclass(frozen=True)
+class ArtifactSpec:
+    """One artifact as this checkout wants it. `kind` is its folder in the cache; `label` is for people."""
+
+    kind: str
+    name: str
+    label: str
+    key: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class InstalledArtifact:
+    """One artifact that was made: where it came from, seconds, bytes on disk."""
+
+    label: str
+    source: str
+    seconds: float
+    size: int
+
+
+class Installer(Protocol):
+    """Makes the artifacts of one kind; picks its own from `missing`."""
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]: ...
+
+
+@dataclass(frozen=True)
+class ComponentInstaller:
+    """Maven components: all from registries in one run, then what is built here."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+    reactor: Path
+
+    def check_prerequisites(self, missing: list[ArtifactSpec]) -> None:
+        """Say what is missing before anything takes time. Raises ArtifactError."""
+        _from_registry(missing)
+        prerequisites.find_jdk()
+        prerequisites.find_maven()
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        specs = {spec.name: spec for spec in missing if spec.kind == "components"}
+        maven = Maven(self.cache, self.runner)
+        registry = _from_registry(missing)
+        results = []
+        started = time.monotonic()
+        if registry:
+            first = specs[registry[0].name].label
+            self.progress.start(first, "resolving with Maven")
+            resolved = maven.resolve(registry, lambda text: self.progress.update(first, text))
+            for component in registry:
+                spec = specs[component.name]
+                wanted = pins.COMPONENTS[spec.name]
+                if isinstance(wanted, pins.ArchiveComponent):
+                    results.append(self._unpack(maven, spec, resolved[spec.name], started))
+                elif isinstance(wanted, pins.DistributionComponent):
+                    results.append(self._distribute(maven, spec, wanted, resolved[spec.name]))
+                else:
+                    source = "Maven" if is_locked(spec.name) else "Maven, of which no hash is pinned"
+                    results.append(self._assemble(maven, spec, resolved[spec.name], started, source))
+        for spec in specs.values():
+            project = pins.COMPONENTS[spec.name]
+            if isinstance(project, pins.ProjectComponent):
+                results.append(self._build(maven, spec, project))
+        return results
+
+    def _build(self, maven: Maven, spec: ArtifactSpec, component: pins.ProjectComponent) -> InstalledArtifact:
+        started = time.monotonic()
+        self.progress.start(spec.label, "building with Maven")
+        with self.cache.staging(f"{spec.name} jar") as staged:
+            on_text = _updates(self.progress, spec.label)
+            resolved = maven.build(component, self.reactor, on_text, staged)
+            return self._assemble(maven, spec, resolved, started, "Maven, one built here")
+
+    def _assemble(
+        self, maven: Maven, spec: ArtifactSpec, resolved: ResolvedJars, started: float, source: str
+    ) -> InstalledArtifact:
+        with self.cache.staging(f"{spec.name} jars") as staged:
+            maven.assemble(spec.name, resolved, staged / "lib")
+            count = len(list((staged / "lib").iterdir()))
+            manifest = manifests.create(staged, spec.key, f"{count} jars from {source}")
+            self.cache.publish(staged, spec.folder, manifest)
+        return _finish(self.progress, spec, manifest, started)
+
+    def _unpack(self, maven: Maven, spec: ArtifactSpec, resolved: ResolvedJars, started: float) -> InstalledArtifact:
+        maven.check(spec.name, resolved)
+        with self.cache.staging(f"{spec.name} programs") as staged:
+            for jar in resolved.jars:
+                archives.unpack(jar, staged)
+            manifest = manifests.create(staged, spec.key, f"{', '.join(jar.stem for jar in resolved.jars)} from Maven")
+            self.cache.publish(staged, spec.folder, manifest)
+        return _finish(self.progress, spec, manifest, started)
+
+    def _distribute(
+        self, maven: Maven, spec: ArtifactSpec, component: pins.DistributionComponent, resolved: ResolvedJars
+    ) -> InstalledArtifact:
+        started = time.monotonic()
+        self.progress.start(spec.label, "downloading with pip; this may take minutes")
+        on_text = _updates(self.progress, spec.label)
+        maven.check(spec.name, resolved)
+        with self.cache.staging(f"{spec.name} parts") as staged, self.cache.staging(f"{spec.name} archive") as aside:
+            archive = venvs.download_sdist(component.name, aside, self.cache, self.runner, on_text)
+            on_text(f"unpacking {archive.name}")
+            archives.unpack_selected(archive, component.kept, staged)
+            maven.link(component.coordinates, resolved, staged)
+            manifest = manifests.create(
+                staged, spec.key, f"{archive.name} from the index, {len(resolved.jars)} jars from Maven"
+            )
+            self.cache.publish(staged, spec.folder, manifest)
+        return _finish(self.progress, spec, manifest, started)
+
+
+def _from_registry(missing: list[ArtifactSpec]) -> list[pins.MavenComponent]:
+    """The components that Maven resolves. Raises ArtifactError where one is not to be had for this platform."""
+    found = []
+    for spec in (spec for spec in missing if spec.kind == "components"):
+        component = pins.COMPONENTS[spec.name]
+        if isinstance(component, pins.ArchiveComponent):
+            found.append(archives.platform_jar(component, platform_tag()))
+        elif isinstance(component, pins.DistributionComponent):
+            found.append(component.jars)
+        elif isinstance(component, pins.MavenComponent):
+            found.append(component)
+    return found
+
+
+@dataclass(frozen=True)
+class BinaryInstaller:
+    """Pulumi and MinIO: what can be had at once first, then the Go builds on one shared cache."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        results, to_build = [], []
+        for spec in (spec for spec in missing if spec.kind == "binaries"):
+            result = self._install_release(spec, BINARIES[spec.name])
+            if result:
+                results.append(result)
+            else:
+                to_build.append(spec)
+        if to_build:
+            results += self._build(to_build)
+        return results
+
+    def _install_release(self, spec: ArtifactSpec, binary: Binary) -> InstalledArtifact | None:
+        started = time.monotonic()
+        self.progress.start(spec.label, "looking for a release")
+        with self.cache.staging(spec.name) as staged:
+            if found := find_on_path(binary, self.cache):
+                manifest = manifest_of_path_binary(binary, *found)
+            else:
+                on_text = _updates(self.progress, spec.label)
+                source = download_release(binary, staged, self.runner, on_text, self.progress.note)
+                if source is None:
+                    return None
+                manifest = manifests.create(staged, spec.key, source)
+            self.cache.publish(staged, spec.folder, manifest)
+        return _finish(self.progress, spec, manifest, started)
+
+    def _build(self, specs: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        names = " and ".join(spec.name for spec in specs)
+        alternative = "; ".join(BINARIES[spec.name].alternative for spec in specs)
+        go = prerequisites.find_go(f"building {names}", environment(self.cache), alternative)
+        toolchain = GoToolchain(self.cache, self.runner, go.executable)
+        version = prerequisites.format_version(go.version)
+        results = []
+        for spec in specs:
+            started = time.monotonic()
+            self.progress.start(spec.label, f"building with Go {version}; this takes minutes")
+            with self.cache.staging(spec.name) as staged:
+                module = BINARIES[spec.name].module
+                toolchain.build(module, staged, _updates(self.progress, spec.label))
+                manifest = manifests.create(staged, spec.key, f"built with Go {version}")
+                self.cache.publish(staged, spec.folder, manifest)
+            results.append(_finish(self.progress, spec, manifest, started))
+        self.progress.start("Go caches", "deleting what the builds no longer need")
+        started = time.monotonic()
+        toolchain.purge()
+        self.progress.done("Go caches", "deleted", time.monotonic() - started, 0)
+        return results
+
+
+@dataclass(frozen=True)
+class VenvInstaller:
+    """Virtual environments, in the order in which they see each other."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        results = []
+        for spec in (spec for spec in missing if spec.kind == "venvs"):
+            started = time.monotonic()
+            manifest = venvs.create_venv(venvs.ENVIRONMENTS[spec.name], self.cache, self.runner, self.progress)
+            results.append(InstalledArtifact(spec.label, manifest.source, time.monotonic() - started, manifest.size))
+        return results
+
+
+@dataclass(frozen=True)
+class PageInstaller:
+    """The lineage page, built by npm from the folder `project`."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+    project: Path
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        results = []
+        for spec in (spec for spec in missing if spec.kind == page.NAME):
+            started = time.monotonic()
+            self.progress.start(spec.label, "building with npm")
+            on_text = _updates(self.progress, spec.label)
+            manifest = page.build_page(self.project, spec.folder, spec.key, self.cache, self.runner, on_text)
+            results.append(_finish(self.progress, spec, manifest, started))
+        return results
+
+
+@dataclass(frozen=True)
+class SchemaInstaller:
+    """JSON schemas of the OpenLineage standard, for tests: copied from `$LINEAGE_LAB_SPEC`, else downloaded."""
+
+    cache: Cache
+    progress: Progress
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        results = []
+        for spec in (spec for spec in missing if spec.kind == schema_files.NAME):
+            started = time.monotonic()
+            self.progress.start(spec.label, "downloading")
+            with self.cache.staging(spec.name) as staged:
+                try:
+                    source = schema_files.write_schemas(staged, _updates(self.progress, spec.label))
+                except schema_files.SchemasUnavailable as error:
+                    raise ArtifactError(f"Setting up {spec.label}", str(error), schema_files.REMEDY) from error
+                manifest = manifests.create(staged, spec.key, source)
+                self.cache.publish(staged, spec.folder, manifest)
+            results.append(_finish(self.progress, spec, manifest, started))
+        return results
+
+
+@dataclass(frozen=True)
+class ClassDataInstaller:
+    """The archive of Spark's classes: after its jars and its environment, with which it is made."""
+
+    cache: Cache
+    runner: Runner
+    progress: Progress
+    training: Callable[[], class_data.TrainingRun]
+
+    def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
+        results = []
+        for spec in (spec for spec in missing if spec.kind == class_data.NAME):
+            started = time.monotonic()
+            self.progress.start(spec.label, "running what drivers do; this takes up to a minute")
+            on_text = _updates(self.progress, spec.label)
+            manifest = class_data.create_archive(
+                spec.folder, spec.key, self.training(), self.cache, self.runner, on_text
+            )
+            results.append(_finish(self.progress, spec, manifest, started))
+        return results
+
+
+def _updates(progress: Progress, name: str) -> Callable[[str], None]:
+    return lambda text: progress.update(name, text)
+
+
+def _finish(progress: Progress, spec: ArtifactSpec, manifest: manifests.Manifest, started: float) -> InstalledArtifact:
+    result = InstalledArtifact(spec.label, manifest.source, time.monotonic() - started, manifest.size)
+    progress.done(spec.label, result.source, result.seconds, result.size)
+    return result
