@@ -67,11 +67,11 @@ def doctor(lab: Stack, settings: Settings) -> None:
     """Says which daemon a stack on Docker runs on, what it has, and which images are there."""
     if settings.target != "docker":
         return
-    from infra.targets.docker.engine import engine_host, in_words
+    from infra.targets.docker.engine import docker_errors, engine_host
     from infra.targets.docker.images import Images
 
     daemon = docker_daemon()
-    with in_words("say what it is"):
+    with docker_errors("say what it is"):
         info, version = daemon.client.info(), daemon.client.version()
     out.print(f"docker  {version['Version']} (API {version['ApiVersion']}) at {engine_host()}")
     out.print(f"        {info['MemTotal'] // 2**20} MiB and {info['NCPU']} processors, {info['OperatingSystem']}")

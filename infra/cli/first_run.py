@@ -140,7 +140,7 @@ def _await_commit(lab: Stack, catalog: str, branches: Sequence[Branch]) -> tuple
     except httpx.HTTPError as error:
         raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
     if not rows:
-        log = f"{lab.runtime.log_place(branch.job)}:\n{lab.runtime.log_tail(branch.job)}"
+        log = f"{lab.runtime.log_location(branch.job)}:\n{lab.runtime.log_tail(branch.job)}"
         raise ServiceError(f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}")
     return branch, rows
 

@@ -33,11 +33,11 @@ def up(
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
     settings = stack_settings(stack)
-    lab.runtime.is_there()  # a daemon that does not answer is told before anything is brought in
+    lab.runtime.exists()  # a daemon that does not answer is told before anything is brought in
     install_lab_artifacts(artifacts, settings)
     lab.ensure()
     prepare(lab, settings)
-    lab.runtime.end_strangers(lab.resource_ids)
+    lab.runtime.remove_unmanaged(lab.resource_ids)
     _pulumi_up(lab)
     endpoints = lab.endpoints()
     if pipeline:
@@ -53,8 +53,8 @@ def _pulumi_up(lab: Stack) -> None:
     except Interrupted:
         raise
     except LabError as error:
-        unwell = [state for state in lab.runtime.states() if not state.well] if lab.runtime.is_there() else []
-        lines = [f"  {state.name}: {state.word.lower()} {state.explanation}".rstrip() for state in unwell]
+        unwell = [state for state in lab.runtime.states() if not state.healthy] if lab.runtime.exists() else []
+        lines = [f"  {state.name}: {state.status.lower()} {state.explanation}".rstrip() for state in unwell]
         seen = f"\nWhat is not well (lab logs NAME, lab status):\n{chr(10).join(lines)}" if lines else ""
         raise LabError(f"{error}{seen}\nWhen it is mended, run the same command again: it goes on from here") from error
 
@@ -82,7 +82,7 @@ def down(
         _export(lab.endpoints()["lineage"], export)
     there = lab.exists()
     if there:
-        lab.runtime.is_there()  # as in `up`
+        lab.runtime.exists()  # as in `up`
         _pulumi_destroy(lab)
     there |= _remove(lab)
     if there:

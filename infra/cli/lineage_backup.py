@@ -27,7 +27,7 @@ def backup(
 def restore(file: Annotated[Path, typer.Argument(help="A backup.")], stack: StackOption = DEFAULT_STACK) -> None:
     """Put a backup in the place of the log; the service stops for it and starts again."""
     runtime = Stack(stack, Artifacts.open()).runtime
-    ran = runtime.known(lineage.NAME).alive
+    ran = runtime.require_state(lineage.NAME).alive
     if ran:
         runtime.stop(lineage.NAME)
     try:
@@ -39,7 +39,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A backup.")], stack: Stac
 
 def _with_data(runtime: Runtime, do: Callable[[Path], str]) -> None:
     """Does something with the folder of the service's log, which may be a copy, and tells of it as of the folder."""
-    place = runtime.data_place(lineage.NAME, lineage.DATA)
+    place = runtime.volume_location(lineage.NAME, lineage.DATA)
     with runtime.data(lineage.NAME, lineage.DATA) as data:
         try:
             said = do(data)

@@ -16,7 +16,7 @@ from infra.settings import Settings
 from infra.toolchain import Artifacts
 
 if TYPE_CHECKING:
-    from infra.targets.declared import Declared
+    from infra.targets.declarations import ResourceDeclaration
 
 
 @command
@@ -46,7 +46,7 @@ def _files(properties: Mapping[str, Any]) -> dict[str, str]:
     return {"run": properties["command"][-1]} if "command" in properties else {}
 
 
-def rendered(stack: str, settings: Settings) -> "tuple[Declared, ...]":
+def rendered(stack: str, settings: Settings) -> "tuple[ResourceDeclaration, ...]":
     """The resources of a stack with these settings."""
     lab, target = described(stack, settings, Artifacts.open())
     return target.render(lab)

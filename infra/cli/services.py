@@ -22,9 +22,9 @@ ServiceArgument = Annotated[str, typer.Argument(help="A name that `lab status` s
 def _runtime_of(service: str, stack: str) -> Runtime:
     """What a stack runs on, which must know the service."""
     lab = Stack(stack, Artifacts.open())
-    if not lab.runtime.is_there():
+    if not lab.runtime.exists():
         raise lab.no_lab()
-    lab.runtime.known(service)
+    lab.runtime.require_state(service)
     return lab.runtime
 
 
@@ -33,7 +33,7 @@ def status(stack: StackOption = DEFAULT_STACK) -> None:
     """Show what runs, since when, where, and what it takes."""
     lab = Stack(stack, Artifacts.open())
     runtime = lab.runtime
-    if not runtime.is_there():
+    if not runtime.exists():
         raise lab.no_lab()
     endpoints = lab.outputs().get("endpoints", {})
     table = Table(box=None, pad_edge=False)
@@ -51,14 +51,14 @@ def status(stack: StackOption = DEFAULT_STACK) -> None:
         )
     out.print(table)
     for state in states:
-        if not state.well and state.explanation:
-            out.print(f"{state.name} is {state.word.lower()}: {state.explanation}", style="red", markup=False)
+        if not state.healthy and state.explanation:
+            out.print(f"{state.name} is {state.status.lower()}: {state.explanation}", style="red", markup=False)
     out.print(f"{sum(memory.values()):.0f} MiB in all; logs: lab logs SERVICE")
 
 
 def _word(state: State) -> str:
     """A state's word in a colour; a task that has ended shows how."""
-    match state.word:
+    match state.status:
         case "RUNNING":
             return "[green]running[/green]"
         case "EXITED":
@@ -66,9 +66,9 @@ def _word(state: State) -> str:
         case "STOPPED":
             return "[dim]not started[/dim]" if not state.started else "stopped"
         case "STARTING" | "STOPPING":
-            return f"[yellow]{state.word.lower()}[/yellow]"
+            return f"[yellow]{state.status.lower()}[/yellow]"
         case _:
-            return f"[red]{state.word.lower()}[/red]"
+            return f"[red]{state.status.lower()}[/red]"
 
 
 def _since(state: State) -> str:
@@ -106,7 +106,7 @@ def logs(
 def run(job: Annotated[str, typer.Argument(metavar="JOB")], stack: StackOption = DEFAULT_STACK) -> None:
     """Run a job to its end and show what it prints; exit 1 where it fails."""
     runtime = _runtime_of(job, stack)
-    if runtime.stays(job):
+    if runtime.is_service(job):
         raise LabError(
             f"{job} is a service: it runs all the time. See: lab status; lab logs {job}; lab stop | start {job}"
         )

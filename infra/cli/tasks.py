@@ -17,7 +17,7 @@ def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = N
         LabError: there is no such task, or it is running already.
         ServiceError: it failed; the text has its exit status and the end of its log.
     """
-    before = runtime.known(name)
+    before = runtime.require_state(name)
     if before.alive:
         raise LabError(f"{name} is running already (pid {before.pid})")
     started = time.monotonic()
@@ -28,10 +28,10 @@ def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = N
         raise
     if state is None:
         raise ServiceError(f"{name} failed: it was removed while it ran. `lab up` makes it anew")
-    if state.word != "EXITED" or state.exit_status != 0:
-        reason = f", {state.explanation}" if state.word == "FATAL" else ""
+    if state.status != "EXITED" or state.exit_status != 0:
+        reason = f", {state.explanation}" if state.status == "FATAL" else ""
         raise ServiceError(
             f"{name} failed (exit status {state.exit_status}{reason}). "
-            f"The end of its log, {runtime.log_place(name)}:\n{runtime.log_tail(name)}"
+            f"The end of its log, {runtime.log_location(name)}:\n{runtime.log_tail(name)}"
         )
     return time.monotonic() - started

@@ -2,4 +2,4 @@
 """The kit's own Pulumi provider, package `labkit`: one base class, one file per resource kind."""
 
 PACKAGE = "labkit"
-"""What Pulumi calls it."""
+"""The package's name in Pulumi."""

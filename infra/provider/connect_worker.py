@@ -13,41 +13,41 @@ from infra.provider.failure import causes
 from infra.provider.kind import Call
 
 REBALANCE_SECONDS = 60
-"""How long the worker may be busy with a rebalance, or with its own restart, before a request is given up."""
+"""Time limit of a request to a worker that is rebalancing or restarting."""
 
-ABSENT_SECONDS = 45
-"""How long nothing may listen at its port: on a busy machine a worker that was killed is back after half a minute."""
+UNREACHABLE_SECONDS = 45
+"""Time limit for connecting: on a busy machine a killed worker listens again after 30 s."""
 
 REQUEST_SECONDS = 95
-"""The worker itself gives up a request, a validation that waits for a database for instance, after 90 s."""
+"""HTTP timeout; the worker aborts a request (for example a validation that waits for a database) after 90 s."""
 
 MISSING_CLASS = "Failed to find any class"
 NOT_FOUND = 404
 REBALANCING = 409
 REBALANCE = "rebalance is expected"
-"""In a message with status 500: a request that was waiting when a rebalance began."""
+"""In the message of a status 500: the request was pending when a rebalance began."""
 
 TIMED_OUT = "Request timed out"
-"""In a message with status 500: nobody took the request, as the worker is cut off from its broker."""
+"""In the message of a status 500: the worker has no connection to its broker."""
 
 STARTING = 503
 
 
-class Absent(LabError):
-    """Nothing answers at the worker's address."""
+class WorkerUnreachable(LabError):
+    """No Kafka Connect worker listens at the address."""
 
 
-class Refused(LabError):
-    """The worker did not do what it was asked to."""
+class RequestRejected(LabError):
+    """The worker rejected a request or failed to complete it."""
 
 
-class CutOff(Refused):
-    """The worker has lost its broker, and can neither do nor say anything until that is back."""
+class BrokerUnreachable(RequestRejected):
+    """The worker has lost its broker and answers no request until the connection is back."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task's state, and its stack trace where it failed."""
+    """State of a connector task; `trace` is the stack trace of a failed one."""
 
     number: int
     state: str
@@ -56,7 +56,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Status:
-    """A connector's state in Connect's words, its stack trace where it failed, and its tasks."""
+    """State of a connector as Connect names it, the stack trace of a failed connector, and its tasks."""
 
     state: str
     trace: str = ""
@@ -64,7 +64,7 @@ class Status:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> "Status":
-        """From the answer of `/connectors/NAME/status`. Of a state that is over, the trace is still there."""
+        """Parse a response of `/connectors/NAME/status`, which keeps the trace of an earlier failure."""
 
         def trace(part: Mapping[str, Any]) -> str:
             return str(part.get("trace", "")) if part["state"] == "FAILED" else ""
@@ -73,8 +73,8 @@ class Status:
         return cls(str(answer["connector"]["state"]), trace(answer["connector"]), tasks)
 
     @property
-    def word(self) -> str:
-        """FAILED where anything failed, PAUSED, STOPPED, RUNNING where all of it runs, else STARTING."""
+    def overall(self) -> str:
+        """FAILED if the connector or a task failed, PAUSED, STOPPED, RUNNING if all tasks run, else STARTING."""
         states = {self.state, *(task.state for task in self.tasks)}
         if "FAILED" in states:
             return "FAILED"
@@ -84,12 +84,12 @@ class Status:
 
     @property
     def traces(self) -> dict[str, str]:
-        """What failed, by who it was."""
+        """Stack traces of the failed parts, by `the connector` or `task N`."""
         own = {"the connector": self.trace} if self.trace else {}
         return own | {f"task {task.number}": task.trace for task in self.tasks if task.state == "FAILED"}
 
     def failure(self) -> str:
-        """The reasons of the failure, one line each, the same reason once."""
+        """Return the causes of the failure as lines, equal causes merged."""
         lines: dict[str, str] = {}
         for who, trace in self.traces.items():
             reasons = "\n    caused by ".join(causes(trace)) or "without a reason"
@@ -99,51 +99,51 @@ class Status:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker at `url`; every error begins with what is done, `doing`.
+    """Client of the worker at `url`; errors begin with `could not {action}`.
 
-    A worker that is rebalancing or restarting is asked again.
+    Requests are retried while the worker rebalances or restarts.
     """
 
     url: str
-    doing: str
+    action: str
     call: Call
 
     def cluster(self) -> str:
-        """The id of the Kafka cluster that it works for."""
-        return str(self._ask("GET", "/")["kafka_cluster_id"])
+        """Return the id of the Kafka cluster that the worker is connected to."""
+        return str(self._request_json("GET", "/")["kafka_cluster_id"])
 
     def config(self, name: str) -> dict[str, str] | None:
-        """A connector's configuration, None where there is no such connector."""
-        found = self._ask("GET", f"/connectors/{name}/config", gone=None)
+        """Return a connector's configuration, None if it does not exist."""
+        found = self._request_json("GET", f"/connectors/{name}/config", not_found=None)
         return {key: str(value) for key, value in found.items() if key != "name"} if found is not None else None
 
     def status(self, name: str) -> Status | None:
-        """A connector's status; None where there is none, or none yet."""
-        found = self._ask("GET", f"/connectors/{name}/status", gone=None)
+        """Return a connector's status; None if it does not exist or has no status yet."""
+        found = self._request_json("GET", f"/connectors/{name}/status", not_found=None)
         return Status.of(found) if found is not None else None
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
-        """Creates the connector, or changes its configuration."""
-        self._ask("PUT", f"/connectors/{name}/config", dict(config))
+        """Create the connector or change its configuration."""
+        self._request_json("PUT", f"/connectors/{name}/config", dict(config))
 
     def resume(self, name: str) -> None:
-        """Lets a paused or stopped connector run."""
-        self._ask("PUT", f"/connectors/{name}/resume")
+        """Resume a paused or stopped connector."""
+        self._request_json("PUT", f"/connectors/{name}/resume")
 
     def restart_failed(self, name: str) -> None:
-        """Starts again what failed, connector or tasks, and nothing else."""
-        self._ask("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")
+        """Restart the connector or the tasks that failed, and only those."""
+        self._request_json("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")
 
     def delete(self, name: str) -> None:
-        """Removes the connector. What it has read so far is remembered under its name."""
-        self._ask("DELETE", f"/connectors/{name}", gone=None)
+        """Delete the connector. Connect keeps its offsets under its name."""
+        self._request_json("DELETE", f"/connectors/{name}", not_found=None)
 
     def plugins(self) -> list[str]:
-        """The classes of all connectors that the worker has."""
-        return sorted(str(plugin["class"]) for plugin in self._ask("GET", "/connector-plugins"))
+        """Return the classes of all installed connectors, sorted."""
+        return sorted(str(plugin["class"]) for plugin in self._request_json("GET", "/connector-plugins"))
 
     def validate(self, name: str, config: Mapping[str, str]) -> list[dict[str, Any]] | None:
-        """What the connector says to each option that it knows; None where the worker has no such class."""
+        """Return the validation result of each option; None if the connector class is not installed."""
         path = f"/connector-plugins/{config['connector.class']}/config/validate"
         answer = self._request("PUT", path, {**config, "name": name})
         if answer.is_success:
@@ -152,45 +152,51 @@ class Worker:
             return None
         raise self._refusal(answer)
 
-    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **gone: Any) -> Any:  # noqa: ANN401
+    def _request_json(self, method: str, path: str, body: Mapping[str, Any] | None = None, **default: Any) -> Any:  # noqa: ANN401
+        """Return the response's JSON; the argument `not_found`, if given, for a status 404."""
         answer = self._request(method, path, body)
-        if answer.status_code == NOT_FOUND and "gone" in gone:
-            return gone["gone"]
+        if answer.status_code == NOT_FOUND and "not_found" in default:
+            return default["not_found"]
         if not answer.is_success:
             raise self._refusal(answer)
         return answer.json() if answer.content else None
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
-        """The worker's answer, once it is in a state to give one."""
+        """Return the worker's response, retried while it restarts or rebalances."""
         absent = 0.0
-        last = "it gave no answer"
+        last = "no response"
         for _ in self.call.poll(REBALANCE_SECONDS):
             try:
                 answer = client().request(method, self.url + path, json=body, timeout=REQUEST_SECONDS)
             except httpx.ConnectError as error:
                 absent += 0.1
-                if absent > ABSENT_SECONDS:
-                    raise Absent(f"could not {self.doing}: no Kafka Connect answers at {self.url}") from error
+                if absent > UNREACHABLE_SECONDS:
+                    raise WorkerUnreachable(
+                        f"could not {self.action}: no Kafka Connect worker listens at {self.url}"
+                    ) from error
                 continue
-            except (httpx.NetworkError, httpx.RemoteProtocolError) as error:  # it was killed while it answered
+            except (httpx.NetworkError, httpx.RemoteProtocolError) as error:  # killed while it responded
                 last = str(error)
                 continue
             except httpx.HTTPError as error:
-                raise Refused(f"could not {self.doing}: {type(error).__name__} {error}") from error
+                raise RequestRejected(f"could not {self.action}: {type(error).__name__} {error}") from error
             absent = 0.0
             if not _is_busy(answer):
                 return answer
             last = _message(answer)
-        raise Refused(f"could not {self.doing}: the worker at {self.url} was busy for {REBALANCE_SECONDS} s: {last}")
+        raise RequestRejected(
+            f"could not {self.action}: the worker at {self.url} was rebalancing or restarting "
+            f"for {REBALANCE_SECONDS} s: {last}"
+        )
 
-    def _refusal(self, answer: httpx.Response) -> Refused:
+    def _refusal(self, answer: httpx.Response) -> RequestRejected:
         message = _message(answer)
-        kind = CutOff if answer.is_server_error and message.startswith(TIMED_OUT) else Refused
-        return kind(f"could not {self.doing}: the worker answered {answer.status_code}: {message}")
+        kind = BrokerUnreachable if answer.is_server_error and message.startswith(TIMED_OUT) else RequestRejected
+        return kind(f"could not {self.action}: the worker responded with status {answer.status_code}: {message}")
 
 
 def _is_busy(answer: httpx.Response) -> bool:
-    """Whether it is worth asking again: it rebalances, which it says in two ways, or its web server alone is up."""
+    """Return whether a retry can succeed: a rebalance (409, or a 500), or only the web server has started (no JSON)."""
     if answer.content and not answer.headers.get("content-type", "").startswith("application/json"):
         return True
     return answer.status_code in {REBALANCING, STARTING} or (answer.is_server_error and REBALANCE in _message(answer))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Java's stack traces and the registry's refusals, as texts that a person can use. Pure functions."""
+"""Readable messages from Java stack traces and from the schema registry's rejections. Pure functions."""
 
 import json
 import re
 
-LONGEST_CAUSE = 600
-"""Characters: some connectors put a whole configuration into an exception's message."""
+MAX_CAUSE_LENGTH = 600
+"""Characters per cause: some connectors put their full configuration into an exception's message."""
 
-MOST_CAUSES = 5
+MAX_CAUSES = 5
 
 _PACKAGE = re.compile(r"^(?:[a-z_$][\w$]*\.)+(?=[A-Z])")
 _FIELD = re.compile(r"/fields/(\d+)(?:/\w+)*")
@@ -15,9 +15,9 @@ _ARTIFACT = re.compile(r"Incompatible artifact: (\S+)")
 
 
 def causes(trace: str) -> list[str]:
-    """The exceptions of a stack trace, outermost first, each with its message and without its package and frames.
+    """Return the exceptions of a stack trace with their messages, outermost first, without packages and frames.
 
-    Of a long chain the first and the last ones: the root cause is the last.
+    A long chain is shortened to its first and its last exceptions; the root cause is the last.
     """
     found: list[str] = []
     in_message = False
@@ -33,12 +33,12 @@ def causes(trace: str) -> list[str]:
             else:
                 found.append(line)
             in_message = True
-    shown = [_PACKAGE.sub("", cause.strip())[:LONGEST_CAUSE] for cause in _without_repetition(found)]
-    return shown if len(shown) <= MOST_CAUSES else [shown[0], "...", *shown[-(MOST_CAUSES - 1) :]]
+    shown = [_PACKAGE.sub("", cause.strip())[:MAX_CAUSE_LENGTH] for cause in _without_repetition(found)]
+    return shown if len(shown) <= MAX_CAUSES else [shown[0], "...", *shown[-(MAX_CAUSES - 1) :]]
 
 
 def _without_repetition(found: list[str]) -> list[str]:
-    """Without those whose message is nothing but the exception that comes next."""
+    """Drop exceptions whose message only repeats the next exception."""
     return [
         cause
         for place, cause in enumerate(found)
@@ -46,18 +46,18 @@ def _without_repetition(found: list[str]) -> list[str]:
     ]
 
 
-def refused_artifact(trace: str) -> str | None:
-    """The subject whose rule a schema broke, where that is what a trace tells."""
+def incompatible_subject(trace: str) -> str | None:
+    """Return the subject whose compatibility rule a schema violates, if the trace names one."""
     found = _ARTIFACT.search(trace)
     return found.group(1) if found else None
 
 
-def name_fields(words: str, avro: str) -> str:
-    """A registry's refusal with the names of the fields that it gives the places of.
+def add_field_names(message: str, avro: str) -> str:
+    """Add field names to a registry's error message, which identifies fields by index.
 
     Args:
-        words: `... at /fields/2/type/1`.
-        avro: the schema whose places they are.
+        message: for example `... at /fields/2/type/1`.
+        avro: the schema that the indexes refer to.
     """
     schema = json.loads(avro)
     fields = schema.get("fields", []) if isinstance(schema, dict) else []
@@ -66,4 +66,4 @@ def name_fields(words: str, avro: str) -> str:
         place = int(match.group(1))
         return f"{match.group(0)} (field {fields[place]['name']})" if place < len(fields) else match.group(0)
 
-    return _FIELD.sub(named, words)
+    return _FIELD.sub(named, message)

@@ -13,8 +13,8 @@ from infra.model.resources import RUNNING
 from infra.provider.failure import causes
 from infra.provider.kind import Call
 
-ABSENT_SECONDS = 45
-"""How long a JobManager may not answer: on a busy machine one that was killed is back after half a minute."""
+UNREACHABLE_SECONDS = 45
+"""Time limit for connecting: on a busy machine a killed JobManager responds again after 30 s."""
 
 REQUEST_SECONDS = 30
 NOT_FOUND = 404
@@ -23,41 +23,47 @@ STARTING = 503
 CLUSTER_ID = "high-availability.cluster-id"
 
 ENDED = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
-"""States, as Flink's `JobStatus` names them, after which nothing comes."""
+"""Terminal states of Flink's `JobStatus`."""
 
 
-class Absent(LabError):
-    """Nothing answers at the cluster's address."""
+class ClusterUnreachable(LabError):
+    """No JobManager responds at the address."""
 
 
-class Refused(LabError):
-    """The cluster did not do what it was asked to."""
+class RequestRejected(LabError):
+    """The cluster rejected a request."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job as the cluster shows it.
+    """A job as the cluster reports it.
 
     Attributes:
-        job_id: Flink's.
-        state: Flink's word for it.
+        job_id: Flink's job id.
+        state: Flink's `JobStatus`.
         started: milliseconds since 1970.
-        tasks: how many it has.
-        busy: how many of them run, or have done their part.
+        tasks: number of its tasks.
+        active: number of its tasks that are running or finished.
     """
 
     job_id: str
     state: str
     started: int
     tasks: int
-    busy: int
+    active: int
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> "Job":
-        """From an entry of `/jobs/overview`."""
+        """Parse an entry of `/jobs/overview`."""
         tasks = answer["tasks"]
-        busy = int(tasks["running"]) + int(tasks["finished"])
-        return cls(answer["jid"], answer["state"], int(answer["start-time"]), int(tasks["total"]), busy)
+        active = int(tasks["running"]) + int(tasks["finished"])
+        return cls(
+            job_id=answer["jid"],
+            state=answer["state"],
+            started=int(answer["start-time"]),
+            tasks=int(tasks["total"]),
+            active=active,
+        )
 
     @property
     def ended(self) -> bool:
@@ -65,87 +71,94 @@ class Job:
 
     @property
     def runs(self) -> bool:
-        """Whether all of it does: a job is called running as soon as its first task is looked for."""
-        return self.state == RUNNING and self.tasks > 0 and self.busy == self.tasks
+        """True if all tasks run: Flink reports RUNNING as soon as the first task is scheduled."""
+        return self.state == RUNNING and self.tasks > 0 and self.active == self.tasks
 
     def __str__(self) -> str:
-        return f"{self.state.lower()}, {self.busy} of {self.tasks} tasks run"
+        return f"{self.state.lower()}, {self.active} of {self.tasks} tasks running"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster whose JobManager is at `url`; every error begins with what is done, `doing`."""
+    """Client of the JobManager at `url`; errors begin with `could not {action}`."""
 
     url: str
-    doing: str
+    action: str
     call: Call
 
     def identity(self) -> str:
-        """What the cluster's configuration calls it."""
-        entries = self._ask("GET", "/jobmanager/config")
+        """Return the cluster id of the cluster's configuration, empty if it has none."""
+        entries = self._request_json("GET", "/jobmanager/config")
         return next((str(entry["value"]) for entry in entries if entry["key"] == CLUSTER_ID), "")
 
     def jobs(self, name: str) -> list[Job]:
-        """The jobs of a name, the newest first. A cluster forgets those that ended an hour ago."""
-        found = [Job.of(entry) for entry in self._ask("GET", "/jobs/overview")["jobs"] if entry["name"] == name]
+        """Return the jobs of a name, newest first. The cluster drops jobs an hour after they ended."""
+        found = [
+            Job.of(entry) for entry in self._request_json("GET", "/jobs/overview")["jobs"] if entry["name"] == name
+        ]
         return sorted(found, key=lambda job: job.started, reverse=True)
 
     def has_ended(self, job_id: str) -> bool:
-        """Whether a job is over, or forgotten."""
-        found = self._ask("GET", f"/jobs/{job_id}/status", gone={"status": "FINISHED"})
+        """Return whether a job is in a terminal state or no longer listed."""
+        found = self._request_json("GET", f"/jobs/{job_id}/status", not_found={"status": "FINISHED"})
         return found["status"] in ENDED
 
     def reason(self, job_id: str) -> str:
-        """Why a job's tasks failed the last time, as lines; empty where none did."""
-        found = self._ask("GET", f"/jobs/{job_id}/exceptions", gone={})
+        """Return the causes of the latest task failure as lines; empty without one."""
+        found = self._request_json("GET", f"/jobs/{job_id}/exceptions", not_found={})
         history = (found.get("exceptionHistory") or {}).get("entries") or []
         trace = history[0]["stacktrace"] if history else found.get("root-exception") or ""
         return "\n    caused by ".join(causes(trace))
 
     def cancel(self, job_id: str) -> None:
-        """Cancels a job. One that has ended, or is forgotten, is no error."""
-        self._ask("PATCH", f"/jobs/{job_id}?mode=cancel", gone=None, ended=None)
+        """Cancel a job; does nothing if it has ended or is no longer listed."""
+        self._request_json("PATCH", f"/jobs/{job_id}?mode=cancel", not_found=None, ended=None)
 
     def cancel_with_savepoint(self, job_id: str) -> str | None:
-        """Begins to save what a job knows and to cancel it then; returns the request's id, None where it has ended."""
-        answer = self._ask("POST", f"/jobs/{job_id}/savepoints", {"cancel-job": True}, gone=None, ended=None)
+        """Trigger a savepoint after which the job is cancelled; return the request id, None if the job has ended."""
+        answer = self._request_json(
+            "POST", f"/jobs/{job_id}/savepoints", {"cancel-job": True}, not_found=None, ended=None
+        )
         return str(answer["request-id"]) if answer else None
 
     def savepoint_failed(self, job_id: str, request: str) -> bool:
-        """Whether a savepoint that was begun will not be made."""
-        answer = self._ask("GET", f"/jobs/{job_id}/savepoints/{request}", gone=None)
+        """Return whether a triggered savepoint has failed."""
+        answer = self._request_json("GET", f"/jobs/{job_id}/savepoints/{request}", not_found=None)
         return bool(answer) and "failure-cause" in (answer.get("operation") or {})
 
-    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **instead: Any) -> Any:  # noqa: ANN401
-        """What the cluster answers. `gone` is given where it knows no such thing, `ended` where it is too late."""
+    def _request_json(self, method: str, path: str, body: Mapping[str, Any] | None = None, **default: Any) -> Any:  # noqa: ANN401
+        """Return the response's JSON; `not_found`, if given, for a status 404, `ended` for any other client error."""
         answer = self._request(method, path, body)
-        if answer.status_code == NOT_FOUND and "gone" in instead:
-            return instead["gone"]
-        if answer.is_client_error and "ended" in instead:
-            return instead["ended"]
+        if answer.status_code == NOT_FOUND and "not_found" in default:
+            return default["not_found"]
+        if answer.is_client_error and "ended" in default:
+            return default["ended"]
         if not answer.is_success:
             text = _message(answer)
-            raise Refused(f"could not {self.doing}: the JobManager answered {answer.status_code}: {text}")
+            raise RequestRejected(
+                f"could not {self.action}: the JobManager responded with status {answer.status_code}: {text}"
+            )
         return answer.json() if answer.content else None
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
         last = ""
-        for _ in self.call.poll(ABSENT_SECONDS):
+        for _ in self.call.poll(UNREACHABLE_SECONDS):
             try:
                 answer = client().request(method, self.url + path, json=body, timeout=REQUEST_SECONDS)
-            except httpx.TransportError as error:  # it starts, or was killed while it answered
+            except httpx.TransportError as error:  # starting, or killed while it responded
                 last = f"{type(error).__name__} {error}"
                 continue
             if answer.status_code != STARTING:
                 return answer
             last = _message(answer)
-        raise Absent(
-            f"could not {self.doing}: no JobManager answers at {self.url} ({last}). See: lab logs flink_jobmanager"
+        raise ClusterUnreachable(
+            f"could not {self.action}: the JobManager at {self.url} did not respond within "
+            f"{UNREACHABLE_SECONDS} s ({last}); see: lab logs flink_jobmanager"
         )
 
 
 def _message(answer: httpx.Response) -> str:
-    """The first line of what Flink says, without its stack trace's frames."""
+    """Return Flink's error message without stack frames."""
     try:
         errors = [str(error) for error in answer.json()["errors"] if str(error).strip()]
     except (ValueError, KeyError, TypeError):

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the kinds that write files on the user's machine."""
+"""Inputs of the kinds that write files on this machine."""
 
 from infra.model.inputs import Inputs
 
 
 class CredentialsInputs(Inputs):
-    """`path` is the file."""
+    """Inputs of `Credentials`; `path` is the file."""
 
     path: str
 
 
 class EnvironmentFileInputs(Inputs):
-    """`values` are shell variables in the clear; those of `secrets` are credentials, by their name.
+    """Inputs of `EnvironmentFile`.
 
-    `fingerprint` is that of the credentials: the file follows when they change.
+    Attributes:
+        path: the file.
+        values: shell variables and their values.
+        secrets: shell variables and the names of the credentials that they get.
+        credentials: path of the credentials file.
+        fingerprint: of the credentials; the file is rewritten when they change.
     """
 
     path: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a resource kind is: its inputs, and what the engine asks of it."""
+"""Base class of resource kinds, and the context of a request from the engine."""
 
 import threading
 import time
@@ -12,6 +12,7 @@ from infra.errors import Interrupted
 from infra.model.inputs import Inputs
 
 POLL_SECONDS = 0.1
+"""Interval at which `Call.poll` yields and checks for an interrupt."""
 
 
 I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the module, read as "inputs"
@@ -19,18 +20,18 @@ I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the modu
 
 @dataclass(frozen=True)
 class Call:
-    """What comes with every request: a way to be stopped, and a way to say what goes on.
+    """Context of one request: cancellation and progress.
 
     Attributes:
         stopped: set when the user interrupts the update.
-        say: shows a line on the resource's own row while the update runs.
+        report: shows a progress line on the resource's row while the update runs.
     """
 
     stopped: threading.Event = field(default_factory=threading.Event)
-    say: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
 
     def poll(self, seconds: float) -> Iterator[None]:
-        """Yields ten times a second for at most `seconds`; between two turns it notices an interrupt.
+        """Yield every `POLL_SECONDS` for at most `seconds`, at least once.
 
         Raises:
             Interrupted: the user stopped the update.
@@ -45,19 +46,18 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Found(Generic[I]):
-    """What `read` found in the world: the inputs as they really are, and the outputs."""
+class ReadResult(Generic[I]):
+    """Actual state of a resource: its inputs as observed, and its outputs."""
 
     inputs: I
     outputs: dict[str, Any] = field(default_factory=dict)
 
 
 class Kind(ABC, Generic[I]):
-    """One kind of resource. Methods raise `LabError` with a text made for the user.
+    """A resource kind. Methods raise `LabError` with a message for the user.
 
-    The order in which the engine calls: `check` is done by `Inputs` itself, on every preview and update.
-    `read` on refresh. Where inputs differ from those in the state, `update`, or `delete` and `create` where
-    a property of `replace_on` differs.
+    The engine validates inputs (`Inputs`) on every preview and update and calls `read` on refresh. If inputs differ
+    from the state it calls `update`, or `delete` and `create` if a property of `replace_on` differs.
     """
 
     name: ClassVar[str]
@@ -66,17 +66,19 @@ class Kind(ABC, Generic[I]):
 
     @abstractmethod
     def create(self, inputs: I, call: Call) -> dict[str, Any]:
-        """Makes the thing and returns its outputs. Must succeed where it is half there already:
-        a create that was killed leaves no trace in the state. What fails leaves nothing behind."""
+        """Create the resource and return its outputs.
+
+        Idempotent: a killed create leaves a partial resource and no state. A failed create cleans up after itself.
+        """
 
     @abstractmethod
-    def read(self, inputs: I, call: Call) -> Found[I] | None:
-        """Looks at the thing; None where it is gone or so broken that it has to be made anew."""
+    def read(self, inputs: I, call: Call) -> ReadResult[I] | None:
+        """Return the actual state; None if the resource is missing or has to be created again."""
 
     @abstractmethod
     def update(self, old: I, new: I, call: Call) -> dict[str, Any]:
-        """Changes the thing in place and returns its outputs."""
+        """Change the resource in place and return its outputs."""
 
     @abstractmethod
     def delete(self, inputs: I, call: Call) -> None:
-        """Removes the thing; a thing that is gone already is no error."""
+        """Delete the resource; does nothing if it does not exist."""

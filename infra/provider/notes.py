@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of the files in which services record what an operator has to know, wherever the services run."""
+"""Reader of the notes (JSON files) that services write for operators, on this machine or in containers."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections of the kinds to the lab's Postgres, and what each way of not getting one means."""
+"""Connections to the lab's Postgres, with connection failures classified."""
 
 import socket
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from infra import credentials
 from infra.errors import LabError
 from infra.provider.kind import Call
 
-PATIENCE_SECONDS = 30
-"""How long a server may take to recover from its log after it was killed: it listens before it is done."""
+STARTUP_TIMEOUT_SECONDS = 30
+"""Time limit for crash recovery, during which the server listens but rejects connections."""
 
 CONNECT_SECONDS = 5
 
-STARTING = ("the database system is ", "server closed the connection unexpectedly", "Connection reset by peer")
-"""What is said when it is starting up, not yet accepting connections, or in recovery.
+STARTUP_ERRORS = ("the database system is ", "server closed the connection unexpectedly", "Connection reset by peer")
+"""Error texts of a server that is starting or recovering.
 
-Docker takes connections for a container that does not listen yet, and cuts them off.
+The last two come from Docker, which accepts and closes connections to a container that does not listen yet.
 """
 
-FOREIGN = "password authentication failed"
-"""The server does not know our password: it is another lab's. Its databases are not ours."""
+WRONG_PASSWORD = "password authentication failed"
+"""Error text of a server that belongs to another lab."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class ForeignServer(LabError):
-    """The server that answers is not this lab's."""
+    """The server at the address belongs to another lab."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """The server at `host` and `port`. `credentials` is the file that holds the password of `user`."""
+    """Postgres server at `host:port`; `credentials` is the file with the password of `user`."""
 
     host: str
     port: int
@@ -46,7 +46,7 @@ class Server:
         return f"{self.host}:{self.port}"
 
     def reachable(self) -> bool:
-        """Whether it can be asked at all: something listens, and there is a password to show."""
+        """Return whether the port accepts connections and the password file exists."""
         if not Path(self.credentials).exists():
             return False
         try:
@@ -55,19 +55,20 @@ class Server:
             return False
         return True
 
-    def connect(self, database: str, doing: str, call: Call) -> Connection:
-        """A connection that commits each statement; waits for a server that is still starting.
+    def connect(self, database: str, action: str, call: Call) -> Connection:
+        """Open an autocommit connection; waits for a server that is starting.
 
         Args:
-            database: to connect to.
-            doing: what is attempted, `create database shop` for instance; every error begins with it.
+            database: the database to connect to.
+            action: for error messages, `create database shop` for example.
+            call: the request's context.
 
         Raises:
-            ForeignServer: it is another lab's.
-            LabError: it refuses, or does not get ready.
+            ForeignServer: the server belongs to another lab.
+            LabError: the server rejects the connection or is not ready in time.
         """
         password = credentials.read(Path(self.credentials)).get(credentials.POSTGRES_PASSWORD, "")
-        for _ in call.poll(PATIENCE_SECONDS):
+        for _ in call.poll(STARTUP_TIMEOUT_SECONDS):
             try:
                 return psycopg.connect(
                     host=self.host,
@@ -80,18 +81,18 @@ class Server:
                     autocommit=True,
                 )
             except psycopg.OperationalError as error:
-                if FOREIGN in str(error):
+                if WRONG_PASSWORD in str(error):
                     raise ForeignServer(
-                        f"could not {doing}: the Postgres at {self} does not take this lab's password. Another lab "
-                        "or program has the port: end it, or set another portOffset"
+                        f"could not {action}: the Postgres at {self} rejects this lab's password. The port belongs "
+                        "to another lab or program: stop it, or set another lineage-lab:portOffset"
                     ) from error
-                if not any(words in str(error) for words in STARTING):
-                    raise self.failure(doing, error) from error
+                if not any(words in str(error) for words in STARTUP_ERRORS):
+                    raise self.failure(action, error) from error
         raise LabError(
-            f"could not {doing}: the Postgres at {self} was still starting after {PATIENCE_SECONDS} s; "
+            f"could not {action}: the Postgres at {self} was still starting after {STARTUP_TIMEOUT_SECONDS} s; "
             "see: lab logs postgres"
         )
 
-    def failure(self, doing: str, error: psycopg.Error) -> LabError:
-        """What the server, or the way to it, said against it."""
-        return LabError(f"could not {doing} at {self}: {' '.join(str(error).split())}")
+    def failure(self, action: str, error: psycopg.Error) -> LabError:
+        """Return the error about a failed statement or connection, on one line."""
+        return LabError(f"could not {action} at {self}: {' '.join(str(error).split())}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can this machine, or a daemon, carry the lab? Asked before the first process is started."""
+"""Checks of ports, memory and disk before the first process of a lab starts."""
 
 import shutil
 import socket
@@ -12,19 +12,19 @@ import psutil
 from infra.errors import PreflightError
 
 Preflight = Literal["strict", "warn"]
-"""Whether a lab that is short of memory or disk is refused, or only told."""
+"""Handling of too little memory or disk: an error, or a warning."""
 
 
 def busy_ports(ports: Mapping[str, int], host: str = "127.0.0.1") -> list[str]:
-    """One line for each port that cannot be bound, with the holder's name and process id where it shows.
+    """Return one line per port that cannot be bound, with its holder's name and process id if visible.
 
-    `ports` is what wants the port -> the port.
+    `ports` maps the purpose of a port to its number.
     """
     return [f"port {port} ({what}) is held by {_holder(port)}" for what, port in ports.items() if not _free(host, port)]
 
 
-def short_of(root: Path, memory_mib: int, disk_mib: int) -> list[str]:
-    """One line each where memory or the disk under `root` is less than the lab needs."""
+def resource_shortages(root: Path, memory_mib: int, disk_mib: int) -> list[str]:
+    """Return one line each if available memory, or disk space under `root`, is less than required."""
     problems = []
     available = psutil.virtual_memory().available // 2**20
     if available < memory_mib:
@@ -36,35 +36,35 @@ def short_of(root: Path, memory_mib: int, disk_mib: int) -> list[str]:
     return problems
 
 
-def judge(
-    carrier: str,
+def enforce_preflight(
+    host: str,
     stack: str,
     busy: Sequence[str],
     short: Sequence[str],
     preflight: Preflight,
     warn: Callable[[str], None],
 ) -> None:
-    """Refuses a lab that cannot be carried; what is only short goes to `warn` where that is enough.
+    """Reject a lab whose ports are in use or, with preflight `strict`, whose resources are insufficient.
 
     Args:
-        carrier: what cannot, for the message: `this machine`.
+        host: what the lab was to run on, for the message: `this machine`.
         stack: the stack's name.
         busy: lines of `busy_ports`.
-        short: one line for each thing of which there is too little, as of `short_of`.
+        short: lines of `resource_shortages`.
         preflight: the setting.
-        warn: is told each line of `short` that is no reason to refuse.
+        warn: receives the lines of `short` if preflight is `warn`.
 
     Raises:
-        PreflightError: with every line, and what to do.
+        PreflightError: with every line and the remedies.
     """
     if busy or (short and preflight == "strict"):
         set_it = f"lineage-lab:%s in Pulumi.{stack}.yaml"
         remedies = [
-            *([f"end the holder, or move the lab: {set_it % 'portOffset: 10000'}"] if busy else []),
-            *([f"to start all the same: {set_it % 'preflight: warn'}"] if short else []),
+            *([f"stop that process, or move the lab's ports: {set_it % 'portOffset: 10000'}"] if busy else []),
+            *([f"to start the lab anyway: {set_it % 'preflight: warn'}"] if short else []),
         ]
         raise PreflightError(
-            f"{carrier} cannot carry the lab as it is configured:\n"
+            f"{host} cannot run the lab as configured:\n"
             + "\n".join(f"  {line}" for line in (*busy, *short))
             + "\n"
             + "\n".join(remedies)
@@ -75,7 +75,7 @@ def judge(
 
 def _free(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers set it
         try:
             probe.bind((host, port))
             probe.listen(1)
@@ -87,7 +87,7 @@ def _free(host: str, port: int) -> bool:
 def _holder(port: int) -> str:
     try:
         connections = psutil.net_connections("tcp")
-    except psutil.AccessDenied:  # macOS shows other people's sockets to root only
+    except psutil.AccessDenied:  # macOS shows the sockets of other users to root only
         connections = []
     for connection in connections:
         local = connection.laddr

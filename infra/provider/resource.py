@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's side of the provider: what a stack writes down to have a `labkit` resource."""
+"""Pulumi resource of the provider `labkit`, for use in the stack's program."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from infra.provider import PACKAGE
 
 
 class LabkitResource(pulumi.CustomResource):
-    """A resource of one of labkit's kinds.
+    """A `labkit` resource.
 
     Args:
         kind: the kind's name, `Topic` for instance.
         name: the resource's name, unique within its kind.
-        inputs: the kind's inputs, all of them known.
-        later: inputs that are outputs of other resources, by their camelCase name; they win over `inputs`.
-        outputs: names of the kind's outputs that the program wants to read.
+        inputs: the kind's inputs, with known values.
+        later: inputs that are outputs of other resources, by camelCase name; they override `inputs`.
+        outputs: names of the kind's outputs that the program reads.
     """
 
     def __init__(
@@ -33,6 +33,6 @@ class LabkitResource(pulumi.CustomResource):
         super().__init__(f"{PACKAGE}:index:{kind}", name, properties | dict.fromkeys(outputs), opts)
 
     def output(self, name: str) -> pulumi.Output[Any]:
-        """An output named in `outputs`."""
+        """Return an output that is named in `outputs`."""
         value: pulumi.Output[Any] = pulumi.get(self, name)
         return value

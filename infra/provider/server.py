@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves the kinds to the Pulumi engine, on the provider wire protocol.
+"""gRPC server of the Pulumi provider protocol.
 
-It is written on the protocol itself rather than on the SDK's experimental provider class: the protocol is
-stable, an error reaches the user as the text it was raised with, and a preview can return unknowns.
+Implements the protocol rather than the SDK's experimental provider class: the protocol is stable, errors reach the
+user with their original text, and a preview can return unknown values.
 
-What is only needed for a resource is imported with its kind: the engine starts a second process in each update, which
-it asks about the provider's own configuration alone.
+Kinds import their clients on first use: of the two processes that the engine starts per update, one only checks the
+provider's configuration.
 """
 
 import os
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class StateError(LabError):
-    """What the state says of a resource cannot be understood."""
+    """The inputs in a resource's state do not match the kind's schema."""
 
 
 def _struct(properties: dict[str, Any]) -> struct_pb2.Struct:
@@ -47,12 +47,12 @@ def _name(urn: str) -> str:
 
 
 def changed(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """The names of the properties in which two sets of inputs differ, sorted."""
+    """Return the sorted names of the properties that differ between two sets of inputs."""
     return sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
 
 
 class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
-    """Translates between the engine's requests and the kinds; knows nothing of what a kind does."""
+    """Dispatches the engine's requests to the kinds."""
 
     def __init__(self, kinds: Mapping[str, "Kind[Any]"], engine_address: str) -> None:
         self._kinds = kinds
@@ -70,7 +70,11 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return kind.inputs.model_validate(MessageToDict(properties), by_name=False)
 
     def _inputs_of_state(self, kind: "Kind[Any]", properties: struct_pb2.Struct) -> "Inputs":
-        """Inputs that were written by an earlier version of the kit, perhaps: what fits is taken."""
+        """Parse inputs of the state, possibly written by another version of the kit; unknown properties are ignored.
+
+        Raises:
+            StateError: a property is missing or invalid.
+        """
         from pydantic import ValidationError
 
         known = {field.alias for field in kind.inputs.model_fields.values()}
@@ -80,33 +84,33 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         except ValidationError as error:
             lacking = ", ".join(".".join(map(str, item["loc"])) for item in error.errors())
             raise StateError(
-                f"the state of this {kind.name} is one of another version of the lab (see {lacking})"
+                f"the state of this {kind.name} was written by another version of the lab: check {lacking}"
             ) from error
 
     def _call(self, urn: str) -> "Call":
         from infra.provider.kind import Call
 
-        def say(text: str) -> None:
+        def report(text: str) -> None:
             request = engine_pb2.LogRequest(severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True)
             try:
                 self._engine.Log(request, timeout=2)
-            except grpc.RpcError as error:  # a line that is not shown must not fail the resource
-                print(f"labkit: the engine did not take a message: {error}", file=sys.stderr)
+            except grpc.RpcError as error:  # losing a progress line must not fail the resource
+                print(f"labkit: cannot send a progress message to the engine: {error}", file=sys.stderr)
 
-        return Call(self._stopped, say)
+        return Call(self._stopped, report)
 
     def _abort(self, code: grpc.StatusCode, text: str, context: Context) -> NoReturn:
         context.abort(code, text)
         raise AssertionError("abort always raises")
 
-    def _attempt(self, what: Callable[[], T], context: Context) -> T:
-        """Does something for the engine; what goes wrong reaches the user as one text."""
+    def _attempt(self, operation: Callable[[], T], context: Context) -> T:
+        """Run an operation of a kind and turn its errors into gRPC errors with the same text."""
         try:
-            return what()
+            return operation()
         except LabError as error:
             self._abort(grpc.StatusCode.UNKNOWN, str(error), context)
         except OSError as error:
-            self._abort(grpc.StatusCode.UNKNOWN, f"the system refused: {error}", context)
+            self._abort(grpc.StatusCode.UNKNOWN, f"system error: {error}", context)
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: Context) -> plugin_pb2.PluginInfo:
         return plugin_pb2.PluginInfo(version=version())
@@ -124,7 +128,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Validates and normalises inputs; every property that is wrong is named."""
+        """Validate and normalise inputs; the response lists every invalid property."""
         from pydantic import ValidationError
 
         kind = self._kind(request.urn, context)
@@ -162,7 +166,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.CreateResponse(id=_name(request.urn), properties=_struct(inputs.properties() | outputs))
 
     def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
-        """A resource whose state cannot be understood counts as gone: its create takes over what is there."""
+        """Read a resource; one with an invalid state counts as missing, and its create takes over what exists."""
         kind = self._kind(request.urn, context)
         try:
             inputs = self._inputs_of_state(kind, request.inputs)
@@ -189,12 +193,12 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.UpdateResponse(properties=_struct(new.properties() | self._attempt(update, context)))
 
     def Delete(self, request: pb.DeleteRequest, context: Context) -> empty_pb2.Empty:
-        """A resource whose state cannot be understood is forgotten: nothing could ever delete it."""
+        """Delete a resource; one with an invalid state is only dropped from the state, as it could never be deleted."""
         kind = self._kind(request.urn, context)
 
         try:
             inputs = self._inputs_of_state(kind, request.old_inputs)
-        except StateError as error:  # the supervisor, deleted last, takes along whatever is left
+        except StateError as error:  # the supervisor, deleted last, removes the rest
             print(f"labkit: {_name(request.urn)}: {error}", file=sys.stderr)
             return empty_pb2.Empty()
         self._attempt(lambda: kind.delete(inputs, self._call(request.urn)), context)
@@ -205,36 +209,36 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
 
-def _leave_with_the_engine() -> None:
-    """Ends this process when the engine is gone: it holds the other end of our standard input."""
+def _exit_with_engine() -> None:
+    """Terminate this process when the engine, which holds the write end of standard input, has exited."""
     while os.read(0, 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def serve(provider: provider_pb2_grpc.ResourceProviderServicer) -> None:
-    """Serves on a free loopback port, which it prints, until the engine ends."""
+    """Serve on a free loopback port, printed to standard output, until the engine exits."""
     workers = ThreadPoolExecutor(64)
     server = grpc.server(workers)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
-    threading.Thread(target=_leave_with_the_engine, daemon=True).start()
+    threading.Thread(target=_exit_with_engine, daemon=True).start()
     try:
         server.wait_for_termination()
     except KeyboardInterrupt:
         server.stop(0)
         workers.shutdown()
         sys.stdout.flush()
-        os._exit(0)  # the engine waits; the clients of Kafka alone would take half a second to be destroyed
+        os._exit(0)  # destroying the Kafka clients would delay the engine by 0.5 s
 
 
 def main(kinds: Mapping[str, "Kind[Any]"]) -> None:
     """Serve the provider `labkit` with these kinds until the engine exits."""
     if len(sys.argv) < 2:
         raise SystemExit("pulumi-resource-labkit is started by Pulumi, with the engine's address")
-    os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # everything that the kinds talk to is here
+    os.environ["NO_PROXY"] = "127.0.0.1,localhost"  # all services of the lab are on loopback
     for name in [name for name in os.environ if name.startswith("PG")]:
-        del os.environ[name]  # the user's own Postgres: libpq would take its options for the lab's
+        del os.environ[name]  # libpq would apply the user's options to the lab's Postgres
     serve(LabkitProvider(kinds, sys.argv[1]))

@@ -3,10 +3,10 @@
 
 from infra.provider.kinds import MODULES, Kinds
 from infra.provider.notes import register_reader
-from infra.targets.docker.container_notes import SCHEME, read_in_container
+from infra.targets.docker.container_notes import SCHEME, read_container_file
 from infra.targets.docker.kinds import MODULES as DOCKER_MODULES
 from infra.targets.local.kinds import MODULES as LOCAL_MODULES
 
 KINDS = Kinds({**MODULES, **LOCAL_MODULES, **DOCKER_MODULES})
 
-register_reader(SCHEME, read_in_container)
+register_reader(SCHEME, read_container_file)

@@ -44,7 +44,7 @@ def class_data(programs: Programs, component: str) -> ClassData:
     return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
 
 
-def unprivileged(platform: str, user: int) -> tuple[str, ...]:
+def unprivileged_prefix(platform: str, user: int) -> tuple[str, ...]:
     """What is put before a program that refuses to be root, so that `user` (a uid) can run it on `platform`.
 
     Root becomes `nobody` in a user namespace: the program's files stay root's, and a checkout below `/root` can
@@ -146,7 +146,7 @@ class Launcher:
             case Python():
                 return [str(self.programs.python(run.environment)), "-m", run.module, *run.args]
             case Binary():
-                prefix = unprivileged(self.platform, self.user) if run.unprivileged else ()
+                prefix = unprivileged_prefix(self.platform, self.user) if run.unprivileged else ()
                 return [*prefix, str(self._program(run)), *run.args]
             case PublicImage():
                 return [run.program, *run.args]

@@ -9,14 +9,16 @@ from infra.catalog import left_out
 from infra.model import Lab, Site
 from infra.provider.resource import LabkitResource
 from infra.settings import Settings
-from infra.targets.declared import CREDENTIALS, FINGERPRINT, Declared, outputs
+from infra.targets.declarations import CREDENTIALS, FINGERPRINT, ResourceDeclaration, outputs
 
-Make = Callable[[Declared, pulumi.ResourceOptions, Mapping[str, pulumi.CustomResource]], pulumi.CustomResource]
+ResourceFactory = Callable[
+    [ResourceDeclaration, pulumi.ResourceOptions, Mapping[str, pulumi.CustomResource]], pulumi.CustomResource
+]
 """Makes one resource, given those that it needs by their key."""
 
 
 def labkit_resource(
-    wanted: Declared, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
+    wanted: ResourceDeclaration, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
 ) -> pulumi.CustomResource:
     """A resource of one of the kit's own kinds."""
     later: dict[str, pulumi.Input[str]] | None = None
@@ -32,9 +34,9 @@ def fingerprint(made: Mapping[str, pulumi.CustomResource]) -> pulumi.Output[str]
     return value
 
 
-def register(declared: tuple[Declared, ...], make: Make = labkit_resource) -> None:
+def register(declarations: tuple[ResourceDeclaration, ...], make: ResourceFactory = labkit_resource) -> None:
     """Registers resources with Pulumi, each after those it needs."""
-    by_key = {resource.key: resource for resource in declared}
+    by_key = {resource.key: resource for resource in declarations}
     made: dict[str, pulumi.CustomResource] = {}
 
     def resource(key: str) -> pulumi.CustomResource:

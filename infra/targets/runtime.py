@@ -20,7 +20,7 @@ class State:
 
     Attributes:
         name: of the service or task.
-        word: in supervisord's words: RUNNING, STARTING, STOPPING, STOPPED, EXITED, BACKOFF, FATAL, UNKNOWN; of a
+        status: as supervisord names it: RUNNING, STARTING, STOPPING, STOPPED, EXITED, BACKOFF, FATAL, UNKNOWN; of a
             container also UNHEALTHY (it runs, and its probe does not answer) and PAUSED.
         pid: process id, on the machine that it runs on; 0 where there is none.
         started: when, in seconds since 1970; 0 where it never was.
@@ -29,7 +29,7 @@ class State:
     """
 
     name: str
-    word: str
+    status: str
     pid: int
     started: int
     exit_status: int
@@ -37,30 +37,30 @@ class State:
 
     @property
     def running(self) -> bool:
-        return self.word == "RUNNING"
+        return self.status == "RUNNING"
 
     @property
     def alive(self) -> bool:
         """It has a process, well or not: it must not be started a second time."""
-        return self.word in {"RUNNING", "STARTING", "STOPPING", "UNHEALTHY", "PAUSED"}
+        return self.status in {"RUNNING", "STARTING", "STOPPING", "UNHEALTHY", "PAUSED"}
 
     @property
     def ended(self) -> bool:
         """It ran, or tried to, and is not running now."""
-        return self.word in {"EXITED", "BACKOFF", "FATAL", "UNKNOWN"}
+        return self.status in {"EXITED", "BACKOFF", "FATAL", "UNKNOWN"}
 
     @property
-    def well(self) -> bool:
+    def healthy(self) -> bool:
         """Nothing has to be done about it."""
-        if self.word == "EXITED":
+        if self.status == "EXITED":
             return self.exit_status == 0
-        return self.word in {"RUNNING", "STARTING", "STOPPING", "STOPPED"}
+        return self.status in {"RUNNING", "STARTING", "STOPPING", "STOPPED"}
 
 
 class Runtime(Protocol):
     """What runs of one stack. Any question may raise a ServiceError: who was asked what, and what to do."""
 
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Whether anything of the stack is there to be asked for."""
 
     def states(self) -> list[State]:
@@ -69,10 +69,10 @@ class Runtime(Protocol):
     def state(self, name: str) -> State | None:
         """The state of one; None where there is none of that name."""
 
-    def known(self, name: str) -> State:
+    def require_state(self, name: str) -> State:
         """The state of one that is meant to be there; the error has the names of those that are."""
 
-    def stays(self, name: str) -> bool:
+    def is_service(self, name: str) -> bool:
         """Whether one that is there is a service, rather than a task."""
 
     def memory(self) -> Mapping[str, float]:
@@ -90,7 +90,7 @@ class Runtime(Protocol):
     def stop(self, name: str) -> None:
         """Stops one in good order and waits until it is gone; harmless where it does not run."""
 
-    def log_place(self, name: str) -> str:
+    def log_location(self, name: str) -> str:
         """Where the whole log is, for a person: a path or a command."""
 
     def log_tail(self, name: str, lines: int = 25) -> str:
@@ -105,10 +105,10 @@ class Runtime(Protocol):
         It may be changed only where the service does not run: what is done to a copy takes effect at the end.
         """
 
-    def data_place(self, name: str, volume: str) -> str:
+    def volume_location(self, name: str, volume: str) -> str:
         """Where that folder is, for a person: a path, or what `docker cp` takes."""
 
-    def end_strangers(self, known: Callable[[], set[str]]) -> None:
+    def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
         """Ends what an update that was killed has left, and an update would stumble over: what is not `known`.
 
         `known` gives the ids of what is in Pulumi's state; it is asked where anything is there at all.
@@ -126,7 +126,7 @@ def indented(lines: Iterable[str], none: str) -> str:
     return "\n".join(f"  {line[:400]}" for line in lines if line.strip()) or f"  ({none})"
 
 
-def no_such(name: str, states: Iterable[State]) -> ServiceError:
+def unknown_program(name: str, states: Iterable[State]) -> ServiceError:
     """The error about a name that the stack does not have."""
     names = ", ".join(state.name for state in states)
     return ServiceError(f"the lab has no service or task {name}; it has {names or 'none at all'}")

@@ -51,7 +51,7 @@ def native(artifacts, engine, removed):
     base = "lineage-lab-test/base:1"
     engine.client.images.get("debian:bookworm-slim").tag(base)
     removed.append(base)
-    image = Recipes(Contents(artifacts, PROJECT), base).image_of(Service("minio", Binary("minio"))).base
+    image = Recipes(Contents(artifacts, PROJECT), base).image_for(Service("minio", Binary("minio"))).base
     assert isinstance(image, Image)
     engine.build(image, lambda text: None)
     removed.append(image.reference)
@@ -131,7 +131,7 @@ def test_a_known_cause_has_its_own_remedy(engine, removed, output, remedy):
 
 
 def test_what_is_not_set_up_is_named_before_the_daemon_is_asked(engine, artifacts):
-    kafka = Recipes(Contents(artifacts, PROJECT)).image_of(Service("kafka", Java("kafka", "kafka.Kafka", 64)))
+    kafka = Recipes(Contents(artifacts, PROJECT)).image_for(Service("kafka", Java("kafka", "kafka.Kafka", 64)))
     with pytest.raises(ArtifactError, match=r"Looking for kafka jars: (?s:.*)lab setup"):
         engine.build(kafka, lambda text: None)
 
@@ -145,7 +145,7 @@ def test_a_base_that_is_not_to_be_had_is_named_with_the_remedy(engine):
 def test_what_is_there_is_not_built_again_and_its_identifier_is_recorded(native, engine, artifacts, removed):
     images = Images(artifacts, native.base_reference)
     part = Service("minio", Binary("minio"))
-    image = Recipes(Contents(artifacts, PROJECT), native.base_reference).image_of(part)
+    image = Recipes(Contents(artifacts, PROJECT), native.base_reference).image_for(part)
     hollow = Image(image.name, "service", native)
     engine.build(hollow, lambda text: None)
     engine.client.images.get(hollow.reference).tag(image.reference)

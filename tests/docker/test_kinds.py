@@ -52,7 +52,7 @@ def ready(container, **changes):
         "probe": [],
         "seconds": 20,
         "stop_seconds": 1,
-        "may_end": False,
+        "may_exit": False,
         "memory_mib": 64,
     }
     return ContainerReadyInputs(**described | changes)
@@ -202,7 +202,7 @@ def test_too_little_memory_is_refused_or_told(daemon, host):
         DockerHostKind().create(host(memory_mib=10**9), Call())
     assert "preflight: warn" in str(raised.value)
     said = []
-    DockerHostKind().create(host(memory_mib=10**9, preflight="warn"), Call(say=said.append))
+    DockerHostKind().create(host(memory_mib=10**9, preflight="warn"), Call(report=said.append))
     assert any("memory" in line for line in said)
 
 

@@ -4,7 +4,7 @@
 import pytest
 
 from infra.provider.notes import read_notes
-from infra.targets.docker.container_notes import in_container
+from infra.targets.docker.container_notes import container_location
 from infra.targets.kinds import KINDS
 
 assert KINDS  # registers the reader of containers
@@ -19,7 +19,7 @@ def container(daemon, base_image):
 
 
 def test_a_note_of_a_container_is_read(container):
-    place = in_container(container.name, "/note.json")
+    place = container_location(container.name, "/note.json")
     with pytest.raises(FileNotFoundError, match=r"has no /note\.json"):
         read_notes(place)
     container.start()
@@ -29,7 +29,7 @@ def test_a_note_of_a_container_is_read(container):
 
 def test_a_container_that_is_not_there_has_no_notes(daemon):
     with pytest.raises(FileNotFoundError, match="lab-test-nobody has no /note"):
-        read_notes(in_container("lab-test-nobody", "/note"))
+        read_notes(container_location("lab-test-nobody", "/note"))
 
 
 def test_a_note_on_this_machine_is_a_file(tmp_path):

@@ -112,7 +112,7 @@ def test_the_topics_of_another_lab_that_has_our_port_are_left_alone(lab):
     kind, call = TopicKind(), Call()
     assert kind.read(ours, call) is None
     kind.delete(ours, call)
-    with pytest.raises(LabError, match="is not this lab's: its cluster is"):
+    with pytest.raises(LabError, match="belongs to another lab"):
         kind.create(ours, call)
     assert next(lab.places.records("orders"))
 

@@ -68,7 +68,7 @@ class Engine:
             "script": script,
             "files": {},
             "volumes": [],
-            "stays": True,
+            "is_service": True,
             "stop_seconds": 5,
             "fingerprint": "",
             "revision": "",

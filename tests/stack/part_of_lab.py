@@ -12,7 +12,7 @@ from typing import Self
 from infra import credentials
 from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.project import PROJECT
-from infra.targets.declared import Declared
+from infra.targets.declarations import ResourceDeclaration
 from infra.targets.launch_script import Launcher
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.target import LocalSite, LocalTarget
@@ -37,7 +37,7 @@ def declared(
     keys: Iterable[str],
     connector_files: Mapping[str, str] | None = None,
     project: str = str(PROJECT),
-) -> tuple[Declared, ...]:
+) -> tuple[ResourceDeclaration, ...]:
     """The resources called `keys`, and those that they need. Spark jobs are those of the folder `project`."""
     artifacts = Artifacts.open()
     settings = LabSettings(port_offset=offset, preflight="warn")
@@ -93,7 +93,7 @@ class PartOfLab:
         return Supervisor(self.root)
 
     @property
-    def resources(self) -> dict[str, Declared]:
+    def resources(self) -> dict[str, ResourceDeclaration]:
         return {resource.key: resource for resource in declared(**self.engine.wanted)}
 
     def address(self, port: int) -> str:

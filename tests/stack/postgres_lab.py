@@ -9,7 +9,7 @@ from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.model import Database
 from infra.project import PROJECT
 from infra.services import postgres
-from infra.targets.declared import Declared
+from infra.targets.declarations import ResourceDeclaration
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
 from infra.toolchain import Artifacts
@@ -23,7 +23,7 @@ register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
 """
 
 
-def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tuple[Declared, ...]:
+def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tuple[ResourceDeclaration, ...]:
     """Supervisor, credentials, Postgres and databases; with a `jar`, Marquez too. `marquez` is always a database."""
     artifacts = Artifacts.open()
     settings = LabSettings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")

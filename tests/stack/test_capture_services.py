@@ -68,12 +68,12 @@ def catalog(part):
 
 def kill(part, service):
     """Ends a service the hard way, and waits until supervisord has brought it back and its probe answers."""
-    before = part.supervisor.known(service).pid
+    before = part.supervisor.require_state(service).pid
     psutil.Process(before).send_signal(signal.SIGKILL)
     probe = part.resources[service].inputs.probe
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
-        pid = part.supervisor.known(service).pid
+        pid = part.supervisor.require_state(service).pid
         if pid not in {0, before} and answers(probe):
             return
         time.sleep(0.1)
@@ -200,7 +200,7 @@ def test_a_connector_reads_the_labs_credentials_and_no_other_variable_and_shows_
 
 
 def worker_processes(part):
-    return [psutil.Process(part.supervisor.known("connect").pid)]
+    return [psutil.Process(part.supervisor.require_state("connect").pid)]
 
 
 def state_of_task(worker):
@@ -227,7 +227,7 @@ def test_a_worker_that_is_killed_comes_back_with_its_connectors(part, worker, tm
 
 def test_nothing_listens_on_more_than_loopback(part):
     for service in ("connect", "schema_registry", "iceberg_catalog"):
-        process = psutil.Process(part.supervisor.known(service).pid)
+        process = psutil.Process(part.supervisor.require_state(service).pid)
         hosts = {c.laddr.ip for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
         assert hosts <= {"127.0.0.1", "::ffff:127.0.0.1"}, service
 

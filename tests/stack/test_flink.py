@@ -124,7 +124,7 @@ def test_the_cluster_is_this_labs_and_listens_on_loopback_alone(lab):
     assert settings["high-availability.cluster-id"] == lab.inputs("any").cluster
     assert lab.inputs("any").cluster.endswith(" on this machine")
     for service in (JOBMANAGER, TASKMANAGER, "flink_sql_gateway"):
-        process = psutil.Process(lab.supervisor.known(service).pid)
+        process = psutil.Process(lab.supervisor.require_state(service).pid)
         listening = [c for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN]
         assert listening
         assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
@@ -141,15 +141,15 @@ def test_no_secret_is_in_the_cluster_s_configuration(lab):
 def test_a_job_is_there_when_all_of_it_runs_and_its_checkpoints_are_in_the_store(lab):
     job = lab.submit("sound", SOUND)
     said = []
-    KIND.create(lab.inputs("sound"), Call(say=said.append))
+    KIND.create(lab.inputs("sound"), Call(report=said.append))
     assert lab.state(job) == "RUNNING"
-    assert said[-1] == "running, 2 of 2 tasks run"
+    assert said[-1] == "running, 2 of 2 tasks running"
     assert KIND.read(lab.inputs("sound"), Call()).inputs == lab.inputs("sound")
     assert until(lambda: any(job in key for key in lab.checkpoints()))
 
 
 def test_a_job_that_fails_shows_the_root_exception(lab, monkeypatch):
-    monkeypatch.setattr(flink_job, "STALE_SECONDS", 1)
+    monkeypatch.setattr(flink_job, "STALE_FAILURE_SECONDS", 1)
     lab.submit("broken", BROKEN, **{"restart-strategy.type": "none"})
     with pytest.raises(LabError, match=r"(?s)^Flink job broken failed:\n.*NumberFormatException: For input string"):
         KIND.create(lab.inputs("broken"), Call())
@@ -168,7 +168,7 @@ def test_what_was_cancelled_by_hand_is_drift_and_is_well_when_it_was_submitted_a
 
 
 def test_a_job_that_nobody_submitted_is_gone_and_the_launcher_s_reason_is_said(lab, tmp_path, monkeypatch):
-    monkeypatch.setattr(flink_job, "HEAL_SECONDS", 1)
+    monkeypatch.setattr(flink_job, "RECOVERY_TIMEOUT_SECONDS", 1)
     monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
     assert KIND.read(lab.inputs("never"), Call()) is None
     notes = tmp_path / "job.json"
@@ -191,7 +191,7 @@ def test_a_deleted_job_leaves_with_a_savepoint_and_leaves_others_alone(lab):
 def test_somebody_else_s_cluster_is_not_touched(lab):
     job = lab.submit("foreign", SOUND)
     foreign = lab.inputs("foreign", cluster="/flink of another lab")
-    with pytest.raises(LabError, match="that cluster is not this lab's; it is /flink of "):
+    with pytest.raises(LabError, match=r"the cluster belongs to another lab \(cluster id /flink of "):
         KIND.create(foreign, Call())
     assert KIND.read(foreign, Call()) is None
     KIND.delete(foreign, Call())
@@ -201,9 +201,9 @@ def test_somebody_else_s_cluster_is_not_touched(lab):
 def test_a_job_outlives_the_loss_of_its_task_manager(lab):
     job = lab.submit("survivor", SOUND)
     KIND.create(lab.inputs("survivor"), Call())
-    lost = lab.supervisor.known(TASKMANAGER).pid
+    lost = lab.supervisor.require_state(TASKMANAGER).pid
     psutil.Process(lost).send_signal(signal.SIGKILL)
-    assert until(lambda: lab.supervisor.known(TASKMANAGER).pid not in {0, lost})
+    assert until(lambda: lab.supervisor.require_state(TASKMANAGER).pid not in {0, lost})
     assert until(
         lambda: (
             lab.state(job) != "RUNNING"

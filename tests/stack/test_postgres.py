@@ -171,7 +171,7 @@ def test_the_databases_of_another_lab_at_the_same_port_are_left_alone(server, tm
     theirs = tmp_path / "credentials.env"
     credentials.ensure(theirs)
     inputs = server.resources()["database/marquez"].inputs.model_copy(update={"credentials": str(theirs)})
-    with pytest.raises(LabError, match=r"could not create database marquez: .* does not take this lab's password"):
+    with pytest.raises(LabError, match=r"could not create database marquez: .* rejects this lab's password"):
         DatabaseKind().create(inputs, Call())
     assert DatabaseKind().read(inputs, Call()) is None
     DatabaseKind().delete(inputs, Call())

@@ -102,10 +102,10 @@ def test_a_service_that_may_end_is_left_alone_when_it_ended_well_and_is_drift_th
     assert engine.up().status == 0
     (tmp_path / "go").touch()
     supervisor = Supervisor(engine.root)
-    assert until(lambda: supervisor.known("job").word == "EXITED")
+    assert until(lambda: supervisor.require_state("job").status == "EXITED")
     assert runs.read_text().split() == ["run", "run"], "it is started again where it failed, and only there"
     assert engine.up("--refresh").status == 0
-    assert supervisor.known("job").running
+    assert supervisor.require_state("job").running
     assert len(runs.read_text().split()) == 3
 
 
@@ -183,7 +183,7 @@ def test_an_update_killed_in_mid_create_can_be_taken_up_again(engine, free_port)
     engine.pulumi("refresh", "--yes", "--skip-preview", "--clear-pending-creates")
     resumed = engine.up()
     assert resumed.status == 0, resumed.text
-    assert [state.word for state in Supervisor(engine.root).states()] == ["RUNNING"]
+    assert [state.status for state in Supervisor(engine.root).states()] == ["RUNNING"]
     assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
     assert owned_by(engine) == []
 

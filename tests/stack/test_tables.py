@@ -122,7 +122,7 @@ def test_a_column_that_was_retyped_by_hand_is_an_error_that_names_the_way_out(wa
     ask("ALTER TABLE t ALTER COLUMN n TYPE text")
     found = KIND.read(inputs, Call()).inputs
     assert found.columns[2].type == "text"
-    with pytest.raises(LabError, match=r"column n is text and shall be numeric\(10,2\)") as refused:
+    with pytest.raises(LabError, match=r"column n is text, declared as numeric\(10,2\)") as refused:
         KIND.update(found, inputs, Call())
     assert "ALTER TABLE public.t ALTER COLUMN n TYPE numeric(10,2); then pulumi up --refresh" in str(refused.value)
 
@@ -130,7 +130,7 @@ def test_a_column_that_was_retyped_by_hand_is_an_error_that_names_the_way_out(wa
 def test_a_column_that_is_wanted_no_longer_stays_until_somebody_drops_it(wanted, ask):
     old, new = wanted(), wanted(columns=columns(id="text", at="timestamp(3)"))
     KIND.create(old, Call())
-    with pytest.raises(LabError, match=r"column n is no longer wanted.* ALTER TABLE public\.t DROP COLUMN n"):
+    with pytest.raises(LabError, match=r"column n is no longer declared.* ALTER TABLE public\.t DROP COLUMN n"):
         KIND.update(old, new, Call())
     assert "n" in names(ask)
     ask("ALTER TABLE t DROP COLUMN n")

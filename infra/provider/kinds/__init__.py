@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registry of resource kinds, and the kinds that live inside the lab's services."""
+"""Registry of resource kinds, and the kinds of resources inside the lab's services."""
 
 import threading
 from collections.abc import Iterator, Mapping

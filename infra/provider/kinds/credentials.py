@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Credentials`: the stack's generated credentials, in a file that only its owner can read."""
+"""`labkit:index:Credentials`: the stack's generated credentials, in a file with mode 0600."""
 
 import stat
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Any
 
 from infra import credentials
 from infra.provider.inputs import CredentialsInputs
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.kind import Call, Kind, ReadResult
 
 
 class CredentialsKind(Kind[CredentialsInputs]):
-    """Its one output, `fingerprint`, makes the processes restart when a credential has changed."""
+    """Output `fingerprint` changes with any credential and so restarts the processes that use them."""
 
     name = "Credentials"
     inputs = CredentialsInputs
@@ -20,7 +20,7 @@ class CredentialsKind(Kind[CredentialsInputs]):
     def create(self, inputs: CredentialsInputs, call: Call) -> dict[str, Any]:
         return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path)))}
 
-    def read(self, inputs: CredentialsInputs, call: Call) -> Found[CredentialsInputs] | None:
+    def read(self, inputs: CredentialsInputs, call: Call) -> ReadResult[CredentialsInputs] | None:
         path = Path(inputs.path)
         if not path.exists():
             return None
@@ -29,7 +29,7 @@ class CredentialsKind(Kind[CredentialsInputs]):
         values = credentials.read(path)
         if any(name not in values for name in credentials.NAMES):
             return None
-        return Found(inputs, {"fingerprint": credentials.fingerprint(values)})
+        return ReadResult(inputs, {"fingerprint": credentials.fingerprint(values)})
 
     def update(self, old: CredentialsInputs, new: CredentialsInputs, call: Call) -> dict[str, Any]:
         return self.create(new, call)

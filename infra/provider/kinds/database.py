@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Database`: a database of the Postgres server, dropped with what is in it."""
+"""`labkit:index:Database`: a database of the Postgres server, dropped with its tables."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ import psycopg
 from psycopg import sql
 
 from infra.model.resources import Database
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.kind import Call, Kind, ReadResult
 from infra.provider.postgres import Connection, ForeignServer, Server
 
 
 class DatabaseKind(Kind[Database]):
-    """A database that is there already is taken over, with what is in it."""
+    """Adopts an existing database with its contents."""
 
     name = "Database"
     inputs = Database
@@ -23,12 +23,12 @@ class DatabaseKind(Kind[Database]):
             try:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(inputs.name)))
             except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-                return {}  # there already, or made by somebody else at this very moment
+                return {}  # exists, or is being created concurrently
             except psycopg.Error as error:
-                raise _server(inputs).failure(_doing(inputs, "create"), error) from error
+                raise _server(inputs).failure(_action(inputs, "create"), error) from error
         return {}
 
-    def read(self, inputs: Database, call: Call) -> Found[Database] | None:
+    def read(self, inputs: Database, call: Call) -> ReadResult[Database] | None:
         if not _server(inputs).reachable():
             return None
         try:
@@ -38,15 +38,15 @@ class DatabaseKind(Kind[Database]):
         except ForeignServer:
             return None
         except psycopg.Error as error:
-            raise _server(inputs).failure(_doing(inputs, "read"), error) from error
-        return Found(inputs) if found else None
+            raise _server(inputs).failure(_action(inputs, "read"), error) from error
+        return ReadResult(inputs) if found else None
 
     def update(self, old: Database, new: Database, call: Call) -> dict[str, Any]:
         return {}
 
     def delete(self, inputs: Database, call: Call) -> None:
         if not _server(inputs).reachable():
-            return  # the server is gone, and with it the database
+            return  # the server is down; its data is deleted with it
         try:
             with self._connect(inputs, call, "delete") as connection:
                 statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)")
@@ -54,15 +54,15 @@ class DatabaseKind(Kind[Database]):
         except ForeignServer:
             return
         except psycopg.Error as error:
-            raise _server(inputs).failure(_doing(inputs, "delete"), error) from error
+            raise _server(inputs).failure(_action(inputs, "delete"), error) from error
 
-    def _connect(self, inputs: Database, call: Call, what: str) -> Connection:
-        return _server(inputs).connect(inputs.maintenance, _doing(inputs, what), call)
+    def _connect(self, inputs: Database, call: Call, verb: str) -> Connection:
+        return _server(inputs).connect(inputs.maintenance, _action(inputs, verb), call)
 
 
 def _server(inputs: Database) -> Server:
     return Server(inputs.host, inputs.port, inputs.user, inputs.credentials)
 
 
-def _doing(inputs: Database, what: str) -> str:
-    return f"{what} database {inputs.name}"
+def _action(inputs: Database, verb: str) -> str:
+    return f"{verb} database {inputs.name}"

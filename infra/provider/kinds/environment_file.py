@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:EnvironmentFile`: `lab.env`, with which any client can be pointed at the lab."""
+"""`labkit:index:EnvironmentFile`: `lab.env`, the lab's endpoints and credentials as shell variables."""
 
 from pathlib import Path
 from typing import Any
@@ -7,11 +7,11 @@ from typing import Any
 from infra import credentials
 from infra.errors import LabError
 from infra.provider.inputs import EnvironmentFileInputs
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.kind import Call, Kind, ReadResult
 
 
 class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
-    """A file of shell assignments, 0600, that is rewritten when anything in it changes."""
+    """File of shell assignments with mode 0600, rewritten when a value changes."""
 
     name = "EnvironmentFile"
     inputs = EnvironmentFileInputs
@@ -21,17 +21,17 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
         credentials.write(Path(inputs.path), self._text(inputs))
         return {}
 
-    def read(self, inputs: EnvironmentFileInputs, call: Call) -> Found[EnvironmentFileInputs] | None:
+    def read(self, inputs: EnvironmentFileInputs, call: Call) -> ReadResult[EnvironmentFileInputs] | None:
         path = Path(inputs.path)
         known = credentials.parse(path.read_text(encoding="utf-8")) if path.exists() else {}
         try:
             wanted = credentials.parse(self._text(inputs))
         except LabError:
-            return None  # the credentials are gone: both files are made anew
+            return None  # credentials are missing: both files are created again
         if known != wanted:
             return None
         path.chmod(0o600)
-        return Found(inputs)
+        return ReadResult(inputs)
 
     def update(self, old: EnvironmentFileInputs, new: EnvironmentFileInputs, call: Call) -> dict[str, Any]:
         return self.create(new, call)
@@ -43,5 +43,5 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
         known = credentials.read(Path(inputs.credentials))
         missing = set(inputs.secrets.values()) - known.keys()
         if missing:
-            raise LabError(f"{inputs.credentials} lacks {', '.join(sorted(missing))}; `up --refresh` completes it")
+            raise LabError(f"{inputs.credentials} has no {', '.join(sorted(missing))}; `pulumi up --refresh` adds it")
         return credentials.render(inputs.values | {variable: known[name] for variable, name in inputs.secrets.items()})

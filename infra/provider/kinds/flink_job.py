@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:FlinkJob`: a job on a Flink cluster, which a launcher keeps running. Created means that it does."""
+"""`labkit:index:FlinkJob`: a Flink job submitted and kept running by a launcher; created when all its tasks run."""
 
 import json
 import socket
@@ -9,33 +9,33 @@ from urllib.parse import urlsplit
 from infra.errors import LabError
 from infra.model.resources import RUNNING, FlinkJob
 from infra.provider.flink_cluster import Cluster, Job
-from infra.provider.kind import POLL_SECONDS, Call, Found, Kind
+from infra.provider.kind import POLL_SECONDS, Call, Kind, ReadResult
 from infra.provider.notes import read_notes
 
 START_SECONDS = 420
-"""How long it may take until all of its tasks run: on a busy machine a first statement alone takes half a minute."""
+"""Time limit for all tasks to run: on a busy machine the first SQL statement alone takes 30 s."""
 
-HEAL_SECONDS = 60
-"""How long a refresh waits for the launcher to bring a job back that failed, or that its cluster lost."""
+RECOVERY_TIMEOUT_SECONDS = 60
+"""Time limit of a refresh for the launcher to resubmit a failed or lost job."""
 
-STEADY_SECONDS = 2
-"""How long it has to run before that is believed: some fail with the first record."""
+MIN_RUNNING_SECONDS = 2
+"""Time that a job must run to count as started: some fail at the first record."""
 
-STALE_SECONDS = 90
-"""How long an old failure may still be shown before the launcher has tried again: it waits up to a minute."""
+STALE_FAILURE_SECONDS = 90
+"""Time for which an earlier failure may still be listed: the launcher waits up to 60 s before it resubmits."""
 
 PROBLEM_SECONDS = 30
-"""How long a launcher may say that it cannot submit the job: what it needs may have only just been started."""
+"""Time for which submission problems are tolerated: the services that a job needs may still be starting."""
 
 REASON_SECONDS = 10
-"""How long the reason of a failure may be missing: the cluster answers from what it knew a few seconds ago."""
+"""Time limit for the cause of a failure: the cluster responds from a cache that is some seconds old."""
 
 END_SECONDS = 120
 SAVEPOINT_SECONDS = 45
 
 
 class FlinkJobKind(Kind[FlinkJob]):
-    """Submitting is the launcher's business. Here it is waited for, looked at, and ended for good."""
+    """Waits for, reads and cancels a job; its launcher submits it."""
 
     name = "FlinkJob"
     inputs = FlinkJob
@@ -46,36 +46,36 @@ class FlinkJobKind(Kind[FlinkJob]):
         found = cluster.identity()
         if found != inputs.cluster:
             raise LabError(
-                f"could not {cluster.doing}: that cluster is not this lab's; it is {found or 'without a name'}. "
-                "Another lab or program has the port: end it, or set another portOffset"
+                f"could not {cluster.action}: the cluster belongs to another lab (cluster id {found or 'empty'}). "
+                "Stop that lab or program, or set another lineage-lab:portOffset"
             )
         _await_running(inputs, cluster, call)
         return {}
 
-    def read(self, inputs: FlinkJob, call: Call) -> Found[FlinkJob] | None:
-        if not _answers(inputs.rest):
-            return None  # the cluster is gone: it is made anew, its jobs after it
-        cluster = _cluster(inputs, "look at", call)
+    def read(self, inputs: FlinkJob, call: Call) -> ReadResult[FlinkJob] | None:
+        if not _accepts_connections(inputs.rest):
+            return None  # the cluster is down: it is created again, then its jobs
+        cluster = _cluster(inputs, "read", call)
         if cluster.identity() != inputs.cluster:
             return None
-        job = _settled(inputs, cluster, call)
+        job = _wait_until_settled(inputs, cluster, call)
         if job is None:
             return None
-        return Found(inputs if job.runs else inputs.model_copy(update={"state": _word(job)}))
+        return ReadResult(inputs if job.runs else inputs.model_copy(update={"state": _degraded_state(job)}))
 
     def update(self, old: FlinkJob, new: FlinkJob, call: Call) -> dict[str, Any]:
-        """The launcher was started anew before: what runs now is what it was told."""
+        """The launcher was restarted before this update, so that the running job has the new definition."""
         return self.create(new, call)
 
     def delete(self, inputs: FlinkJob, call: Call) -> None:
-        """The launcher takes the end for what a user wanted, and leaves."""
-        if not _answers(inputs.rest):
-            return  # the cluster is gone, and its jobs with it
-        cluster = _cluster(inputs, "end", call)
+        """Cancel the job; its launcher takes that as a user's request and exits."""
+        if not _accepts_connections(inputs.rest):
+            return  # the cluster is down, with its jobs
+        cluster = _cluster(inputs, "cancel", call)
         if cluster.identity() != inputs.cluster:
-            return  # somebody else's cluster, and somebody else's job
+            return  # the cluster belongs to another lab
         for job in _active(inputs, cluster):
-            call.say("saving what it knows, then cancelling it")
+            call.report("cancelling with a savepoint")
             _end(job, cluster, call)
         for _ in call.poll(END_SECONDS):
             left = _active(inputs, cluster)
@@ -83,15 +83,15 @@ class FlinkJobKind(Kind[FlinkJob]):
                 return
             for job in left:
                 cluster.cancel(job.job_id)
-        raise LabError(f"could not {cluster.doing}: it was cancelled, and is still there after {END_SECONDS} s")
+        raise LabError(f"could not {cluster.action}: it is still active {END_SECONDS} s after it was cancelled")
 
 
-def _cluster(inputs: FlinkJob, what: str, call: Call) -> Cluster:
-    return Cluster(inputs.rest, f"{what} Flink job {inputs.name} at {inputs.rest}", call)
+def _cluster(inputs: FlinkJob, verb: str, call: Call) -> Cluster:
+    return Cluster(inputs.rest, f"{verb} Flink job {inputs.name} at {inputs.rest}", call)
 
 
-def _answers(url: str) -> bool:
-    """Whether anything listens there; a request would be tried again for a while."""
+def _accepts_connections(url: str) -> bool:
+    """Return whether the port accepts connections, without the retries of a request."""
     place = urlsplit(url)
     try:
         socket.create_connection((str(place.hostname), place.port or 80), timeout=5).close()
@@ -105,19 +105,19 @@ def _active(inputs: FlinkJob, cluster: Cluster) -> list[Job]:
 
 
 def _newest(jobs: list[Job]) -> Job | None:
-    """The one that counts: what has not ended before what has."""
+    """Return the newest active job, else the newest ended one."""
     return next((job for job in jobs if not job.ended), jobs[0] if jobs else None)
 
 
-def _word(job: Job) -> str:
-    """Its state, where that alone says that something is wrong."""
+def _degraded_state(job: Job) -> str:
+    """Return the state of a job of which not all tasks run."""
     return job.state if job.state != RUNNING else "STARTING"
 
 
-def _settled(inputs: FlinkJob, cluster: Cluster, call: Call) -> Job | None:
-    """The job once it runs, or was ended by somebody; else as it is when the launcher had time enough."""
+def _wait_until_settled(inputs: FlinkJob, cluster: Cluster, call: Call) -> Job | None:
+    """Return the job once it runs or was ended by a user; else its state after the timeout."""
     job = None
-    for _ in call.poll(HEAL_SECONDS):
+    for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
         job = _newest(cluster.jobs(inputs.name))
         if job and (job.runs or job.state in {"CANCELED", "FINISHED"}):
             return job
@@ -125,7 +125,7 @@ def _settled(inputs: FlinkJob, cluster: Cluster, call: Call) -> Job | None:
 
 
 def _end(job: Job, cluster: Cluster, call: Call) -> None:
-    """Cancels with a savepoint, or without where none can be made in time."""
+    """Cancel a job with a savepoint, or without one if that fails or takes too long."""
     request = cluster.cancel_with_savepoint(job.job_id)
     if request is None:
         return
@@ -138,30 +138,30 @@ def _end(job: Job, cluster: Cluster, call: Call) -> None:
 
 
 def _await_running(inputs: FlinkJob, cluster: Cluster, call: Call) -> None:
-    """Waits until all of it has run for a while.
+    """Wait until all tasks have run for `MIN_RUNNING_SECONDS`.
 
     Raises:
-        LabError: it failed or was not taken, with the reason; or it did not come to run.
+        LabError: the job failed or could not be submitted, with the cause, or did not start in time.
     """
     old = {job.job_id for job in cluster.jobs(inputs.name) if job.ended}
-    steady, said, job = 0, "", None
+    running_polls, reported, job = 0, "", None
     for turn, _ in enumerate(call.poll(START_SECONDS)):
         job = _newest(cluster.jobs(inputs.name))
         waited = turn * POLL_SECONDS
-        shown = str(job) if job else "the launcher has not submitted it yet"
-        if shown != said:
-            call.say(said := shown)
-        steady = steady + 1 if job and job.runs else 0
-        if steady * POLL_SECONDS >= STEADY_SECONDS:
+        shown = str(job) if job else "not yet submitted by its launcher"
+        if shown != reported:
+            call.report(reported := shown)
+        running_polls = running_polls + 1 if job and job.runs else 0
+        if running_polls * POLL_SECONDS >= MIN_RUNNING_SECONDS:
             return
         is_old = job is not None and job.job_id in old
-        if job and job.ended and (not is_old or (job.state == "FAILED" and waited >= STALE_SECONDS)):
+        if job and job.ended and (not is_old or (job.state == "FAILED" and waited >= STALE_FAILURE_SECONDS)):
             raise LabError(f"Flink job {inputs.name} {_ending(job, cluster, call)}\n{_where(inputs)}")
         if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := _problem(inputs)):
             raise LabError(f"Flink job {inputs.name} could not be submitted: {problem}\n{_where(inputs)}")
     reason = cluster.reason(job.job_id) if job else _problem(inputs)
     raise LabError(
-        f"Flink job {inputs.name} was not running after {START_SECONDS} s: {said}"
+        f"Flink job {inputs.name} was not running after {START_SECONDS} s: {reported}"
         + (f"\n  {reason}" if reason else "")
         + f"\n{_where(inputs)}"
     )
@@ -169,22 +169,22 @@ def _await_running(inputs: FlinkJob, cluster: Cluster, call: Call) -> None:
 
 def _ending(job: Job, cluster: Cluster, call: Call) -> str:
     if job.state != "FAILED":
-        return f"did not stay: it is {job.state}"
+        return f"ended after its start: {job.state}"
     for _ in call.poll(REASON_SECONDS):
         if reason := cluster.reason(job.job_id):
             return f"failed:\n  {reason}"
-    return "failed without a reason"
+    return "failed; the cluster reports no cause"
 
 
 def _where(inputs: FlinkJob) -> str:
-    return f"See: lab logs {inputs.launcher}, and the page of Flink at {inputs.rest}"
+    return f"See: lab logs {inputs.launcher}, and Flink's web UI at {inputs.rest}"
 
 
 def _problem(inputs: FlinkJob) -> str:
-    """What kept the launcher from submitting it, if it says so."""
+    """Return the submission problem from the launcher's notes, empty without one."""
     if not inputs.notes:
         return ""
     try:
         return str(json.loads(read_notes(inputs.notes)).get("problem", ""))
     except (OSError, ValueError):
-        return ""  # it has not written anything yet
+        return ""  # no notes written yet

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Subject`: a schema in the registry, and the compatibility that later versions must keep."""
+"""`labkit:index:Subject`: a schema in the registry and its compatibility level."""
 
 import json
 from typing import Any
@@ -9,17 +9,17 @@ import httpx
 from infra.errors import LabError
 from infra.http_client import client
 from infra.model.resources import Subject
-from infra.provider.failure import name_fields
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.failure import add_field_names
+from infra.provider.kind import Call, Kind, ReadResult
 
 REQUEST_SECONDS = 20
 INCOMPATIBLE = 409
 
 
 class SubjectKind(Kind[Subject]):
-    """A subject that is there already is taken over.
+    """Adopts an existing subject.
 
-    Versions that producers register beside ours are no drift: ours has to be among them.
+    Versions registered by producers are not drift as long as ours is among the versions.
     """
 
     name = "Subject"
@@ -35,12 +35,12 @@ class SubjectKind(Kind[Subject]):
             return registry.register()
         except BaseException:
             if before is None:
-                registry.forget_level()
+                registry.delete_level()
             else:
                 registry.set_level(before)
             raise
 
-    def read(self, inputs: Subject, call: Call) -> Found[Subject] | None:
+    def read(self, inputs: Subject, call: Call) -> ReadResult[Subject] | None:
         registry = _Registry(inputs, "read")
         try:
             if not registry.versions():
@@ -48,9 +48,9 @@ class SubjectKind(Kind[Subject]):
             found = registry.look_up()
             avro = inputs.avro if found else registry.latest()
             actual = inputs.model_copy(update={"avro": avro, "compatibility": registry.level()})
-        except Unreachable:
-            return None  # the registry itself is gone: it is made anew, its subjects after it
-        return Found(actual, found or {})
+        except RegistryUnreachable:
+            return None  # the registry is down: it is created again, then its subjects
+        return ReadResult(actual, found or {})
 
     def update(self, old: Subject, new: Subject, call: Call) -> dict[str, Any]:
         return self.create(new, call)
@@ -59,90 +59,90 @@ class SubjectKind(Kind[Subject]):
         registry = _Registry(inputs, "delete")
         try:
             registry.delete()
-        except Unreachable:
-            return  # the registry is gone, and with it the subject
+        except RegistryUnreachable:
+            return  # the registry is down; its data is deleted with it
 
 
-class Unreachable(LabError):
-    """Nothing answers at the registry's address."""
+class RegistryUnreachable(LabError):
+    """No registry responds at the address."""
 
 
 class _Registry:
-    """The requests about one subject. Every error begins with what was attempted."""
+    """Client of the registry for one subject; errors begin with `could not {verb} subject`."""
 
-    def __init__(self, inputs: Subject, what: str) -> None:
+    def __init__(self, inputs: Subject, verb: str) -> None:
         self._inputs = inputs
-        self._what = what
+        self._verb = verb
         self._body = {"schemaType": "AVRO", "schema": inputs.avro}
 
     def versions(self) -> list[int]:
-        """Numbers of the subject's versions; none where there is no such subject."""
-        answer = self._ask("GET", f"/subjects/{self._inputs.name}/versions", gone=[])
+        """Return the subject's version numbers; none if the subject does not exist."""
+        answer = self._request_json("GET", f"/subjects/{self._inputs.name}/versions", not_found=[])
         return list(answer)
 
     def level(self) -> str:
-        return str(self._ask("GET", f"/config/{self._inputs.name}")["compatibilityLevel"])
+        return str(self._request_json("GET", f"/config/{self._inputs.name}")["compatibilityLevel"])
 
     def set_level(self, level: str) -> None:
-        self._ask("PUT", f"/config/{self._inputs.name}", {"compatibility": level})
+        self._request_json("PUT", f"/config/{self._inputs.name}", {"compatibility": level})
 
-    def forget_level(self) -> None:
-        self._ask("DELETE", f"/config/{self._inputs.name}", gone={})
+    def delete_level(self) -> None:
+        self._request_json("DELETE", f"/config/{self._inputs.name}", not_found={})
 
     def latest(self) -> str:
-        """The newest version, spelled as we spell schemas."""
-        schema = self._ask("GET", f"/subjects/{self._inputs.name}/versions/latest")["schema"]
+        """Return the newest version's schema as compact JSON."""
+        schema = self._request_json("GET", f"/subjects/{self._inputs.name}/versions/latest")["schema"]
         return json.dumps(json.loads(schema), separators=(",", ":"))
 
     def look_up(self) -> dict[str, Any] | None:
-        """Version and id of our schema; None where it is not among the subject's versions."""
-        found = self._ask("POST", f"/subjects/{self._inputs.name}", self._body, gone={})
+        """Return version and id of our schema; None if it is not among the subject's versions."""
+        found = self._request_json("POST", f"/subjects/{self._inputs.name}", self._body, not_found={})
         return {"version": found["version"], "schemaId": found["id"]} if found else None
 
     def register(self) -> dict[str, Any]:
-        """Makes our schema one of the subject's versions, where it is not one already."""
-        self._ask("POST", f"/subjects/{self._inputs.name}/versions", self._body)
+        """Register our schema as a version of the subject, unless it is one."""
+        self._request_json("POST", f"/subjects/{self._inputs.name}/versions", self._body)
         found = self.look_up()
         if found is None:
-            raise self._failure("the registry took the schema, but does not show it")
+            raise self._failure("the registry accepted the schema but does not list it")
         return found
 
     def delete(self) -> None:
-        """For good: the registry's first deletion only hides."""
+        """Delete the subject permanently: the first request is a soft delete."""
         for path in ("", "?permanent=true"):
-            self._ask("DELETE", f"/subjects/{self._inputs.name}{path}", gone={})
-        self.forget_level()
+            self._request_json("DELETE", f"/subjects/{self._inputs.name}{path}", not_found={})
+        self.delete_level()
 
-    def _ask(self, method: str, path: str, body: dict[str, str] | None = None, gone: Any = None) -> Any:  # noqa: ANN401
-        """The answer's JSON; `gone`, where it is given, for what is not there."""
+    def _request_json(self, method: str, path: str, body: dict[str, str] | None = None, not_found: Any = None) -> Any:  # noqa: ANN401
+        """Return the response's JSON; `not_found`, if given, for a status 404."""
         try:
             answer = client().request(method, self._inputs.registry + path, json=body, timeout=REQUEST_SECONDS)
-        # Docker takes connections for a container that does not listen yet, and cuts them off.
+        # Docker accepts and closes connections to a container that does not listen yet.
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-            raise Unreachable(str(self._failure("nothing answers there"))) from error
+            raise RegistryUnreachable(str(self._failure("the registry does not respond"))) from error
         except httpx.HTTPError as error:
             raise self._failure(f"{type(error).__name__} {error}") from error
-        if answer.status_code == httpx.codes.NOT_FOUND and gone is not None:
-            return gone
+        if answer.status_code == httpx.codes.NOT_FOUND and not_found is not None:
+            return not_found
         if answer.is_success:
             return answer.json()
-        words = _words(answer)
+        message = _error_message(answer)
         if answer.status_code == INCOMPATIBLE:
             raise self._failure(
-                f"the registry refuses it as incompatible ({self._inputs.compatibility}) with the versions that are "
-                f"there: {name_fields(words, self._inputs.avro)}. Give a new field a default, or make it optional; "
-                "a field that is to be of another type needs another name"
+                f"incompatible ({self._inputs.compatibility}) with the registered versions"
+                f": {add_field_names(message, self._inputs.avro)}. Give a new field a default or make it optional; "
+                "a field of another type needs another name"
             )
-        raise self._failure(f"it answered {answer.status_code}: {words}")
+        raise self._failure(f"the registry responded with status {answer.status_code}: {message}")
 
-    def _failure(self, why: str) -> LabError:
+    def _failure(self, cause: str) -> LabError:
         return LabError(
-            f"could not {self._what} subject {self._inputs.name} in the registry at {self._inputs.registry}: {why}"
+            f"could not {self._verb} subject {self._inputs.name} in the registry at {self._inputs.registry}: {cause}"
         )
 
 
-def _words(answer: httpx.Response) -> str:
-    """What the registry says, without the names of its classes."""
+def _error_message(answer: httpx.Response) -> str:
+    """Return the registry's error message without its exception class."""
     try:
         message = str(answer.json()["message"])
     except (ValueError, KeyError, TypeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Table`: a table of a Postgres database. It grows by columns; nothing in it is dropped or retyped."""
+"""`labkit:index:Table`: a table of a Postgres database; columns are added, never dropped or retyped."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from psycopg import sql
 
 from infra.errors import LabError
 from infra.model.resources import Column, Table
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.kind import Call, Kind, ReadResult
 from infra.provider.postgres import Connection, ForeignServer, Server
 
 SCHEMA = "public"
 
 _IDENTITIES = {"d": "default", "f": "full", "n": "nothing", "i": "index"}
-"""`pg_class.relreplident` in words."""
+"""Replica identities by `pg_class.relreplident`."""
 
 _COLUMNS = """
 SELECT attname, format_type(atttypid, atttypmod), attnotnull
@@ -28,73 +28,73 @@ WHERE indrelid = %(table)s AND indisprimary AND attrelid = %(table)s ORDER BY pl
 
 
 class TableKind(Kind[Table]):
-    """A table that is there already is taken over. Columns that others have added to it are no drift."""
+    """Adopts an existing table. Columns that others have added are not drift."""
 
     name = "Table"
     inputs = Table
     replace_on = frozenset({"host", "port", "database", "name"})
 
     def create(self, inputs: Table, call: Call) -> dict[str, Any]:
-        doing = _doing(inputs, "create")
-        with _connect(inputs, doing, call) as connection:
+        action = _action(inputs, "create")
+        with _connect(inputs, action, call) as connection:
             try:
                 with connection.transaction():
                     connection.execute(_create_statement(inputs))
-                    _bring_to(connection, inputs, dropped=[])
+                    _reconcile(connection, inputs, dropped=[])
             except psycopg.Error as error:
-                raise _server(inputs).failure(doing, error) from error
+                raise _server(inputs).failure(action, error) from error
         return {}
 
-    def read(self, inputs: Table, call: Call) -> Found[Table] | None:
+    def read(self, inputs: Table, call: Call) -> ReadResult[Table] | None:
         if not _server(inputs).reachable():
             return None
-        doing = _doing(inputs, "read")
+        action = _action(inputs, "read")
         try:
-            with _connect(inputs, doing, call) as connection, connection.transaction():
-                found = _look(connection, inputs)
-        except (ForeignServer, NoDatabase):
+            with _connect(inputs, action, call) as connection, connection.transaction():
+                found = _read_table(connection, inputs)
+        except (ForeignServer, DatabaseNotFound):
             return None
         except psycopg.Error as error:
-            raise _server(inputs).failure(doing, error) from error
-        return Found(found) if found else None
+            raise _server(inputs).failure(action, error) from error
+        return ReadResult(found) if found else None
 
     def update(self, old: Table, new: Table, call: Call) -> dict[str, Any]:
         wanted = {column.name for column in new.columns}
-        doing = _doing(new, "change")
-        with _connect(new, doing, call) as connection:
+        action = _action(new, "change")
+        with _connect(new, action, call) as connection:
             try:
                 with connection.transaction():
                     dropped = [column.name for column in old.columns if column.name not in wanted]
-                    _bring_to(connection, new, dropped)
+                    _reconcile(connection, new, dropped)
             except psycopg.Error as error:
-                raise _server(new).failure(doing, error) from error
+                raise _server(new).failure(action, error) from error
         return {}
 
     def delete(self, inputs: Table, call: Call) -> None:
         if not _server(inputs).reachable():
-            return  # the server is gone, and with it the table
-        doing = _doing(inputs, "drop")
+            return  # the server is down; its data is deleted with it
+        action = _action(inputs, "drop")
         try:
-            with _connect(inputs, doing, call) as connection:
+            with _connect(inputs, action, call) as connection:
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(_name(inputs)))
-        except (ForeignServer, NoDatabase):
+        except (ForeignServer, DatabaseNotFound):
             return
         except psycopg.Error as error:
-            raise _server(inputs).failure(doing, error) from error
+            raise _server(inputs).failure(action, error) from error
 
 
-class NoDatabase(LabError):
-    """The database of the table is not there."""
+class DatabaseNotFound(LabError):
+    """The table's database does not exist."""
 
 
-def _connect(inputs: Table, doing: str, call: Call) -> Connection:
+def _connect(inputs: Table, action: str, call: Call) -> Connection:
     try:
-        return _server(inputs).connect(inputs.database, doing, call)
+        return _server(inputs).connect(inputs.database, action, call)
     except ForeignServer:
         raise
     except LabError as error:
         if f'database "{inputs.database}" does not exist' in str(error):
-            raise NoDatabase(str(error)) from error
+            raise DatabaseNotFound(str(error)) from error
         raise
 
 
@@ -102,8 +102,8 @@ def _server(inputs: Table) -> Server:
     return Server(inputs.host, inputs.port, inputs.user, inputs.credentials)
 
 
-def _doing(inputs: Table, what: str) -> str:
-    return f"{what} table {SCHEMA}.{inputs.name} in database {inputs.database}"
+def _action(inputs: Table, verb: str) -> str:
+    return f"{verb} table {SCHEMA}.{inputs.name} in database {inputs.database}"
 
 
 def _name(inputs: Table) -> sql.Identifier:
@@ -111,7 +111,7 @@ def _name(inputs: Table) -> sql.Identifier:
 
 
 def _definition(column: Column) -> sql.Composed:
-    # A type has parameters and spaces, so that it cannot be quoted; it comes from the program, as its whole text does.
+    # A type has parameters and spaces and cannot be quoted; it comes from the program, not from a client.
     parts = [sql.Identifier(column.name), sql.SQL(column.type)]
     return sql.SQL(" ").join([*parts, *([sql.SQL("NOT NULL")] if column.required else [])])
 
@@ -127,8 +127,8 @@ def _primary_key(inputs: Table) -> sql.Composed:
     return sql.SQL("PRIMARY KEY ({})").format(sql.SQL(", ").join(map(sql.Identifier, inputs.primary_key)))
 
 
-def _look(connection: Connection, inputs: Table) -> Table | None:
-    """The table as it is, as far as it is ours: of its columns, those that are wanted, spelled as we spell them."""
+def _read_table(connection: Connection, inputs: Table) -> Table | None:
+    """Return the actual table, limited to declared columns, with equivalent types spelled as declared."""
     there = _columns(connection, inputs)
     if there is None:
         return None
@@ -157,7 +157,7 @@ def _oid(connection: Connection, inputs: Table) -> int | None:
 
 
 def _columns(connection: Connection, inputs: Table) -> dict[str, Column] | None:
-    """Every column by name, its type in the server's own spelling; None where there is no table."""
+    """Return all columns by name with the server's type names; None if the table does not exist."""
     table = _oid(connection, inputs)
     if table is None:
         return None
@@ -166,7 +166,7 @@ def _columns(connection: Connection, inputs: Table) -> dict[str, Column] | None:
 
 
 def _canonical_types(connection: Connection, inputs: Table) -> dict[str, str]:
-    """How the server itself spells the wanted types, `timestamp(3) without time zone` for `timestamp(3)`."""
+    """Return the server's names of the declared types: `timestamp(3) without time zone` for `timestamp(3)`."""
     probe = sql.Identifier("labkit_probe")
     parts = sql.SQL(", ").join(_definition(column) for column in inputs.columns)
     connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(probe, parts))
@@ -175,20 +175,20 @@ def _canonical_types(connection: Connection, inputs: Table) -> dict[str, str]:
     return {name: kind for name, kind, _ in rows}
 
 
-def _bring_to(connection: Connection, inputs: Table, dropped: list[str]) -> None:
-    """Adds what the table lacks.
+def _reconcile(connection: Connection, inputs: Table, dropped: list[str]) -> None:
+    """Add missing columns and constraints.
 
     Raises:
-        LabError: it would take dropping or retyping to get there.
+        LabError: the change would drop or retype a column.
     """
     there = _columns(connection, inputs) or {}
-    _refuse_loss(inputs, there, _canonical_types(connection, inputs), dropped)
-    before = _look(connection, inputs)
+    _reject_data_loss(inputs, there, _canonical_types(connection, inputs), dropped)
+    before = _read_table(connection, inputs)
     if before and before.primary_key and before.primary_key != inputs.primary_key:
-        raise _refusal(
+        raise _rejection(
             inputs,
-            f"its primary key is ({', '.join(before.primary_key)}), not ({', '.join(inputs.primary_key)}), and who "
-            "reads its changes relies on that: drop the constraint by hand, and `pulumi up` makes the wanted one",
+            f"its primary key is ({', '.join(before.primary_key)}), not ({', '.join(inputs.primary_key)}), and "
+            "consumers of its changes rely on it: drop the constraint by hand, then run `pulumi up`",
         )
     for column in inputs.columns:
         found = there.get(column.name)
@@ -203,28 +203,28 @@ def _bring_to(connection: Connection, inputs: Table, dropped: list[str]) -> None
         _alter(connection, inputs, sql.SQL(f"REPLICA IDENTITY {inputs.replica_identity.upper()}"))
 
 
-def _refuse_loss(inputs: Table, there: dict[str, Column], canonical: dict[str, str], dropped: list[str]) -> None:
+def _reject_data_loss(inputs: Table, there: dict[str, Column], canonical: dict[str, str], dropped: list[str]) -> None:
     by_hand = f"ALTER TABLE {SCHEMA}.{inputs.name}"
     for name in dropped:
         if name in there:
-            raise _refusal(
+            raise _rejection(
                 inputs,
-                f"column {name} is no longer wanted, and dropping it would lose what is in it. To drop it: "
-                f"{by_hand} DROP COLUMN {name}; then pulumi up. To keep it, put it back into the model",
+                f"column {name} is no longer declared, and dropping it would lose its data. To drop it: "
+                f"{by_hand} DROP COLUMN {name}; then pulumi up. To keep it, declare it again",
             )
     for column in inputs.columns:
         found = there.get(column.name)
         if found and found.type != canonical[column.name]:
-            raise _refusal(
+            raise _rejection(
                 inputs,
-                f"column {column.name} is {found.type} and shall be {column.type}, which may lose what is in it and "
-                f"break who reads its changes. To retype it: {by_hand} ALTER COLUMN {column.name} TYPE "
-                f"{column.type}; then pulumi up --refresh. Safer: add a column of another name",
+                f"column {column.name} is {found.type}, declared as {column.type}; the change may lose data and "
+                f"break consumers of its changes. To retype it: {by_hand} ALTER COLUMN {column.name} TYPE "
+                f"{column.type}; then pulumi up --refresh. Safer: add a column with another name",
             )
 
 
-def _refusal(inputs: Table, why: str) -> LabError:
-    return LabError(f"could not {_doing(inputs, 'change')} at {_server(inputs)}: {why}")
+def _rejection(inputs: Table, cause: str) -> LabError:
+    return LabError(f"could not {_action(inputs, 'change')} at {_server(inputs)}: {cause}")
 
 
 def _alter(connection: Connection, inputs: Table, change: sql.Composable) -> None:

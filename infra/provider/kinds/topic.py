@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Topic`: a Kafka topic. Partitions can grow, settings can change, neither loses a record."""
+"""`labkit:index:Topic`: a Kafka topic; partitions can be added and settings changed without loss of records."""
 
 import logging
 import socket
@@ -22,21 +22,23 @@ from confluent_kafka.admin import (
 
 from infra.errors import LabError
 from infra.model.resources import Topic
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.kind import Call, Kind, ReadResult
 
-PATIENCE_SECONDS = 20
+METADATA_TIMEOUT_SECONDS = 20
+"""Time limit of an admin request, and for a new topic to appear in the metadata."""
+
 T = TypeVar("T")
 
-UNREACHABLE = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN})
-"""What the client says where nothing answers: also where Docker takes connections for a broker that is not up yet."""
+CONNECTION_ERRORS = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN})
+"""Error codes of an unreachable broker, also behind a port that Docker opens early."""
 
 
-class Unreachable(LabError):
-    """No broker answers at the address."""
+class BrokerUnreachable(LabError):
+    """No broker responds at the address."""
 
 
 class TopicKind(Kind[Topic]):
-    """A topic that is there already is taken over, and brought to the wanted partitions and settings."""
+    """Adopts an existing topic and changes its partitions and settings as declared."""
 
     name = "Topic"
     inputs = Topic
@@ -47,52 +49,56 @@ class TopicKind(Kind[Topic]):
         found = _cluster(inputs, admin)
         if found != inputs.cluster:
             raise LabError(
-                f"the broker at {inputs.bootstrap} is not this lab's: its cluster is {found}, not {inputs.cluster}. "
-                "Another lab or program has the port: end it, or set another portOffset"
+                f"the broker at {inputs.bootstrap} belongs to another lab "
+                f"(cluster {found}, expected {inputs.cluster}). "
+                "Stop that lab or program, or set another lineage-lab:portOffset"
             )
         new = NewTopic(inputs.name, inputs.partitions, 1, config=inputs.config)
-        created = _of(inputs, "create", lambda: admin.create_topics([new])[inputs.name], _exists)
+        created = _admin_request(inputs, "create", lambda: admin.create_topics([new])[inputs.name], _topic_exists)
         if not created:
             there = self.read(inputs, call)
             if there:
                 self.update(there.inputs, inputs, call)
-        for _ in call.poll(PATIENCE_SECONDS):  # its creation reaches the broker's metadata a little later
+        for _ in call.poll(METADATA_TIMEOUT_SECONDS):  # metadata follows the creation with a delay
             if self.read(inputs, call):
                 return {}
-        raise LabError(f"topic {inputs.name} was created at {inputs.bootstrap} but does not show there")
+        raise LabError(
+            f"topic {inputs.name} was created at {inputs.bootstrap} but did not "
+            f"appear within {METADATA_TIMEOUT_SECONDS} s"
+        )
 
-    def read(self, inputs: Topic, call: Call) -> Found[Topic] | None:
-        if not _answers(inputs.bootstrap):
-            return None  # the broker itself is gone: it and its topics are made anew
+    def read(self, inputs: Topic, call: Call) -> ReadResult[Topic] | None:
+        if not _accepts_connections(inputs.bootstrap):
+            return None  # the broker is down: it is created again, then its topics
         admin = _admin(inputs)
         try:
             metadata = _metadata(inputs, admin)
-        except Unreachable:
-            return None  # as above, or it starts: what it has of this is taken over
+        except BrokerUnreachable:
+            return None  # as above, or starting: create adopts an existing topic
         topics = metadata.topics
         if metadata.cluster_id != inputs.cluster or inputs.name not in topics:
             return None
         resource = ConfigResource(ResourceType.TOPIC, inputs.name)
-        entries = _of(inputs, "read", lambda: admin.describe_configs([resource])[resource])
+        entries = _admin_request(inputs, "read", lambda: admin.describe_configs([resource])[resource])
         config = {
             name: str(entry.value)
             for name, entry in entries.items()
             if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
         }
         partitions = len(topics[inputs.name].partitions)
-        return Found(inputs.model_copy(update={"partitions": partitions, "config": config}))
+        return ReadResult(inputs.model_copy(update={"partitions": partitions, "config": config}))
 
     def update(self, old: Topic, new: Topic, call: Call) -> dict[str, Any]:
         if new.partitions < old.partitions:
             raise LabError(
-                f"topic {new.name} has {old.partitions} partitions and Kafka cannot take any away: set at "
-                f"least {old.partitions}, or make the topic anew (pulumi up --target-replace URN), which "
+                f"topic {new.name} has {old.partitions} partitions and Kafka cannot remove any: set at "
+                f"least {old.partitions}, or replace the topic (pulumi up --target-replace URN), which "
                 "loses its records"
             )
         admin = _admin(new)
         if new.partitions > old.partitions:
             grown = [NewPartitions(new.name, new.partitions)]
-            _of(new, "add partitions to", lambda: admin.create_partitions(grown)[new.name])
+            _admin_request(new, "add partitions to", lambda: admin.create_partitions(grown)[new.name])
         changes = [
             ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
             for key, value in new.config.items()
@@ -103,26 +109,26 @@ class TopicKind(Kind[Topic]):
         ]
         if changes:
             resource = ConfigResource(ResourceType.TOPIC, new.name, incremental_configs=changes)
-            _of(new, "configure", lambda: admin.incremental_alter_configs([resource])[resource])
+            _admin_request(new, "configure", lambda: admin.incremental_alter_configs([resource])[resource])
         return {}
 
     def delete(self, inputs: Topic, call: Call) -> None:
-        if not _answers(inputs.bootstrap):
-            return  # the broker is gone, and with it the topic
+        if not _accepts_connections(inputs.bootstrap):
+            return  # the broker is down; its data is deleted with it
         admin = _admin(inputs)
         if _cluster(inputs, admin) != inputs.cluster:
-            return  # somebody else's broker, and somebody else's topic
-        _of(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _unknown)
+            return  # the broker belongs to another lab
+        _admin_request(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _topic_missing)
 
 
 def _admin(inputs: Topic) -> AdminClient:
-    silent = logging.getLogger("labkit.kafka")
-    silent.setLevel(logging.CRITICAL)  # librdkafka's own lines; what matters is raised
-    return AdminClient({"bootstrap.servers": inputs.bootstrap, "socket.timeout.ms": 5000}, logger=silent)
+    quiet = logging.getLogger("labkit.kafka")
+    quiet.setLevel(logging.CRITICAL)  # librdkafka logs; errors are raised
+    return AdminClient({"bootstrap.servers": inputs.bootstrap, "socket.timeout.ms": 5000}, logger=quiet)
 
 
-def _answers(bootstrap: str) -> bool:
-    """Whether anything listens there; the Kafka client would go on trying for its whole timeout."""
+def _accepts_connections(bootstrap: str) -> bool:
+    """Return whether the port accepts connections; the Kafka client would retry until its timeout."""
     host, _, port = bootstrap.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=5).close()
@@ -133,11 +139,11 @@ def _answers(bootstrap: str) -> bool:
 
 def _metadata(inputs: Topic, admin: AdminClient) -> ClusterMetadata:
     try:
-        return admin.list_topics(timeout=PATIENCE_SECONDS)
+        return admin.list_topics(timeout=METADATA_TIMEOUT_SECONDS)
     except KafkaException as error:
         failure = _failure(inputs, "read", error)
-        if error.args[0].code() in UNREACHABLE:
-            raise Unreachable(str(failure)) from error
+        if error.args[0].code() in CONNECTION_ERRORS:
+            raise BrokerUnreachable(str(failure)) from error
         raise failure from error
 
 
@@ -145,30 +151,30 @@ def _cluster(inputs: Topic, admin: AdminClient) -> str:
     return str(_metadata(inputs, admin).cluster_id)
 
 
-def _exists(error: KafkaError) -> bool:
+def _topic_exists(error: KafkaError) -> bool:
     return bool(error.code() == KafkaError.TOPIC_ALREADY_EXISTS)
 
 
-def _unknown(error: KafkaError) -> bool:
+def _topic_missing(error: KafkaError) -> bool:
     gone = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._TRANSPORT, KafkaError._TIMED_OUT}
     return error.code() in gone
 
 
-def _of(
+def _admin_request(
     inputs: Topic,
-    what: str,
+    verb: str,
     request: Callable[[], "Future[T]"],
     harmless: Callable[[KafkaError], bool] | None = None,
 ) -> Any:  # noqa: ANN401
-    """The result of an admin request (True where it has none); False after a harmless error."""
+    """Return the result of an admin request (True if it has none); False after an error accepted by `harmless`."""
     try:
-        result = request().result(timeout=PATIENCE_SECONDS)
+        result = request().result(timeout=METADATA_TIMEOUT_SECONDS)
     except KafkaException as error:
         if harmless and harmless(error.args[0]):
             return False
-        raise _failure(inputs, what, error) from error
+        raise _failure(inputs, verb, error) from error
     return True if result is None else result
 
 
-def _failure(inputs: Topic, what: str, error: KafkaException) -> LabError:
-    return LabError(f"could not {what} topic {inputs.name} at {inputs.bootstrap}: {error.args[0].str()}")
+def _failure(inputs: Topic, verb: str, error: KafkaException) -> LabError:
+    return LabError(f"could not {verb} topic {inputs.name} at {inputs.bootstrap}: {error.args[0].str()}")

@@ -29,7 +29,7 @@ HEALTH_SECONDS = 30
 HEALTH_TIMEOUT_SECONDS = 20
 HEALTH_RETRIES = 3
 
-HEADROOM = 1.5
+MEMORY_LIMIT_FACTOR = 1.5
 """The limit, in parts of what the model says that a service takes: what leaks is ended, what is busy is not."""
 
 FILES_MIB = 8
@@ -164,7 +164,7 @@ def published(service: Service) -> tuple[Endpoint, ...]:
 
 def limit_mib(part: Service | Task) -> int:
     """The most memory that a part's container may take."""
-    return int(part.memory_mib * HEADROOM)
+    return int(part.memory_mib * MEMORY_LIMIT_FACTOR)
 
 
 def definition(container: ContainerInputs) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from docker.errors import APIError
 from docker.models.containers import Container
 
-from infra.targets.docker.engine import in_words
+from infra.targets.docker.engine import docker_errors
 from infra.targets.docker.names import USER
 
 ATTEMPTS = 5
@@ -24,7 +24,7 @@ RETRY_SECONDS = 0.5
 
 
 @contextmanager
-def copied_out(container: Container, folder: PurePosixPath) -> Iterator[Path]:
+def folder_copy(container: Container, folder: PurePosixPath) -> Iterator[Path]:
     """A copy of a folder. One of a container that runs is frozen for it, and what is done to the copy is lost; one
     of a container that does not is replaced by the copy at the end.
 
@@ -33,7 +33,7 @@ def copied_out(container: Container, folder: PurePosixPath) -> Iterator[Path]:
     """
     runs = bool(container.attrs["State"]["Running"])
     with tempfile.TemporaryDirectory(prefix="lineage-lab-") as place:
-        with _frozen(container) if runs else nullcontext():
+        with _paused(container) if runs else nullcontext():
             _fetch(container, folder, Path(place))
         copy = Path(place) / folder.name
         copy.mkdir(exist_ok=True)
@@ -44,17 +44,17 @@ def copied_out(container: Container, folder: PurePosixPath) -> Iterator[Path]:
 
 
 @contextmanager
-def _frozen(container: Container) -> Iterator[None]:
+def _paused(container: Container) -> Iterator[None]:
     """No process of it takes a step meanwhile: what is on disk is what a crash at that instant would leave."""
-    _freeze(container)
+    _pause(container)
     try:
         yield
     finally:
-        with in_words(f"let {container.name} go on (docker unpause {container.name})"):
+        with docker_errors(f"let {container.name} go on (docker unpause {container.name})"):
             container.unpause()
 
 
-def _freeze(container: Container) -> None:
+def _pause(container: Container) -> None:
     """On a busy machine, version 1 of cgroups does not always catch all of its processes at once."""
     waiter = threading.Event()
     for _ in range(ATTEMPTS - 1):
@@ -63,13 +63,13 @@ def _freeze(container: Container) -> None:
             return
         except APIError:
             waiter.wait(RETRY_SECONDS)
-    with in_words(f"freeze {container.name}"):
+    with docker_errors(f"freeze {container.name}"):
         container.pause()
 
 
 def _fetch(container: Container, folder: PurePosixPath, place: Path) -> None:
     with tempfile.TemporaryFile() as file:
-        with in_words(f"hand out {folder} of {container.name}"):
+        with docker_errors(f"hand out {folder} of {container.name}"):
             chunks, _ = container.get_archive(str(folder))
             for chunk in chunks:
                 file.write(chunk)
@@ -103,7 +103,7 @@ def _put_back(container: Container, folder: PurePosixPath, copy: Path, before: s
         with tarfile.open(fileobj=file, mode="w") as archive:
             archive.add(copy, folder.name, filter=owned)
         file.seek(0)
-        with in_words(f"take {folder} into {container.name}"):
+        with docker_errors(f"take {folder} into {container.name}"):
             container.put_archive(str(folder.parent), file)
 
 

@@ -4,12 +4,12 @@
 SCHEME = "container"
 
 
-def in_container(container: str, path: str) -> str:
+def container_location(container: str, path: str) -> str:
     """Return the location of a file in a container, as `infra.provider.notes.read_notes` takes it."""
     return f"{SCHEME}:{container}:{path}"
 
 
-def read_in_container(location: str) -> str:
+def read_container_file(location: str) -> str:
     """Return the text of a file in a container; `location` is `CONTAINER:PATH`.
 
     Raises:
@@ -17,10 +17,10 @@ def read_in_container(location: str) -> str:
         ServiceError: the daemon cannot be reached.
     """
     # The Docker client takes long to import, and only stacks on Docker need it.
-    from infra.targets.docker.engine import find, in_words, shared_client, text_of
+    from infra.targets.docker.engine import docker_errors, find, shared_client, text_of
 
     name, _, path = location.partition(":")
-    with in_words(f"read {path} of {name}"):
+    with docker_errors(f"read {path} of {name}"):
         container = find(shared_client(), name)
         found = text_of(container, path) if container else None
     if found is None:

@@ -8,30 +8,30 @@ from typing import Any
 from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, SERVICE_ROLE
 from infra.targets.runtime import State
 
-_MAY_END = "on-failure"
+_ON_FAILURE = "on-failure"
 """The policy of services that are left alone when they ended well."""
 
 _SIGNALS = 128
 """What ended by a signal, as `docker stop` sends it, has an exit status above this."""
 
-_WORDS = {"paused": "PAUSED", "restarting": "BACKOFF", "removing": "STOPPING", "dead": "FATAL"}
+_STATUSES = {"paused": "PAUSED", "restarting": "BACKOFF", "removing": "STOPPING", "dead": "FATAL"}
 
 
 def state_of(attributes: Mapping[str, Any]) -> State:
     """A container's state in the words of a `Runtime`, from what the daemon says of it (`docker inspect`)."""
     state = attributes["State"]
-    word = _word(attributes)
+    word = _status(attributes)
     return State(
         name=name_of(attributes),
-        word=word,
+        status=word,
         pid=state["Pid"],
-        started=max(0, int(moment(state["StartedAt"]))),
+        started=max(0, int(unix_time(state["StartedAt"]))),
         exit_status=state["ExitCode"],
         explanation=_explanation(attributes, word),
     )
 
 
-def _word(attributes: Mapping[str, Any]) -> str:
+def _status(attributes: Mapping[str, Any]) -> str:
     state = attributes["State"]
     match state["Status"]:
         case "created":
@@ -40,12 +40,12 @@ def _word(attributes: Mapping[str, Any]) -> str:
             health = state.get("Health") or {"Status": "none"}
             return {"starting": "STARTING", "unhealthy": "UNHEALTHY"}.get(health["Status"], "RUNNING")
         case "exited":
-            return _word_of_ended(attributes)
+            return _exited_status(attributes)
         case status:
-            return _WORDS.get(status, "UNKNOWN")
+            return _STATUSES.get(status, "UNKNOWN")
 
 
-def _word_of_ended(attributes: Mapping[str, Any]) -> str:
+def _exited_status(attributes: Mapping[str, Any]) -> str:
     """How it ended. The daemon does not tell whether somebody stopped it: its exit status has to."""
     state = attributes["State"]
     if state["Error"] or state["OOMKilled"]:
@@ -53,7 +53,7 @@ def _word_of_ended(attributes: Mapping[str, Any]) -> str:
     if not is_service(attributes):
         return "EXITED"
     if state["ExitCode"] == 0:
-        return "EXITED" if attributes["HostConfig"]["RestartPolicy"]["Name"] == _MAY_END else "STOPPED"
+        return "EXITED" if attributes["HostConfig"]["RestartPolicy"]["Name"] == _ON_FAILURE else "STOPPED"
     return "STOPPED" if state["ExitCode"] > _SIGNALS else "FATAL"
 
 
@@ -79,7 +79,7 @@ def name_of(attributes: Mapping[str, Any]) -> str:
     return str(attributes["Config"]["Labels"][PART_LABEL])
 
 
-def moment(text: str) -> float:
+def unix_time(text: str) -> float:
     """Seconds since 1970 of a time in the daemon's spelling."""
     return datetime.fromisoformat(text).timestamp()
 

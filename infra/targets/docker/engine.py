@@ -55,11 +55,11 @@ def connect() -> DockerClient:
     """
     host = engine_host()
     try:
-        _knock(host)
+        _check_socket(host)
         client = docker.from_env(timeout=REQUEST_SECONDS, environment={**os.environ, "DOCKER_HOST": host})
         version = str(client.version()["ApiVersion"])
     except (DockerException, requests.RequestException, OSError) as error:
-        raise EngineError(f"the Docker daemon at {host} cannot be reached: {_why(error)}") from error
+        raise EngineError(f"the Docker daemon at {host} cannot be reached: {_cause_and_remedy(error)}") from error
     if tuple(int(part) for part in version.split(".")) < MINIMUM_API:
         client.close()
         wanted = ".".join(map(str, MINIMUM_API))
@@ -70,7 +70,7 @@ def connect() -> DockerClient:
     return client
 
 
-def _knock(host: str) -> None:
+def _check_socket(host: str) -> None:
     """Raises OSError where nobody listens on a local socket: the SDK would leave its own open."""
     scheme, _, path = host.partition("://")
     if scheme == "unix":
@@ -78,7 +78,7 @@ def _knock(host: str) -> None:
             door.connect(path)
 
 
-def _why(error: BaseException) -> str:
+def _cause_and_remedy(error: BaseException) -> str:
     """What keeps somebody from the daemon, and what to do."""
     text = str(error)
     if "Permission denied" in text or "PermissionError" in text:
@@ -95,7 +95,7 @@ def _why(error: BaseException) -> str:
 
 
 @contextmanager
-def in_words(what: str) -> Iterator[None]:
+def docker_errors(what: str) -> Iterator[None]:
     """Says what the daemon was asked to do (`start kafka`) where that failed.
 
     Raises:
@@ -113,7 +113,7 @@ def explanation(error: BaseException) -> str:
     if found := re.search(r"(?:Bind for|listen tcp4?) \S*?:(\d+)(?: failed|:)", text):
         return f"{text}. Somebody else has port {found[1]}: end the holder, or set another lineage-lab:portOffset"
     if "no space left on device" in text:
-        return f"{text}. Make room where Docker keeps its data: `docker system df`, `docker system prune`"
+        return f"{text}. ResourceFactory room where Docker keeps its data: `docker system df`, `docker system prune`"
     if "all predefined address pools" in text:
         return f"{text}. Remove networks that nobody uses: `docker network prune`"
     return text

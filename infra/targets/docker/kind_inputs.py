@@ -15,7 +15,7 @@ class ContainerReadyInputs(Inputs):
             run for a second.
         seconds: how long that may take on a slow machine.
         stop_seconds: how long it is given to stop.
-        may_end: it may end well, and is then left alone until the next refresh.
+        may_exit: it may end well, and is then left alone until the next refresh.
         memory_mib: its limit, for messages.
     """
 
@@ -24,7 +24,7 @@ class ContainerReadyInputs(Inputs):
     probe: list[str]
     seconds: int
     stop_seconds: int
-    may_end: bool
+    may_exit: bool
     memory_mib: int
 
 

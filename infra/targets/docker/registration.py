@@ -8,7 +8,7 @@ import pulumi
 import pulumi_docker as docker
 
 from infra.provider.resource import LabkitResource
-from infra.targets.declared import Declared
+from infra.targets.declarations import ResourceDeclaration
 from infra.targets.docker import names
 from infra.targets.docker.inputs import ContainerInputs, NetworkInputs, RemoteImageInputs, VolumeInputs
 from infra.targets.docker.keys import container_key
@@ -29,9 +29,9 @@ class Registration:
         self._vendor = pulumi.ResourceOptions(provider=docker.Provider("daemon", disable_docker_daemon_check=True))
 
     def __call__(
-        self, wanted: Declared, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
+        self, wanted: ResourceDeclaration, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
     ) -> pulumi.CustomResource:
-        """Makes one resource, given those that it needs (`infra.targets.registration.Make`)."""
+        """Makes one resource, given those that it needs (`infra.targets.registration.ResourceFactory`)."""
         key, inputs = wanted.key, wanted.inputs
         vendors = pulumi.ResourceOptions.merge(options, self._vendor)
         if isinstance(inputs, NetworkInputs):

@@ -19,11 +19,11 @@ from docker.models.networks import Network
 from docker.models.volumes import Volume
 
 from infra.errors import ServiceError
-from infra.targets.docker.container_data import copied_out
-from infra.targets.docker.container_state import is_service, memory_mib, moment, name_of, state_of
-from infra.targets.docker.engine import closed, in_words, shared_client
+from infra.targets.docker.container_data import folder_copy
+from infra.targets.docker.container_state import is_service, memory_mib, name_of, state_of, unix_time
+from infra.targets.docker.engine import closed, docker_errors, shared_client
 from infra.targets.docker.names import PART_LABEL, VOLUMES, labels
-from infra.targets.runtime import State, indented, no_such
+from infra.targets.runtime import State, indented, unknown_program
 
 POLL_SECONDS = 0.5
 """How often a container that does not run is looked at, while somebody follows its log."""
@@ -31,13 +31,13 @@ POLL_SECONDS = 0.5
 _DEFAULT_STOP_SECONDS = 10
 """The daemon's own."""
 
-_AT_ONCE = 32
+_MAX_PARALLEL_STATS = 32
 """Old daemons take a second for the figures of a container."""
 
-_GONE = {404, 409}
+_REMOVED_CODES = {404, 409}
 """What the daemon answers about a container that was removed, or is being removed."""
 
-Thing = Container | Network | Volume
+DockerObject = Container | Network | Volume
 """What the daemon has of a stack."""
 
 
@@ -52,9 +52,9 @@ class Containers:
         """The daemon."""
         return shared_client()
 
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Whether the stack has a container."""
-        with in_words("list containers"):
+        with docker_errors("list containers"):
             return bool(self.client.api.containers(all=True, filters=self._filter(PART_LABEL)))
 
     def states(self) -> list[State]:
@@ -66,31 +66,31 @@ class Containers:
         found = self._find(name)
         return None if found is None else state_of(found.attrs)
 
-    def known(self, name: str) -> State:
+    def require_state(self, name: str) -> State:
         """The state of one that is meant to be there; the error has the names of those that are."""
         return state_of(self._known(name).attrs)
 
-    def stays(self, name: str) -> bool:
+    def is_service(self, name: str) -> bool:
         """Whether one that is there is a service, rather than a task."""
         return is_service(self._known(name).attrs)
 
     def memory(self) -> Mapping[str, float]:
         """What each container that runs takes, in MiB, as `docker stats` counts: without files that can be dropped."""
         running = [found for found in self._all() if found.attrs["State"]["Pid"]]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with ThreadPoolExecutor(_MAX_PARALLEL_STATS) as pool:
             figures = list(pool.map(self._memory_mib, running))
         return {name_of(found.attrs): mib for found, mib in zip(running, figures, strict=True)}
 
     def _memory_mib(self, container: Container) -> float:
         answer: Any = {"memory_stats": {}}
-        with _until_removed(), in_words(f"say what {container.name} takes"):
+        with _until_removed(), docker_errors(f"say what {container.name} takes"):
             answer = self.client.api.stats(str(container.id), stream=False, one_shot=True)
         return memory_mib(answer["memory_stats"])
 
     def run(self, name: str) -> None:
         """Starts one; harmless where it runs."""
         container = self._known(name)
-        with in_words(f"start {container.name}"):
+        with docker_errors(f"start {container.name}"):
             container.start()
 
     def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
@@ -102,7 +102,7 @@ class Containers:
             if show:
                 for _, line in self._log_to_end(container, since=before):
                     show(line)
-            with in_words(f"wait for {container.name}"):
+            with docker_errors(f"wait for {container.name}"):
                 container.wait()
         return self.state(name)
 
@@ -110,10 +110,10 @@ class Containers:
         """Stops one by its own signal and within its own time, and waits until it is gone."""
         container = self._known(name)
         patience = container.attrs["Config"].get("StopTimeout") or _DEFAULT_STOP_SECONDS
-        with in_words(f"stop {container.name}"):
+        with docker_errors(f"stop {container.name}"):
             container.stop(timeout=patience)
 
-    def log_place(self, name: str) -> str:
+    def log_location(self, name: str) -> str:
         """The command that shows all of it."""
         return f"docker logs {self._known(name).name}"
 
@@ -130,7 +130,7 @@ class Containers:
             container = self._find(name)
             if container and (start := container.attrs["State"]["StartedAt"]) != seen:
                 seen = start
-                options = {"since": moment(latest)} if latest else {"tail": lines}
+                options = {"since": unix_time(latest)} if latest else {"tail": lines}
                 known = latest  # `since` is not exact
                 with _until_removed():
                     for stamp, line in self._log_to_end(container, **options):
@@ -139,38 +139,40 @@ class Containers:
                             yield line
             waiter.wait(POLL_SECONDS)
 
-    def end_strangers(self, known: Callable[[], set[str]]) -> None:
+    def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
         """Removes containers and networks of the stack whose ids are not `known`; volumes, which hold data, stay."""
-        with in_words("list containers"):  # their ids alone: to look at each takes its time, and hardly ever matters
+        with docker_errors(
+            "list containers"
+        ):  # their ids alone: to look at each takes its time, and hardly ever matters
             there = {found["Id"] for found in self.client.api.containers(all=True, filters=self._filter())}
         networks = self._networks()
         ours = known() if there or networks else set()
         containers = self._labelled() if there - ours else []
-        found: list[Thing] = [*containers, *networks]
+        found: list[DockerObject] = [*containers, *networks]
         for stranger in [thing for thing in found if thing.id not in ours]:
-            with in_words(f"remove {stranger.name}, which an earlier update left behind"):
+            with docker_errors(f"remove {stranger.name}, which an earlier update left behind"):
                 self._remove(stranger)
 
     def data(self, name: str, volume: str) -> AbstractContextManager[Path]:
         """A copy of what a service keeps: of one instant where it runs, put back at the end where it does not."""
-        return copied_out(self._known(name), PurePosixPath(VOLUMES) / volume)
+        return folder_copy(self._known(name), PurePosixPath(VOLUMES) / volume)
 
-    def data_place(self, name: str, volume: str) -> str:
+    def volume_location(self, name: str, volume: str) -> str:
         """As `docker cp` takes it."""
         return f"{self._known(name).name}:{VOLUMES}/{volume}"
 
     def shut_down(self) -> bool:
         """Removes every container, network and volume of the stack, whatever state they are in."""
-        with in_words("list volumes"):
+        with docker_errors("list volumes"):
             volumes = self.client.volumes.list(filters=self._filter())
         # What uses the others goes first.
-        found: list[Thing] = [*self._labelled(), *self._networks(), *volumes]
+        found: list[DockerObject] = [*self._labelled(), *self._networks(), *volumes]
         for thing in found:
-            with in_words(f"remove {thing.name}"):
+            with docker_errors(f"remove {thing.name}"):
                 self._remove(thing)
         return bool(found)
 
-    def _remove(self, thing: Thing) -> None:
+    def _remove(self, thing: DockerObject) -> None:
         if isinstance(thing, Container):
             thing.remove(force=True, v=True)
         else:
@@ -185,16 +187,16 @@ class Containers:
     def _known(self, name: str) -> Container:
         found = self._find(name)
         if found is None:
-            raise no_such(name, self.states())
+            raise unknown_program(name, self.states())
         return found
 
     def _labelled(self, *more: str) -> list[Container]:
-        with in_words("list containers"):
+        with docker_errors("list containers"):
             # One that goes while it is looked at is left out.
             return self.client.containers.list(all=True, filters=self._filter(*more), ignore_removed=True)
 
     def _networks(self) -> list[Network]:
-        with in_words("list networks"):
+        with docker_errors("list networks"):
             return self.client.networks.list(filters=self._filter())
 
     def _filter(self, *more: str) -> dict[str, str | list[str] | bool]:
@@ -203,8 +205,8 @@ class Containers:
 
     def _clock(self) -> float:
         """The daemon's time, which may not be this machine's."""
-        with in_words("tell the time"):
-            return moment(self.client.info()["SystemTime"])
+        with docker_errors("tell the time"):
+            return unix_time(self.client.info()["SystemTime"])
 
     def _log_to_end(self, container: Container, **options: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         """Lines as they are printed, until the container ends. What follows the log may end before the log does."""
@@ -212,7 +214,7 @@ class Containers:
         for stamp, line in self._log(container, follow=True, **options):
             latest = max(latest, stamp)  # two streams are not always in one order
             yield stamp, line
-        rest = {"since": moment(latest)} if latest else options
+        rest = {"since": unix_time(latest)} if latest else options
         for stamp, line in self._log(container, **rest):
             if stamp > latest:
                 yield stamp, line
@@ -220,7 +222,7 @@ class Containers:
     def _log(self, container: Container, follow: bool = False, **options: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         """Lines of a log with the time of each, in the daemon's spelling, which sorts as text."""
         with (
-            in_words(f"show the log of {container.name}"),
+            docker_errors(f"show the log of {container.name}"),
             closed(container.logs(stream=True, follow=follow, timestamps=True, **options)) as chunks,
         ):
             for line in lines_of(chunks):
@@ -234,7 +236,7 @@ def _until_removed() -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
-        if not isinstance(error.__cause__, APIError) or error.__cause__.status_code not in _GONE:
+        if not isinstance(error.__cause__, APIError) or error.__cause__.status_code not in _REMOVED_CODES:
             raise
 
 

@@ -14,7 +14,7 @@ from infra.targets.docker.names import FILES, SCRATCH, VOLUMES
 from infra.targets.docker.site import JARS
 from infra.targets.launch_script import Launcher
 
-LONGEST = 128 * 1024 - 1
+MAX_SCRIPT_BYTES = 128 * 1024 - 1
 """Bytes of one argument of a process (Linux: MAX_ARG_STRLEN, its closing zero among them)."""
 
 _END = "END_OF_FILE"
@@ -35,10 +35,10 @@ def start_script(part: Service | Task, launcher: Launcher) -> str:
         launcher.script(_in_image(part), Path(SCRATCH)).removeprefix("#!/bin/sh\n"),
     ]
     script = "\n".join(lines)
-    if len(script.encode()) > LONGEST:
+    if len(script.encode()) > MAX_SCRIPT_BYTES:
         raise LabError(
             f"{part.name} has {sum(map(len, part.files.values())) // 1024} KiB of files ({', '.join(part.files)}): "
-            f"on Docker, script and files together can have {LONGEST // 1024} KiB. Make them smaller"
+            f"on Docker, script and files together can have {MAX_SCRIPT_BYTES // 1024} KiB. Make them smaller"
         )
     return script
 

@@ -11,7 +11,7 @@ from infra.project import CREDENTIALS_FILE, STATE, version
 from infra.targets.docker.names import FILES, PROGRAMS, SCRATCH, VOLUMES, host
 from infra.targets.launch_script import class_data
 
-EVERYWHERE = "0.0.0.0"
+ALL_INTERFACES = "0.0.0.0"
 LOOPBACK = "127.0.0.1"
 
 INSIDE = "INSIDE"
@@ -80,7 +80,7 @@ class DockerSite:
 
     @property
     def interface(self) -> str:
-        return EVERYWHERE
+        return ALL_INTERFACES
 
     @property
     def client_credentials(self) -> str:
@@ -91,7 +91,7 @@ class DockerSite:
 
     def listen(self, service: str, endpoint: str) -> Address:
         known = self._endpoint(service, endpoint)
-        return Address(LOOPBACK if known.private else EVERYWHERE, known.port)
+        return Address(LOOPBACK if known.private else ALL_INTERFACES, known.port)
 
     def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
         known = self._endpoint(service, endpoint)
@@ -107,7 +107,7 @@ class DockerSite:
             Listener(INSIDE, bind, self.address(service, endpoint)),
             Listener(
                 OUTSIDE,
-                Address(EVERYWHERE, self.published(service, endpoint)),
+                Address(ALL_INTERFACES, self.published(service, endpoint)),
                 self.address(service, endpoint, "outside"),
             ),
         )

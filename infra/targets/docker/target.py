@@ -9,17 +9,17 @@ from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, 
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
-from infra.targets.declared import (
+from infra.targets.declarations import (
     CREDENTIALS,
     DISK_MIB,
-    KNOWN_LATER,
-    Declared,
-    declared,
+    SET_BY_ENGINE,
+    ResourceDeclaration,
     environment_file,
+    resource_declaration,
 )
 from infra.targets.docker import names
 from infra.targets.docker.container import ContainerRenderer, definition, limit_mib, published
-from infra.targets.docker.container_notes import in_container
+from infra.targets.docker.container_notes import container_location
 from infra.targets.docker.images import Images
 from infra.targets.docker.inputs import (
     NetworkInputs,
@@ -38,7 +38,7 @@ NETWORK = "network"
 CREDENTIALS_VOLUME = "credentials/volume"
 
 UNPROBED_SECONDS = 60
-PATIENCE = 2
+STARTUP_FACTOR = 2
 """How many times as long as a process a container may take to be ready: it reads its programs through layers, cold."""
 
 
@@ -73,7 +73,7 @@ class DockerTarget:
     def _labels(self) -> dict[str, str]:
         return names.labels(self.site.stack, self.containers.project)
 
-    def render(self, lab: Lab) -> tuple[Declared, ...]:
+    def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Every resource of the lab; no daemon is asked."""
         base = (self._host(lab), self._network(), *self._credentials(lab))
         parts = tuple(resource for part in lab.parts for resource in self._part(part, lab))
@@ -87,7 +87,7 @@ class DockerTarget:
         register(self.render(lab), Registration())
         export(lab, self.site, self.settings, self._environment_file)
 
-    def _host(self, lab: Lab) -> Declared:
+    def _host(self, lab: Lab) -> ResourceDeclaration:
         inputs = DockerHostInputs(
             root=str(self.root),
             stack=self.site.stack,
@@ -101,13 +101,13 @@ class DockerTarget:
             disk_mib=DISK_MIB,
             preflight=self.settings.preflight,
         )
-        return Declared("DockerHost", HOST, inputs, ())
+        return ResourceDeclaration("DockerHost", HOST, inputs, ())
 
-    def _network(self) -> Declared:
+    def _network(self) -> ResourceDeclaration:
         inputs = NetworkInputs(name=names.network(self.site.stack), labels=labels_of(self._labels))
-        return Declared("Network", NETWORK, inputs, (HOST,))
+        return ResourceDeclaration("Network", NETWORK, inputs, (HOST,))
 
-    def _credentials(self, lab: Lab) -> tuple[Declared, ...]:
+    def _credentials(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """The file on this machine, the volume, and the copy there. Any image will do to copy: the first one's."""
         volume = names.credentials_volume(self.site.stack)
         copied = CredentialsVolumeInputs(
@@ -115,20 +115,22 @@ class DockerTarget:
             path=self._credentials_file,
             image=self.containers.image(lab.services[0]),
             labels=self._labels,
-            fingerprint=KNOWN_LATER,
+            fingerprint=SET_BY_ENGINE,
         )
         return (
-            Declared("Credentials", CREDENTIALS, CredentialsInputs(path=self._credentials_file), (HOST,)),
+            ResourceDeclaration("Credentials", CREDENTIALS, CredentialsInputs(path=self._credentials_file), (HOST,)),
             self._volume(CREDENTIALS, volume),
-            Declared(
+            ResourceDeclaration(
                 "CredentialsVolume", CREDENTIALS_VOLUME, copied, (CREDENTIALS, volume_key(CREDENTIALS)), secret=True
             ),
         )
 
-    def _volume(self, of: str, name: str) -> Declared:
-        return Declared("Volume", volume_key(of), VolumeInputs(name=name, labels=labels_of(self._labels)), (HOST,))
+    def _volume(self, of: str, name: str) -> ResourceDeclaration:
+        return ResourceDeclaration(
+            "Volume", volume_key(of), VolumeInputs(name=name, labels=labels_of(self._labels)), (HOST,)
+        )
 
-    def _part(self, part: Part, lab: Lab) -> tuple[Declared, ...]:
+    def _part(self, part: Part, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         match part:
             case Service():
                 return self._service(part)
@@ -136,20 +138,20 @@ class DockerTarget:
                 return (*self._image(part), self._container(part, part.key))
             case LaunchedJob():
                 launcher = self.containers.container(lab.service(part.launcher))
-                notes = in_container(launcher.name, part.notes)
-                return (declared(part.rendered(definition(launcher), notes)),)
+                notes = container_location(launcher.name, part.notes)
+                return (resource_declaration(part.rendered(definition(launcher), notes)),)
             case Resource():
-                return (declared(part),)
+                return (resource_declaration(part),)
 
-    def _service(self, service: Service) -> tuple[Declared, ...]:
+    def _service(self, service: Service) -> tuple[ResourceDeclaration, ...]:
         key = container_key(service.name)
         ready = ContainerReadyInputs(
-            container=KNOWN_LATER,
+            container=SET_BY_ENGINE,
             service=service.name,
             probe=self.containers.probe(service),
-            seconds=PATIENCE * service.ready.seconds if service.ready else UNPROBED_SECONDS,
+            seconds=STARTUP_FACTOR * service.ready.seconds if service.ready else UNPROBED_SECONDS,
             stop_seconds=service.stop_seconds,
-            may_end=service.restart == "on_failure",
+            may_exit=service.restart == "on_failure",
             memory_mib=limit_mib(service),
         )
         volume = self._volume(service.name, names.volume(self.site.stack, service.name))
@@ -157,15 +159,19 @@ class DockerTarget:
             *((volume,) if service.volumes else ()),
             *self._image(service),
             self._container(service, key),
-            Declared("ContainerReady", service.key, ready, (key,)),
+            ResourceDeclaration("ContainerReady", service.key, ready, (key,)),
         )
 
-    def _image(self, part: Service | Task) -> tuple[Declared, ...]:
+    def _image(self, part: Service | Task) -> tuple[ResourceDeclaration, ...]:
         if not isinstance(part.run, PublicImage):
             return ()
-        return (Declared("RemoteImage", image_key(part.name), RemoteImageInputs(name=part.run.reference), (HOST,)),)
+        return (
+            ResourceDeclaration(
+                "RemoteImage", image_key(part.name), RemoteImageInputs(name=part.run.reference), (HOST,)
+            ),
+        )
 
-    def _container(self, part: Service | Task, key: str) -> Declared:
+    def _container(self, part: Service | Task, key: str) -> ResourceDeclaration:
         keeps = isinstance(part, Service) and part.volumes
         needs = (
             *(HOST, NETWORK),
@@ -174,7 +180,7 @@ class DockerTarget:
             *((volume_key(CREDENTIALS), CREDENTIALS_VOLUME, CREDENTIALS) if part.secrets else ()),
             *part.needs,
         )
-        return Declared("Container", key, self.containers.container(part), needs, secret=bool(part.secrets))
+        return ResourceDeclaration("Container", key, self.containers.container(part), needs, secret=bool(part.secrets))
 
 
 def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> DockerTarget:

@@ -37,7 +37,7 @@ class ProcessInputs(Inputs):
         script: the shell script that becomes the program.
         files: configuration files by name.
         volumes: folders that outlive the program.
-        stays: a service (started now, kept running) rather than a task (started by `lab run`).
+        is_service: a service (started now, kept running) rather than a task (started by `lab run`).
         probe: how to tell that it is ready; None: it is once it has run for a second.
         stop_seconds: time between `stop_signal` and SIGKILL.
         stop_signal: what asks it to stop.
@@ -52,7 +52,7 @@ class ProcessInputs(Inputs):
     script: str
     files: dict[str, str]
     volumes: list[str]
-    stays: bool
+    is_service: bool
     stop_seconds: int
     fingerprint: str
     revision: str

@@ -30,7 +30,7 @@ from infra.errors import ServiceError
 from infra.targets.local.log_files import Follower, last_lines, log_tail
 from infra.targets.local.memory import memory_mib
 from infra.targets.local.supervisor_config import Program, daemon_config, program_config, socket_path
-from infra.targets.runtime import State, no_such
+from infra.targets.runtime import State, unknown_program
 
 ROOT_VARIABLE = "LINEAGE_LAB_STACK_ROOT"
 """Environment variable that all processes of a stack carry: its folder."""
@@ -71,7 +71,7 @@ class Supervisor:
         """Where a program's output goes."""
         return self.root / "services" / program / "log"
 
-    def log_place(self, name: str) -> str:
+    def log_location(self, name: str) -> str:
         """The path of a program's log."""
         return str(self.log_of(name))
 
@@ -88,7 +88,7 @@ class Supervisor:
                 yield from follower.new_lines()
                 waiter.wait(POLL_SECONDS)
 
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Whether supervisord answers."""
         return self.pid() is not None
 
@@ -123,7 +123,7 @@ class Supervisor:
                 cwd=folder,
                 env=inherited(os.environ) | {ROOT_VARIABLE: str(self.root)},
             )
-        for _ in _tenths(10):
+        for _ in _poll(10):
             if self.pid() is not None:
                 return
             if process.poll() is not None:
@@ -132,27 +132,27 @@ class Supervisor:
 
     def data(self, name: str, volume: str) -> AbstractContextManager[Path]:
         """The folder of a service's volume itself."""
-        return nullcontext(Path(self.data_place(name, volume)))
+        return nullcontext(Path(self.volume_location(name, volume)))
 
-    def data_place(self, name: str, volume: str) -> str:
+    def volume_location(self, name: str, volume: str) -> str:
         """Its path."""
         return str(self.root / "services" / name / "volumes" / volume)
 
-    def end_strangers(self, known: Callable[[], set[str]]) -> None:
+    def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
         """Nothing: a program's name is freed by the update that wants it, and strays end with a new supervisord."""
 
     def shut_down(self) -> bool:
         """Stops every program and supervisord itself, and waits until all are gone; says whether there were any."""
-        if runs := self.is_there():
+        if runs := self.exists():
             self._ask(lambda api: api.stopAllProcesses(True))
             self._ask(lambda api: api.shutdown())
-        strays = self.end_strays(patience=20)
+        strays = self.end_orphans(patience=20)
         short = socket_path(self.root).parent
         if not short.is_relative_to(self.root):
             shutil.rmtree(short, ignore_errors=True)
         return runs or strays
 
-    def end_strays(self, patience: float = 0) -> bool:
+    def end_orphans(self, patience: float = 0) -> bool:
         """Ends what is left of this stack's processes: after `patience` seconds with SIGTERM, then SIGKILL.
 
         Returns whether there were any.
@@ -227,7 +227,7 @@ class Supervisor:
         info = self._ask(lambda api: api.getProcessInfo(name), Faults.BAD_NAME)
         return None if info is None else _state(info)
 
-    def known(self, name: str) -> State:
+    def require_state(self, name: str) -> State:
         """The state of a program that is meant to be there.
 
         Raises:
@@ -235,10 +235,10 @@ class Supervisor:
         """
         state = self.state(name)
         if state is None:
-            raise no_such(name, self.states())
+            raise unknown_program(name, self.states())
         return state
 
-    def stays(self, name: str) -> bool:
+    def is_service(self, name: str) -> bool:
         """Whether a program that is there is a service, rather than a task.
 
         Raises:
@@ -275,7 +275,7 @@ class Supervisor:
 def _state(info: dict[str, Any]) -> State:
     return State(
         name=info["name"],
-        word=info["statename"],
+        status=info["statename"],
         pid=info["pid"],
         started=info["start"],
         exit_status=info["exitstatus"],
@@ -290,7 +290,7 @@ def _signal(process: psutil.Process, number: int) -> None:
         return  # it went by itself in the meantime
 
 
-def _tenths(seconds: float) -> Iterator[None]:
+def _poll(seconds: float) -> Iterator[None]:
     waiter = threading.Event()
     for _ in range(int(seconds * 10)):
         yield

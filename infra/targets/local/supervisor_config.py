@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-LONGEST_SOCKET_PATH = 100
+MAX_SOCKET_PATH_BYTES = 100
 """AF_UNIX paths end at 104 to 108 bytes, and supervisord appends a suffix while it binds."""
 
 
@@ -17,7 +17,7 @@ class Program:
 
     Attributes:
         name: unique in the stack.
-        stays: True for a service (started at once, restarted when it ends), False for a task (started on
+        is_service: True for a service (started at once, restarted when it ends), False for a task (started on
             request, runs to its end).
         stop_seconds: time between `stop_signal` and SIGKILL.
         stop_signal: what asks it to stop, as supervisord names signals.
@@ -25,7 +25,7 @@ class Program:
     """
 
     name: str
-    stays: bool
+    is_service: bool
     stop_seconds: int = 30
     stop_signal: str = "TERM"
     restart: Literal["always", "on_failure"] = "always"
@@ -37,7 +37,7 @@ def socket_path(root: Path) -> Path:
     The short one does not hang on TMPDIR: whoever comes later, from another shell, must find it too.
     """
     beside = root / "supervisor" / "control.sock"
-    if len(os.fsencode(beside)) <= LONGEST_SOCKET_PATH:
+    if len(os.fsencode(beside)) <= MAX_SOCKET_PATH_BYTES:
         return beside
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     return Path("/tmp") / f"lineage-lab-{os.getuid()}-{digest}" / "control.sock"
@@ -71,14 +71,14 @@ def program_config(root: Path, program: Program, death_signal: bool) -> str:
     else its successor could not start it again, as its ports would be taken."""
     folder = root / "services" / program.name
     wrapper = f"setpriv --pdeathsig {program.stop_signal} -- " if death_signal else ""
-    stays = "true" if program.stays else "false"
+    stays = "true" if program.is_service else "false"
     return f"""[program:{program.name}]
 command={wrapper}/bin/sh "{folder / "run"}"
 directory={folder}
 autostart={stays}
 autorestart={_autorestart(program)}
-startsecs={1 if program.stays else 0}
-startretries={100 if program.stays else 0}
+startsecs={1 if program.is_service else 0}
+startretries={100 if program.is_service else 0}
 stopsignal={program.stop_signal}
 stopwaitsecs={program.stop_seconds}
 stopasgroup=true
@@ -92,6 +92,6 @@ stdout_logfile_backups=2
 
 def _autorestart(program: Program) -> str:
     """supervisord's word; what it expects is exit code 0."""
-    if not program.stays:
+    if not program.is_service:
         return "false"
     return "unexpected" if program.restart == "on_failure" else "true"

@@ -28,13 +28,13 @@ from infra.model import (
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, refuse_odd_path, stack_root, version
 from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
-from infra.targets.declared import (
+from infra.targets.declarations import (
     CREDENTIALS,
     DISK_MIB,
-    KNOWN_LATER,
-    Declared,
-    declared,
+    SET_BY_ENGINE,
+    ResourceDeclaration,
     environment_file,
+    resource_declaration,
 )
 from infra.targets.launch_script import Launcher, Programs, class_data
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs, SupervisorInputs
@@ -135,7 +135,7 @@ class LocalTarget:
     launcher: Launcher
     settings: Settings
 
-    def render(self, lab: Lab) -> tuple[Declared, ...]:
+    def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else.
 
         Raises:
@@ -152,7 +152,7 @@ class LocalTarget:
         register(self.render(lab))
         export(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
 
-    def _supervisor(self, lab: Lab) -> Declared:
+    def _supervisor(self, lab: Lab) -> ResourceDeclaration:
         ports = {
             f"{service.name} {endpoint.name}": self.site.listen(service.name, endpoint.name).port
             for service in lab.services
@@ -165,22 +165,22 @@ class LocalTarget:
             disk_mib=DISK_MIB,
             preflight=self.settings.preflight,
         )
-        return Declared("Supervisor", SUPERVISOR, inputs, ())
+        return ResourceDeclaration("Supervisor", SUPERVISOR, inputs, ())
 
-    def _credentials(self) -> Declared:
+    def _credentials(self) -> ResourceDeclaration:
         inputs = CredentialsInputs(path=str(self.launcher.credentials))
-        return Declared("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
+        return ResourceDeclaration("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
 
-    def _part(self, part: Part, lab: Lab) -> Declared:
+    def _part(self, part: Part, lab: Lab) -> ResourceDeclaration:
         match part:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)
-                return Declared("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
+                return ResourceDeclaration("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
             case LaunchedJob():
                 definition = self._definition(self._process(lab.service(part.launcher)))
-                return declared(part.rendered(definition, part.notes))
+                return resource_declaration(part.rendered(definition, part.notes))
             case Resource():
-                return declared(part)
+                return resource_declaration(part)
 
     def _definition(self, launcher: ProcessInputs) -> str:
         """A hash of all that makes a process what it is, but for the credentials."""
@@ -201,12 +201,12 @@ class LocalTarget:
             script=self.launcher.script(part, Path(self.site.scratch(part.name))),
             files=dict(part.files),
             volumes=list(service.volumes) if service else [],
-            stays=service is not None,
+            is_service=service is not None,
             probe=self._probe(service) if service else None,
             stop_seconds=part.stop_seconds,
             stop_signal=service.stop_signal if service else "TERM",
             restart=service.restart if service else "always",
-            fingerprint=KNOWN_LATER,
+            fingerprint=SET_BY_ENGINE,
             revision=revision(self.launcher.project, service.run) if service else "",
             ports={
                 f"{part.name} {endpoint.name}": self.site.listen(part.name, endpoint.name).port

@@ -75,7 +75,7 @@ def test_a_store_that_is_just_starting_is_asked_again(read, store, trouble):
 
 
 def test_a_store_that_stays_unwell_is_told(read):
-    with pytest.raises(LabError, match=r"could not read bucket lake at http.*the store answered 503"):
+    with pytest.raises(LabError, match=r"could not read bucket lake at http.*the store responded with status 503"):
         read(503)
 
 
@@ -85,7 +85,7 @@ def test_a_store_that_cuts_off_every_request_is_told(read):
 
 
 def test_what_the_store_refuses_otherwise_is_told_at_once(read, store):
-    with pytest.raises(LabError, match="the store answered 400 Bad Request"):
+    with pytest.raises(LabError, match="the store responded with status 400 Bad Request"):
         read(400)
     assert len(store.asked) == 1
 

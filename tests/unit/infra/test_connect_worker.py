@@ -9,7 +9,7 @@ import pytest
 from infra.errors import Interrupted
 from infra.model.resources import Connector
 from infra.provider import connect_worker
-from infra.provider.connect_worker import Absent, CutOff, Refused, Worker
+from infra.provider.connect_worker import BrokerUnreachable, RequestRejected, Worker, WorkerUnreachable
 from infra.provider.kind import Call
 from infra.provider.kinds.connector import ConnectorKind
 from tests.unit.infra.answering import next_answer, serving
@@ -69,12 +69,14 @@ def test_what_the_worker_itself_does_not_find_is_not_there(worker):
 
 
 def test_a_refusal_is_said_in_the_workers_words(worker):
-    with pytest.raises(Refused, match="could not change connector own: the worker answered 400: no such thing"):
+    with pytest.raises(
+        RequestRejected, match="change connector own: the worker responded with status 400: no such thing"
+    ):
         worker((400, {"message": "no such thing"})).put("own", {"a": "1"})
 
 
 def test_a_worker_without_its_broker_is_told_from_one_that_refuses(worker):
-    with pytest.raises(CutOff, match="the worker answered 500: Request timed out"):
+    with pytest.raises(BrokerUnreachable, match="the worker responded with status 500: Request timed out"):
         worker(NO_BROKER).config("own")
 
 
@@ -101,13 +103,13 @@ def test_a_lab_whose_broker_is_gone_can_be_taken_down(connector):
 def test_a_class_that_is_missing_is_no_failure_of_the_worker(worker):
     missing = (500, {"message": "...BadRequestException: Failed to find any class that implements Connector"})
     assert worker(missing).validate("own", {"connector.class": "x"}) is None
-    with pytest.raises(Refused, match="answered 500: the disk is full"):
+    with pytest.raises(RequestRejected, match="status 500: the disk is full"):
         worker((500, {"message": "the disk is full"})).validate("own", {"connector.class": "x"})
 
 
 def test_patience_with_a_busy_worker_ends(worker, monkeypatch):
     monkeypatch.setattr(connect_worker, "REBALANCE_SECONDS", 0.3)
-    with pytest.raises(Refused, match=r"was busy for 0\.3 s: Cannot complete request momentarily"):
+    with pytest.raises(RequestRejected, match=r"for 0\.3 s: Cannot complete request momentarily"):
         worker(REBALANCE).resume("own")
 
 
@@ -119,8 +121,8 @@ def test_an_interrupt_ends_it_at_once(worker):
 
 
 def test_where_nothing_listens_that_is_said(free_port, monkeypatch):
-    monkeypatch.setattr(connect_worker, "ABSENT_SECONDS", 0.2)
-    with pytest.raises(Absent, match=f"no Kafka Connect answers at http://127.0.0.1:{free_port}"):
+    monkeypatch.setattr(connect_worker, "UNREACHABLE_SECONDS", 0.2)
+    with pytest.raises(WorkerUnreachable, match=f"no Kafka Connect worker listens at http://127.0.0.1:{free_port}"):
         Worker(f"http://127.0.0.1:{free_port}", "look at connector own", Call()).cluster()
 
 

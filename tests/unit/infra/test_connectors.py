@@ -11,7 +11,7 @@ from infra.model import Column, Connector, Subject, Table, Topic
 from infra.model.secret_options import is_reference, is_secret
 from infra.namespaces import RAW_TABLES, TOPICS
 from infra.provider.connect_worker import Status
-from infra.provider.kinds.connector import secrets_in_the_clear, slips
+from infra.provider.kinds.connector import misspelled_options, plaintext_secrets
 from infra.services.connect import connectors
 from infra.services.shop import tables as shop_tables
 from tests.unit.infra.test_services import ElsewhereSite
@@ -139,7 +139,7 @@ def status(state, *tasks, trace=""):
     ],
 )
 def test_a_connector_and_its_tasks_are_one_word(state, tasks, word):
-    assert status(state, *tasks).word == word
+    assert status(state, *tasks).overall == word
 
 
 def test_a_failure_names_who_failed_and_says_the_same_once():
@@ -163,12 +163,12 @@ KNOWN = [
 
 
 def test_a_slip_of_the_hand_is_seen_and_an_option_of_something_else_is_not():
-    assert slips({"topics": "a", "iceberg.tabels": "t"}, KNOWN) == [
-        "iceberg.tabels: is no option of this connector; did you mean iceberg.tables?"
+    assert misspelled_options({"topics": "a", "iceberg.tabels": "t"}, KNOWN) == [
+        "iceberg.tabels: unknown connector option; did you mean iceberg.tables?"
     ]
-    assert slips({"topics": "a", "iceberg.catalog.uri": "u", "consumer.override.x": "1"}, KNOWN) == []
+    assert misspelled_options({"topics": "a", "iceberg.catalog.uri": "u", "consumer.override.x": "1"}, KNOWN) == []
 
 
 def test_a_password_is_seen_by_its_type_and_by_its_name():
     config = {"apikey": "x", "db.password": "y", "other.secret": "${env:S3_SECRET_KEY}", "topics": "z"}
-    assert secrets_in_the_clear(config, KNOWN) == ["apikey", "db.password"]
+    assert plaintext_secrets(config, KNOWN) == ["apikey", "db.password"]

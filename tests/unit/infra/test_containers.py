@@ -38,7 +38,7 @@ def inspected(status, *, role="service", policy="unless-stopped", started="2026-
     ],
 )
 def test_the_daemons_words_are_told_in_the_labs(answer, word):
-    assert state_of(answer).word == word
+    assert state_of(answer).status == word
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_daemons_words_are_told_in_the_labs(answer, word):
     ],
 )
 def test_whether_an_ended_service_was_stopped_is_told_by_how_it_ended(answer, word):
-    assert state_of(answer).word == word
+    assert state_of(answer).status == word
 
 
 def test_a_container_that_never_ran_has_no_start():

@@ -15,11 +15,11 @@ from infra.project import PROJECT
 from infra.services import kafka
 from infra.services.marquez import api as marquez
 from infra.services.marquez import web as marquez_web
-from infra.targets.declared import outputs
+from infra.targets.declarations import outputs
 from infra.targets.docker import names
 from infra.targets.docker.inputs import go_duration
 from infra.targets.docker.registration import Registration
-from infra.targets.docker.script import LONGEST, start_script
+from infra.targets.docker.script import MAX_SCRIPT_BYTES, start_script
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
 from infra.targets.registration import register
@@ -231,7 +231,7 @@ def test_tasks_are_made_and_not_started():
 
 def test_a_service_that_may_end_well_is_not_started_again():
     assert container("supplier_windows").restart == "on-failure"
-    assert RENDERED["supplier_windows"].inputs.may_end
+    assert RENDERED["supplier_windows"].inputs.may_exit
     assert container("kafka").restart == "unless-stopped"
 
 
@@ -278,7 +278,7 @@ def test_a_service_finds_the_folders_of_its_volumes(tmp_path):
 
 
 def test_files_that_no_container_can_be_handed_are_refused():
-    part = Task("own", Binary("true"), files={"big.sql": "x" * LONGEST})
+    part = Task("own", Binary("true"), files={"big.sql": "x" * MAX_SCRIPT_BYTES})
     with pytest.raises(LabError, match=r"own has 127 KiB of files \(big\.sql\)"):
         start_script(part, DOCKER_LAUNCHER)
 

@@ -3,7 +3,7 @@
 
 import json
 
-from infra.provider.failure import LONGEST_CAUSE, causes, name_fields, refused_artifact
+from infra.provider.failure import MAX_CAUSE_LENGTH, add_field_names, causes, incompatible_subject
 
 REFUSED = (
     "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler\n"
@@ -48,13 +48,13 @@ def test_a_long_chain_keeps_its_beginning_and_its_root():
 
 
 def test_a_long_message_is_cut_and_an_empty_trace_has_no_cause():
-    assert len(causes("p.E: " + "x" * 9999)[0]) == LONGEST_CAUSE
+    assert len(causes("p.E: " + "x" * 9999)[0]) == MAX_CAUSE_LENGTH
     assert causes("") == []
 
 
 def test_the_places_of_a_refusal_get_their_fields_names():
-    assert refused_artifact(REFUSED) == "bids-value"
-    assert refused_artifact("NullPointerException") is None
-    assert name_fields("lacking STRING at /fields/1/type/1", SCHEMA).endswith("at /fields/1/type/1 (field price)")
-    assert name_fields("must at /fields/7", SCHEMA) == "must at /fields/7"
-    assert name_fields("at /fields/0", '"string"') == "at /fields/0"
+    assert incompatible_subject(REFUSED) == "bids-value"
+    assert incompatible_subject("NullPointerException") is None
+    assert add_field_names("lacking STRING at /fields/1/type/1", SCHEMA).endswith("at /fields/1/type/1 (field price)")
+    assert add_field_names("must at /fields/7", SCHEMA) == "must at /fields/7"
+    assert add_field_names("at /fields/0", '"string"') == "at /fields/0"

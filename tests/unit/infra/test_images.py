@@ -105,7 +105,7 @@ def test_every_image_is_built_on_the_chosen_base(artifacts):
     ],
 )
 def test_an_image_is_built_on_what_others_share(recipes, run, chain):
-    assert names(recipes.image_of(service("it", run))) == chain
+    assert names(recipes.image_for(service("it", run))) == chain
 
 
 def test_what_parts_share_is_needed_once(artifacts):
@@ -133,7 +133,7 @@ def test_a_public_image_is_not_built(artifacts, recipes):
     page = service("page", PublicImage("some/page:1", "/run"))
     assert [image.name for image in Images(artifacts).needed([page, KAFKA])] == ["native", "jvm", "kafka"]
     with pytest.raises(ValueError, match="page is the public image some/page:1"):
-        recipes.image_of(page)
+        recipes.image_for(page)
 
 
 @pytest.fixture
@@ -168,12 +168,12 @@ def test_public_images_are_asked_for_by_name(artifacts, nobodys_daemon):
 
 
 def test_a_plugin_is_in_the_image_of_what_looks_for_it(recipes):
-    image = recipes.image_of(service("connect", Java("connect", "Main", 64, components=("connect-file",))))
+    image = recipes.image_for(service("connect", Java("connect", "Main", 64, components=("connect-file",))))
     assert [content.place for content in image.contents] == ["components/connect", "components/connect-file"]
 
 
 def test_an_image_holds_what_its_module_imports_and_reads_and_no_more(recipes):
-    places = [content.place for content in recipes.image_of(TILL).contents]
+    places = [content.place for content in recipes.image_for(TILL).contents]
     assert places == ["project/shop/__init__.py", "project/shop/prices.py", "project/till.json", "project/till.py"]
 
 
@@ -181,7 +181,7 @@ def test_an_image_holds_what_its_module_imports_and_reads_and_no_more(recipes):
 def test_a_change_of_the_sources_changes_the_images_that_hold_them(artifacts, project, changed):
     def keys():
         fresh = Recipes(Contents(artifacts, project))
-        return [fresh.image_of(part).key for part in (TILL, OTHER, KAFKA)]
+        return [fresh.image_for(part).key for part in (TILL, OTHER, KAFKA)]
 
     before = keys()
     (project / changed).write_text("CHANGED = 1\n")
@@ -194,7 +194,7 @@ def test_a_users_own_jar_is_in_the_image_and_its_key(artifacts, project):
     images = []
     for content in (b"one", b"two"):
         (project / "own.jar").write_bytes(content)
-        images.append(Recipes(Contents(artifacts, project)).image_of(own))
+        images.append(Recipes(Contents(artifacts, project)).image_for(own))
     assert [[content.place for content in image.contents] for image in images] == [["jars/own.jar"]] * 2
     assert images[0].key != images[1].key
 
@@ -272,7 +272,7 @@ def test_the_same_contents_give_the_same_context(tmp_path):
 
 
 def test_a_context_of_what_is_not_set_up_says_how_to_bring_it(artifacts):
-    image = Recipes(Contents(artifacts, FOLDER)).image_of(KAFKA)
+    image = Recipes(Contents(artifacts, FOLDER)).image_for(KAFKA)
     with pytest.raises(ArtifactError, match="lab setup"):
         list(stream(image))
 
@@ -301,14 +301,14 @@ def test_wheels_for_newer_systems_than_the_images_are_not_taken():
 @pytest.mark.parametrize("name", ["a-1-py3-none-any.whl", "a-1-cp311-cp311-linux_x86_64.whl", "a-1-cp39-abi3-any.whl"])
 def test_wheels_that_the_images_python_takes_are_kept(tmp_path, name):
     (tmp_path / name).touch()
-    wheels.refuse_foreign("Downloading", tmp_path)
+    wheels.require_compatible_wheels("Downloading", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["a-1-cp312-cp312-linux_x86_64.whl", "a-1.zip"])
 def test_a_wheel_of_another_python_is_refused_by_name(tmp_path, name):
     (tmp_path / name).touch()
     with pytest.raises(ArtifactError, match=re.escape(name)):
-        wheels.refuse_foreign("Downloading", tmp_path)
+        wheels.require_compatible_wheels("Downloading", tmp_path)
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "amd64"])
@@ -371,5 +371,5 @@ def test_the_probe_fails_where_nobody_listens():
 def test_every_recipe_is_used(recipes):
     driver = service("driver", Python("till", environment="spark", components=("spark",), java=True))
     parts = [KAFKA, TILL, driver]
-    used = {image.dockerfile for part in parts for image in recipes.image_of(part).chain()}
+    used = {image.dockerfile for part in parts for image in recipes.image_for(part).chain()}
     assert used == set(RECIPES)

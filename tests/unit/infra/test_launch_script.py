@@ -11,7 +11,7 @@ import pytest
 
 from infra.errors import LabError
 from infra.model import Binary, Java, Prepare, Python, Service, Task
-from infra.targets.launch_script import NOBODY, Launcher, unprivileged
+from infra.targets.launch_script import NOBODY, Launcher, unprivileged_prefix
 
 
 class Programs:
@@ -103,9 +103,9 @@ def test_what_refuses_to_be_root_is_somebody_else_only_where_it_would_be_root(la
     assert "unshare" not in launcher.script(service, tmp_path)
     root = dataclasses.replace(launcher, user=0, platform="linux")
     assert f"--map-user={NOBODY}" in root.script(service, tmp_path)
-    assert unprivileged("darwin", 501) == ()
+    assert unprivileged_prefix("darwin", 501) == ()
     with pytest.raises(LabError, match="no user namespaces"):
-        unprivileged("darwin", 0)
+        unprivileged_prefix("darwin", 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root has to become somebody else")

@@ -10,7 +10,7 @@ from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.errors import LabError
 from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
-from infra.targets.declared import environment_file, outputs
+from infra.targets.declarations import environment_file, outputs
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalSite, LocalTarget
 from infra.targets.revision import revision, source_revision, with_imports

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from infra.provider.preflight import busy_ports, short_of
+from infra.provider.preflight import busy_ports, resource_shortages
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_free_port_is_no_problem(taken):
 
 
 def test_too_little_memory_and_disk_say_how_much_is_there(tmp_path):
-    memory, disk = short_of(tmp_path / "not" / "there" / "yet", 10**9, 10**12)
+    memory, disk = resource_shortages(tmp_path / "not" / "there" / "yet", 10**9, 10**12)
     assert memory.startswith("memory: the chosen services need 1000000000 MiB, ")
     assert f"under {tmp_path}" in disk
-    assert short_of(tmp_path, 1, 1) == []
+    assert resource_shortages(tmp_path, 1, 1) == []

@@ -109,20 +109,20 @@ def until(true):
 
 def test_a_task_runs_to_its_end_and_shows_its_own_lines_each_time(runtime):
     runtime.make("counts", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three", stays=False)
-    assert runtime.known("counts").word == "STOPPED"
+    assert runtime.require_state("counts").status == "STOPPED"
     for _ in range(2):
         lines = []
         run_task(runtime, "counts", lines.append)
         assert lines == ["one", "two", "three"]
-    assert (runtime.known("counts").word, runtime.known("counts").exit_status) == ("EXITED", 0)
-    assert runtime.known("counts").well
+    assert (runtime.require_state("counts").status, runtime.require_state("counts").exit_status) == ("EXITED", 0)
+    assert runtime.require_state("counts").healthy
 
 
 def test_a_task_that_fails_says_so_with_its_status_and_the_end_of_its_log(runtime):
     runtime.make("fails", "echo before the end; exit 7", stays=False)
     with pytest.raises(ServiceError, match=r"(?s)fails failed \(exit status 7\).*log.*before the end"):
         run_task(runtime, "fails")
-    assert not runtime.known("fails").well
+    assert not runtime.require_state("fails").healthy
 
 
 @interrupted_stream
@@ -134,13 +134,13 @@ def test_an_interrupt_stops_the_task(runtime):
 
     with pytest.raises(KeyboardInterrupt):
         run_task(runtime, "waits", interrupt)
-    assert not runtime.known("waits").alive
+    assert not runtime.require_state("waits").alive
 
 
 def test_a_task_that_runs_is_not_run_a_second_time(runtime):
     runtime.make("waits", "exec sleep 600", stays=False)
     runtime.run("waits")
-    until(lambda: runtime.known("waits").alive)
+    until(lambda: runtime.require_state("waits").alive)
     with pytest.raises(LabError, match=r"waits is running already \(pid \d+\)"):
         run_task(runtime, "waits")
 
@@ -148,21 +148,21 @@ def test_a_task_that_runs_is_not_run_a_second_time(runtime):
 def test_a_service_is_stopped_and_started_by_hand(runtime):
     runtime.make("serves", SERVES, stays=True)
     runtime.make("counts", "true", stays=False)
-    assert (runtime.stays("serves"), runtime.stays("counts")) == (True, False)
-    until(lambda: runtime.known("serves").running)
-    first = runtime.known("serves")
+    assert (runtime.is_service("serves"), runtime.is_service("counts")) == (True, False)
+    until(lambda: runtime.require_state("serves").running)
+    first = runtime.require_state("serves")
     assert first.pid
     assert first.started
     assert runtime.memory()["serves"] > 0
     assert "counts" not in runtime.memory()
     runtime.stop("serves")
     runtime.stop("serves")  # harmless
-    assert runtime.known("serves").word == "STOPPED"
+    assert runtime.require_state("serves").status == "STOPPED"
     assert "bye" in runtime.log_tail("serves")
     runtime.run("serves")
     runtime.run("serves")  # harmless
-    until(lambda: runtime.known("serves").running)
-    assert runtime.known("serves").pid != first.pid
+    until(lambda: runtime.require_state("serves").running)
+    assert runtime.require_state("serves").pid != first.pid
 
 
 def test_a_name_that_is_not_there_is_answered_with_those_that_are(runtime):
@@ -170,7 +170,7 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are(runtime):
     runtime.make("two", "true", stays=False)
     assert runtime.state("three") is None
     with pytest.raises(ServiceError, match="no service or task three; it has one, two"):
-        runtime.known("three")
+        runtime.require_state("three")
 
 
 @interrupted_stream
@@ -193,9 +193,9 @@ def test_everything_is_ended_at_once(runtime):
     runtime.make("serves", SERVES, stays=True)
     runtime.make("waits", "exec sleep 600", stays=False)
     runtime.run("waits")
-    assert runtime.is_there()
+    assert runtime.exists()
     assert runtime.shut_down()
-    assert not runtime.is_there()
+    assert not runtime.exists()
     assert not runtime.shut_down()
 
 
@@ -217,12 +217,12 @@ def test_networks_and_volumes_of_the_stack_go_with_its_containers_and_nothing_el
 def test_what_no_state_knows_of_is_removed_before_an_update(containers):
     known = containers.make("known", SERVES, True)
     containers.make("stranger", SERVES, True)
-    containers.end_strangers(lambda: {known.id})
+    containers.remove_unmanaged(lambda: {known.id})
     assert [state.name for state in containers.states()] == ["known"]
 
 
 def test_no_state_is_asked_for_where_no_container_is(containers):
-    containers.end_strangers(lambda: pytest.fail("asked for"))
+    containers.remove_unmanaged(lambda: pytest.fail("asked for"))
 
 
 def test_a_container_that_is_ended_by_its_memory_limit_says_so(containers):
@@ -235,19 +235,19 @@ def test_a_container_whose_probe_fails_is_unhealthy_and_says_what_the_probe_said
     times = {"interval": 10**9, "timeout": 30 * 10**9, "retries": 1}  # in nanoseconds
     probe = {"test": ["CMD-SHELL", "echo nobody there; exit 1"], **times}
     containers.make("sick", "exec sleep 600", True, healthcheck=probe)
-    until(lambda: containers.known("sick").word == "UNHEALTHY")
-    assert containers.known("sick").explanation == "nobody there"
-    assert containers.known("sick").alive
-    assert not containers.known("sick").well
+    until(lambda: containers.require_state("sick").status == "UNHEALTHY")
+    assert containers.require_state("sick").explanation == "nobody there"
+    assert containers.require_state("sick").alive
+    assert not containers.require_state("sick").healthy
 
 
 def test_a_service_that_ends_again_and_again_shows_its_exit_status(containers):
     containers.make("crashes", "exit 3", True)
-    seen = until(lambda: next((state for state in containers.states() if state.word == "BACKOFF"), None))
+    seen = until(lambda: next((state for state in containers.states() if state.status == "BACKOFF"), None))
     assert seen.explanation == "exit status 3"
     containers.stop("crashes")
     # It was ended between two starts, or in the middle of one.
-    assert containers.known("crashes").word in {"FATAL", "STOPPED"}
+    assert containers.require_state("crashes").status in {"FATAL", "STOPPED"}
 
 
 def test_a_task_that_is_removed_while_it_runs_has_failed(containers):
@@ -263,7 +263,7 @@ def test_a_program_that_is_not_in_the_image_is_named(containers):
     with pytest.raises(ServiceError, match="/no/such/program"):
         run_task(containers, "lost")
     made.reload()
-    assert containers.known("lost").word == "FATAL"
+    assert containers.require_state("lost").status == "FATAL"
 
 
 KEEPS = f"""
@@ -283,8 +283,8 @@ def test_the_data_of_a_container_is_copied_out_while_it_runs_and_replaced_while_
     with containers.data("keeps", "data") as data:
         assert (data / "first").read_text() == "begun\n"
         (data / "first").write_text("lost\n")
-    assert containers.known("keeps").running
-    assert containers.data_place("keeps", "data") == f"{containers.stack}-keeps:{VOLUMES}/data"
+    assert containers.require_state("keeps").running
+    assert containers.volume_location("keeps", "data") == f"{containers.stack}-keeps:{VOLUMES}/data"
     containers.stop("keeps")
     with containers.data("keeps", "data") as data:
         assert (data / "first").read_text() == "begun\n"
@@ -299,4 +299,4 @@ def test_the_data_of_a_process_is_its_folder(tmp_path):
     folder = tmp_path / "services" / "keeps" / "volumes" / "data"
     with Processes(tmp_path).data("keeps", "data") as data:
         assert data == folder
-    assert Processes(tmp_path).data_place("keeps", "data") == str(folder)
+    assert Processes(tmp_path).volume_location("keeps", "data") == str(folder)

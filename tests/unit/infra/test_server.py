@@ -16,7 +16,7 @@ def server_at(door, tmp_path):
 
 
 def test_a_server_whose_port_is_open_before_it_listens_is_waited_for(door, visits, tmp_path, monkeypatch):
-    monkeypatch.setattr(postgres, "PATIENCE_SECONDS", 1)
+    monkeypatch.setattr(postgres, "STARTUP_TIMEOUT_SECONDS", 1)
     with pytest.raises(LabError, match=r"could not look: the Postgres at 127\.0\.0\.1:\d+ was still starting"):
         server_at(door, tmp_path).connect("shop", "look", Call())
     assert len(visits) > 1

@@ -10,7 +10,7 @@ from infra.errors import ServiceError
 from infra.targets.local.log_files import log_tail
 from infra.targets.local.supervisor import Supervisor, inherited
 from infra.targets.local.supervisor_config import (
-    LONGEST_SOCKET_PATH,
+    MAX_SOCKET_PATH_BYTES,
     Program,
     daemon_config,
     program_config,
@@ -28,7 +28,7 @@ def test_the_socket_is_private_and_short_however_long_the_folder():
     short = Path("/home/me/lab/.lab/dev")
     long = Path("/home/me") / ("deep/" * 30) / ".lab/dev"
     assert socket_path(short).is_relative_to(short)
-    assert len(str(socket_path(long))) <= LONGEST_SOCKET_PATH
+    assert len(str(socket_path(long))) <= MAX_SOCKET_PATH_BYTES
     assert socket_path(long) != socket_path(long / "other")
     assert parsed(daemon_config(short))["unix_http_server"]["chmod"] == "0600"
 
@@ -39,8 +39,8 @@ def test_a_service_is_kept_running_and_a_task_is_not():
     assert (service["autostart"], service["autorestart"]) == ("true", "true")
     assert service["stopwaitsecs"] == "45"
     assert (task["autostart"], task["autorestart"]) == ("false", "false")
-    may_end = parsed(program_config(Path("/lab"), Program("job", True, restart="on_failure"), True))["program:job"]
-    assert (may_end["autostart"], may_end["autorestart"]) == ("true", "unexpected")
+    may_exit = parsed(program_config(Path("/lab"), Program("job", True, restart="on_failure"), True))["program:job"]
+    assert (may_exit["autostart"], may_exit["autorestart"]) == ("true", "unexpected")
 
 
 def test_a_program_is_asked_to_stop_by_its_own_signal_also_when_the_supervisor_dies():
@@ -81,9 +81,9 @@ def test_a_service_is_told_from_a_task_by_its_configuration(tmp_path, stays):
     programs = tmp_path / "supervisor" / "programs"
     programs.mkdir(parents=True)
     (programs / "one.conf").write_text(program_config(tmp_path, Program("one", stays), death_signal=True))
-    assert Supervisor(tmp_path).stays("one") is stays
+    assert Supervisor(tmp_path).is_service("one") is stays
 
 
 def test_a_program_whose_configuration_is_gone_is_said(tmp_path):
     with pytest.raises(ServiceError, match=r"one\.conf cannot be read"):
-        Supervisor(tmp_path).stays("one")
+        Supervisor(tmp_path).is_service("one")

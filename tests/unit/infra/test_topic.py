@@ -19,6 +19,6 @@ def test_a_topic_of_a_broker_that_is_away_is_not_there(door):
 
 
 def test_a_broker_whose_port_is_open_before_it_listens_is_away(door, visits, monkeypatch):
-    monkeypatch.setattr(topic, "PATIENCE_SECONDS", 2)
+    monkeypatch.setattr(topic, "METADATA_TIMEOUT_SECONDS", 2)
     assert TopicKind().read(topic_at(door), Call()) is None
     assert visits

@@ -34,7 +34,7 @@ class ImageInUseError(ImageError):
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredImage:
     """An image of the lab's that the daemon has. `references` may be empty: a build of the same took its name."""
 
     identifier: str
@@ -52,11 +52,11 @@ class Daemon:
         """Reference -> identifier of the lab's images that are there."""
         return {reference: image.identifier for image in self.found() for reference in image.references}
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[StoredImage]:
         """The lab's images that are there, of any checkout."""
-        with _in_words("Asking the Docker daemon for its images"):
+        with _image_errors("Asking the Docker daemon for its images"):
             images = self.client.api.images(filters={"label": NAME_LABEL})
-        return [Found(one["Id"], _names(one["RepoTags"]), one["Size"]) for one in images]
+        return [StoredImage(one["Id"], _names(one["RepoTags"]), one["Size"]) for one in images]
 
     def disk(self, references: Collection[str] | None = None) -> int:
         """Bytes of all layers of the lab's images, each counted once, those of the base image among them.
@@ -69,7 +69,7 @@ class Daemon:
             if references is not None and not set(image.references) & set(references):
                 continue
             below: tuple[object, ...] = ()
-            with _in_words("Asking the Docker daemon for the layers of its images"):
+            with _image_errors("Asking the Docker daemon for the layers of its images"):
                 history = api.history(image.identifier)
             for layer in reversed(history):
                 below = (hash(below), layer["CreatedBy"], layer["Created"])
@@ -82,7 +82,7 @@ class Daemon:
         Raises:
             ImageError: the daemon is of another system than this machine, or the base image is not to be had.
         """
-        with _in_words("Asking the Docker daemon for its version"):
+        with _image_errors("Asking the Docker daemon for its version"):
             version = self.client.version()
         if reason := mismatch(version, platform.system(), platform.machine()):
             raise ImageError(f"Building images: {reason}")
@@ -91,7 +91,7 @@ class Daemon:
 
     def has(self, reference: str) -> bool:
         """Whether an image of that name is there, whoever made it."""
-        with _in_words(f"Asking the Docker daemon for the image {reference}"):
+        with _image_errors(f"Asking the Docker daemon for the image {reference}"):
             try:
                 self.client.images.get(reference)
             except ImageNotFound:
@@ -132,7 +132,7 @@ class Daemon:
         """
         api: Any = self.client.api
         attempt = f"Building the image {image.reference}"
-        with _in_words(attempt), closing(stream(image)) as context:
+        with _image_errors(attempt), closing(stream(image)) as context:
             answers = api.build(
                 fileobj=context,
                 custom_context=True,
@@ -171,7 +171,7 @@ class Daemon:
 
         The daemon takes a moment to end a build that was stopped: what that still holds goes after the next build.
         """
-        with _in_words("Removing what builds of images left"):
+        with _image_errors("Removing what builds of images left"):
             stages = self.client.api.images(filters={"label": label, "dangling": True}, quiet=True)
         for stage in sorted(set(stages)):
             with suppress(ImageInUseError):
@@ -235,7 +235,7 @@ _DISK_FULL = (
 
 
 @contextmanager
-def _in_words(attempt: str) -> Iterator[None]:
+def _image_errors(attempt: str) -> Iterator[None]:
     try:
         yield
     except (DockerException, requests.exceptions.RequestException) as error:

@@ -24,7 +24,7 @@ Part = Service | Task
 
 
 @dataclass(frozen=True)
-class Listed:
+class ImageListing:
     """An image of the lab's.
 
     Attributes:
@@ -57,7 +57,7 @@ class Images:
             OSError: a jar of the user's own cannot be read.
             ValueError: the part is a public image.
         """
-        return self._recipes.image_of(part).reference
+        return self._recipes.image_for(part).reference
 
     def identifier(self, reference: str) -> str | None:
         """The `sha256:...` that a daemon gave to an image when `build` made or met it; None where none has."""
@@ -66,7 +66,7 @@ class Images:
     def needed(self, parts: Iterable[Part]) -> list[Image]:
         """The images that parts run on and those that these are built on, each after its base; no public ones."""
         built = [part for part in parts if not isinstance(part.run, PublicImage)]
-        found = {image.reference: image for part in built for image in self._recipes.image_of(part).chain()}
+        found = {image.reference: image for part in built for image in self._recipes.image_for(part).chain()}
         return list(found.values())
 
     def pull(self, parts: Iterable[Part], daemon: "Daemon", progress: Progress) -> list[str]:
@@ -103,7 +103,7 @@ class Images:
                 there = daemon.identifiers()  # somebody may have built them meanwhile
                 missing = [image for image in needed if image.reference not in there]
                 try:
-                    self._bring_wheels(missing, progress)
+                    self._download_wheels(missing, progress)
                     built = {image.reference: self._build(image, daemon, progress) for image in missing}
                 finally:
                     daemon.remove_stages()  # with the lock held: a build that goes on would miss its own
@@ -111,16 +111,16 @@ class Images:
         self._remember({image.reference: there[image.reference] for image in needed})
         return list(built)
 
-    def listed(self, parts: Iterable[Part], daemon: "Daemon") -> list[Listed]:
+    def listed(self, parts: Iterable[Part], daemon: "Daemon") -> list[ImageListing]:
         """The images for `parts`, built or not, then the lab's other images that the daemon has."""
         found = daemon.found()
         sizes = {reference: image.size for image in found for reference in image.references}
         needed = [image.reference for image in self.needed(parts)]
         others = sorted(sizes.keys() - set(needed))
-        unnamed = [Listed("<none>", image.size, wanted=False) for image in found if not image.references]
+        unnamed = [ImageListing("<none>", image.size, wanted=False) for image in found if not image.references]
         return [
-            *(Listed(reference, sizes.get(reference), wanted=True) for reference in needed),
-            *(Listed(reference, sizes[reference], wanted=False) for reference in others),
+            *(ImageListing(reference, sizes.get(reference), wanted=True) for reference in needed),
+            *(ImageListing(reference, sizes[reference], wanted=False) for reference in others),
             *unnamed,
         ]
 
@@ -143,16 +143,16 @@ class Images:
             self._record.write({name: value for name, value in known.items() if name not in gone or name in there})
         return gone
 
-    def _bring_wheels(self, missing: list[Image], progress: Progress) -> None:
+    def _download_wheels(self, missing: list[Image], progress: Progress) -> None:
         runner = Runner(self._artifacts.cache.tmp)
         for environment in sorted({image.environment for image in missing if image.environment}):
             label = f"wheels of {environment}"
-            if wheels.are_there(self._artifacts.cache, environment):
+            if wheels.are_downloaded(self._artifacts.cache, environment):
                 continue
             started = time.monotonic()
             progress.start(label, "downloading with pip")
             python = self._artifacts.python(environment)
-            manifest = wheels.bring(environment, python, self._artifacts.cache, runner, _updates(progress, label))
+            manifest = wheels.download(environment, python, self._artifacts.cache, runner, _updates(progress, label))
             progress.done(label, manifest.source, time.monotonic() - started, manifest.size)
 
     def _build(self, image: Image, daemon: "Daemon", progress: Progress) -> str:

@@ -94,7 +94,7 @@ class Recipes:
     base: str = DEFAULT_BASE
     _made: dict[tuple[str, Run], Image] = field(default_factory=dict, compare=False)
 
-    def image_of(self, part: Service | Task) -> Image:
+    def image_for(self, part: Service | Task) -> Image:
         """The image that a part runs on.
 
         Raises:

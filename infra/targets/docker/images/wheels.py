@@ -37,12 +37,12 @@ def folder(cache: Cache, environment: str) -> Path:
     return cache.root / "wheels" / f"{environment}-{key(environment)}"
 
 
-def are_there(cache: Cache, environment: str) -> bool:
+def are_downloaded(cache: Cache, environment: str) -> bool:
     """Whether they were brought."""
     return manifests.load(folder(cache, environment)) is not None
 
 
-def bring(
+def download(
     environment: str, python: Path, cache: Cache, runner: Runner, on_text: Callable[[str], None]
 ) -> manifests.Manifest:
     """Downloads the wheels of an environment. Call with the cache's lock held.
@@ -61,7 +61,7 @@ def bring(
                 lambda line: on_text(venvs.shorten(line)),
             )
 
-        if _is_like_the_images():
+        if _matches_images():
             run(
                 "wheel", *venvs.hash_checked("wheel"), "--no-build-isolation", "-w", staged, "-r", lock
             )  # pip has built PySpark's once already
@@ -70,7 +70,7 @@ def bring(
             for source in sorted(staged.glob("*.tar.gz")):
                 run("build", "wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation", "-w", staged, source)
                 source.unlink()
-        refuse_foreign(attempt, staged)
+        require_compatible_wheels(attempt, staged)
         manifest = manifests.create(staged, key(environment), f"{len(list(staged.iterdir()))} wheels from the index")
         cache.publish(staged, folder(cache, environment), manifest)
     return manifest
@@ -85,7 +85,7 @@ def platforms(machine: str) -> Iterator[str]:
     yield f"linux_{machine}"
 
 
-def _is_like_the_images() -> bool:
+def _matches_images() -> bool:
     """Whether what pip chooses for this machine runs in the images too."""
     library, version = platform.libc_ver()
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -99,7 +99,7 @@ def _download(machine: str) -> list[str | Path]:
     return [*venvs.hash_checked("download"), *options, *chosen]
 
 
-def refuse_foreign(attempt: str, wheels: Path) -> None:
+def require_compatible_wheels(attempt: str, wheels: Path) -> None:
     """What is built of sources is of this machine's Python, unless it is Python alone, as PySpark is.
 
     Raises:

@@ -9,23 +9,23 @@ from docker.errors import APIError
 from docker.models.containers import Container
 
 from infra.errors import LabError, ServiceError
-from infra.provider.kind import Call, Found, Kind
-from infra.targets.docker.engine import find, in_words, log_tail, shared_client
+from infra.provider.kind import Call, Kind, ReadResult
+from infra.targets.docker.engine import docker_errors, find, log_tail, shared_client
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
 
-HEAL_SECONDS = 15
+RECOVERY_TIMEOUT_SECONDS = 15
 """How long a refresh waits for the daemon to bring a container back before it counts as missing."""
 
-TURNS_PER_LOOK = 5
+POLLS_PER_INSPECTION = 5
 """The daemon is asked twice a second; an interrupt is noticed ten times."""
 
-STEADY_TURNS = 10
+MIN_RUNNING_POLLS = 10
 """For how many turns, ten a second, it has to run where no probe tells that it is well."""
 
-STALE_SECONDS = 5
+UNHEALTHY_GRACE_SECONDS = 5
 """How long one that Docker has found unhealthy has to show that it is well, before it is started anew."""
 
-ENDS_AGAIN_SECONDS = 10
+SECOND_EXIT_SECONDS = 10
 """How long a container that the daemon has started again may take to end again, as it will if anything is wrong."""
 
 KILLED = 137
@@ -48,33 +48,33 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
     def create(self, inputs: ContainerReadyInputs, call: Call) -> dict[str, Any]:
         """Starts it where it does not run, and starts it anew where it runs and does not answer."""
         client = shared_client()
-        container = _found(client, inputs)
-        with in_words(f"start {inputs.service}"):
+        container = _inspect(client, inputs)
+        with docker_errors(f"start {inputs.service}"):
             if not _running(container):
                 container.start()
-            elif _stale(client, container, inputs, call):
+            elif _still_unhealthy(client, container, inputs, call):
                 container.restart(timeout=inputs.stop_seconds)
-        call.say(f"waiting until it is ready; its log: docker logs {container.name}")
+        call.report(f"waiting until it is ready; its log: docker logs {container.name}")
         try:
             _await_ready(client, container, inputs, call)
         except ServiceError:
             if left := find(client, inputs.container):
-                with in_words(f"stop {inputs.service}"):
+                with docker_errors(f"stop {inputs.service}"):
                     left.stop(timeout=inputs.stop_seconds)  # else it would be started again and again
             raise
         return {}
 
-    def read(self, inputs: ContainerReadyInputs, call: Call) -> Found[ContainerReadyInputs] | None:
+    def read(self, inputs: ContainerReadyInputs, call: Call) -> ReadResult[ContainerReadyInputs] | None:
         """What Docker's last check has found well is not asked again: twenty services would start a process each."""
         client = shared_client()
-        probing = _Probing(client, inputs, HEAL_SECONDS)
-        for _ in _looks(call, HEAL_SECONDS):
-            with in_words(f"look at {inputs.service}"):
+        probing = _Probing(client, inputs, RECOVERY_TIMEOUT_SECONDS)
+        for _ in _inspections(call, RECOVERY_TIMEOUT_SECONDS):
+            with docker_errors(f"look at {inputs.service}"):
                 container = find(client, inputs.container)
-            if container is None or _gone_for_good(container):
+            if container is None or _stopped_for_good(container):
                 return None
-            if _running(container) and (_well(container) or probing.succeeded()):
-                return Found(inputs)
+            if _running(container) and (_healthy(container) or probing.succeeded()):
+                return ReadResult(inputs)
         return None
 
     def update(self, old: ContainerReadyInputs, new: ContainerReadyInputs, call: Call) -> dict[str, Any]:
@@ -84,13 +84,13 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
         """The container is another resource, and goes after this one."""
 
 
-def _looks(call: Call, seconds: float) -> Iterator[int]:
+def _inspections(call: Call, seconds: float) -> Iterator[int]:
     """Those turns of `Call.poll` at which to ask the daemon."""
-    return (turn for turn, _ in enumerate(call.poll(seconds)) if turn % TURNS_PER_LOOK == 0)
+    return (turn for turn, _ in enumerate(call.poll(seconds)) if turn % POLLS_PER_INSPECTION == 0)
 
 
-def _found(client: DockerClient, inputs: ContainerReadyInputs) -> Container:
-    with in_words(f"look at {inputs.service}"):
+def _inspect(client: DockerClient, inputs: ContainerReadyInputs) -> Container:
+    with docker_errors(f"look at {inputs.service}"):
         container = find(client, inputs.container)
     if container is None or container.attrs["State"]["Dead"] or container.status == "removing":
         raise ServiceError(
@@ -104,21 +104,21 @@ def _running(container: Container) -> bool:
     return bool(state["Running"]) and not state["Restarting"]
 
 
-def _well(container: Container) -> bool:
+def _healthy(container: Container) -> bool:
     """Docker's last check of it, which is no older than 50 s, has succeeded. It forgets them at a start."""
     health = container.attrs["State"].get("Health") or {}
     return health.get("Status") == "healthy" and health["Log"][-1]["ExitCode"] == 0
 
 
-def _stale(client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: Call) -> bool:
+def _still_unhealthy(client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: Call) -> bool:
     """Docker has found that it does not answer, and that is still so. While it starts, it may take its time."""
     if (container.attrs["State"].get("Health") or {}).get("Status") != "unhealthy":
         return False
-    probing = _Probing(client, inputs, STALE_SECONDS)
-    return not any(probing.succeeded() for _ in _looks(call, STALE_SECONDS))
+    probing = _Probing(client, inputs, UNHEALTHY_GRACE_SECONDS)
+    return not any(probing.succeeded() for _ in _inspections(call, UNHEALTHY_GRACE_SECONDS))
 
 
-def _gone_for_good(container: Container) -> bool:
+def _stopped_for_good(container: Container) -> bool:
     """It ended, and nobody starts it again."""
     return container.attrs["State"]["Status"] in {"exited", "dead", "created", "paused"}
 
@@ -162,30 +162,30 @@ def _await_ready(client: DockerClient, container: Container, inputs: ContainerRe
     """
     restarts = int(container.attrs["RestartCount"])
     probing = _Probing(client, inputs, inputs.seconds)
-    for turn in _looks(call, inputs.seconds):
-        container = _found(client, inputs)
+    for turn in _inspections(call, inputs.seconds):
+        container = _inspect(client, inputs)
         if not _running(container) or int(container.attrs["RestartCount"]) > restarts:
-            state = _ended(client, inputs, call)
-            if inputs.may_end and state["Status"] == "exited" and state["ExitCode"] == 0:
+            state = _exit_state(client, inputs, call)
+            if inputs.may_exit and state["Status"] == "exited" and state["ExitCode"] == 0:
                 return
-            raise _failure(container, inputs, f"ended while it was starting{_how(state, inputs)}")
-        if probing.succeeded() and (inputs.probe or turn >= STEADY_TURNS):
+            raise _failure(container, inputs, f"ended while it was starting{_exit_reason(state, inputs)}")
+        if probing.succeeded() and (inputs.probe or turn >= MIN_RUNNING_POLLS):
             return
     wanted = " ".join(inputs.probe) or "running"
     raise _failure(container, inputs, f"was not ready ({wanted}) after {inputs.seconds} s")
 
 
-def _ended(client: DockerClient, inputs: ContainerReadyInputs, call: Call) -> dict[str, Any]:
+def _exit_state(client: DockerClient, inputs: ContainerReadyInputs, call: Call) -> dict[str, Any]:
     """The state that a container ended in. One that was started again has forgotten it, until it ends again."""
-    for _ in _looks(call, ENDS_AGAIN_SECONDS):
-        container = _found(client, inputs)
+    for _ in _inspections(call, SECOND_EXIT_SECONDS):
+        container = _inspect(client, inputs)
         if not _running(container):
             break
     state: dict[str, Any] = container.attrs["State"]
     return state
 
 
-def _how(state: dict[str, Any], inputs: ContainerReadyInputs) -> str:
+def _exit_reason(state: dict[str, Any], inputs: ContainerReadyInputs) -> str:
     if state["Status"] == "running":
         return ", and was started again"
     if state["OOMKilled"]:
@@ -200,6 +200,6 @@ def _how(state: dict[str, Any], inputs: ContainerReadyInputs) -> str:
 
 
 def _failure(container: Container, inputs: ContainerReadyInputs, what: str) -> LabError:
-    with in_words(f"show the log of {inputs.service}"):
+    with docker_errors(f"show the log of {inputs.service}"):
         log = log_tail(container)
     return ServiceError(f"{inputs.service} {what}. The end of its log (docker logs {container.name}):\n{log}")

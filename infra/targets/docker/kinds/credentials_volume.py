@@ -18,8 +18,8 @@ from docker.models.containers import Container
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.kind import Call, Found, Kind
-from infra.targets.docker.engine import in_words, shared_client, text_of
+from infra.provider.kind import Call, Kind, ReadResult
+from infra.targets.docker.engine import docker_errors, shared_client, text_of
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
 from infra.targets.docker.names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
 
@@ -35,19 +35,19 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
 
     def create(self, inputs: CredentialsVolumeInputs, call: Call) -> dict[str, Any]:
         text = credentials.render(credentials.read(Path(inputs.path)))
-        with _container(inputs) as container, in_words(f"write to volume {inputs.volume}"):
+        with _container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
             container.put_archive(CREDENTIALS_FOLDER, _packed(text))
         return {}
 
-    def read(self, inputs: CredentialsVolumeInputs, call: Call) -> Found[CredentialsVolumeInputs] | None:
-        if not _there(shared_client(), inputs.volume):
+    def read(self, inputs: CredentialsVolumeInputs, call: Call) -> ReadResult[CredentialsVolumeInputs] | None:
+        if not _volume_exists(shared_client(), inputs.volume):
             return None
-        with _container(inputs) as container, in_words(f"read volume {inputs.volume}"):
+        with _container(inputs) as container, docker_errors(f"read volume {inputs.volume}"):
             text = text_of(container, f"{CREDENTIALS_FOLDER}/{CREDENTIALS_NAME}")
         if text is None:
             return None
         same = credentials.fingerprint(credentials.parse(text)) == inputs.fingerprint
-        return Found(inputs) if same else None
+        return ReadResult(inputs) if same else None
 
     def update(self, old: CredentialsVolumeInputs, new: CredentialsVolumeInputs, call: Call) -> dict[str, Any]:
         return self.create(new, call)
@@ -56,9 +56,9 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
         """They go with the volume."""
 
 
-def _there(client: DockerClient, volume: str) -> bool:
+def _volume_exists(client: DockerClient, volume: str) -> bool:
     try:
-        with in_words(f"look at volume {volume}"):
+        with docker_errors(f"look at volume {volume}"):
             client.volumes.get(volume)
     except LabError as error:
         if isinstance(error.__cause__, NotFound):
@@ -71,14 +71,14 @@ def _there(client: DockerClient, volume: str) -> bool:
 def _container(inputs: CredentialsVolumeInputs) -> Iterator[Container]:
     """A container that has the volume, for as long as that takes. Archives go in and out without starting it."""
     client = shared_client()
-    with in_words(f"make a container of {inputs.image} for volume {inputs.volume}"):
+    with docker_errors(f"make a container of {inputs.image} for volume {inputs.volume}"):
         container = client.containers.create(
             inputs.image, ["true"], labels=inputs.labels, volumes={inputs.volume: {"bind": CREDENTIALS_FOLDER}}
         )
     try:
         yield container
     finally:
-        with in_words(f"remove container {container.name}"):
+        with docker_errors(f"remove container {container.name}"):
             container.remove(force=True)
 
 

@@ -10,7 +10,7 @@ import httpx
 
 from infra.errors import LabError, PreflightError, ServiceError
 from infra.http_client import client
-from infra.provider.kind import Call, Found, Kind
+from infra.provider.kind import Call, Kind, ReadResult
 from infra.provider.preflight import busy_ports
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs
 from infra.targets.local.log_files import log_tail
@@ -18,7 +18,7 @@ from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.supervisor_config import Program
 from infra.targets.runtime import State
 
-HEAL_SECONDS = 15
+RECOVERY_TIMEOUT_SECONDS = 15
 """How long a refresh waits for supervisord to bring a program back before it counts as missing."""
 
 UNPROBED_SECONDS = 60
@@ -39,32 +39,37 @@ class ProcessKind(Kind[ProcessInputs]):
         if busy := busy_ports(inputs.ports):
             # Its probe would be answered by the other one, and the lab would be built on that.
             raise PreflightError(f"{inputs.program} cannot start: " + "; ".join(busy))
-        self._lay_out(inputs)
+        self._write_files(inputs)
         log.unlink(missing_ok=True)
         try:
             supervisor.add(
-                Program(inputs.program, inputs.stays, inputs.stop_seconds, inputs.stop_signal, inputs.restart)
+                Program(inputs.program, inputs.is_service, inputs.stop_seconds, inputs.stop_signal, inputs.restart)
             )
-            if inputs.stays:
-                call.say(f"waiting until it is ready; its log is {log}")
+            if inputs.is_service:
+                call.report(f"waiting until it is ready; its log is {log}")
                 self._await_ready(inputs, supervisor, call)
         except BaseException:
             supervisor.remove(inputs.program)
             raise
         return {"log": str(log)}
 
-    def read(self, inputs: ProcessInputs, call: Call) -> Found[ProcessInputs] | None:
+    def read(self, inputs: ProcessInputs, call: Call) -> ReadResult[ProcessInputs] | None:
         supervisor = Supervisor(Path(inputs.root))
         if supervisor.pid() is None:
             return None
-        found = Found(inputs, {"log": str(supervisor.log_of(inputs.program))})
-        for _ in call.poll(HEAL_SECONDS):
+        found = ReadResult(inputs, {"log": str(supervisor.log_of(inputs.program))})
+        for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
             state = supervisor.state(inputs.program)
-            if state is None or state.word in {"STOPPED", "FATAL"}:
-                return found if state and not inputs.stays else None
-            if state.word == "EXITED" and state.exit_status == 0 and inputs.stays and inputs.restart == "on_failure":
+            if state is None or state.status in {"STOPPED", "FATAL"}:
+                return found if state and not inputs.is_service else None
+            if (
+                state.status == "EXITED"
+                and state.exit_status == 0
+                and inputs.is_service
+                and inputs.restart == "on_failure"
+            ):
                 return None
-            if not inputs.stays or (state.running and _ready(inputs.probe)):
+            if not inputs.is_service or (state.running and _ready(inputs.probe)):
                 return found
         return None
 
@@ -76,7 +81,7 @@ class ProcessKind(Kind[ProcessInputs]):
         if supervisor.pid() is not None:
             supervisor.remove(inputs.program)
 
-    def _lay_out(self, inputs: ProcessInputs) -> None:
+    def _write_files(self, inputs: ProcessInputs) -> None:
         """Writes script and files; what an earlier version of them left is removed, volumes stay."""
         folder = Path(inputs.root) / "services" / inputs.program
         for name in ("files", "scratch"):
@@ -98,7 +103,7 @@ class ProcessKind(Kind[ProcessInputs]):
         patience = inputs.probe.seconds if inputs.probe else UNPROBED_SECONDS
         for _ in call.poll(patience):
             state = supervisor.state(inputs.program)
-            if state is None or _gave_up(state, first_pid):
+            if state is None or _has_failed(state, first_pid):
                 raise self._failure(inputs, supervisor, "ended while it was starting")
             first_pid = first_pid or state.pid
             if state.running and _ready(inputs.probe):
@@ -111,7 +116,7 @@ class ProcessKind(Kind[ProcessInputs]):
         return ServiceError(f"{inputs.program} {what}. The end of its log, {log}:\n{log_tail(log)}")
 
 
-def _gave_up(state: State, first_pid: int) -> bool:
+def _has_failed(state: State, first_pid: int) -> bool:
     return state.ended or (first_pid != 0 and state.pid not in {0, first_pid})
 
 

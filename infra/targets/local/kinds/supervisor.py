@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from infra.provider.kind import Call, Found, Kind
-from infra.provider.preflight import busy_ports, judge, short_of
+from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
 from infra.targets.local.inputs import SupervisorInputs
 from infra.targets.local.supervisor import Supervisor
 
@@ -30,11 +30,11 @@ class SupervisorKind(Kind[SupervisorInputs]):
     def _preflight(self, inputs: SupervisorInputs, call: Call) -> None:
         root = Path(inputs.root)
         busy = busy_ports(inputs.ports)
-        short = short_of(root, inputs.memory_mib, inputs.disk_mib)
-        judge("this machine", root.name, busy, short, inputs.preflight, call.say)
+        short = resource_shortages(root, inputs.memory_mib, inputs.disk_mib)
+        enforce_preflight("this machine", root.name, busy, short, inputs.preflight, call.report)
 
-    def read(self, inputs: SupervisorInputs, call: Call) -> Found[SupervisorInputs] | None:
-        return Found(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
+    def read(self, inputs: SupervisorInputs, call: Call) -> ReadResult[SupervisorInputs] | None:
+        return ReadResult(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
 
     def update(self, old: SupervisorInputs, new: SupervisorInputs, call: Call) -> dict[str, Any]:
         """Ports, memory and disk matter only before the first start; moved ports are seen when bound."""

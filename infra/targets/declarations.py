@@ -15,12 +15,12 @@ FINGERPRINT = "fingerprint"
 DISK_MIB = 2048
 """What a lab writes in a day of the default shop, with room to spare."""
 
-KNOWN_LATER = ""
+SET_BY_ENGINE = ""
 """Stands for an input that is another resource's output, until the engine fills it in."""
 
 
 @dataclass(frozen=True)
-class Declared:
+class ResourceDeclaration:
     """A resource that the target wants.
 
     Attributes:
@@ -49,12 +49,12 @@ def outputs(lab: Lab, site: Site) -> dict[str, str]:
     }
 
 
-def declared(resource: Resource) -> Declared:
+def resource_declaration(resource: Resource) -> ResourceDeclaration:
     """Return a resource inside a service as the engine registers it."""
-    return Declared(resource.kind, resource.key, resource, resource.needs)
+    return ResourceDeclaration(resource.kind, resource.key, resource, resource.needs)
 
 
-def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> Declared:
+def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> ResourceDeclaration:
     """Return `lab.env`; its key is the file's name.
 
     Args:
@@ -72,6 +72,6 @@ def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> Dec
         values=values,
         secrets={name: credential for known in included for name, credential in known.client_secrets.items()},
         credentials=site.client_credentials,
-        fingerprint=KNOWN_LATER,
+        fingerprint=SET_BY_ENGINE,
     )
-    return Declared("EnvironmentFile", path.rpartition("/")[2], inputs, (CREDENTIALS,), secret=True)
+    return ResourceDeclaration("EnvironmentFile", path.rpartition("/")[2], inputs, (CREDENTIALS,), secret=True)
