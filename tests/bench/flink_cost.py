@@ -36,7 +36,7 @@ from tests.bench.spark_events import Heard
 from tests.bench.spark_intervals import Interval, paired_difference, paired_ratio
 from tests.bench.spark_place import Place, rows
 from tests.bench.spark_topic import fill, running_broker
-from tests.flink.launched import Told, until
+from tests.flink.launched import ReportedLineage, until
 from tests.unit.spark.schemas import SCHEMAS
 
 Result = TypeVar("Result")
@@ -135,7 +135,7 @@ def pair(stream: Stream, on: FlinkPlace, off: FlinkPlace, folder: Path) -> Pair:
     Raises:
         RuntimeError: one failed, or not exactly the one with lineage was told of.
     """
-    told = Told(stream.service, JOB_ICEBERG_INGESTION)
+    told = ReportedLineage(stream.service, JOB_ICEBERG_INGESTION)
     ends = ends_of_listener(told)
 
     def heard() -> None:
@@ -171,7 +171,7 @@ def at_once(*tasks: Callable[[], Result]) -> list[Result]:
         return [done.result() for done in [pool.submit(task) for task in tasks]]
 
 
-def ends_of_listener(told: Told) -> int:
+def ends_of_listener(told: ReportedLineage) -> int:
     """How often the cluster itself, not the launcher, has said that a run is complete."""
     own = [event for event in told.events() if not event["producer"].startswith("urn:lineage-lab:")]
     return sum(event["eventType"] == "COMPLETE" for event in own)

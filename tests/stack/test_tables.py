@@ -111,7 +111,7 @@ def test_what_was_changed_by_hand_is_seen_and_mended_where_nothing_is_lost(wante
     ask("ALTER TABLE t DROP COLUMN n, ALTER COLUMN at DROP NOT NULL, DROP CONSTRAINT t_pkey, REPLICA IDENTITY NOTHING")
     found = KIND.read(inputs, Call()).inputs
     assert [column.name for column in found.columns] == ["id", "at"]
-    assert (found.columns[1].required, found.primary_key, found.replica_identity) == (False, [], "nothing")
+    assert (found.columns[1].required, found.primary_key, found.replica_identity) == (False, (), "nothing")
     KIND.update(found, inputs, Call())
     assert KIND.read(inputs, Call()).inputs == inputs
 

@@ -327,9 +327,9 @@ def test_changes_are_told_as_they_happen(tmp_path):
             await api.store(orders(0))
             await api.store(*(orders(second) for second in range(1, 4)))
             assert [(await anext(messages))[1]["eventTime"][17:19] for _ in range(3)] == ["01", "02", "03"]
-            service.changes.close()
+            service.change_feed.close()
             assert [message async for message in messages] == []
-            assert service.changes.listeners == 0
+            assert service.change_feed.listeners == 0
 
     run(check())
 

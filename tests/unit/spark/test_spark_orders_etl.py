@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.spark import iceberg, orders_etl, runtime, tables
 from jobs.spark.known_orders import KnownOrders, Seen
-from jobs.spark.orders_etl import LabSettings, OrdersEtl
+from jobs.spark.orders_etl import OrdersEtl, Settings
 from jobs.spark.registry import Registry
 from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
 from lineagelab_spark import BatchOutputs
@@ -330,12 +330,12 @@ def test_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in given.items():
         monkeypatch.setenv(name, value)
 
-    usual = LabSettings("k:1", "http://r", "s3a://checkpoints/orders_etl", 5, 50_000, 3600)
-    assert LabSettings.read() == usual
+    usual = Settings("k:1", "http://r", "s3a://checkpoints/orders_etl", 5, 50_000, 3600)
+    assert Settings.read() == usual
 
     monkeypatch.setenv("ORDERS_ETL_TRIGGER", "now")
     monkeypatch.setenv("ORDERS_ETL_LATE_AFTER", "30 min")
-    assert LabSettings.read() == replace(usual, trigger=None, late_after=1800)
+    assert Settings.read() == replace(usual, trigger=None, late_after=1800)
 
 
 def test_a_batch_without_an_order_says_nothing_of_the_tables(lake: SparkSession, registry: Registry) -> None:
