@@ -13,18 +13,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Orders in Confluent's wire format: a byte 0, the id of the writer's schema, the Avro datum.
+ * Deserializer of orders in the Confluent wire format: magic byte 0, schema id, Avro datum.
  *
- * <p>A value that cannot be read is left out and counted. Flink's own {@code
- * ConfluentRegistryAvroDeserializationSchema} cannot be told to: what it throws does not say
- * whether the value is broken or the registry is away, and what is left of a broken value in its
- * buffer becomes the beginning of the next one.
+ * <p>Drops and counts malformed values. Flink's {@code ConfluentRegistryAvroDeserializationSchema}
+ * does not support this: its exceptions do not distinguish a malformed value from an unavailable
+ * registry, and it leaves unread bytes of a malformed value in its buffer, which corrupts the next
+ * value.
  */
 final class AvroOrders implements DeserializationSchema<GenericRecord> {
   static final TypeInformation<GenericRecord> TYPE = new GenericRecordAvroTypeInfo(Schemas.ORDER);
 
-  /** How many values could not be read since the source was started. */
-  static final String UNREADABLE = "orders_unreadable";
+  /** Name of the counter of malformed values. A restart of the source resets it. */
+  static final String MALFORMED_METRIC = "orders_unreadable";
 
   private static final Logger LOG = LoggerFactory.getLogger(AvroOrders.class);
   private static final long serialVersionUID = 1L;
@@ -33,12 +33,12 @@ final class AvroOrders implements DeserializationSchema<GenericRecord> {
 
   private final String registry;
   private transient WriterSchemas schemas;
-  private transient Counter unreadable;
+  private transient Counter malformed;
 
   /**
-   * Reads orders.
+   * Creates a deserializer.
    *
-   * @param registry the root of the registry's API
+   * @param registry base URL of the schema registry's API
    */
   AvroOrders(final String registry) {
     this.registry = registry;
@@ -47,10 +47,10 @@ final class AvroOrders implements DeserializationSchema<GenericRecord> {
   @Override
   public void open(final InitializationContext context) {
     schemas = new WriterSchemas(registry, Schemas.ORDER);
-    unreadable = context.getMetricGroup().counter(UNREADABLE);
+    malformed = context.getMetricGroup().counter(MALFORMED_METRIC);
   }
 
-  /** A record without a value says that its key is gone: it is no order. */
+  /** Deserializes an order. Tombstones and malformed values produce no output. */
   @Override
   public void deserialize(final byte[] value, final Collector<GenericRecord> out)
       throws IOException {
@@ -60,11 +60,13 @@ final class AvroOrders implements DeserializationSchema<GenericRecord> {
     final GenericRecord order;
     try {
       order = read(value);
-    } catch (UnreadableException e) {
-      if (unreadable.getCount() == 0) {
-        LOG.warn("Leaving out an order, and all others that cannot be read: {}", e.getMessage());
+    } catch (MalformedOrderException e) {
+      if (malformed.getCount() == 0) {
+        LOG.warn(
+            "Dropping a malformed order: {}. Further malformed orders are counted, not logged.",
+            e.getMessage());
       }
-      unreadable.inc();
+      malformed.inc();
       return;
     }
     out.collect(order);
@@ -74,7 +76,7 @@ final class AvroOrders implements DeserializationSchema<GenericRecord> {
   public GenericRecord deserialize(final byte[] value) throws IOException {
     try {
       return read(value);
-    } catch (UnreadableException e) {
+    } catch (MalformedOrderException e) {
       throw new IOException(e.getMessage(), e);
     }
   }
@@ -89,18 +91,19 @@ final class AvroOrders implements DeserializationSchema<GenericRecord> {
     return TYPE;
   }
 
-  private GenericRecord read(final byte[] value) throws IOException, UnreadableException {
+  private GenericRecord read(final byte[] value) throws IOException, MalformedOrderException {
     if (value.length < HEADER_BYTES || value[0] != MAGIC) {
-      throw new UnreadableException("its value does not begin with the id of a schema");
+      throw new MalformedOrderException(
+          "value has no Confluent header (magic byte 0 and schema id)");
     }
     final int id = ByteBuffer.wrap(value).getInt(1);
     final DatumReader reader = schemas.reader(id);
     try {
       return reader.read(value, HEADER_BYTES);
     } catch (IOException | RuntimeException e) {
-      // Whatever Avro throws: it has no type of its own for bytes that make no sense.
-      throw new UnreadableException(
-          "its value does not fit schema " + id + ", its own (" + e + ")");
+      // Avro has no exception type for malformed data: any RuntimeException is possible.
+      throw new MalformedOrderException(
+          "value does not match its writer schema " + id + " (" + e + ")");
     }
   }
 }

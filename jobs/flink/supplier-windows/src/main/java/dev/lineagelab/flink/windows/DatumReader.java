@@ -13,57 +13,58 @@ import org.apache.flink.avro.shaded.org.apache.avro.io.DecoderFactory;
 import org.apache.flink.avro.shaded.org.apache.avro.util.Utf8;
 
 /**
- * Reads records of one writer's schema, which fill their bytes to the last one.
+ * Decoder of Avro records of one writer schema. Rejects trailing bytes.
  *
- * <p>Avro believes what the bytes say of the length of a text: four of them can make it ask for two
- * gigabytes, and end the whole process. Here no text is longer than its value.
+ * <p>Avro allocates a string's buffer from its length prefix without a bounds check, so that a few
+ * corrupt bytes can allocate 2 GiB and crash the process with an OutOfMemoryError. This decoder
+ * limits the length of a string to the size of the value.
  */
 final class DatumReader {
   private final GenericDatumReader<GenericRecord> reader;
   private BinaryDecoder decoder;
-  private int longest;
+  private int maxLength;
 
-  DatumReader(final Schema writers, final Schema own) {
+  DatumReader(final Schema writer, final Schema readers) {
     reader =
-        new GenericDatumReader<>(writers, own) {
+        new GenericDatumReader<>(writer, readers) {
           @Override
           protected Object readString(final Object old, final Decoder in) throws IOException {
-            return in.readString(new Text(longest));
+            return in.readString(new BoundedUtf8(maxLength));
           }
         };
   }
 
   /**
-   * The record that begins at an offset.
+   * Decodes the record that starts at an offset and extends to the end of the array.
    *
-   * @throws IOException the bytes end too early, or too late
-   * @throws RuntimeException they make no sense
+   * @throws IOException the value is truncated or has trailing bytes
+   * @throws RuntimeException the value is malformed
    */
   GenericRecord read(final byte[] bytes, final int offset) throws IOException {
-    longest = bytes.length - offset;
-    decoder = DecoderFactory.get().binaryDecoder(bytes, offset, longest, decoder);
+    maxLength = bytes.length - offset;
+    decoder = DecoderFactory.get().binaryDecoder(bytes, offset, maxLength, decoder);
     final GenericRecord read = reader.read(null, decoder);
     if (!decoder.isEnd()) {
-      throw new EOFException("there are bytes after the end");
+      throw new EOFException("trailing bytes after the record");
     }
     return read;
   }
 
-  /** Refuses to be longer than it can be. */
-  private static final class Text extends Utf8 {
+  /** String buffer that rejects lengths above a maximum. */
+  private static final class BoundedUtf8 extends Utf8 {
     private static final long serialVersionUID = 1L;
 
-    private final int longest;
+    private final int maxLength;
 
-    Text(final int longest) {
-      this.longest = longest;
+    BoundedUtf8(final int maxLength) {
+      this.maxLength = maxLength;
     }
 
     @Override
     public Utf8 setByteLength(final int length) {
-      if (length > longest) {
+      if (length > maxLength) {
         throw new AvroRuntimeException(
-            "a text of " + length + " bytes in " + longest + ", which is all there are");
+            "string length " + length + " exceeds the " + maxLength + " bytes of the value");
       }
       return super.setByteLength(length);
     }

@@ -6,13 +6,14 @@ import org.apache.flink.api.common.eventtime.SerializableTimestampAssigner;
 import org.apache.flink.avro.shaded.org.apache.avro.generic.GenericRecord;
 
 /**
- * When an order was placed: its {@code bid_time}.
+ * Timestamp assigner: the event time of an order is its {@code bid_time}.
  *
- * <p>One order from the year 2099 would move the watermark there, and make all others late for
- * ever. So an order that claims to be placed long after its record was written has no time.
+ * <p>A single order with a time in the far future would advance the watermark and make all later
+ * orders late. Therefore an order whose time is more than a tolerance ahead of its record's
+ * timestamp gets no event time.
  */
 final class EventTime implements SerializableTimestampAssigner<GenericRecord> {
-  /** Of an order that has no time. It moves no watermark. */
+  /** Timestamp of an order without event time. It does not advance the watermark. */
   static final long NONE = Long.MIN_VALUE;
 
   private static final long serialVersionUID = 1L;
@@ -20,18 +21,18 @@ final class EventTime implements SerializableTimestampAssigner<GenericRecord> {
   private final long toleranceMs;
 
   /**
-   * Times of orders.
+   * Creates an assigner.
    *
-   * @param tolerance by how much the clocks of whoever places orders may be ahead
+   * @param tolerance how far the clocks of the order's producers may be ahead
    */
   EventTime(final Duration tolerance) {
     this.toleranceMs = tolerance.toMillis();
   }
 
   /**
-   * The time in milliseconds since the epoch.
+   * Returns the event time in milliseconds since the epoch, or {@link #NONE}.
    *
-   * @param recordTimestamp of the record, {@link #NONE} where it has none: then any time will do
+   * @param recordTimestamp timestamp of the record; if {@link #NONE}, any event time is accepted
    */
   @Override
   public long extractTimestamp(final GenericRecord order, final long recordTimestamp) {

@@ -8,13 +8,13 @@ import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.KafkaSourceBuilder;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 
-/** The job's two ends where it runs for good. */
+/** Kafka source and sink of the job. */
 final class KafkaTopics {
   private KafkaTopics() {}
 
   /**
-   * The orders. A job without state begins with the first: offsets that another run has committed
-   * would leave the windows at that place with half of their orders.
+   * Source of orders. A job without state starts at the earliest offset: offsets committed by
+   * another run could fall inside a window, which would then lack some of its orders.
    */
   static KafkaSource<GenericRecord> orders(final Settings settings) {
     final KafkaSourceBuilder<GenericRecord> source =
@@ -28,7 +28,7 @@ final class KafkaTopics {
     return (settings.bounded() ? source.setBounded(OffsetsInitializer.latest()) : source).build();
   }
 
-  /** The totals, each exactly once for readers of what is committed. */
+  /** Transactional sink of the totals: exactly-once for {@code read_committed} consumers. */
   static KafkaSink<SupplierWindow> windows(final Settings settings) {
     return KafkaSink.<SupplierWindow>builder()
         .setBootstrapServers(settings.bootstrap())

@@ -5,19 +5,17 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.OptionalLong;
 
-/**
- * A price as a text, as the tables of the lake understand it: a DECIMAL(10, 2), half rounded up.
- */
+/** Parser of price texts into DECIMAL(10, 2), rounded half up, as in the tables of the lake. */
 final class Price {
   static final int SCALE = 2;
   private static final int PRECISION = 10;
 
-  /** To read digits takes time that grows with their square; a price has no use for so many. */
+  /** Upper bound of the text's length: parsing a BigDecimal takes quadratic time. */
   private static final int MAX_LENGTH = 1000;
 
   private Price() {}
 
-  /** The price in hundredths; empty where the text is no number, or one that does not fit. */
+  /** Returns the price in hundredths; empty if the text is not a number or out of range. */
   static OptionalLong cents(final CharSequence text) {
     if (text == null || text.length() > MAX_LENGTH) {
       return OptionalLong.empty();
@@ -32,7 +30,7 @@ final class Price {
   }
 
   private static OptionalLong cents(final BigDecimal number) {
-    // To write 1E+999999999 out in digits would take all memory: looked at before it is rounded.
+    // Check the range before rounding: setScale would expand 1E+999999999 to a billion digits.
     final long integerDigits = (long) number.precision() - number.scale();
     if (number.signum() == 0 || integerDigits < -SCALE) {
       return OptionalLong.of(0);

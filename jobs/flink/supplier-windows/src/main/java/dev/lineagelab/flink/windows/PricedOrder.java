@@ -2,9 +2,9 @@
 package dev.lineagelab.flink.windows;
 
 /**
- * What a window needs of an order.
+ * Fields of an order that a window aggregates.
  *
- * @param supplier its name
+ * @param supplier name of the supplier
  * @param cents price in hundredths
  */
 public record PricedOrder(String supplier, long cents) {}

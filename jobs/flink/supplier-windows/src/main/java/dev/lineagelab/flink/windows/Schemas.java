@@ -13,8 +13,8 @@ final class Schemas {
   static final String BID_TIME = "bid_time";
 
   /**
-   * What is read of an order. It is the job's own and not the registry's newest, so that a new
-   * version of the writer's neither changes what the job sees nor has to be there when it starts.
+   * Reader schema of orders. It ships with the job and is not the latest of the registry, so that a
+   * new version of the writer schema neither changes the job's input nor is required at start.
    */
   static final Schema ORDER = resource("order.avsc");
 

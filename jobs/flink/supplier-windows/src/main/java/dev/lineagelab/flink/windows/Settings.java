@@ -10,19 +10,19 @@ import java.util.TreeSet;
 import org.apache.flink.util.TimeUtils;
 
 /**
- * What the job is told when it is started.
+ * Command-line options of the job.
  *
- * @param name of the job
- * @param bootstrap Kafka's brokers, {@code host:port,...}
- * @param registry the root of the schema registry's API, as Confluent's clients want it
- * @param orders the topic that is read
- * @param windows the topic that is written
- * @param group Kafka's name for the readers; it is told how far they are, and never asked
- * @param transactions how the ids of Kafka transactions begin: no other job's may begin so
- * @param transactionTimeout how long what was written and not yet committed outlives a job that is
- *     down; the default is the most that Kafka's brokers allow by theirs
- * @param bounded whether the job ends where the topic ended when it started
- * @param windowing how orders go into windows
+ * @param name job name
+ * @param bootstrap Kafka bootstrap servers, {@code host:port,...}
+ * @param registry base URL of the schema registry's Confluent API
+ * @param orders input topic
+ * @param windows output topic
+ * @param group consumer group id; offsets are committed for monitoring only and never read back
+ * @param transactions prefix of the Kafka transactional ids; must be unique to this job
+ * @param transactionTimeout how long an open transaction survives while the job is down; the
+ *     default is the brokers' default maximum
+ * @param bounded whether the job stops at the end offsets found at its start
+ * @param windowing window parameters
  */
 record Settings(
     String name,
@@ -47,13 +47,13 @@ record Settings(
           "ahead", "1 h",
           "transaction-timeout", "15 min",
           "bounded", "false");
-  private static final Set<String> NAMED_AS_THE_JOB = Set.of("group", "transactions");
+  private static final Set<String> DEFAULT_TO_NAME = Set.of("group", "transactions");
 
   /**
-   * Reads {@code --option value} pairs. Durations are as Flink writes them: {@code 5 s}, {@code 1
+   * Parses {@code --option value} pairs. Durations are in Flink's format: {@code 5 s}, {@code 1
    * min}.
    *
-   * @throws IllegalArgumentException an option is missing, unknown or wrong
+   * @throws IllegalArgumentException an option is missing, unknown or invalid
    */
   static Settings parse(final List<String> args) {
     final Map<String, String> given = pairs(args);
@@ -61,10 +61,11 @@ record Settings(
     values.putAll(given);
     for (final String option : REQUIRED) {
       if (values.getOrDefault(option, "").isBlank()) {
-        throw wrong("--" + option + " is missing. Needed are --" + String.join(", --", REQUIRED));
+        throw invalid(
+            "--" + option + " is missing. Required options: --" + String.join(", --", REQUIRED));
       }
     }
-    NAMED_AS_THE_JOB.forEach(option -> values.putIfAbsent(option, values.get("name")));
+    DEFAULT_TO_NAME.forEach(option -> values.putIfAbsent(option, values.get("name")));
     return new Settings(
         values.get("name"),
         values.get("bootstrap"),
@@ -74,7 +75,7 @@ record Settings(
         values.get("group"),
         values.get("transactions"),
         positive(values, "transaction-timeout"),
-        yesOrNo(values, "bounded"),
+        flag(values, "bounded"),
         new Windowing(
             positive(values, "window"),
             duration(values, "out-of-orderness"),
@@ -86,18 +87,19 @@ record Settings(
   private static Map<String, String> pairs(final List<String> args) {
     final Set<String> known = new TreeSet<>(REQUIRED);
     known.addAll(DEFAULTS.keySet());
-    known.addAll(NAMED_AS_THE_JOB);
+    known.addAll(DEFAULT_TO_NAME);
     final Map<String, String> pairs = new HashMap<>();
     for (int i = 0; i < args.size(); i += 2) {
       final String option = args.get(i);
       if (!option.startsWith("--") || !known.contains(option.substring(2))) {
-        throw wrong(option + " is none of --" + String.join(", --", known));
+        throw invalid(
+            "unknown option " + option + "; expected one of --" + String.join(", --", known));
       }
       if (i + 1 == args.size()) {
-        throw wrong(option + " has no value");
+        throw invalid(option + " has no value");
       }
       if (pairs.put(option.substring(2), args.get(i + 1)) != null) {
-        throw wrong(option + " is given twice");
+        throw invalid(option + " is given twice");
       }
     }
     return pairs;
@@ -106,7 +108,7 @@ record Settings(
   private static Duration positive(final Map<String, String> values, final String option) {
     final Duration duration = duration(values, option);
     if (duration.toMillis() < 1) {
-      throw wrong("--" + option + " " + values.get(option) + " is less than a millisecond");
+      throw invalid("--" + option + " " + values.get(option) + " is shorter than 1 ms");
     }
     return duration;
   }
@@ -115,20 +117,20 @@ record Settings(
     try {
       return TimeUtils.parseDuration(values.get(option));
     } catch (IllegalArgumentException | ArithmeticException e) {
-      throw wrong(
-          "--" + option + " " + values.get(option) + " is no duration such as '5 s' or '1 min'");
+      throw invalid(
+          "--" + option + " " + values.get(option) + " is not a duration such as '5 s' or '1 min'");
     }
   }
 
-  private static boolean yesOrNo(final Map<String, String> values, final String option) {
+  private static boolean flag(final Map<String, String> values, final String option) {
     return switch (values.get(option)) {
       case "true" -> true;
       case "false" -> false;
-      default -> throw wrong("--" + option + " " + values.get(option) + " is not true or false");
+      default -> throw invalid("--" + option + " " + values.get(option) + " is not true or false");
     };
   }
 
-  private static IllegalArgumentException wrong(final String problem) {
-    return new IllegalArgumentException("Reading the options of the job: " + problem + ".");
+  private static IllegalArgumentException invalid(final String problem) {
+    return new IllegalArgumentException("Invalid options of the job: " + problem + ".");
   }
 }

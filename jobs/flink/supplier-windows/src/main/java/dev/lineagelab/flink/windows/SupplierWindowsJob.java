@@ -14,9 +14,10 @@ import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindo
 import org.apache.flink.util.OutputTag;
 
 /**
- * Orders in, totals of each supplier and window out.
+ * Flink job that aggregates orders per supplier and window.
  *
- * <p>Each operator has an id of its own: state is found by it, also after the job has changed.
+ * <p>Each operator has an explicit {@code uid}, so that its state is restored after a change of the
+ * job graph.
  */
 public final class SupplierWindowsJob {
   private static final OutputTag<PricedOrder> LATE =
@@ -27,11 +28,11 @@ public final class SupplierWindowsJob {
   private final Windowing windowing;
 
   /**
-   * The job between two ends.
+   * Creates the job between a source and a sink.
    *
-   * @param orders Avro records of {@link Schemas#ORDER}, with the time of the record they came in
-   * @param windows takes the totals
-   * @param windowing how long windows are, and how late orders may be
+   * @param orders source of {@link Schemas#ORDER} records with their Kafka timestamps
+   * @param windows sink of the totals
+   * @param windowing window parameters
    */
   SupplierWindowsJob(
       final Source<GenericRecord, ?, ?> orders,
@@ -43,10 +44,10 @@ public final class SupplierWindowsJob {
   }
 
   /**
-   * Runs the job: the options are those of {@link Settings}.
+   * Runs the job with the options of {@link Settings}.
    *
-   * @throws IllegalArgumentException an option is missing, unknown or wrong
-   * @throws Exception the job could not be started
+   * @throws IllegalArgumentException an option is missing, unknown or invalid
+   * @throws Exception the job failed to start
    */
   public static void main(final String[] args) throws Exception {
     final Settings settings = Settings.parse(List.of(args));
@@ -54,9 +55,9 @@ public final class SupplierWindowsJob {
         StreamExecutionEnvironment.getExecutionEnvironment();
     if (!environment.getCheckpointConfig().isCheckpointingEnabled()) {
       throw new IllegalArgumentException(
-          "Starting "
+          "Cannot start "
               + settings.name()
-              + " without checkpoints: what it writes becomes visible with them, so never. Set"
+              + " without checkpoints: its Kafka transactions are committed by checkpoints. Set"
               + " execution.checkpointing.interval in Flink's configuration.");
     }
     new SupplierWindowsJob(
@@ -66,17 +67,17 @@ public final class SupplierWindowsJob {
   }
 
   void addTo(final StreamExecutionEnvironment environment) {
-    // No operator of the job keeps or changes what it was given, so nothing has to be copied.
+    // Safe because no operator stores or mutates its input.
     environment.getConfig().enableObjectReuse();
     final SingleOutputStreamOperator<SupplierWindow> totals =
-        soundOrders(environment)
+        validOrders(environment)
             .keyBy(PricedOrder::supplier, Types.STRING)
             .window(TumblingEventTimeWindows.of(windowing.size()))
             .allowedLateness(windowing.allowedLateness())
             .sideOutputLateData(LATE)
             .aggregate(
-                new SumOfPrices(),
-                new NameWindow(),
+                new TotalsAggregator(),
+                new WindowResult(),
                 Types.POJO(Totals.class),
                 Types.POJO(Totals.class),
                 Types.POJO(SupplierWindow.class))
@@ -91,7 +92,7 @@ public final class SupplierWindowsJob {
     totals.sinkTo(windows).uid("sink").name("totals");
   }
 
-  private DataStream<PricedOrder> soundOrders(final StreamExecutionEnvironment environment) {
+  private DataStream<PricedOrder> validOrders(final StreamExecutionEnvironment environment) {
     final WatermarkStrategy<GenericRecord> watermarks =
         WatermarkStrategy.<GenericRecord>forBoundedOutOfOrderness(windowing.outOfOrderness())
             .withTimestampAssigner(new EventTime(windowing.ahead()))
@@ -99,9 +100,9 @@ public final class SupplierWindowsJob {
     return environment
         .fromSource(orders, watermarks, "orders", AvroOrders.TYPE)
         .uid("orders")
-        .process(new SoundOrders(windowing))
+        .process(new ValidOrders(windowing))
         .returns(Types.POJO(PricedOrder.class))
         .uid("sound")
-        .name("sound orders");
+        .name("valid orders");
   }
 }

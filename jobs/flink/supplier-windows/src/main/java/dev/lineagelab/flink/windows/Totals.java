@@ -2,15 +2,15 @@
 package dev.lineagelab.flink.windows;
 
 /**
- * What a window knows of its orders so far.
+ * Accumulator of a window.
  *
- * @param count orders
+ * @param count number of orders
  * @param cents sum of their prices, in hundredths
  */
 public record Totals(long count, long cents) {
   static final Totals NONE = new Totals(0, 0);
 
-  /** With more orders. A sum that no long can hold is an error, not another sum. */
+  /** Returns the totals with more orders added. Throws on overflow of the sum. */
   Totals plus(final long orders, final long price) {
     return new Totals(count + orders, Math.addExact(cents, price));
   }

@@ -19,10 +19,10 @@ import org.apache.flink.formats.avro.registry.confluent.ConfluentRegistryAvroSer
 import org.apache.flink.kafka.shaded.org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * Kafka records of windows: Avro, under a key that names supplier and window.
+ * Serializer of windows into Kafka records: Avro values, keyed by supplier and window start.
  *
- * <p>Flink's lineage is told the topic, but no Java type: a listener would take the fields of the
- * class for the columns of the topic.
+ * <p>The lineage facet contains the topic but no type information: a listener would report the
+ * fields of the Java class as columns of the topic.
  */
 final class WindowRecords
     implements KafkaRecordSerializationSchema<SupplierWindow>, KafkaDatasetFacetProvider {
@@ -57,7 +57,10 @@ final class WindowRecords
     return new ProducerRecord<>(topic, null, timestamp, key(window), avro.serialize(value(window)));
   }
 
-  /** {@code alder 2026-01-01T00:00:05Z}: what is told of a window later replaces what was. */
+  /**
+   * Returns the key, such as {@code alder 2026-01-01T00:00:05Z}. An updated result of a window has
+   * the same key and replaces the earlier one under compaction.
+   */
   static byte[] key(final SupplierWindow window) {
     return (window.supplier() + " " + Instant.ofEpochMilli(window.start()))
         .getBytes(StandardCharsets.UTF_8);

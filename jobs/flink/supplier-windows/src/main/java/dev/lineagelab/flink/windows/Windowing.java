@@ -6,14 +6,15 @@ import java.time.Duration;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 
 /**
- * How orders go into windows.
+ * Window parameters.
  *
- * @param size of a window
- * @param outOfOrderness how much older than its predecessors an order of a partition may be and
- *     still be on time
- * @param idleness after which a partition without orders no longer holds up the others
- * @param allowedLateness for how long after its end a window still takes orders, and is told again
- * @param ahead how long after its record an order may claim to be placed
+ * @param size window size
+ * @param outOfOrderness bound of the watermark: how much older than the newest order of its
+ *     partition an order may be without being late
+ * @param idleness timeout after which a partition without orders no longer holds back the watermark
+ * @param allowedLateness how long after its end a window still accepts late orders; each of them
+ *     re-emits the window
+ * @param ahead how far an order's time may be ahead of its record's timestamp
  */
 record Windowing(
     Duration size,
@@ -23,8 +24,11 @@ record Windowing(
     Duration ahead)
     implements Serializable {
 
-  /** Whether the window of a time takes no more orders at a watermark, as Flink decides it. */
-  boolean isGone(final long time, final long watermark) {
+  /**
+   * Returns whether the window of a timestamp has expired at a watermark, by the same rule as
+   * Flink's window operator.
+   */
+  boolean isExpired(final long time, final long watermark) {
     final long start = TimeWindow.getWindowStartWithOffset(time, 0, size.toMillis());
     final TimeWindow window = new TimeWindow(start, start + size.toMillis());
     return window.maxTimestamp() + allowedLateness.toMillis() <= watermark;

@@ -13,70 +13,70 @@ import org.apache.flink.avro.shaded.org.apache.avro.LogicalType;
 import org.apache.flink.avro.shaded.org.apache.avro.LogicalTypes;
 import org.apache.flink.avro.shaded.org.apache.avro.Schema;
 
-/** Readers by the id of the schema that a value was written with, as the registry knows it. */
+/** Cache of decoders by writer schema id, filled from the schema registry. */
 final class WriterSchemas {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int NOT_FOUND = 404;
 
-  /** For so long an id that the registry does not know is not asked for again. */
-  private static final Duration UNKNOWN = Duration.ofMinutes(1);
+  /** How long a failed lookup of an id is cached. */
+  private static final Duration REJECTED_TTL = Duration.ofMinutes(1);
 
-  private static final int MOST_UNKNOWN = 1000;
+  private static final int MAX_REJECTED = 1000;
 
   private final String url;
   private final RestService registry;
-  private final Schema own;
+  private final Schema readerSchema;
   private final Map<Integer, DatumReader> readers = new HashMap<>();
-  private final Map<Integer, Unknown> unknown = new HashMap<>();
+  private final Map<Integer, Rejected> rejected = new HashMap<>();
 
-  private record Unknown(String problem, long sinceNanos) {}
+  private record Rejected(String problem, long sinceNanos) {}
 
-  WriterSchemas(final String url, final Schema own) {
+  WriterSchemas(final String url, final Schema readerSchema) {
     this.url = url;
-    this.own = own;
+    this.readerSchema = readerSchema;
     this.registry = new RestService(url);
     registry.setHttpConnectTimeoutMs((int) TIMEOUT.toMillis());
     registry.setHttpReadTimeoutMs((int) TIMEOUT.toMillis());
   }
 
   /**
-   * Reads what was written with a schema.
+   * Returns the decoder for values of a writer schema.
    *
-   * @throws UnreadableException the registry knows no such schema, or one of which no order can be
-   *     read
-   * @throws IOException the registry cannot be asked. To take sound orders for broken ones would be
-   *     wrong: the job has to be started again, and goes on at its last checkpoint
+   * @throws MalformedOrderException the schema does not exist, or cannot be read as an order
+   * @throws IOException the registry is unavailable. The exception fails the job, which then
+   *     restarts from its last checkpoint; valid orders must not be dropped as malformed
    */
-  DatumReader reader(final int id) throws IOException, UnreadableException {
+  DatumReader reader(final int id) throws IOException, MalformedOrderException {
     final DatumReader known = readers.get(id);
     if (known != null) {
       return known;
     }
-    final Unknown before = unknown.get(id);
-    if (before != null && System.nanoTime() - before.sinceNanos() < UNKNOWN.toNanos()) {
-      throw new UnreadableException(before.problem());
+    final Rejected before = rejected.get(id);
+    if (before != null && System.nanoTime() - before.sinceNanos() < REJECTED_TTL.toNanos()) {
+      throw new MalformedOrderException(before.problem());
     }
     try {
-      final DatumReader reader = readerOf(id, ask(id));
+      final DatumReader reader = createReader(id, fetch(id));
       readers.put(id, reader);
       return reader;
-    } catch (UnreadableException e) {
-      if (unknown.size() == MOST_UNKNOWN) {
-        unknown.clear();
+    } catch (MalformedOrderException e) {
+      if (rejected.size() == MAX_REJECTED) {
+        rejected.clear();
       }
-      unknown.put(id, new Unknown(e.getMessage(), System.nanoTime()));
+      rejected.put(id, new Rejected(e.getMessage(), System.nanoTime()));
       throw e;
     }
   }
 
-  private SchemaString ask(final int id) throws IOException, UnreadableException {
+  private SchemaString fetch(final int id) throws IOException, MalformedOrderException {
     try {
       return registry.getId(id);
     } catch (RestClientException e) {
-      // A registry says what it does not know by a code of its own, which begins like HTTP's. An
-      // error 404 of something else says that the address is wrong.
+      // The registry's error codes for a missing schema are five digits that start with 404. A
+      // plain 404 comes from another server: the URL is wrong.
       if (e.getErrorCode() / 100 == NOT_FOUND) {
-        throw new UnreadableException("the registry at " + url + " knows no schema " + id);
+        throw new MalformedOrderException(
+            "schema " + id + " does not exist in the registry at " + url);
       }
       throw outage(id, e);
     } catch (IOException e) {
@@ -84,32 +84,33 @@ final class WriterSchemas {
     }
   }
 
-  private DatumReader readerOf(final int id, final SchemaString found) throws UnreadableException {
-    final String named = "schema " + id + " of the registry at " + url;
+  private DatumReader createReader(final int id, final SchemaString found)
+      throws MalformedOrderException {
+    final String label = "schema " + id + " of the registry at " + url;
     if (found.getSchemaType() != null && !"AVRO".equals(found.getSchemaType())) {
-      throw new UnreadableException(named + " is " + found.getSchemaType() + ", not Avro");
+      throw new MalformedOrderException(label + " is " + found.getSchemaType() + ", not Avro");
     }
     final Schema schema;
     try {
       schema = new Schema.Parser().parse(found.getSchemaString());
     } catch (AvroRuntimeException e) {
-      throw new UnreadableException(named + " cannot be parsed (" + e + ")");
+      throw new MalformedOrderException(label + " cannot be parsed (" + e + ")");
     }
     if (schema.getType() != Schema.Type.RECORD) {
-      throw new UnreadableException(named + " is no record");
+      throw new MalformedOrderException(label + " is not a record");
     }
     final Schema.Field time = schema.getField(Schemas.BID_TIME);
-    if (time != null && countsAnotherUnit(time.schema())) {
-      // Avro would read microseconds as if they were milliseconds.
-      throw new UnreadableException(
-          named + " has " + time.schema() + " for " + Schemas.BID_TIME + ", not milliseconds");
+    if (time != null && hasOtherTimeUnit(time.schema())) {
+      // Avro would interpret microseconds as milliseconds without an error.
+      throw new MalformedOrderException(
+          label + " has " + time.schema() + " for " + Schemas.BID_TIME + ", not milliseconds");
     }
-    return new DatumReader(schema, own);
+    return new DatumReader(schema, readerSchema);
   }
 
-  private static boolean countsAnotherUnit(final Schema schema) {
+  private static boolean hasOtherTimeUnit(final Schema schema) {
     if (schema.isUnion()) {
-      return schema.getTypes().stream().anyMatch(WriterSchemas::countsAnotherUnit);
+      return schema.getTypes().stream().anyMatch(WriterSchemas::hasOtherTimeUnit);
     }
     final LogicalType type = schema.getLogicalType();
     return type != null && !type.equals(LogicalTypes.timestampMillis());
@@ -117,13 +118,13 @@ final class WriterSchemas {
 
   private IOException outage(final int id, final Exception cause) {
     return new IOException(
-        "Asking the schema registry at "
-            + url
-            + " for schema "
+        "Failed to fetch schema "
             + id
+            + " from the schema registry at "
+            + url
             + ": "
             + cause.getMessage()
-            + ". Check that it runs there.",
+            + ". Check that the registry is running at this address.",
         cause);
   }
 }

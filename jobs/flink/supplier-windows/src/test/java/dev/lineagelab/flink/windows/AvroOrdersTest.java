@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Orders as others write them, and what is no order. */
+/** Tests of decoding orders of other writer schemas, and of malformed values. */
 class AvroOrdersTest {
   private static final String BID_TIME =
       "{\"type\": \"long\", \"logicalType\": \"timestamp-millis\"}";
@@ -44,12 +44,12 @@ class AvroOrdersTest {
 
   private final LoopbackRegistry registry = new LoopbackRegistry();
   private final AvroOrders orders = new AvroOrders(registry.url());
-  private final Counter unreadable = new SimpleCounter();
+  private final Counter malformed = new SimpleCounter();
 
   @BeforeEach
   void open() {
     registry.add(ID, SHOP.toString());
-    orders.open(new Metrics(unreadable));
+    orders.open(new Metrics(malformed));
   }
 
   @AfterEach
@@ -58,7 +58,7 @@ class AvroOrdersTest {
   }
 
   @Test
-  void anOrderOfTheShop() throws IOException {
+  void decodesAnOrderOfTheShop() throws IOException {
     final List<GenericRecord> read = read(order("12.50"));
 
     assertThat(read).hasSize(1);
@@ -69,34 +69,34 @@ class AvroOrdersTest {
   }
 
   @Test
-  void aSchemaIsAskedForOnce() throws IOException {
+  void fetchesASchemaOnce() throws IOException {
     read(order("1"), order("2"), order("3"));
 
-    assertThat(registry.asked).hasValue(1);
+    assertThat(registry.requests).hasValue(1);
   }
 
   @Test
-  void whatAWriterLeavesOutIsNull() throws IOException {
-    final Schema lean = record("\"price\": \"string\"", "\"new\": [\"null\", \"long\"]");
-    registry.add(8, lean.toString());
+  void fieldMissingInWriterSchemaIsNull() throws IOException {
+    final Schema sparse = record("\"price\": \"string\"", "\"new\": [\"null\", \"long\"]");
+    registry.add(8, sparse.toString());
 
-    final List<GenericRecord> read = read(value(8, lean, Map.of("price", "1")));
+    final List<GenericRecord> read = read(value(8, sparse, Map.of("price", "1")));
 
     assertThat(read.get(0).get("supplier")).isNull();
     assertThat(read.get(0).get("bid_time")).isNull();
   }
 
   @Test
-  void aTombstoneIsNoOrder() throws IOException {
+  void ignoresTombstones() throws IOException {
     assertThat(read((byte[]) null)).isEmpty();
-    assertThat(unreadable.getCount()).isZero();
+    assertThat(malformed.getCount()).isZero();
   }
 
   @Test
-  void whatCannotBeReadIsLeftOutAndSpoilsNothingElse() throws IOException {
-    final byte[] sound = order("1");
-    final byte[] cut = Arrays.copyOf(sound, sound.length - 3);
-    final byte[] tooLong = Arrays.copyOf(sound, sound.length + 3);
+  void dropsMalformedValuesWithoutAffectingOthers() throws IOException {
+    final byte[] valid = order("1");
+    final byte[] truncated = Arrays.copyOf(valid, valid.length - 3);
+    final byte[] tooLong = Arrays.copyOf(valid, valid.length + 3);
 
     final List<GenericRecord> read =
         read(
@@ -104,17 +104,17 @@ class AvroOrdersTest {
             "{\"price\": \"1\"}".getBytes(),
             new byte[] {0, 0, 0},
             new byte[] {0, 0, 0, 0, ID},
-            cut,
+            truncated,
             order("2"),
             tooLong,
             order("3"));
 
     assertThat(read).extracting(order -> order.get("price").toString()).containsExactly("2", "3");
-    assertThat(unreadable.getCount()).isEqualTo(6);
+    assertThat(malformed.getCount()).isEqualTo(6);
   }
 
   @Test
-  void aTextThatClaimsToHaveTwoGigabytesIsNotBelieved() throws IOException {
+  void rejectsAStringLengthBeyondTheValue() throws IOException {
     final ByteArrayOutputStream bytes = header(ID);
     final BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
     encoder.writeString("id");
@@ -123,21 +123,21 @@ class AvroOrdersTest {
     encoder.writeLong(Integer.MAX_VALUE - 8);
 
     assertThat(read(bytes.toByteArray())).isEmpty();
-    assertThat(unreadable.getCount()).isEqualTo(1);
+    assertThat(malformed.getCount()).isEqualTo(1);
   }
 
   @Test
-  void aSchemaThatTheRegistryDoesNotKnowIsNotAskedForAgainAtOnce() throws IOException {
+  void cachesAMissingSchema() throws IOException {
     final byte[] unknown = order("1");
     unknown[4] = 99;
 
     assertThat(read(unknown, unknown, order("2"))).hasSize(1);
-    assertThat(unreadable.getCount()).isEqualTo(2);
-    assertThat(registry.asked).hasValue(2);
+    assertThat(malformed.getCount()).isEqualTo(2);
+    assertThat(registry.requests).hasValue(2);
   }
 
   @Test
-  void timesInAnotherUnitAreNotMistakenForMilliseconds() throws IOException {
+  void rejectsTimestampsInAnotherUnit() throws IOException {
     final Schema micros =
         record(
             "\"price\": \"string\"",
@@ -145,30 +145,30 @@ class AvroOrdersTest {
     registry.add(8, micros.toString());
 
     assertThat(read(value(8, micros, Map.of("price", "1", "bid_time", 1_000_000L)))).isEmpty();
-    assertThat(unreadable.getCount()).isEqualTo(1);
+    assertThat(malformed.getCount()).isEqualTo(1);
   }
 
   @Test
-  void whatIsNoRecordOrNoAvroIsUnreadable() throws IOException {
+  void rejectsSchemasThatAreNotAvroRecords() throws IOException {
     registry.add(8, "\"string\"");
     registry.add(9, "message Order {}");
 
     assertThat(read(new byte[] {0, 0, 0, 0, 8, 0}, new byte[] {0, 0, 0, 0, 9, 0})).isEmpty();
-    assertThat(unreadable.getCount()).isEqualTo(2);
+    assertThat(malformed.getCount()).isEqualTo(2);
   }
 
   @Test
-  void aRegistryThatIsAwayIsNoReasonToLeaveOutAnOrder() {
+  void registryOutageThrowsInsteadOfDroppingOrders() {
     for (final int status : new int[] {404, 429, 500, 503}) {
-      registry.fails(status);
+      registry.failWith(status);
       assertThatIOException()
           .isThrownBy(() -> read(order("1")))
           .withMessageStartingWith(
-              "Asking the schema registry at " + registry.url() + " for schema " + ID);
+              "Failed to fetch schema " + ID + " from the schema registry at " + registry.url());
     }
     registry.close();
     assertThatIOException().isThrownBy(() -> read(order("1")));
-    assertThat(unreadable.getCount()).isZero();
+    assertThat(malformed.getCount()).isZero();
   }
 
   private List<GenericRecord> read(final byte[]... values) throws IOException {
@@ -225,7 +225,7 @@ class AvroOrdersTest {
                 + "]}");
   }
 
-  /** Has one counter, whatever it is called. */
+  /** Metric group that returns one counter for every name. */
   private record Metrics(Counter counter) implements DeserializationSchema.InitializationContext {
     @Override
     public MetricGroup getMetricGroup() {

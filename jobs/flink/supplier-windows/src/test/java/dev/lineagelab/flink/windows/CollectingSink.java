@@ -6,7 +6,7 @@ import org.apache.flink.api.connector.sink2.Sink;
 import org.apache.flink.api.connector.sink2.SinkWriter;
 import org.apache.flink.api.connector.sink2.WriterInitContext;
 
-/** Hands everything that comes to it to a probe, watermarks too. */
+/** Sink that forwards windows and watermarks to a {@link Probe}. */
 final class CollectingSink implements Sink<SupplierWindow> {
   private static final long serialVersionUID = 1L;
 
@@ -22,12 +22,12 @@ final class CollectingSink implements Sink<SupplierWindow> {
     return new SinkWriter<>() {
       @Override
       public void write(final SupplierWindow window, final Context element) {
-        to.tell(window);
+        to.add(window);
       }
 
       @Override
       public void writeWatermark(final Watermark watermark) {
-        to.pass(watermark.getTimestamp());
+        to.advanceWatermark(watermark.getTimestamp());
       }
 
       @Override

@@ -18,14 +18,14 @@ import org.apache.flink.avro.shaded.org.apache.avro.generic.GenericRecord;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whether the declared columns are true: the job runs on changed orders, and it is seen what
- * changes.
+ * Test of the declared column lineage by perturbation: the job runs on modified orders and its
+ * outputs are compared.
  *
- * <p>A field that is changed in all orders in the same way leaves them where they are. The columns
- * that change then are those that its values flow into. A field of one order that is changed so
- * that the order goes elsewhere, or nowhere, decides about rows.
+ * <p>Changing a field equally in all orders keeps the rows and changes exactly the columns that
+ * depend on it directly. A change of a field in one order that moves the order to another row, or
+ * drops it, proves that rows depend on that field.
  */
-class DeclaredColumnsTest extends JobTestCase {
+class DeclaredColumnsTest extends JobTestBase {
   private static final long HOUR = Duration.ofHours(1).toMillis();
 
   private static final List<Step.Order> ORDERS =
@@ -36,7 +36,7 @@ class DeclaredColumnsTest extends JobTestCase {
           sold("alder", "8.80", NOON + 5 * SECOND),
           sold("birch", "16", NOON + 11 * SECOND));
 
-  /** The order that is changed, among others of its window. */
+  /** Index of the modified order; its window contains other orders, too. */
   private static final int CHANGED = 1;
 
   private static final Map<String, UnaryOperator<Step.Order>> IN_ALL_ORDERS =
@@ -67,18 +67,18 @@ class DeclaredColumnsTest extends JobTestCase {
                   order -> recordedAt(order, order.recordTimestamp() - 2 * HOUR)));
 
   @Test
-  void allColumnsAreDeclaredAndNoOthers() throws Exception {
+  void declaresExactlyTheOutputColumns() throws Exception {
     final Set<String> written =
         Schemas.SUPPLIER_WINDOW.getFields().stream()
             .map(Schema.Field::name)
             .collect(Collectors.toCollection(TreeSet::new));
     written.add("_key");
 
-    assertThat(Declaration.read().columns()).isEqualTo(written);
+    assertThat(DeclaredColumns.read().columns()).isEqualTo(written);
   }
 
   @Test
-  void theFieldsOfAnOrderAreThoseThatAreChanged() {
+  void perturbsEveryFieldOfAnOrder() {
     final Set<String> read =
         Schemas.ORDER.getFields().stream().map(Schema.Field::name).collect(Collectors.toSet());
     read.add("_timestamp");
@@ -87,8 +87,8 @@ class DeclaredColumnsTest extends JobTestCase {
   }
 
   @Test
-  void valuesFlowIntoTheDeclaredColumnsAndNoOthers() throws Exception {
-    final Declaration declared = Declaration.read();
+  void fieldChangesExactlyTheDeclaredColumns() throws Exception {
+    final DeclaredColumns declared = DeclaredColumns.read();
     final List<Map<String, Object>> before = rows(ORDERS);
 
     for (final Map.Entry<String, UnaryOperator<Step.Order>> change : IN_ALL_ORDERS.entrySet()) {
@@ -96,14 +96,14 @@ class DeclaredColumnsTest extends JobTestCase {
 
       assertThat(changed(before, after))
           .as(change.getKey())
-          .isEqualTo(declared.directly(change.getKey()));
+          .isEqualTo(declared.columnsFrom(change.getKey()));
     }
   }
 
   @Test
-  void theDeclaredFieldsDecideAboutRowsAndNoOthers() throws Exception {
+  void rowsDependOnExactlyTheDeclaredFields() throws Exception {
     final Map<List<Object>, Long> before = counts(ORDERS);
-    final Set<String> leavingOut = new TreeSet<>();
+    final Set<String> filtering = new TreeSet<>();
     final Set<String> grouping = new TreeSet<>();
 
     for (final Map.Entry<String, List<UnaryOperator<Step.Order>>> changes :
@@ -113,24 +113,27 @@ class DeclaredColumnsTest extends JobTestCase {
         orders.set(CHANGED, change.apply(ORDERS.get(CHANGED)));
         final Map<List<Object>, Long> after = counts(orders);
         if (sum(after) < sum(before)) {
-          leavingOut.add(changes.getKey());
+          filtering.add(changes.getKey());
         } else if (!after.equals(before)) {
           grouping.add(changes.getKey());
         }
       }
     }
 
-    final Declaration declared = Declaration.read();
-    assertThat(leavingOut).isEqualTo(declared.deciding("FILTER"));
-    assertThat(grouping).isEqualTo(declared.deciding("GROUP_BY", "WINDOW"));
+    final DeclaredColumns declared = DeclaredColumns.read();
+    assertThat(filtering).isEqualTo(declared.rowFields("FILTER"));
+    assertThat(grouping).isEqualTo(declared.rowFields("GROUP_BY", "WINDOW"));
   }
 
-  /** What is written, each row by its columns, in an order that no change of names disturbs. */
+  /**
+   * Runs the job and returns its rows by column, in an order that is stable across renamed
+   * suppliers.
+   */
   private List<Map<String, Object>> rows(final List<Step.Order> orders) throws Exception {
     start(WINDOWING, 1, null, List.of(List.copyOf(orders)));
     finish();
     final List<Map<String, Object>> rows = new ArrayList<>();
-    probe.takeAll().stream()
+    probe.drain().stream()
         .sorted(Comparator.comparing(SupplierWindow::supplier).thenComparing(SupplierWindow::start))
         .forEach(window -> rows.add(row(window)));
     return rows;

@@ -12,12 +12,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What readers need of a schema registry: schemas by their ids. */
+/** Fake schema registry on loopback that serves schemas by id. */
 final class LoopbackRegistry implements AutoCloseable {
-  final AtomicInteger asked = new AtomicInteger();
+  final AtomicInteger requests = new AtomicInteger();
   private final Map<Integer, String> schemas = new HashMap<>();
   private final HttpServer server;
-  private int outage;
+  private int failure;
 
   LoopbackRegistry() {
     try {
@@ -37,9 +37,9 @@ final class LoopbackRegistry implements AutoCloseable {
     schemas.put(id, "{\"schema\": \"" + schema.replace("\"", "\\\"") + "\"}");
   }
 
-  /** What it answers instead of what it was asked for; 0 for nothing of the kind. */
-  void fails(final int status) {
-    outage = status;
+  /** Makes all responses fail with an HTTP status; 0 restores normal responses. */
+  void failWith(final int status) {
+    failure = status;
   }
 
   @Override
@@ -49,11 +49,11 @@ final class LoopbackRegistry implements AutoCloseable {
 
   private void answer(final HttpExchange exchange) throws IOException {
     try (exchange) {
-      asked.incrementAndGet();
+      requests.incrementAndGet();
       final String path = exchange.getRequestURI().getPath();
       final String schema = schemas.get(Integer.valueOf(path.substring(path.lastIndexOf('/') + 1)));
-      if (outage != 0) {
-        send(exchange, outage, "<html>");
+      if (failure != 0) {
+        send(exchange, failure, "<html>");
       } else if (schema == null) {
         send(exchange, 404, "{\"error_code\": 40403, \"message\": \"Schema not found\"}");
       } else {

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullAndEmptySource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which texts are prices, and which they are. */
+/** Tests of parsing price texts. */
 class PriceTest {
   @ParameterizedTest
   @CsvSource({
@@ -27,7 +27,7 @@ class PriceTest {
     "0e999999999, 0",
     "1e-999999999, 0",
   })
-  void aNumberOfTwoDecimalPlaces(final String text, final long cents) {
+  void roundsNumbersToTwoDecimalPlaces(final String text, final long cents) {
     assertThat(Price.cents(text)).hasValue(cents);
   }
 
@@ -50,17 +50,17 @@ class PriceTest {
         "1e999999999",
         "1e99999999999"
       })
-  void anythingElse(final String text) {
+  void rejectsOtherTexts(final String text) {
     assertThat(Price.cents(text)).isEmpty();
   }
 
   @Test
-  void aTextThatWouldTakeLongToRead() {
+  void rejectsOverlongTexts() {
     assertThat(Price.cents("9".repeat(1_000_000))).isEmpty();
   }
 
   @Test
-  void aTotalHasTwoDecimalPlaces() {
+  void totalHasTwoDecimalPlaces() {
     assertThat(new SupplierWindow("alder", 0, 5000, 1, 1200).total())
         .isEqualTo(new BigDecimal("12.00"));
   }

@@ -10,13 +10,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Where a job's two ends and its test meet: Flink copies sources and sinks, but finds this one. */
+/**
+ * Shared state of a test and its job's source and sink. Flink serializes sources and sinks, which
+ * therefore look up the probe by id.
+ */
 final class Probe {
-  private static final long PATIENCE_SECONDS = 180;
+  private static final long TIMEOUT_SECONDS = 180;
   private static final Map<String, Probe> ALL = new ConcurrentHashMap<>();
 
   final String id = UUID.randomUUID().toString();
-  private final List<SupplierWindow> told = new ArrayList<>();
+  private final List<SupplierWindow> windows = new ArrayList<>();
   private long watermark = Long.MIN_VALUE;
   private boolean released;
   private boolean failed;
@@ -30,17 +33,17 @@ final class Probe {
     return ALL.get(id);
   }
 
-  synchronized void tell(final SupplierWindow window) {
-    told.add(window);
+  synchronized void add(final SupplierWindow window) {
+    windows.add(window);
     changed();
   }
 
-  synchronized void pass(final long time) {
+  synchronized void advanceWatermark(final long time) {
     watermark = Math.max(watermark, time);
     changed();
   }
 
-  /** Lets sources go on that wait for the test. */
+  /** Releases sources that wait at a {@link Step.Release}. */
   synchronized void release() {
     released = true;
     changed();
@@ -60,14 +63,14 @@ final class Probe {
     return watermark >= time;
   }
 
-  synchronized List<SupplierWindow> told() {
-    return List.copyOf(told);
+  synchronized List<SupplierWindow> windows() {
+    return List.copyOf(windows);
   }
 
-  /** What was told, for a probe that is used again. */
-  synchronized List<SupplierWindow> takeAll() {
-    final List<SupplierWindow> all = List.copyOf(told);
-    told.clear();
+  /** Returns and removes the collected windows, so that the probe can be reused. */
+  synchronized List<SupplierWindow> drain() {
+    final List<SupplierWindow> all = List.copyOf(windows);
+    windows.clear();
     return all;
   }
 
@@ -81,7 +84,7 @@ final class Probe {
       if (condition.getAsBoolean()) {
         return;
       }
-      next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      next.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
   }
 

@@ -5,15 +5,15 @@ import static dev.lineagelab.flink.windows.Step.order;
 import static dev.lineagelab.flink.windows.Step.watermark;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.windows.Counts.Reason;
+import dev.lineagelab.flink.windows.DropCounters.Reason;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A job that is started again knows what it knew: open windows, the watermark, and its counts. */
-class RecoveryTest extends JobTestCase {
+/** Tests that open windows, the watermark and the drop counters are restored after a restart. */
+class RecoveryTest extends JobTestBase {
   private static final List<Step> BEFORE =
       List.of(
           order("alder", "1", NOON),
@@ -27,24 +27,24 @@ class RecoveryTest extends JobTestCase {
 
   private static final List<Step> AFTER =
       List.of(
-          // The first that is read after the restart: no order has told it yet how late it is.
+          // The first order after the restart: no watermark has been generated yet.
           order("alder", "8", NOON),
           order("alder", "broken", NOON + 15_000),
           order("birch", "4", NOON + 15_001));
 
   @Test
-  void fromACheckpointAfterAFailure() throws Exception {
+  void recoversFromACheckpointAfterAFailure() throws Exception {
     start(WINDOWING, 1, null, List.of(script(new Step.Release(), new Step.Failure())));
     probe.await(() -> probe.hasPassed(NOON + 14_999));
     checkpoint();
     probe.release();
     finish();
 
-    assertWhole();
+    assertResults();
   }
 
   @Test
-  void fromASavepointAtAnotherParallelism(@TempDir final Path folder) throws Exception {
+  void recoversFromASavepointWithAnotherParallelism(@TempDir final Path folder) throws Exception {
     final List<List<Step>> scripts = List.of(script(new Step.Release()));
     start(WINDOWING, 1, null, scripts);
     probe.await(() -> probe.hasPassed(NOON + 14_999));
@@ -54,17 +54,17 @@ class RecoveryTest extends JobTestCase {
     start(WINDOWING, 2, savepoint, scripts);
     finish();
 
-    assertWhole();
+    assertResults();
   }
 
-  private void assertWhole() {
-    assertThat(last().values())
+  private void assertResults() {
+    assertThat(latest().values())
         .containsExactlyInAnyOrder(
             SupplierWindowsJobTest.window("alder", NOON, 1, 100),
             SupplierWindowsJobTest.window("birch", NOON + 15_000, 3, 700),
             SupplierWindowsJobTest.window("cedar", NOON + 20_000, 1, 100));
-    assertThat(leftOut(Reason.BAD_PRICE)).isEqualTo(2);
-    assertThat(leftOut(Reason.LATE)).isEqualTo(2);
+    assertThat(dropped(Reason.BAD_PRICE)).isEqualTo(2);
+    assertThat(dropped(Reason.LATE)).isEqualTo(2);
   }
 
   private static List<Step> script(final Step... between) {

@@ -6,7 +6,7 @@ import java.util.List;
 import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 
-/** Gives the partitions to the readers in turn, once all readers are there. */
+/** Assigns the partitions round-robin once all readers have registered. */
 final class ScriptedEnumerator implements SplitEnumerator<ScriptedSplit, List<ScriptedSplit>> {
   private final SplitEnumeratorContext<ScriptedSplit> context;
   private final List<ScriptedSplit> unassigned;

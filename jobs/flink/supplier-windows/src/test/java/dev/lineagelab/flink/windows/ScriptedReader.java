@@ -10,7 +10,7 @@ import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.avro.shaded.org.apache.avro.generic.GenericRecord;
 import org.apache.flink.core.io.InputStatus;
 
-/** Does one step at a time, of the first of its partitions that can. */
+/** Reader that runs one step at a time, of its first partition that has one to do. */
 final class ScriptedReader implements SourceReader<GenericRecord, ScriptedSplit> {
   private final Probe probe;
   private final SourceReaderContext context;
@@ -32,18 +32,18 @@ final class ScriptedReader implements SourceReader<GenericRecord, ScriptedSplit>
 
   @Override
   public InputStatus pollNext(final ReaderOutput<GenericRecord> output) {
-    // Before anything is looked at: what changes after that is then not missed.
+    // Taken before the state is read, so that no later change is missed.
     change = probe.nextChange();
     for (int i = 0; i < splits.size(); i++) {
       final ScriptedSplit split = splits.get(i);
       final List<Step> script = scripts.get(split.partition());
       if (split.position() == script.size()) {
-        // A partition that has ended holds up no watermark.
+        // A finished partition must not hold back the watermark.
         output.releaseOutputForSplit(split.splitId());
         splits.remove(i);
         return InputStatus.MORE_AVAILABLE;
       }
-      if (isDone(script.get(split.position()), split, output)) {
+      if (tryRun(script.get(split.position()), split, output)) {
         splits.set(i, new ScriptedSplit(split.partition(), split.position() + 1));
         return InputStatus.MORE_AVAILABLE;
       }
@@ -51,13 +51,13 @@ final class ScriptedReader implements SourceReader<GenericRecord, ScriptedSplit>
     return complete && splits.isEmpty() ? InputStatus.END_OF_INPUT : InputStatus.NOTHING_AVAILABLE;
   }
 
-  private boolean isDone(
+  private boolean tryRun(
       final Step step, final ScriptedSplit split, final ReaderOutput<GenericRecord> output) {
     if (step instanceof Step.Order order) {
       output.createOutputForSplit(split.splitId()).collect(order.record(), order.recordTimestamp());
       return true;
     }
-    // Else it would be unknown to the watermarks until its first order.
+    // Registers the split with the watermark generator before its first order.
     output.createOutputForSplit(split.splitId());
     if (step instanceof Step.Watermark watermark) {
       return probe.hasPassed(watermark.time());

@@ -13,10 +13,10 @@ import org.apache.flink.avro.shaded.org.apache.avro.generic.GenericRecord;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
- * Partitions that do what their scripts say, and go on there after a restart.
+ * Source whose partitions run scripts and resume them after a restart.
  *
- * <p>Nothing in it depends on the time: where the order of things matters, a script waits until the
- * sink has seen a watermark.
+ * <p>Independent of wall-clock time: where order matters, a script waits until a watermark has
+ * reached the sink.
  */
 final class ScriptedSource implements Source<GenericRecord, ScriptedSplit, List<ScriptedSplit>> {
   private static final long serialVersionUID = 1L;

@@ -8,10 +8,10 @@ import org.apache.flink.api.connector.source.SourceSplit;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
- * Where a partition is in its script.
+ * Position of a partition in its script.
  *
  * @param partition number of the script
- * @param position steps that are done
+ * @param position number of completed steps
  */
 record ScriptedSplit(int partition, int position) implements SourceSplit {
   private static final int BYTES = 2 * Integer.BYTES;
@@ -29,7 +29,7 @@ record ScriptedSplit(int partition, int position) implements SourceSplit {
     return new ScriptedSplit(buffer.getInt(), buffer.getInt());
   }
 
-  /** Of one split. */
+  /** Serializer of a split. */
   static final class Serializer implements SimpleVersionedSerializer<ScriptedSplit> {
     @Override
     public int getVersion() {
@@ -49,7 +49,7 @@ record ScriptedSplit(int partition, int position) implements SourceSplit {
     }
   }
 
-  /** Of those that no reader has yet. */
+  /** Serializer of the unassigned splits. */
   static final class ListSerializer implements SimpleVersionedSerializer<List<ScriptedSplit>> {
     @Override
     public int getVersion() {

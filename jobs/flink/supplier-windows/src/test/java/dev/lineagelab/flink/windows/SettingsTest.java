@@ -10,14 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The options of the job. */
+/** Tests of the job's command-line options. */
 class SettingsTest {
-  private static final String NEEDED =
+  private static final String REQUIRED =
       "--name stats --bootstrap b:9092 --registry http://r --orders o --windows w";
 
   @Test
-  void whatIsLeftOutHasADefault() {
-    final Settings settings = parse(NEEDED);
+  void optionsHaveDefaults() {
+    final Settings settings = parse(REQUIRED);
 
     assertThat(settings.windowing())
         .isEqualTo(
@@ -33,10 +33,10 @@ class SettingsTest {
   }
 
   @Test
-  void allCanBeGiven() {
+  void parsesAllOptions() {
     final Settings settings =
         parse(
-            NEEDED
+            REQUIRED
                 + " --window 1min --allowed-lateness 0s --group readers --transactions tx"
                 + " --transaction-timeout 30s --bounded true");
 
@@ -49,22 +49,23 @@ class SettingsTest {
   }
 
   @Test
-  void whatIsWrongIsNamed() {
-    refused(NEEDED.replace("--registry http://r", ""), "--registry is missing");
-    refused(NEEDED + " --windo 5s", "--windo is none of", "--window");
-    refused(NEEDED + " windows 5s", "windows is none of");
-    refused(NEEDED + " --window", "--window has no value");
-    refused(NEEDED + " --window 5s --window 6s", "--window is given twice");
-    refused(NEEDED + " --window long", "--window long is no duration");
-    refused(NEEDED + " --window 0s", "--window 0s is less than a millisecond");
-    refused(NEEDED + " --allowed-lateness -5s", "--allowed-lateness -5s is no duration");
-    refused(NEEDED + " --bounded yes", "--bounded yes is not true or false");
+  void errorsNameTheInvalidOption() {
+    assertRejected(REQUIRED.replace("--registry http://r", ""), "--registry is missing");
+    assertRejected(REQUIRED + " --windo 5s", "unknown option --windo;", "--window");
+    assertRejected(REQUIRED + " windows 5s", "unknown option windows;");
+    assertRejected(REQUIRED + " --window", "--window has no value");
+    assertRejected(REQUIRED + " --window 5s --window 6s", "--window is given twice");
+    assertRejected(REQUIRED + " --window long", "--window long is not a duration");
+    assertRejected(REQUIRED + " --window 0s", "--window 0s is shorter than 1 ms");
+    assertRejected(
+        REQUIRED + " --allowed-lateness -5s", "--allowed-lateness -5s is not a duration");
+    assertRejected(REQUIRED + " --bounded yes", "--bounded yes is not true or false");
   }
 
-  private static void refused(final String line, final String... problem) {
+  private static void assertRejected(final String line, final String... problem) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> parse(line))
-        .withMessageStartingWith("Reading the options of the job: ")
+        .withMessageStartingWith("Invalid options of the job: ")
         .satisfies(e -> assertThat(e.getMessage()).contains(problem));
   }
 

@@ -5,9 +5,9 @@ import java.io.Serializable;
 import org.apache.flink.avro.shaded.org.apache.avro.generic.GenericData;
 import org.apache.flink.avro.shaded.org.apache.avro.generic.GenericRecord;
 
-/** What a partition does next. */
+/** Step in the script of a partition. */
 sealed interface Step extends Serializable {
-  /** Has an order. */
+  /** Emits an order. */
   record Order(String price, String supplier, Long bidTime, long recordTimestamp) implements Step {
     GenericRecord record() {
       final GenericRecord record = new GenericData.Record(Schemas.ORDER);
@@ -18,16 +18,13 @@ sealed interface Step extends Serializable {
     }
   }
 
-  /** Waits until the watermark has come through to the sink. */
+  /** Waits until a watermark has reached the sink. */
   record Watermark(long time) implements Step {}
 
-  /** Waits for the test. */
+  /** Waits until the test releases the probe. */
   record Release() implements Step {}
 
-  /** Never ends, and never has anything. */
-  record Silence() implements Step {}
-
-  /** Fails the first time that it comes to this. */
+  /** Throws on the first execution only. */
   record Failure() implements Step {}
 
   static Step order(final String supplier, final String price, final long bidTime) {

@@ -5,19 +5,19 @@ import static dev.lineagelab.flink.windows.Step.order;
 import static dev.lineagelab.flink.windows.Step.watermark;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.windows.Counts.Reason;
+import dev.lineagelab.flink.windows.DropCounters.Reason;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is told of which window, and which orders are left out. */
-class SupplierWindowsJobTest extends JobTestCase {
+/** Tests of the emitted windows and of the dropped orders. */
+class SupplierWindowsJobTest extends JobTestBase {
   private static final long FIRST = NOON;
   private static final long SECOND_WINDOW = NOON + 5 * SECOND;
 
   @Test
-  void ordersAreCountedAndSummedUpInWindowsOfTheirSupplier() throws Exception {
-    final List<SupplierWindow> told =
+  void aggregatesOrdersPerSupplierAndWindow() throws Exception {
+    final List<SupplierWindow> windows =
         run(
             List.of(
                 order("alder", "0.10", FIRST),
@@ -25,70 +25,71 @@ class SupplierWindowsJobTest extends JobTestCase {
                 order("alder", "0.20", FIRST + 4999),
                 order("alder", "99999999.99", SECOND_WINDOW)));
 
-    assertThat(told)
+    assertThat(windows)
         .containsExactlyInAnyOrder(
             window("alder", FIRST, 2, 30),
             window("birch", FIRST, 1, 700),
             window("alder", SECOND_WINDOW, 1, 99_999_999_99L));
-    assertThat(told)
+    assertThat(windows)
         .filteredOn(window -> window.count() == 2)
         .first()
         .returns("0.30", window -> window.total().toPlainString());
   }
 
   @Test
-  void anOrderThatIsOutOfOrderIsOnTime() throws Exception {
-    final List<SupplierWindow> told =
+  void acceptsOutOfOrderOrders() throws Exception {
+    final List<SupplierWindow> windows =
         run(
             List.of(
                 order("alder", "1", FIRST + 9998),
                 watermark(FIRST + 4997),
-                // The watermark is a millisecond short of the end of the window.
+                // The watermark is one millisecond before the end of the window.
                 order("alder", "2", FIRST)));
 
-    assertThat(told)
+    assertThat(windows)
         .containsExactlyInAnyOrder(
             window("alder", FIRST, 1, 200), window("alder", SECOND_WINDOW, 1, 100));
   }
 
   @Test
-  void aWindowIsToldAgainForALateOrder() throws Exception {
-    final List<SupplierWindow> told =
+  void lateOrderWithinAllowedLatenessReemitsTheWindow() throws Exception {
+    final List<SupplierWindow> windows =
         run(
             List.of(
                 order("alder", "1", FIRST),
                 order("birch", "1", FIRST + 14_998),
                 watermark(FIRST + 9997),
-                // A millisecond later the window is gone.
+                // One millisecond later the window would have expired.
                 order("alder", "2", FIRST + 4999)));
 
-    assertThat(told)
+    assertThat(windows)
         .filteredOn(window -> window.supplier().equals("alder"))
         .containsExactly(window("alder", FIRST, 1, 100), window("alder", FIRST, 2, 300));
-    assertThat(leftOut(Reason.LATE)).isZero();
+    assertThat(dropped(Reason.LATE)).isZero();
   }
 
   @Test
-  void anOrderThatIsTooLateIsDroppedAndCounted() throws Exception {
-    final List<SupplierWindow> told =
+  void dropsAndCountsOrdersAfterAllowedLateness() throws Exception {
+    final List<SupplierWindow> windows =
         run(
             List.of(
                 order("alder", "1", FIRST),
                 order("birch", "1", FIRST + 15_000),
                 watermark(FIRST + 9999),
                 order("alder", "2", FIRST + 4999),
-                // The window of another supplier is gone too, though none was ever told.
+                // The same window of another supplier has expired as well, without ever being
+                // emitted.
                 order("cedar", "2", FIRST)));
 
-    assertThat(told)
+    assertThat(windows)
         .containsExactlyInAnyOrder(
             window("alder", FIRST, 1, 100), window("birch", FIRST + 15_000, 1, 100));
-    assertThat(leftOut(Reason.LATE)).isEqualTo(2);
+    assertThat(dropped(Reason.LATE)).isEqualTo(2);
   }
 
   @Test
-  void ordersWithoutAPlaceAreLeftOutAndCountedByTheFirstThingWrong() throws Exception {
-    final List<SupplierWindow> told =
+  void countsInvalidOrdersByTheFirstViolatedRule() throws Exception {
+    final List<SupplierWindow> windows =
         run(
             List.of(
                 order("alder", "12,50", FIRST),
@@ -99,18 +100,18 @@ class SupplierWindowsJobTest extends JobTestCase {
                 new Step.Order("1", "alder", null, FIRST),
                 order("alder", "1.005", FIRST)));
 
-    assertThat(told).containsExactly(window("alder", FIRST, 1, 101));
-    assertThat(leftOut(Reason.BAD_PRICE)).isEqualTo(3);
-    assertThat(leftOut(Reason.NO_SUPPLIER)).isEqualTo(2);
-    assertThat(leftOut(Reason.NO_TIME)).isEqualTo(1);
-    assertThat(leftOut(Reason.AHEAD_OF_RECORD)).isZero();
+    assertThat(windows).containsExactly(window("alder", FIRST, 1, 101));
+    assertThat(dropped(Reason.BAD_PRICE)).isEqualTo(3);
+    assertThat(dropped(Reason.NO_SUPPLIER)).isEqualTo(2);
+    assertThat(dropped(Reason.NO_TIME)).isEqualTo(1);
+    assertThat(dropped(Reason.AHEAD_OF_RECORD)).isZero();
   }
 
   @Test
-  void anOrderFromTheFutureDoesNotMakeTheOthersLate() throws Exception {
+  void orderFromTheFutureDoesNotAdvanceTheWatermark() throws Exception {
     final long hour = Duration.ofHours(1).toMillis();
 
-    final List<SupplierWindow> told =
+    final List<SupplierWindow> windows =
         run(
             List.of(
                 new Step.Order("1", "alder", FIRST + 100 * hour, FIRST),
@@ -119,26 +120,26 @@ class SupplierWindowsJobTest extends JobTestCase {
                 watermark(FIRST - 5001),
                 new Step.Order("8", "alder", FIRST, FIRST)));
 
-    assertThat(told).containsExactly(window("alder", FIRST, 2, 1200));
-    assertThat(leftOut(Reason.AHEAD_OF_RECORD)).isEqualTo(2);
-    assertThat(leftOut(Reason.LATE)).isZero();
+    assertThat(windows).containsExactly(window("alder", FIRST, 2, 1200));
+    assertThat(dropped(Reason.AHEAD_OF_RECORD)).isEqualTo(2);
+    assertThat(dropped(Reason.LATE)).isZero();
   }
 
   @Test
-  void aSlowPartitionHoldsUpTheWindows() throws Exception {
-    final List<SupplierWindow> told =
+  void slowPartitionHoldsBackTheWatermark() throws Exception {
+    final List<SupplierWindow> windows =
         run(
             List.of(order("alder", "1", FIRST), order("alder", "1", FIRST + 60_000)),
             List.of(
                 order("birch", "1", FIRST), watermark(FIRST - 5001), order("birch", "1", FIRST)));
 
-    assertThat(told).contains(window("birch", FIRST, 2, 200));
-    assertThat(leftOut(Reason.LATE)).isZero();
+    assertThat(windows).contains(window("birch", FIRST, 2, 200));
+    assertThat(dropped(Reason.LATE)).isZero();
   }
 
   @Test
-  void anIdlePartitionDoesNot() throws Exception {
-    final Windowing impatient =
+  void idlePartitionDoesNotHoldBackTheWatermark() throws Exception {
+    final Windowing shortIdleness =
         new Windowing(
             WINDOWING.size(),
             WINDOWING.outOfOrderness(),
@@ -146,7 +147,7 @@ class SupplierWindowsJobTest extends JobTestCase {
             WINDOWING.allowedLateness(),
             WINDOWING.ahead());
     start(
-        impatient,
+        shortIdleness,
         1,
         null,
         List.of(
@@ -157,7 +158,7 @@ class SupplierWindowsJobTest extends JobTestCase {
                 new Step.Release()),
             List.of(new Step.Release())));
 
-    probe.await(() -> probe.told().contains(window("alder", FIRST, 1, 100)));
+    probe.await(() -> probe.windows().contains(window("alder", FIRST, 1, 100)));
     probe.release();
     finish();
   }

@@ -13,14 +13,13 @@ import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
- * How many orders an operator has left out, by reason: metrics that a restart does not set to 0.
+ * Checkpointed counters of the orders that an operator has dropped, by reason.
  *
- * <p>They are restored with the operator's other state, so that an order which is read again is
- * counted once. Whoever sums up the subtasks of an operator gets the number of all that were left
- * out, whatever the parallelism was before.
+ * <p>The counts are operator state: they survive a restart, and an order that is replayed after
+ * recovery is counted once. The sum over all subtasks is correct after rescaling, too.
  */
-final class Counts {
-  /** Why an order is left out. */
+final class DropCounters {
+  /** Reason why an order is dropped. */
   enum Reason {
     BAD_PRICE,
     NO_SUPPLIER,
@@ -28,38 +27,38 @@ final class Counts {
     AHEAD_OF_RECORD,
     LATE;
 
-    /** The name of the metric: {@code orders_bad_price}. */
+    /** Return the name of the metric, such as {@code orders_bad_price}. */
     String metric() {
       return "orders_" + name().toLowerCase(Locale.ROOT);
     }
   }
 
   private final Map<Reason, Counter> counters = new EnumMap<>(Reason.class);
-  private final ListState<Tuple2<String, Long>> saved;
+  private final ListState<Tuple2<String, Long>> state;
 
-  /** Registers the metrics of an operator, and restores what they were. */
-  Counts(final MetricGroup metrics, final OperatorStateStore state, final Reason... reasons)
+  /** Registers the operator's metrics and restores their values from its state. */
+  DropCounters(final MetricGroup metrics, final OperatorStateStore store, final Reason... reasons)
       throws Exception {
-    saved =
-        state.getListState(
+    state =
+        store.getListState(
             new ListStateDescriptor<>("left-out", Types.TUPLE(Types.STRING, Types.LONG)));
     for (final Reason reason : reasons) {
       counters.put(reason, metrics.counter(reason.metric()));
     }
-    for (final Tuple2<String, Long> count : saved.get()) {
+    for (final Tuple2<String, Long> count : state.get()) {
       counters.get(Reason.valueOf(count.f0)).inc(count.f1);
     }
   }
 
-  void add(final Reason reason) {
+  void increment(final Reason reason) {
     counters.get(reason).inc();
   }
 
-  /** Makes the counts part of a checkpoint. */
-  void save() throws Exception {
-    saved.clear();
+  /** Writes the counts to the operator's state, for a checkpoint. */
+  void snapshot() throws Exception {
+    state.clear();
     for (final Map.Entry<Reason, Counter> count : counters.entrySet()) {
-      saved.add(Tuple2.of(count.getKey().name(), count.getValue().getCount()));
+      state.add(Tuple2.of(count.getKey().name(), count.getValue().getCount()));
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.windows;
 
-import dev.lineagelab.flink.windows.Counts.Reason;
+import dev.lineagelab.flink.windows.DropCounters.Reason;
 import java.util.OptionalLong;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -15,34 +15,34 @@ import org.apache.flink.streaming.api.functions.ProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * The orders that have a place in a window. The others are counted by the first thing wrong.
+ * Filter of valid orders. Drops the others and counts them by the first violated rule.
  *
- * <p>Flink forgets the watermark when a job is started again, and windows that are gone would begin
- * anew with the first late order. So it is kept here, as part of each checkpoint.
+ * <p>Flink does not checkpoint the watermark: after a restart, a late order would reopen a window
+ * that has already expired. Therefore this operator keeps the watermark in its state.
  */
-final class SoundOrders extends ProcessFunction<GenericRecord, PricedOrder>
+final class ValidOrders extends ProcessFunction<GenericRecord, PricedOrder>
     implements CheckpointedFunction {
   private static final long serialVersionUID = 1L;
 
   private final Windowing windowing;
 
-  private transient Counts leftOut;
+  private transient DropCounters dropped;
   private transient ListState<Long> saved;
 
-  /** The watermark of the checkpoint that the job was started from. */
+  /** Watermark of the checkpoint from which the job was restored. */
   private transient long restored;
 
-  /** Knows the watermark since; null until an order has come. */
-  private transient TimerService time;
+  /** Source of the current watermark; null until the first order. */
+  private transient TimerService timers;
 
-  SoundOrders(final Windowing windowing) {
+  ValidOrders(final Windowing windowing) {
     this.windowing = windowing;
   }
 
   @Override
   public void initializeState(final FunctionInitializationContext context) throws Exception {
-    leftOut =
-        new Counts(
+    dropped =
+        new DropCounters(
             getRuntimeContext().getMetricGroup(),
             context.getOperatorStateStore(),
             Reason.NO_TIME,
@@ -54,47 +54,48 @@ final class SoundOrders extends ProcessFunction<GenericRecord, PricedOrder>
         context
             .getOperatorStateStore()
             .getUnionListState(new ListStateDescriptor<>("watermarks", Types.LONG));
-    restored = lowest(saved.get());
+    restored = minimum(saved.get());
   }
 
   @Override
   public void snapshotState(final FunctionSnapshotContext context) throws Exception {
-    leftOut.save();
+    dropped.snapshot();
     saved.clear();
-    saved.add(time == null ? restored : Math.max(restored, time.currentWatermark()));
+    saved.add(timers == null ? restored : Math.max(restored, timers.currentWatermark()));
   }
 
   @Override
   public void processElement(
       final GenericRecord order, final Context context, final Collector<PricedOrder> out) {
-    time = context.timerService();
+    timers = context.timerService();
     if (context.timestamp() == EventTime.NONE) {
-      leftOut.add(order.get(Schemas.BID_TIME) == null ? Reason.NO_TIME : Reason.AHEAD_OF_RECORD);
+      dropped.increment(
+          order.get(Schemas.BID_TIME) == null ? Reason.NO_TIME : Reason.AHEAD_OF_RECORD);
       return;
     }
     final CharSequence supplier = (CharSequence) order.get(Schemas.SUPPLIER);
     if (supplier == null || supplier.isEmpty()) {
-      leftOut.add(Reason.NO_SUPPLIER);
+      dropped.increment(Reason.NO_SUPPLIER);
       return;
     }
     final OptionalLong cents = Price.cents((CharSequence) order.get(Schemas.PRICE));
     if (cents.isEmpty()) {
-      leftOut.add(Reason.BAD_PRICE);
+      dropped.increment(Reason.BAD_PRICE);
       return;
     }
-    if (windowing.isGone(context.timestamp(), restored)) {
-      leftOut.add(Reason.LATE);
+    if (windowing.isExpired(context.timestamp(), restored)) {
+      dropped.increment(Reason.LATE);
       return;
     }
     out.collect(new PricedOrder(supplier.toString(), cents.getAsLong()));
   }
 
-  /** What all of the readers had passed: the windows had come no further. */
-  private static long lowest(final Iterable<Long> watermarks) {
-    long lowest = Long.MAX_VALUE;
+  /** Returns the minimum over the readers, which is the watermark that the windows had reached. */
+  private static long minimum(final Iterable<Long> watermarks) {
+    long minimum = Long.MAX_VALUE;
     for (final long watermark : watermarks) {
-      lowest = Math.min(lowest, watermark);
+      minimum = Math.min(minimum, watermark);
     }
-    return lowest == Long.MAX_VALUE ? Long.MIN_VALUE : lowest;
+    return minimum == Long.MAX_VALUE ? Long.MIN_VALUE : minimum;
   }
 }

@@ -11,19 +11,22 @@ import java.util.TreeSet;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 
-/** What is declared of the job's columns, in the file that lineage is told from. */
-final class Declaration {
+/**
+ * Column lineage of the job as declared in {@code columns.json}, the file that lineage is reported
+ * from.
+ */
+final class DeclaredColumns {
   private static final Path FILE = Path.of("columns.json");
   private static final Set<String> DIRECT = Set.of("IDENTITY", "TRANSFORMATION", "AGGREGATION");
 
   private final JsonNode output;
 
-  private Declaration(final JsonNode output) {
+  private DeclaredColumns(final JsonNode output) {
     this.output = output;
   }
 
-  static Declaration read() throws IOException {
-    return new Declaration(
+  static DeclaredColumns read() throws IOException {
+    return new DeclaredColumns(
         new ObjectMapper().readTree(FILE.toFile()).path("outputs").path("kafka/supplier-windows"));
   }
 
@@ -33,8 +36,8 @@ final class Declaration {
     return columns;
   }
 
-  /** The columns that values of a field flow into. */
-  Set<String> directly(final String field) {
+  /** Returns the columns with a direct dependency on a field. */
+  Set<String> columnsFrom(final String field) {
     final Set<String> columns = columns();
     columns.removeIf(
         column ->
@@ -44,8 +47,8 @@ final class Declaration {
     return columns;
   }
 
-  /** The fields that decide about rows in one of these ways. */
-  Set<String> deciding(final String... kinds) {
+  /** Returns the fields that rows depend on indirectly, by one of the given subtypes. */
+  Set<String> rowFields(final String... kinds) {
     final Set<String> fields = new TreeSet<>();
     for (final Source source : sources(output.path("rows"))) {
       if (Set.of(kinds).contains(source.kind())) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.windows;
 
-import dev.lineagelab.flink.windows.Counts.Reason;
+import dev.lineagelab.flink.windows.DropCounters.Reason;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -26,11 +26,11 @@ import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the job on a small cluster of Flink's own, between a script and a list. */
-abstract class JobTestCase {
+/** Base of tests that run the job on a MiniCluster, with scripted sources and a collecting sink. */
+abstract class JobTestBase {
   static final long SECOND = 1000;
 
-  /** A round time, in milliseconds, at which windows of whole seconds begin. */
+  /** Start of a window, in milliseconds since the epoch. */
   static final long NOON = 1_767_268_800_000L;
 
   static final Windowing WINDOWING =
@@ -41,29 +41,29 @@ abstract class JobTestCase {
           Duration.ofSeconds(5),
           Duration.ofHours(1));
 
-  private static final long PATIENCE_SECONDS = 180;
+  private static final long TIMEOUT_SECONDS = 180;
 
-  /** Of the cluster that runs: a reporter is of no use once its cluster is gone. */
+  /** Metrics of the running cluster. Each cluster requires a new reporter. */
   private static InMemoryReporter metrics;
 
   @RegisterExtension
-  static final MiniClusterExtension CLUSTER = new MiniClusterExtension(JobTestCase::configuration);
+  static final MiniClusterExtension CLUSTER = new MiniClusterExtension(JobTestBase::configuration);
 
   final Probe probe = new Probe();
   JobClient job;
   private ClusterClient<?> cluster;
 
   @BeforeEach
-  void meet(@InjectClusterClient final ClusterClient<?> client) {
+  void setCluster(@InjectClusterClient final ClusterClient<?> client) {
     cluster = client;
   }
 
-  /** Runs a partition to the end of its script: all windows are told. */
+  /** Runs one partition to the end of its script and returns the emitted windows. */
   final List<SupplierWindow> run(final List<Step> script) throws Exception {
     return runAll(List.of(script));
   }
 
-  /** Runs two partitions that are read in turn, a step of the first one where it has one. */
+  /** Runs two partitions; the reader prefers the first one whenever it has a step to do. */
   final List<SupplierWindow> run(final List<Step> first, final List<Step> second) throws Exception {
     return runAll(List.of(first, second));
   }
@@ -71,14 +71,14 @@ abstract class JobTestCase {
   private List<SupplierWindow> runAll(final List<List<Step>> scripts) throws Exception {
     start(WINDOWING, 1, null, scripts);
     finish();
-    return probe.told();
+    return probe.windows();
   }
 
-  /** The last that was told of each window: what a compacted topic keeps. */
-  final Map<String, SupplierWindow> last() {
-    final Map<String, SupplierWindow> last = new HashMap<>();
-    probe.told().forEach(window -> last.put(new String(WindowRecords.key(window)), window));
-    return last;
+  /** Returns the latest result of each window, as a compacted topic retains it. */
+  final Map<String, SupplierWindow> latest() {
+    final Map<String, SupplierWindow> latest = new HashMap<>();
+    probe.windows().forEach(window -> latest.put(new String(WindowRecords.key(window)), window));
+    return latest;
   }
 
   final void start(
@@ -102,27 +102,29 @@ abstract class JobTestCase {
   }
 
   final void finish() throws Exception {
-    job.getJobExecutionResult().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    job.getJobExecutionResult().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
   final void checkpoint() throws Exception {
     cluster
         .triggerCheckpoint(job.getJobID(), CheckpointType.FULL)
-        .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** Ends the job. Returns where its savepoint is. */
+  /** Cancels the job with a savepoint and returns the savepoint's path. */
   final String cancelWithSavepoint(final Path folder) throws Exception {
     final String savepoint =
         job.triggerSavepoint(folder.toUri().toString(), SavepointFormatType.CANONICAL)
-            .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    job.cancel().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    cluster.requestJobResult(job.getJobID()).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    job.cancel().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    cluster.requestJobResult(job.getJobID()).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     return savepoint;
   }
 
-  /** How many orders the job has left out for a reason, as the metrics of its last attempt say. */
-  final long leftOut(final Reason reason) {
+  /**
+   * Returns the number of orders dropped for a reason, from the metrics of the job's last attempt.
+   */
+  final long dropped(final Reason reason) {
     final TreeMap<Integer, Long> byAttempt = new TreeMap<>();
     metrics
         .getMetricsByGroup()

@@ -3,8 +3,8 @@ package dev.lineagelab.flink.windows;
 
 import org.apache.flink.api.common.functions.AggregateFunction;
 
-/** Count and sum of a window's orders. */
-final class SumOfPrices implements AggregateFunction<PricedOrder, Totals, Totals> {
+/** Aggregate function: count and total price of the orders of a window. */
+final class TotalsAggregator implements AggregateFunction<PricedOrder, Totals, Totals> {
   private static final long serialVersionUID = 1L;
 
   @Override

@@ -5,8 +5,8 @@ import org.apache.flink.streaming.api.functions.windowing.ProcessWindowFunction;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.apache.flink.util.Collector;
 
-/** Says whose totals they are, and of which window. */
-final class NameWindow extends ProcessWindowFunction<Totals, SupplierWindow, String, TimeWindow> {
+/** Adds the supplier and the bounds of the window to its totals. */
+final class WindowResult extends ProcessWindowFunction<Totals, SupplierWindow, String, TimeWindow> {
   private static final long serialVersionUID = 1L;
 
   @Override
