@@ -26,7 +26,7 @@ from lineage.checks.schema_files import FOLDER_VARIABLE, find_schemas
 
 pytest_plugins = ["pytester"]
 REPOSITORY = Path(__file__).resolve().parents[3]
-DOCUMENT = REPOSITORY / "docs" / "reference" / "lineage-checks.md"
+DOCUMENT = REPOSITORY / "docs" / "how-to" / "check-lineage-in-tests.md"
 SCHEMAS = str(find_schemas())
 """Found before `pytester` replaces the home folder, and with it the cache."""
 TOO_LARGE = gzip.compress(bytes(MAX_BYTES + 1), 1, mtime=0)
