@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets turn the model into Pulumi resources. Nothing else knows where the lab runs."""
+"""Targets, which render the model as Pulumi resources of one runtime environment."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The target that a stack's settings choose. Of the others, nothing is imported."""
+"""Selection of the target by a stack's settings; only the selected target is imported."""
 
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def target_for(stack: str, settings: Settings, artifacts: Artifacts) -> "Target":
-    """The target of a stack of this checkout; its `site` and `render` are what `infra.catalog` and the CLI use.
+    """Return the target of a stack of this checkout.
 
     Raises:
-        LabError: the target cannot be used as it is configured.
+        LabError: the target cannot be used as configured.
     """
     if settings.target == "docker":
         from infra.targets.docker.target import docker_target

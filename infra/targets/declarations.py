@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every target makes of a lab before Pulumi sees it: resources as data, in the order of their needs."""
+"""Resources as data, rendered by a target before Pulumi runs."""
 
 from dataclasses import dataclass
 
@@ -13,22 +13,22 @@ CREDENTIALS = "credentials"
 FINGERPRINT = "fingerprint"
 
 DISK_MIB = 2048
-"""What a lab writes in a day of the default shop, with room to spare."""
+"""Disk space that the preflight requires: more than a day of the default shop writes."""
 
 SET_BY_ENGINE = ""
-"""Stands for an input that is another resource's output, until the engine fills it in."""
+"""Placeholder of an input that is another resource's output."""
 
 
 @dataclass(frozen=True)
 class ResourceDeclaration:
-    """A resource that the target wants.
+    """A resource of a rendered lab.
 
     Attributes:
         kind: the kind's name.
         key: unique; other resources name it in `needs`.
-        inputs: its inputs, all known but the credentials' fingerprint.
-        needs: keys of the resources to be made before it.
-        secret: it restarts when a credential changes.
+        inputs: its inputs; outputs of other resources are `SET_BY_ENGINE`.
+        needs: keys of the resources to be created before it.
+        secret: True if it restarts when a credential changes.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class ResourceDeclaration:
 
 
 def outputs(lab: Lab, site: Site) -> dict[str, str]:
-    """The stack's endpoints by name: a URL where it is a web service, else `host:port`."""
+    """Return the stack's endpoints by name: a URL for web services, else `host:port`."""
     return {
         endpoint.published_as: f"{endpoint.scheme}://{address}" if endpoint.scheme else str(address)
         for service in lab.services
@@ -50,7 +50,7 @@ def outputs(lab: Lab, site: Site) -> dict[str, str]:
 
 
 def resource_declaration(resource: Resource) -> ResourceDeclaration:
-    """Return a resource inside a service as the engine registers it."""
+    """Return the declaration of a resource inside a service."""
     return ResourceDeclaration(resource.kind, resource.key, resource, resource.needs)
 
 

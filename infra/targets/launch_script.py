@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a part of the lab is started as a local process: a short shell script, to be read and run by hand."""
+"""Start scripts of services and tasks: short shell scripts that can also be run by hand."""
 
 import shlex
 from collections.abc import Mapping
@@ -17,38 +17,38 @@ NOBODY = 65534
 
 
 class Programs(Protocol):
-    """Where the programs of this machine are; `infra.toolchain.Artifacts` is one."""
+    """Locations of installed programs, implemented by `infra.toolchain.Artifacts`."""
 
     def component(self, name: str) -> Path:
-        """The folder whose `lib/` holds the jars of a component, or whose `bin/` its native programs."""
+        """Return the folder of a component, with jars in `lib/` or native programs in `bin/`."""
 
     def python(self, environment: str) -> Path:
-        """The Python of one of the kit's virtual environments."""
+        """Return the Python interpreter of one of the kit's virtual environments."""
 
     def java(self, runtime: int = 17) -> Path:
-        """The `java` of a release."""
+        """Return the `java` program of a Java release."""
 
     def binary(self, name: str) -> Path:
-        """A native program."""
+        """Return the path of a native program."""
 
     def has(self, name: str) -> bool:
-        """Whether a component is there."""
+        """Return whether a component is installed."""
 
     def class_data(self, name: str) -> Path:
-        """The folder for the archive of a component's loaded classes, whether it was made or not."""
+        """Return the folder of a component's class data sharing archive, which may not exist yet."""
 
 
 def class_data(programs: Programs, component: str) -> ClassData:
-    """Where a component's JVMs find their archive of classes, as a site tells its services."""
+    """Return the paths of a component's class data sharing archive and its configuration."""
     folder = programs.class_data(component)
     return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
 
 
 def unprivileged_prefix(platform: str, user: int) -> tuple[str, ...]:
-    """What is put before a program that refuses to be root, so that `user` (a uid) can run it on `platform`.
+    """Return the command prefix with which `user` (a uid) can run a program that refuses to run as root.
 
-    Root becomes `nobody` in a user namespace: the program's files stay root's, and a checkout below `/root` can
-    be reached, which a second user of the system could not. It has to be a user that is in passwd: initdb looks.
+    Root becomes `nobody` in a user namespace: files stay owned by root, and a checkout below `/root` remains
+    readable, unlike for a second system user. The user must be in passwd, as initdb looks it up.
 
     Raises:
         LabError: root on a system without user namespaces.
@@ -56,18 +56,20 @@ def unprivileged_prefix(platform: str, user: int) -> tuple[str, ...]:
     if user != 0:
         return ()
     if not platform.startswith("linux"):
-        raise LabError("Postgres refuses to run as root, and this system has no user namespaces: use another user")
+        raise LabError(
+            "Postgres refuses to run as root, and this system has no user namespaces: run the lab as another user"
+        )
     return ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
 
 
 @dataclass(frozen=True)
 class Launcher:
-    """Renders scripts for one stack.
+    """Renderer of the start scripts of one stack.
 
     Attributes:
-        programs: finds jars, Javas, Pythons and binaries.
-        project: the project's folder; Python modules are found from there.
-        credentials: the file that scripts read credentials from, when they run.
+        programs: locations of jars, Java and Python runtimes and binaries.
+        project: the project's folder, root of its Python modules.
+        credentials: the file from which scripts read credentials at run time.
         platform: Python's name of the operating system (`sys.platform`).
         user: the uid that everything runs as.
     """
@@ -79,11 +81,11 @@ class Launcher:
     user: int = 1000
 
     def script(self, part: Service | Task, scratch: Path) -> str:
-        """The script that becomes the service or the task. Holds no secret: it reads them when it runs."""
+        """Return the start script of a service or task. It contains no secrets but reads them at run time."""
         prepare = part.prepare if isinstance(part, Service) else ()
         lines = [
             "#!/bin/sh",
-            f"# Runs `{part.name}`. Rendered by `pulumi up` from infra/services/; a change here is lost.",
+            f"# Runs `{part.name}`. Rendered by `pulumi up` from infra/services/; changes are overwritten.",
             "set -eu",
             *(f"export {name}={shlex.quote(value)}" for name, value in self._env(part, scratch).items()),
             *self._secrets(part.secrets),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hands to Pulumi what a target has declared. Only the program imports this: Pulumi's SDK takes half a second."""
+"""Registration of declared resources with Pulumi. Imported by the program only: Pulumi's SDK takes 0.5 s to import."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,13 +14,13 @@ from infra.targets.declarations import CREDENTIALS, FINGERPRINT, ResourceDeclara
 ResourceFactory = Callable[
     [ResourceDeclaration, pulumi.ResourceOptions, Mapping[str, pulumi.CustomResource]], pulumi.CustomResource
 ]
-"""Makes one resource, given those that it needs by their key."""
+"""Registers one resource, given the resources that it needs by key."""
 
 
 def labkit_resource(
     wanted: ResourceDeclaration, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
 ) -> pulumi.CustomResource:
-    """A resource of one of the kit's own kinds."""
+    """Register a resource of the provider `labkit`."""
     later: dict[str, pulumi.Input[str]] | None = None
     if wanted.secret:
         later = {FINGERPRINT: fingerprint(made)}
@@ -29,13 +29,13 @@ def labkit_resource(
 
 
 def fingerprint(made: Mapping[str, pulumi.CustomResource]) -> pulumi.Output[str]:
-    """Changes when a credential does."""
+    """Return the fingerprint of the credentials, which changes with any of them."""
     value: pulumi.Output[str] = pulumi.get(made[CREDENTIALS], FINGERPRINT)
     return value
 
 
 def register(declarations: tuple[ResourceDeclaration, ...], make: ResourceFactory = labkit_resource) -> None:
-    """Registers resources with Pulumi, each after those it needs."""
+    """Register resources with Pulumi, each after the resources that it needs."""
     by_key = {resource.key: resource for resource in declarations}
     made: dict[str, pulumi.CustomResource] = {}
 
@@ -50,7 +50,7 @@ def register(declarations: tuple[ResourceDeclaration, ...], make: ResourceFactor
 
 
 def export(lab: Lab, site: Site, settings: Settings, environment_path: str) -> None:
-    """The outputs of the stack."""
+    """Export the stack's outputs."""
     pulumi.export("endpoints", outputs(lab, site))
     pulumi.export("environment_file", environment_path)
     if missing := left_out(site, settings):

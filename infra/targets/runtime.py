@@ -16,16 +16,16 @@ from infra.errors import ServiceError
 
 @dataclass(frozen=True)
 class State:
-    """A program's state.
+    """State of a service or task.
 
     Attributes:
-        name: of the service or task.
+        name: name of the service or task.
         status: as supervisord names it: RUNNING, STARTING, STOPPING, STOPPED, EXITED, BACKOFF, FATAL, UNKNOWN; of a
-            container also UNHEALTHY (it runs, and its probe does not answer) and PAUSED.
-        pid: process id, on the machine that it runs on; 0 where there is none.
-        started: when, in seconds since 1970; 0 where it never was.
-        exit_status: of the last end.
-        explanation: what else there is to say, in a line.
+            container also UNHEALTHY (running, but its probe fails) and PAUSED.
+        pid: process id on the machine that runs it; 0 without a process.
+        started: start time in seconds since 1970; 0 if never started.
+        exit_status: exit status of the last run.
+        explanation: details on one line.
     """
 
     name: str
@@ -41,92 +41,92 @@ class State:
 
     @property
     def alive(self) -> bool:
-        """It has a process, well or not: it must not be started a second time."""
+        """True if it has a process, healthy or not, and must not be started again."""
         return self.status in {"RUNNING", "STARTING", "STOPPING", "UNHEALTHY", "PAUSED"}
 
     @property
     def ended(self) -> bool:
-        """It ran, or tried to, and is not running now."""
+        """True if it ran or failed to start, and is not running."""
         return self.status in {"EXITED", "BACKOFF", "FATAL", "UNKNOWN"}
 
     @property
     def healthy(self) -> bool:
-        """Nothing has to be done about it."""
+        """True if no intervention is needed."""
         if self.status == "EXITED":
             return self.exit_status == 0
         return self.status in {"RUNNING", "STARTING", "STOPPING", "STOPPED"}
 
 
 class Runtime(Protocol):
-    """What runs of one stack. Any question may raise a ServiceError: who was asked what, and what to do."""
+    """Processes or containers of one stack. Every method may raise ServiceError."""
 
     def exists(self) -> bool:
-        """Whether anything of the stack is there to be asked for."""
+        """Return whether the stack has a running supervisord or any container."""
 
     def states(self) -> list[State]:
-        """Every service's and task's state, by name."""
+        """Return the states of all services and tasks, sorted by name."""
 
     def state(self, name: str) -> State | None:
-        """The state of one; None where there is none of that name."""
+        """Return the state of a service or task; None if it does not exist."""
 
     def require_state(self, name: str) -> State:
-        """The state of one that is meant to be there; the error has the names of those that are."""
+        """Return the state of a service or task; if it does not exist, raise an error with the existing names."""
 
     def is_service(self, name: str) -> bool:
-        """Whether one that is there is a service, rather than a task."""
+        """Return True for a service, False for a task."""
 
     def memory(self) -> Mapping[str, float]:
-        """What each one takes that has a process, in MiB."""
+        """Return the memory use of each running service and task, in MiB."""
 
     def run(self, name: str) -> None:
-        """Starts one; harmless where it runs."""
+        """Start a service or task; does nothing if it runs."""
 
     def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
-        """Starts a task and waits for its end; its last state, None where it vanished meanwhile.
+        """Start a task and wait for its end; return its last state, None if it was removed meanwhile.
 
-        `show` gets each line that it prints, as it does. An interrupt leaves it running.
+        `show` receives each line of its output. An interrupt leaves the task running.
         """
 
     def stop(self, name: str) -> None:
-        """Stops one in good order and waits until it is gone; harmless where it does not run."""
+        """Stop a service or task gracefully and wait for its end; does nothing if it does not run."""
 
     def log_location(self, name: str) -> str:
-        """Where the whole log is, for a person: a path or a command."""
+        """Return the location of the full log for messages: a path or a command."""
 
     def log_tail(self, name: str, lines: int = 25) -> str:
-        """The last lines of its log, each indented by two; says so where there are none."""
+        """Return the last lines of a log, indented by two spaces, or a note that it is empty."""
 
     def follow(self, name: str, lines: int) -> Iterator[str]:
-        """The last lines of its log and all that come, over restarts too, until the caller has enough."""
+        """Yield the last lines of a log and new ones, across restarts, until the caller stops."""
 
     def data(self, name: str, volume: str) -> AbstractContextManager[Path]:
-        """The folder of a service's volume, or a copy of it as it was at one instant.
+        """Open the folder of a service's volume, or a consistent copy of it.
 
-        It may be changed only where the service does not run: what is done to a copy takes effect at the end.
+        Changes are allowed only while the service is stopped; changes of a copy are written back at the end.
         """
 
     def volume_location(self, name: str, volume: str) -> str:
-        """Where that folder is, for a person: a path, or what `docker cp` takes."""
+        """Return the location of a volume for messages: a path, or an argument of `docker cp`."""
 
     def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
-        """Ends what an update that was killed has left, and an update would stumble over: what is not `known`.
+        """Remove resources of a killed update, which are not in Pulumi's state and would block the next update.
 
-        `known` gives the ids of what is in Pulumi's state; it is asked where anything is there at all.
+        `known` returns the ids in Pulumi's state; it is called only if there are resources to compare.
         """
 
     def shut_down(self) -> bool:
-        """Ends everything of the stack and waits until it is gone; what it keeps on this machine's disk stays.
+        """Remove all processes or containers of the stack and wait for their end; files on this machine's disk stay.
 
-        Returns whether there was anything.
+        Returns whether there were any.
         """
 
 
 def indented(lines: Iterable[str], none: str) -> str:
-    """The end of a log as an error shows it: what is blank left out, what is very long cut; `none` for nothing."""
+    """Return log lines for an error message: indented, without blank lines, cut at 400 characters; else `(none)`."""
     return "\n".join(f"  {line[:400]}" for line in lines if line.strip()) or f"  ({none})"
 
 
 def unknown_program(name: str, states: Iterable[State]) -> ServiceError:
-    """The error about a name that the stack does not have."""
+    """Return the error about an unknown service or task."""
     names = ", ".join(state.name for state in states)
     return ServiceError(f"the lab has no service or task {name}; it has {names or 'none at all'}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the local target's kinds. The program imports these, and never the kinds with their clients."""
+"""Inputs of the local target's kinds. Separate from the kinds, so that the program does not import their clients."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from infra.provider.preflight import Preflight
 
 
 class SupervisorInputs(Inputs):
-    """`root` is the stack's folder; it is removed with the resource. `ports` says who wants which port."""
+    """Inputs of `Supervisor`; `root` is deleted with the resource, `ports` are numbers by purpose."""
 
     root: str
     ports: dict[str, int]
@@ -20,7 +20,7 @@ class SupervisorInputs(Inputs):
 
 
 class ProbeInputs(Inputs):
-    """Ready is a connection to `host:port`, or a 2xx answer to `path` where one is given."""
+    """Readiness probe: a connection to `host:port`, or a 2xx response to `path` if given."""
 
     host: str
     port: int
@@ -34,17 +34,17 @@ class ProcessInputs(Inputs):
     Attributes:
         root: the stack's folder (`infra.targets.local.supervisor`).
         program: its name, unique in the stack.
-        script: the shell script that becomes the program.
+        script: the start script.
         files: configuration files by name.
-        volumes: folders that outlive the program.
-        is_service: a service (started now, kept running) rather than a task (started by `lab run`).
-        probe: how to tell that it is ready; None: it is once it has run for a second.
+        volumes: folders that are kept when the program is replaced.
+        is_service: True for a service (started now, kept running), False for a task (started by `lab run`).
+        probe: readiness probe; None: ready after running for 1 s.
         stop_seconds: time between `stop_signal` and SIGKILL.
-        stop_signal: what asks it to stop.
-        restart: `always`, or `on_failure` for a service that may end well and is then left alone.
-        ports: what it binds, by what for: refused where somebody else has one already.
-        fingerprint: of the credentials: it restarts when they change.
-        revision: of the code and jars it runs: it restarts when they change.
+        stop_signal: signal of a graceful shutdown.
+        restart: `always`, or `on_failure` for a service that may exit with status 0 and then stays stopped.
+        ports: ports that it binds, by purpose; the start fails if another process holds one.
+        fingerprint: of the credentials; a change restarts it.
+        revision: of the code and jars that it runs; a change restarts it.
     """
 
     root: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading logs that are files: their end, and what is appended to them."""
+"""Tail and follow log files."""
 
 import os
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ _END = 64 * 1024
 
 
 def log_tail(log: Path, lines: int = 25) -> str:
-    """The last lines of a log, each indented by two; says so where there are none."""
+    """Return the last lines of a log, indented by two spaces, or a note that it is empty or missing."""
     try:
         return indented(last_lines(log, lines), f"{log} is empty")
     except FileNotFoundError:
-        return f"  ({log} does not exist: it never started)"
+        return f"  ({log} does not exist: the program never started)"
 
 
 def last_lines(log: Path, lines: int) -> list[str]:
-    """The last lines of a log, blank ones left out."""
+    """Return the last lines of a log without blank ones."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _END))
         text = file.read().decode("utf-8", "replace")
@@ -29,9 +29,9 @@ def last_lines(log: Path, lines: int) -> list[str]:
 
 
 class Follower:
-    """Reads what is appended to a file from now on, whether it is there yet or not.
+    """Reads lines appended to a file, which may not exist yet.
 
-    The file is held open: what is written before it is rotated or removed is read all the same.
+    The file is kept open, so that lines written before a rotation or removal are read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +51,7 @@ class Follower:
             self._file.close()
 
     def new_lines(self) -> Iterator[str]:
-        """The lines that were finished since the last call."""
+        """Yield the lines completed since the last call."""
         if self._file:
             yield from self._read(self._file)
         present = self._opened()
@@ -67,7 +67,7 @@ class Follower:
         try:
             return self._path.open("rb")
         except FileNotFoundError:
-            return None  # not yet, or just being rotated
+            return None  # not created yet, or being rotated
 
     def _read(self, file: BinaryIO) -> Iterator[str]:
         *whole, self._rest = (self._rest + file.read()).split(b"\n")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What processes of this machine take of its memory."""
+"""Memory use of processes on this machine."""
 
 import psutil
 
 
 def memory_mib(pid: int) -> float:
-    """What a process and its children take: the sum of PSS where the system tells it, else of RSS, in MiB."""
+    """Return the memory of a process and its children in MiB: the sum of PSS if available, else of RSS."""
     try:
         process = psutil.Process(pid)
         family = [process, *process.children(recursive=True)]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One supervisord per stack: it keeps the local lab's processes running. Its start, and its API.
+"""Start and API of the supervisord that runs the processes of a local stack.
 
-Used by the provider's kinds, which add and remove programs, and by the `lab` command, which starts, stops and
-looks. Everything of a stack lies in one folder:
+Used by the provider's kinds, which add and remove programs, and by the `lab` command. Files of a stack:
 
     {root}/supervisor/supervisord.conf, programs/{name}.conf, supervisord.log
     {root}/services/{name}/run, files/, volumes/, scratch/, log
@@ -33,18 +32,18 @@ from infra.targets.local.supervisor_config import Program, daemon_config, progra
 from infra.targets.runtime import State, unknown_program
 
 ROOT_VARIABLE = "LINEAGE_LAB_STACK_ROOT"
-"""Environment variable that all processes of a stack carry: its folder."""
+"""Environment variable of all processes of a stack; its value is the stack's folder."""
 
 INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ")
 
 POLL_SECONDS = 0.2
-"""How often a log is looked at, and the state of a task that is waited for."""
+"""Polling interval of followed logs and running tasks."""
 
 _programs = threading.Lock()
 
 
 def _private_folder(folder: Path) -> None:
-    """Makes a folder that only this user can enter; refuses one that somebody else put there."""
+    """Create a folder with mode 0700; reject an existing one with another owner or mode."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
@@ -52,10 +51,9 @@ def _private_folder(folder: Path) -> None:
 
 
 def inherited(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the lab's processes may take over from the user's environment.
+    """Return the variables that the lab's processes inherit from the user's environment.
 
-    Anything else could change what they do: another cloud's session token beside the lab's keys, a proxy
-    before loopback, a Spark of the user's own.
+    Others could change their behaviour: a cloud session token, a proxy for loopback, another Spark installation.
     """
     kept = {name: environment[name] for name in INHERITED if name in environment}
     return kept | {"NO_PROXY": "127.0.0.1,localhost"}
@@ -68,7 +66,7 @@ class Supervisor:
         self.root = root
 
     def log_of(self, program: str) -> Path:
-        """Where a program's output goes."""
+        """Return the log file of a program."""
         return self.root / "services" / program / "log"
 
     def log_location(self, name: str) -> str:
@@ -89,21 +87,21 @@ class Supervisor:
                 waiter.wait(POLL_SECONDS)
 
     def exists(self) -> bool:
-        """Whether supervisord answers."""
+        """Return whether supervisord responds."""
         return self.pid() is not None
 
     def pid(self) -> int | None:
-        """Process id of the running supervisord; None where it does not answer."""
+        """Return the process id of supervisord; None if it does not respond."""
         try:
-            return int(self._ask(lambda api: api.getPID()))
+            return int(self._call(lambda api: api.getPID()))
         except ServiceError:
             return None
 
     def start(self) -> None:
-        """Starts supervisord, detached, without programs, and waits until it answers.
+        """Start supervisord, detached and without programs, and wait until it responds.
 
         Raises:
-            ServiceError: it did not; its log's tail is in the text.
+            ServiceError: it did not respond within 10 s; the message contains the tail of its log.
         """
         folder = self.root / "supervisor"
         shutil.rmtree(folder, ignore_errors=True)
@@ -139,65 +137,64 @@ class Supervisor:
         return str(self.root / "services" / name / "volumes" / volume)
 
     def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
-        """Nothing: a program's name is freed by the update that wants it, and strays end with a new supervisord."""
+        """Do nothing: an update replaces programs by name, and a new supervisord ends orphans."""
 
     def shut_down(self) -> bool:
-        """Stops every program and supervisord itself, and waits until all are gone; says whether there were any."""
+        """Stop all programs and supervisord and wait for their end; return whether there were any."""
         if runs := self.exists():
-            self._ask(lambda api: api.stopAllProcesses(True))
-            self._ask(lambda api: api.shutdown())
-        strays = self.end_orphans(patience=20)
+            self._call(lambda api: api.stopAllProcesses(True))
+            self._call(lambda api: api.shutdown())
+        orphans = self.end_orphans(grace_seconds=20)
         short = socket_path(self.root).parent
         if not short.is_relative_to(self.root):
             shutil.rmtree(short, ignore_errors=True)
-        return runs or strays
+        return runs or orphans
 
-    def end_orphans(self, patience: float = 0) -> bool:
-        """Ends what is left of this stack's processes: after `patience` seconds with SIGTERM, then SIGKILL.
+    def end_orphans(self, grace_seconds: float = 0) -> bool:
+        """End orphaned processes of this stack: after `grace_seconds` with SIGTERM, 20 s later with SIGKILL.
 
         Returns whether there were any.
 
-        They are told by a variable in their environment that supervisord hands down; a supervisord that was
-        killed may leave some behind.
+        They are identified by `ROOT_VARIABLE`, which they inherit from supervisord; a killed one may leave some.
         """
-        strays = [process for process in psutil.process_iter(["environ"]) if self._owns(process)]
-        _, alive = psutil.wait_procs(strays, timeout=patience)
+        orphans = [process for process in psutil.process_iter(["environ"]) if self._owns(process)]
+        _, alive = psutil.wait_procs(orphans, timeout=grace_seconds)
         for process in alive:
             _signal(process, signal.SIGTERM)
         _, alive = psutil.wait_procs(alive, timeout=20)
         for process in alive:
             _signal(process, signal.SIGKILL)
         psutil.wait_procs(alive, timeout=5)
-        return bool(strays)
+        return bool(orphans)
 
     def _owns(self, process: psutil.Process) -> bool:
         return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(self.root)
 
     def add(self, program: Program) -> None:
-        """Hands over a program whose name is free; a service is started by that."""
+        """Add a program whose name is unused; a service starts at once."""
         folder = self.root / "supervisor" / "programs"
         beside = folder / f"{program.name}.new"
         beside.write_text(program_config(self.root, program, shutil.which("setpriv") is not None), encoding="utf-8")
-        with _programs:  # one half-written file would break the others
+        with _programs:  # a partial file would break the other programs
             beside.rename(folder / f"{program.name}.conf")
-            self._ask(lambda api: api.reloadConfig())
-            self._ask(lambda api: api.addProcessGroup(program.name))
+            self._call(lambda api: api.reloadConfig())
+            self._call(lambda api: api.addProcessGroup(program.name))
 
     def remove(self, name: str) -> None:
-        """Stops a program and forgets it; harmless where there is none."""
+        """Stop and remove a program; does nothing if it does not exist."""
         if self.state(name) is not None:
             self.stop(name)
-            self._ask(lambda api: api.removeProcessGroup(name))
+            self._call(lambda api: api.removeProcessGroup(name))
         with _programs:
             (self.root / "supervisor" / "programs" / f"{name}.conf").unlink(missing_ok=True)
-            self._ask(lambda api: api.reloadConfig())
+            self._call(lambda api: api.reloadConfig())
 
     def run(self, name: str) -> None:
         """Starts a program that is not running."""
-        self._ask(lambda api: api.startProcess(name, False), Faults.ALREADY_STARTED)
+        self._call(lambda api: api.startProcess(name, False), Faults.ALREADY_STARTED)
 
     def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
-        """Starts a program and waits until it is gone; `show` gets each line that it prints, as it does."""
+        """Start a program and wait for its end; `show` receives each line of its output."""
         waiter = threading.Event()
         with Follower(self.log_of(name)) as follower:
             self.run(name)
@@ -211,20 +208,20 @@ class Supervisor:
                 waiter.wait(POLL_SECONDS)
 
     def memory(self) -> dict[str, float]:
-        """What each program and its children take, in MiB."""
+        """Return the memory of each program and its children, in MiB."""
         return {state.name: memory_mib(state.pid) for state in self.states() if state.pid}
 
     def stop(self, name: str) -> None:
-        """Stops a program and waits until it is gone."""
-        self._ask(lambda api: api.stopProcess(name, True), Faults.NOT_RUNNING)
+        """Stop a program and wait for its end."""
+        self._call(lambda api: api.stopProcess(name, True), Faults.NOT_RUNNING)
 
     def states(self) -> list[State]:
         """Every program's state, by name."""
-        return sorted((_state(info) for info in self._ask(lambda api: api.getAllProcessInfo())), key=lambda s: s.name)
+        return sorted((_state(info) for info in self._call(lambda api: api.getAllProcessInfo())), key=lambda s: s.name)
 
     def state(self, name: str) -> State | None:
-        """A program's state; None where supervisord does not know it."""
-        info = self._ask(lambda api: api.getProcessInfo(name), Faults.BAD_NAME)
+        """Return a program's state; None if it does not exist."""
+        info = self._call(lambda api: api.getProcessInfo(name), Faults.BAD_NAME)
         return None if info is None else _state(info)
 
     def require_state(self, name: str) -> State:
@@ -250,23 +247,23 @@ class Supervisor:
             config.read_string(path.read_text(encoding="utf-8"))
             return config.getboolean(f"program:{name}", "autostart")
         except (OSError, configparser.Error, ValueError) as error:
-            raise ServiceError(f"{path} cannot be read ({error}); `pulumi up --refresh` makes it anew") from error
+            raise ServiceError(f"{path} cannot be read ({error}); `pulumi up --refresh` rewrites it") from error
 
-    def _ask(self, question: Callable[[Any], Any], harmless: int | None = None) -> Any:  # noqa: ANN401
-        """Asks over a connection of its own, as the transport is not made for several threads.
+    def _call(self, request: Callable[[Any], Any], harmless: int | None = None) -> Any:  # noqa: ANN401
+        """Call the XML-RPC API over a new connection, as the transport is not thread-safe.
 
-        A fault of the code `harmless` gives None.
+        Returns None for a fault with code `harmless`.
         """
         transport = SupervisorTransport(None, None, f"unix://{socket_path(self.root)}")
         try:
-            return question(xmlrpc.client.ServerProxy("http://lab", transport=transport).supervisor)
+            return request(xmlrpc.client.ServerProxy("http://lab", transport=transport).supervisor)
         except xmlrpc.client.Fault as fault:
             if harmless is not None and fault.faultCode == harmless:
                 return None
-            raise ServiceError(f"supervisord of {self.root} refused: {fault.faultString}") from fault
+            raise ServiceError(f"supervisord of {self.root} rejected the request: {fault.faultString}") from fault
         except (OSError, xmlrpc.client.ProtocolError) as error:
             raise ServiceError(
-                f"supervisord of {self.root} does not answer ({error}); `pulumi up --refresh` starts it again"
+                f"supervisord of {self.root} does not respond ({error}); `pulumi up --refresh` restarts it"
             ) from error
         finally:
             transport.close()
@@ -287,7 +284,7 @@ def _signal(process: psutil.Process, number: int) -> None:
     try:
         process.send_signal(number)
     except psutil.NoSuchProcess:
-        return  # it went by itself in the meantime
+        return  # already exited
 
 
 def _poll(seconds: float) -> Iterator[None]:

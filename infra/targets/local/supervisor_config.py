@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What supervisord is told: its own configuration and that of each program, and where its socket is."""
+"""Configuration files of supervisord and of its programs, and the path of its socket."""
 
 import hashlib
 import os
@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Literal
 
 MAX_SOCKET_PATH_BYTES = 100
-"""AF_UNIX paths end at 104 to 108 bytes, and supervisord appends a suffix while it binds."""
+"""AF_UNIX paths are limited to 104 to 108 bytes, and supervisord appends a suffix while binding."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program as supervisord sees it.
+    """A program under supervisord.
 
     Attributes:
         name: unique in the stack.
         is_service: True for a service (started at once, restarted when it ends), False for a task (started on
             request, runs to its end).
         stop_seconds: time between `stop_signal` and SIGKILL.
-        stop_signal: what asks it to stop, as supervisord names signals.
-        restart: of a service: `always`, or `on_failure` where it may end well and is then left alone.
+        stop_signal: signal of a graceful shutdown, as supervisord names signals.
+        restart: of a service: `always`, or `on_failure` if it may exit with status 0 and then stays stopped.
     """
 
     name: str
@@ -32,9 +32,9 @@ class Program:
 
 
 def socket_path(root: Path) -> Path:
-    """The control socket of a stack: in its folder, or in a short private one where that path is too long.
+    """Return the control socket of a stack: in its folder, or in a private one below /tmp if that path is too long.
 
-    The short one does not hang on TMPDIR: whoever comes later, from another shell, must find it too.
+    Independent of TMPDIR, so that commands in other shells find it.
     """
     beside = root / "supervisor" / "control.sock"
     if len(os.fsencode(beside)) <= MAX_SOCKET_PATH_BYTES:
@@ -44,9 +44,9 @@ def socket_path(root: Path) -> Path:
 
 
 def daemon_config(root: Path) -> str:
-    """supervisord's own configuration."""
+    """Return the configuration of supervisord itself."""
     folder = root / "supervisor"
-    user = "user=root\n" if os.getuid() == 0 else ""  # without it a warning at each start
+    user = "user=root\n" if os.getuid() == 0 else ""  # avoids a warning at each start
     return f"""[unix_http_server]
 file={socket_path(root)}
 chmod=0600
@@ -67,8 +67,11 @@ files={folder / "programs"}/*.conf
 
 
 def program_config(root: Path, program: Program, death_signal: bool) -> str:
-    """One program's section. With `death_signal`, the kernel ends the program if supervisord is killed:
-    else its successor could not start it again, as its ports would be taken."""
+    """Return the configuration of one program.
+
+    With `death_signal` the kernel terminates the program if supervisord is killed; otherwise its ports would block
+    the restart by the next supervisord.
+    """
     folder = root / "services" / program.name
     wrapper = f"setpriv --pdeathsig {program.stop_signal} -- " if death_signal else ""
     stays = "true" if program.is_service else "false"
@@ -91,7 +94,7 @@ stdout_logfile_backups=2
 
 
 def _autorestart(program: Program) -> str:
-    """supervisord's word; what it expects is exit code 0."""
+    """Return the value of `autorestart`; the expected exit code is 0."""
     if not program.is_service:
         return "false"
     return "unexpected" if program.restart == "on_failure" else "true"

@@ -43,14 +43,14 @@ from infra.toolchain import Artifacts
 
 LOOPBACK = "127.0.0.1"
 INSIDE = "INSIDE"
-"""The one listener of an endpoint that is advertised: inside and outside are one place here."""
+"""The only listener of an advertised endpoint: inside and outside clients use the same address."""
 
 SUPERVISOR = "supervisor"
 
 
 @dataclass(frozen=True)
 class LocalSite:
-    """A service's view of this machine: loopback, conventional ports plus the offset, the stack's folders."""
+    """Addresses and paths on this machine: loopback, default ports plus the offset, the stack's folders."""
 
     root: Path
     port_offset: int
@@ -129,24 +129,24 @@ class LocalSite:
 
 @dataclass(frozen=True)
 class LocalTarget:
-    """Turns a lab into the resources of one stack on this machine."""
+    """Renders a lab as the resources of one stack on this machine."""
 
     site: LocalSite
     launcher: Launcher
     settings: Settings
 
     def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
-        """Every resource of the lab. Reads the kit's own sources for their revision, and nothing else.
+        """Return every resource of the lab; reads only the kit's sources, for their revision.
 
         Raises:
-            LabError: a service or a task is a public image, which no process can be.
+            LabError: a service or task is a public image.
         """
         base = (self._supervisor(lab), self._credentials())
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
         return (*base, *(self._part(part, lab) for part in lab.parts), variables)
 
     def deploy(self, lab: Lab) -> None:
-        """Makes the lab: resources and outputs of the stack."""
+        """Register the stack's resources and outputs with Pulumi."""
         from infra.targets.registration import export, register
 
         register(self.render(lab))
@@ -183,14 +183,14 @@ class LocalTarget:
                 return resource_declaration(part)
 
     def _definition(self, launcher: ProcessInputs) -> str:
-        """A hash of all that makes a process what it is, but for the credentials."""
+        """Return the hash of a process definition without credentials."""
         text = json.dumps([launcher.script, launcher.files, launcher.revision], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
 
     def _process(self, part: Service | Task) -> ProcessInputs:
         if isinstance(part.run, PublicImage):
             raise LabError(
-                f"{part.name} is the public image {part.run.reference}, and target local runs no images: "
+                f"{part.name} is the public image {part.run.reference}, which the local target cannot run: "
                 f"set lineage-lab:target to docker, or {part.run.remedy or 'leave it out'}"
             )
         service = part if isinstance(part, Service) else None
@@ -222,11 +222,10 @@ class LocalTarget:
 
 
 def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalTarget:
-    """The target of a stack of this checkout.
+    """Return the target of a stack of this checkout.
 
     Raises:
-        LabError: there is no JDK, the checkout lies in a place that the lab cannot work in, or a jar that the
-            settings name is not there.
+        LabError: no JDK is installed, the checkout's path is unsupported, or a configured jar is missing.
     """
     check_settings(settings)
     root = stack_root(stack)

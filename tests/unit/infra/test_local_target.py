@@ -51,7 +51,7 @@ def test_what_is_a_public_image_cannot_be_a_process(site):
     whole = lab(site, LabSettings())
     page = Service("page", PublicImage("some/page:1", "/run", remedy="set lineage-lab:page to false"))
     with pytest.raises(
-        LabError, match="page is the public image some/page:1, and target local runs no images"
+        LabError, match="page is the public image some/page:1, which the local target cannot run"
     ) as raised:
         LocalTarget(site, launcher, LabSettings()).render(replace(whole, services=(*whole.services, page)))
     assert "or set lineage-lab:page to false" in str(raised.value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Process`: a program under the stack's supervisord: a service that runs on, or a task."""
+"""`labkit:index:Process`: a service or a task under the stack's supervisord."""
 
 import shutil
 import socket
@@ -19,14 +19,14 @@ from infra.targets.local.supervisor_config import Program
 from infra.targets.runtime import State
 
 RECOVERY_TIMEOUT_SECONDS = 15
-"""How long a refresh waits for supervisord to bring a program back before it counts as missing."""
+"""Time limit of a refresh for supervisord to restart a program before it counts as missing."""
 
 UNPROBED_SECONDS = 60
-"""How long a program without a probe may take until it has run for a second."""
+"""Time limit for a program without a probe to run for 1 s."""
 
 
 class ProcessKind(Kind[ProcessInputs]):
-    """Created means ready. A process that is dead for good or missing is gone, and made again."""
+    """Created means ready. A process that has stopped for good or is missing is created again."""
 
     name = "Process"
     inputs = ProcessInputs
@@ -37,16 +37,22 @@ class ProcessKind(Kind[ProcessInputs]):
         log = supervisor.log_of(inputs.program)
         supervisor.remove(inputs.program)
         if busy := busy_ports(inputs.ports):
-            # Its probe would be answered by the other one, and the lab would be built on that.
+            # The other process would answer the readiness probe.
             raise PreflightError(f"{inputs.program} cannot start: " + "; ".join(busy))
         self._write_files(inputs)
         log.unlink(missing_ok=True)
         try:
             supervisor.add(
-                Program(inputs.program, inputs.is_service, inputs.stop_seconds, inputs.stop_signal, inputs.restart)
+                Program(
+                    name=inputs.program,
+                    is_service=inputs.is_service,
+                    stop_seconds=inputs.stop_seconds,
+                    stop_signal=inputs.stop_signal,
+                    restart=inputs.restart,
+                )
             )
             if inputs.is_service:
-                call.report(f"waiting until it is ready; its log is {log}")
+                call.report(f"waiting until ready; log: {log}")
                 self._await_ready(inputs, supervisor, call)
         except BaseException:
             supervisor.remove(inputs.program)
@@ -82,7 +88,7 @@ class ProcessKind(Kind[ProcessInputs]):
             supervisor.remove(inputs.program)
 
     def _write_files(self, inputs: ProcessInputs) -> None:
-        """Writes script and files; what an earlier version of them left is removed, volumes stay."""
+        """Write script and files, replacing those of an earlier version; volumes are kept."""
         folder = Path(inputs.root) / "services" / inputs.program
         for name in ("files", "scratch"):
             shutil.rmtree(folder / name, ignore_errors=True)
@@ -98,10 +104,10 @@ class ProcessKind(Kind[ProcessInputs]):
         script.chmod(0o700)
 
     def _await_ready(self, inputs: ProcessInputs, supervisor: Supervisor, call: Call) -> None:
-        """Waits until it is ready; a program that ends meanwhile has failed, whatever the reason."""
+        """Wait until the program is ready; one that exits meanwhile has failed."""
         first_pid = 0
-        patience = inputs.probe.seconds if inputs.probe else UNPROBED_SECONDS
-        for _ in call.poll(patience):
+        timeout = inputs.probe.seconds if inputs.probe else UNPROBED_SECONDS
+        for _ in call.poll(timeout):
             state = supervisor.state(inputs.program)
             if state is None or _has_failed(state, first_pid):
                 raise self._failure(inputs, supervisor, "ended while it was starting")
@@ -109,11 +115,11 @@ class ProcessKind(Kind[ProcessInputs]):
             if state.running and _ready(inputs.probe):
                 return
         wanted = f"{inputs.probe.host}:{inputs.probe.port}{inputs.probe.path}" if inputs.probe else "running"
-        raise self._failure(inputs, supervisor, f"was not ready ({wanted}) after {patience} s")
+        raise self._failure(inputs, supervisor, f"was not ready ({wanted}) after {timeout} s")
 
-    def _failure(self, inputs: ProcessInputs, supervisor: Supervisor, what: str) -> LabError:
+    def _failure(self, inputs: ProcessInputs, supervisor: Supervisor, problem: str) -> LabError:
         log = supervisor.log_of(inputs.program)
-        return ServiceError(f"{inputs.program} {what}. The end of its log, {log}:\n{log_tail(log)}")
+        return ServiceError(f"{inputs.program} {problem}. The end of its log, {log}:\n{log_tail(log)}")
 
 
 def _has_failed(state: State, first_pid: int) -> bool:

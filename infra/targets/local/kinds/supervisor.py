@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Supervisor`: the folder of a stack on this machine, and the supervisord that works in it."""
+"""`labkit:index:Supervisor`: the folder of a local stack and its supervisord."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ from infra.targets.local.supervisor import Supervisor
 
 
 class SupervisorKind(Kind[SupervisorInputs]):
-    """Everything local depends on it, so that it is made first, after a preflight, and removed last."""
+    """Created first, after the preflight, and deleted last: all local resources depend on it."""
 
     name = "Supervisor"
     inputs = SupervisorInputs
@@ -21,7 +21,7 @@ class SupervisorKind(Kind[SupervisorInputs]):
     def create(self, inputs: SupervisorInputs, call: Call) -> dict[str, Any]:
         root = Path(inputs.root)
         supervisor = Supervisor(root)
-        supervisor.shut_down()  # what an interrupted or killed run left behind
+        supervisor.shut_down()  # left behind by an interrupted or killed run
         self._preflight(inputs, call)
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         supervisor.start()
@@ -37,7 +37,7 @@ class SupervisorKind(Kind[SupervisorInputs]):
         return ReadResult(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
 
     def update(self, old: SupervisorInputs, new: SupervisorInputs, call: Call) -> dict[str, Any]:
-        """Ports, memory and disk matter only before the first start; moved ports are seen when bound."""
+        """Do nothing: ports, memory and disk are checked before the first start only."""
         return {}
 
     def delete(self, inputs: SupervisorInputs, call: Call) -> None:
