@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Docker daemon: the one place that connects to it, and its errors in words."""
+"""Connections to the Docker daemon, and its errors as messages with remedies."""
 
 import functools
 import io
@@ -33,7 +33,7 @@ LOG_LINES = 30
 
 
 class EngineError(LabError):
-    """There is no Docker daemon that could be worked with."""
+    """No usable Docker daemon."""
 
 
 def engine_host() -> str:
@@ -96,7 +96,7 @@ def _cause_and_remedy(error: BaseException) -> str:
 
 @contextmanager
 def docker_errors(what: str) -> Iterator[None]:
-    """Says what the daemon was asked to do (`start kafka`) where that failed.
+    """Convert errors of the Docker SDK; `what` is the failed operation, `start kafka` for example.
 
     Raises:
         ServiceError: with its explanation.
@@ -124,7 +124,7 @@ def _shortened(text: str) -> str:
 
 
 def find(client: DockerClient, name: str) -> Container | None:
-    """The container of a name or an id; None where there is none."""
+    """Return the container with a name or id; None if it does not exist."""
     try:
         return client.containers.get(name)
     except NotFound:
@@ -152,7 +152,7 @@ def closed(stream: "CancellableStream[bytes]") -> Iterator["CancellableStream[by
 
 
 def log_tail(container: Container, lines: int = LOG_LINES) -> str:
-    """The end of a container's log, indented."""
+    """Return the last lines of a container's log, indented."""
     text = container.logs(tail=lines, timestamps=False).decode(errors="replace").rstrip()
     return "\n".join(f"    {line}" for line in text.splitlines()) or "    (nothing)"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Docker target calls things on the daemon, and where they are in a container. Pure; quick to import."""
+"""Names of Docker objects and paths inside containers."""
 
 import hashlib
 from pathlib import Path

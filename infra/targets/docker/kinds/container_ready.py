@@ -14,25 +14,25 @@ from infra.targets.docker.engine import docker_errors, find, log_tail, shared_cl
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
 
 RECOVERY_TIMEOUT_SECONDS = 15
-"""How long a refresh waits for the daemon to bring a container back before it counts as missing."""
+"""Time limit of a refresh for the daemon to restart a container before it counts as missing."""
 
 POLLS_PER_INSPECTION = 5
-"""The daemon is asked twice a second; an interrupt is noticed ten times."""
+"""The daemon is polled twice a second, an interrupt ten times a second."""
 
 MIN_RUNNING_POLLS = 10
-"""For how many turns, ten a second, it has to run where no probe tells that it is well."""
+"""Polls (ten a second) that a container without a probe must run to count as ready."""
 
 UNHEALTHY_GRACE_SECONDS = 5
-"""How long one that Docker has found unhealthy has to show that it is well, before it is started anew."""
+"""Time limit for an unhealthy container to pass its probe before it is restarted."""
 
 SECOND_EXIT_SECONDS = 10
-"""How long a container that the daemon has started again may take to end again, as it will if anything is wrong."""
+"""Time limit for a restarted container to exit again, which yields its exit status."""
 
 KILLED = 137
 """The exit status of what was ended by SIGKILL."""
 
 UNTIL = 'until "$@" 2>/dev/null; do sleep 0.3; done'
-"""What a shell is told to run a probe until it succeeds."""
+"""Shell loop that runs a probe until it succeeds."""
 
 
 class ContainerReadyKind(Kind[ContainerReadyInputs]):
@@ -81,7 +81,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
         return self.create(new, call)
 
     def delete(self, inputs: ContainerReadyInputs, call: Call) -> None:
-        """The container is another resource, and goes after this one."""
+        """Do nothing: the container is a resource of its own, deleted after this one."""
 
 
 def _inspections(call: Call, seconds: float) -> Iterator[int]:
