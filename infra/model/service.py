@@ -17,7 +17,8 @@ class Java:
         options: further JVM options, including system properties.
         jar: path of a user-supplied jar that replaces the component as class path; empty for none.
         class_path: locations of the jars in the component's folder, separated by `:`.
-        runtime: major version of the Java runtime.
+        runtime: major version of the Java runtime; 17 and 21 come with the lab's prerequisites and packages, any other
+            one is a JDK of the machine (`infra.toolchain.prerequisites.find_java_release`).
         components: further components whose folders the program reads at run time.
     """
 
@@ -28,7 +29,7 @@ class Java:
     options: tuple[str, ...] = ()
     jar: str = ""
     class_path: str = "lib/*"
-    runtime: Literal[17, 21] = 17
+    runtime: int = 17
     components: tuple[str, ...] = ()
 
 

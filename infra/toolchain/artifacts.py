@@ -36,6 +36,9 @@ from lineage.checks import schema_files
 
 REACTOR = Path(__file__).resolve().parents[2] / "components"
 PAGE = REACTOR.parent / "page"
+PACKAGED_JAVA = 21
+"""Release of the Java runtime in the virtual environment `java21`."""
+
 _SETUP = "run `bin/lab setup`"
 
 _DISK_NEED = {
@@ -141,10 +144,19 @@ class Artifacts:
         return self._class_data_spec().folder
 
     def java(self, runtime: int = pins.MINIMUM_JDK[0]) -> Path:
-        """A `java`: the JDK's, or of a newer release that the kit brings along (21). Raises ArtifactError."""
-        if runtime <= pins.MINIMUM_JDK[0]:
+        """Return the `java` executable of a release.
+
+        Release 17 is the JDK of the machine (17 or newer), 21 the packaged runtime; any other one must be on the
+        machine (`prerequisites.find_java_release`).
+
+        Raises:
+            ArtifactError: the release is not installed.
+        """
+        if runtime == pins.MINIMUM_JDK[0]:
             return prerequisites.find_jdk().executable
-        return venvs.java_executable(self._installed_folder(self._environment_spec(f"java{runtime}")))
+        if runtime == PACKAGED_JAVA:
+            return venvs.java_executable(self._installed_folder(self._environment_spec(venvs.JAVA_21.name)))
+        return prerequisites.find_java_release(runtime).executable
 
     def maven_command(self) -> tuple[list[str], dict[str, str]]:
         """Maven on the cache's repository: first arguments, and environment variables to add."""

@@ -22,7 +22,7 @@ class ArtifactError(LabError):
         parts = [f"{self.attempt}: {self.cause}"]
         if self.detail:
             parts.append("\n".join(f"  | {line}" for line in self.detail.splitlines()))
-        parts.append(f"What to do: {self.remedy}")
+        parts.append(f"Remedy: {self.remedy}")
         return "\n".join(parts)
 
 

@@ -14,6 +14,9 @@ from infra.toolchain.errors import ArtifactError
 
 Version = tuple[int, ...]
 
+JVM_FOLDER = Path("/usr/lib/jvm")
+"""Folder in which Linux distributions and vendors' packages install JDKs, one folder each."""
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -92,6 +95,34 @@ def find_jdk() -> Tool:
     return Tool("JDK", java, version, home_folder)
 
 
+def find_java_release(release: int) -> Tool:
+    """Return a Java runtime of exactly the major version `release`.
+
+    Candidates are the home that `LINEAGE_LAB_JAVA_<release>` names, which must match, else the JDKs in `JVM_FOLDER`.
+
+    Raises:
+        ArtifactError: the machine has none, or the variable names another release.
+    """
+    variable = f"LINEAGE_LAB_JAVA_{release}"
+    attempt = f"Looking for Java {release}"
+    remedy = f"install a JDK {release} below {JVM_FOLDER}, or set {variable} to the home of one"
+    if chosen := os.environ.get(variable):
+        home = Path(chosen).expanduser().absolute()
+        java = home / "bin" / "java"
+        if not java.is_file():
+            raise ArtifactError(attempt, f"{variable} ({home}) has no bin/java", remedy)
+        version = _java_version(java, home)
+        if version[0] != release:
+            raise ArtifactError(attempt, f"{variable} ({home}) is Java {format_version(version)}", remedy)
+        return Tool("Java", java, version, home)
+    for home in sorted({path.resolve() for path in JVM_FOLDER.glob("*")}):
+        # The release file alone decides: no other JDK has to be started to rule it out.
+        version = _release_file_version(home)
+        if version and version[0] == release and (home / "bin" / "java").is_file():
+            return Tool("Java", home / "bin" / "java", version, home)
+    raise ArtifactError(attempt, f"no JDK {release} below {JVM_FOLDER}, and {variable} is not set", remedy)
+
+
 def find_maven() -> Tool:
     """Maven on PATH. Raises ArtifactError."""
     found = shutil.which("mvn")
@@ -148,14 +179,19 @@ def check_python() -> Tool:
 
 
 def _java_version(java: Path, home: Path) -> Version:
-    """Read from the JDK's `release` file, which costs no start of a virtual machine, else asked."""
+    """Return the version of the JDK in `home`; starts a JVM only where no `release` file states it."""
+    if version := _release_file_version(home):
+        return version
+    return parse_java_version(_output(str(java), "-version", attempt=f"Reading the version of {java}"))
+
+
+def _release_file_version(home: Path) -> Version | None:
+    """Return `JAVA_VERSION` of the `release` file in a JDK's home; None if there is none."""
     release = home / "release"
-    if release.is_file():
-        found = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(encoding="utf-8"), re.MULTILINE)
-        if found:
-            return parse_java_version(found.group(1))
-    output = _output(str(java), "-version", attempt=f"Asking {java} for its version")
-    return parse_java_version(output)
+    if not release.is_file():
+        return None
+    found = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(encoding="utf-8"), re.MULTILINE)
+    return parse_java_version(found.group(1)) if found else None
 
 
 def _output(*arguments: str, attempt: str, env: dict[str, str] | None = None) -> str:

@@ -116,7 +116,7 @@ def test_a_failed_step_shows_its_output_and_status(engine, removed):
     first, *output = fails_with(engine, removed, "this is broken")
     assert "non-zero code: 3" in first
     assert "  | this is broken" in output
-    assert output[-1].startswith("What to do: ")
+    assert output[-1].startswith("Remedy: ")
 
 
 @pytest.mark.parametrize(

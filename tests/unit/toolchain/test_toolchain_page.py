@@ -83,7 +83,7 @@ def test_where_it_cannot_be_built_the_error_says_that_the_lab_works_without(proj
 
 def test_an_old_node_is_refused_with_how_to_get_a_newer(node) -> None:
     node("v18.19.1")
-    with pytest.raises(ArtifactError, match=r"is 18\.19\.1\nWhat to do: install version 20\.19 or newer"):
+    with pytest.raises(ArtifactError, match=r"is 18\.19\.1\nRemedy: install version 20\.19 or newer"):
         prerequisites.find_node()
 
 

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.toolchain import prerequisites
+from infra.targets.docker.images.contents import Contents
+from infra.toolchain import Artifacts, prerequisites
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.prerequisites import parse_java_version, parse_version
 
@@ -92,6 +93,67 @@ def test_no_java_a_broken_java_home_and_a_bare_runtime_are_told_apart(
     monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "jre", "17.0.1", compiler=False)))
     with pytest.raises(ArtifactError, match="without the compiler"):
         prerequisites.find_jdk()
+
+
+@pytest.fixture
+def jvm_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine with JDKs of releases 17 and 25."""
+    folder = tmp_path / "jvm"
+    jdk(folder / "java-17-openjdk", "17.0.9")
+    jdk(folder / "temurin-25", "25.0.1")
+    (folder / "default").symlink_to("java-17-openjdk")
+    monkeypatch.setattr(prerequisites, "JVM_FOLDER", folder)
+    monkeypatch.delenv("LINEAGE_LAB_JAVA_25", raising=False)
+    return folder
+
+
+def test_java_release_is_found_among_installed_jdks(jvm_folder: Path) -> None:
+    tool = prerequisites.find_java_release(25)
+    assert (tool.executable, tool.version) == (jvm_folder / "temurin-25/bin/java", (25, 0, 1))
+
+
+def test_java_release_variable_takes_precedence_over_installed_jdks(
+    jvm_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LINEAGE_LAB_JAVA_25", str(jdk(tmp_path / "mine", "25.0.2", compiler=False)))
+    assert prerequisites.find_java_release(25).home == tmp_path / "mine"
+
+
+def test_missing_java_release_error_names_variable_and_folder(jvm_folder: Path) -> None:
+    with pytest.raises(ArtifactError) as raised:
+        prerequisites.find_java_release(24)
+    assert "Looking for Java 24: no JDK 24" in str(raised.value)
+    assert "LINEAGE_LAB_JAVA_24" in str(raised.value)
+    assert str(jvm_folder) in str(raised.value)
+
+
+def test_java_release_variable_of_wrong_release_or_broken_home_is_rejected(
+    jvm_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LINEAGE_LAB_JAVA_25", str(jvm_folder / "java-17-openjdk"))
+    with pytest.raises(ArtifactError, match=r"java-17-openjdk\) is Java 17"):
+        prerequisites.find_java_release(25)
+    monkeypatch.setenv("LINEAGE_LAB_JAVA_25", str(tmp_path / "missing"))
+    with pytest.raises(ArtifactError, match="has no bin/java"):
+        prerequisites.find_java_release(25)
+
+
+def test_artifacts_resolve_each_java_release(jvm_folder: Path, cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(jvm_folder / "java-17-openjdk"))
+    artifacts = Artifacts(cache)
+    assert artifacts.java() == jvm_folder / "java-17-openjdk/bin/java"
+    assert artifacts.java(25) == jvm_folder / "temurin-25/bin/java"
+    with pytest.raises(ArtifactError, match="bin/lab setup"):
+        artifacts.java(21)
+
+
+def test_image_contains_a_portable_jdk_of_the_machine(jvm_folder: Path, cache, tmp_path: Path) -> None:
+    contents = Contents(Artifacts(cache), tmp_path)
+    content = contents.java(25)
+    assert (content.place, content.locate()) == ("java/25", jvm_folder / "temurin-25")
+    (jvm_folder / "temurin-25" / "conf").symlink_to(tmp_path)
+    with pytest.raises(ArtifactError, match=r"conf is a link to .*outside the JDK\nRemedy: set LINEAGE_LAB_JAVA_25"):
+        contents.java(25)
 
 
 def test_maven_is_asked_for_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

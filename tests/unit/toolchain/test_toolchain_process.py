@@ -34,7 +34,7 @@ def test_a_failure_shows_the_end_of_the_output_and_where_the_rest_is(cache: Cach
     assert str(cache.log("test")) in text
     assert "  | line 49" in text
     assert "line 30" not in text
-    assert text.endswith("What to do: try again")
+    assert text.endswith("Remedy: try again")
     assert len(text.splitlines()) < 24
 
 

@@ -2,6 +2,7 @@
 """What is copied into images: where it goes, a key that changes with it, and where it is on this machine."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,9 +11,12 @@ from infra.project import user_path
 from infra.targets.docker.images import wheels
 from infra.targets.revision import sources
 from infra.toolchain import Artifacts, class_data, venvs
+from infra.toolchain.artifacts import PACKAGED_JAVA
 from infra.toolchain.binaries import BINARIES
-from infra.toolchain.cache import hash_key
+from infra.toolchain.cache import hash_key, platform_tag
+from infra.toolchain.errors import ArtifactError
 from infra.toolchain.pins import COMPONENTS, ProjectComponent
+from infra.toolchain.prerequisites import find_java_release, format_version
 
 PROBE = Path(__file__).resolve().parents[4] / "images" / "probe"
 
@@ -64,9 +68,18 @@ class Contents:
         return Content(f"bin/{name}", BINARIES[name].key, lambda: self.artifacts.binary(name))
 
     def java(self, runtime: int) -> Content:
-        """A Java runtime that the kit brings along."""
-        key = venvs.ENVIRONMENTS[f"java{runtime}"].key
-        return Content(f"java/{runtime}", key, lambda: self.artifacts.java(runtime).parent.parent)
+        """A Java runtime: the packaged one of release 21, else a self-contained JDK of this machine.
+
+        Raises:
+            ArtifactError: the machine has no JDK of that release, or none that can be copied into an image.
+        """
+        if runtime == PACKAGED_JAVA:
+            key = venvs.JAVA_21.key
+            return Content(f"java/{runtime}", key, lambda: self.artifacts.java(runtime).parent.parent)
+        jdk = find_java_release(runtime)
+        _require_portable(jdk.home, runtime)
+        key = hash_key(str(jdk.home), format_version(jdk.version), platform_tag())
+        return Content(f"java/{runtime}", key, lambda: jdk.home)
 
     def user_jar(self, jar: str) -> Content:
         """A jar of the user's own. Raises OSError where it cannot be read."""
@@ -87,6 +100,21 @@ class Contents:
         deciding = {f"project/{name}" for name in class_data.SOURCES}
         found = _files(kit, sources(kit, modules))
         return tuple(content if content.place in deciding else replace(content, key="") for content in found)
+
+
+def _require_portable(home: Path, runtime: int) -> None:
+    """Reject a JDK that does not run in an image: built for another system, or linked to files outside its home.
+
+    Raises:
+        ArtifactError: naming the JDK and the remedy.
+    """
+    attempt = f"Copying the JDK {home} into an image"
+    remedy = f"set LINEAGE_LAB_JAVA_{runtime} to an unpacked JDK archive for Linux, or use the target `local`"
+    if sys.platform != "linux":
+        raise ArtifactError(attempt, f"it was built for {sys.platform}, and images run Linux", remedy)
+    for path in home.rglob("*"):
+        if path.is_symlink() and not path.resolve().is_relative_to(home.resolve()):
+            raise ArtifactError(attempt, f"{path} is a link to {path.resolve()}, outside the JDK", remedy)
 
 
 def _files(project: Path, paths: Iterable[Path]) -> tuple[Content, ...]:

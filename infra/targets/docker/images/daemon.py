@@ -110,7 +110,7 @@ class Daemon:
             bring = "bring the image from a machine that does (`docker save` there, `docker load` here)"
             ways = ["let the Docker daemon reach its registry", bring, *([remedy] if remedy else [])]
             raise ImageError(
-                f"Pulling the public image {reference}: {_reason(error)}. What to do: {'; or '.join(ways)}"
+                f"Pulling the public image {reference}: {_reason(error)}. Remedy: {'; or '.join(ways)}"
             ) from error
 
     def _pull(self, base: str) -> None:
@@ -210,9 +210,9 @@ def _identifier(attempt: str, answers: Iterator[Mapping[str, Any]], on_text: Cal
             on_text(output[-1][:_WIDTH])
     if failure:
         tail = "\n".join(f"  | {line}" for line in output[-_TAIL_LINES:])
-        raise ImageError(f"{attempt}: {failure}\n{tail}\nWhat to do: {_remedy(failure, tail)}")
+        raise ImageError(f"{attempt}: {failure}\n{tail}\nRemedy: {_remedy(failure, tail)}")
     if not identifier:
-        raise ImageError(f"{attempt}: the daemon ended the build without a word. What to do: look into its own log")
+        raise ImageError(f"{attempt}: the daemon ended the build without a word. Remedy: look into its own log")
     return identifier
 
 
@@ -240,7 +240,7 @@ def _image_errors(attempt: str) -> Iterator[None]:
         yield
     except (DockerException, requests.exceptions.RequestException) as error:
         remedy = _DISK_FULL if "no space left" in str(error).lower() else "see that the daemon runs, then try again"
-        raise ImageError(f"{attempt}: {_reason(error)}. What to do: {remedy}") from error
+        raise ImageError(f"{attempt}: {_reason(error)}. Remedy: {remedy}") from error
 
 
 def _reason(error: Exception) -> str:
