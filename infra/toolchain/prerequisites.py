@@ -117,9 +117,9 @@ def find_java_release(release: int) -> Tool:
         return Tool("Java", java, version, home)
     for home in sorted({path.resolve() for path in JVM_FOLDER.glob("*")}):
         # The release file alone decides: no other JDK has to be started to rule it out.
-        version = _release_file_version(home)
-        if version and version[0] == release and (home / "bin" / "java").is_file():
-            return Tool("Java", home / "bin" / "java", version, home)
+        stated = _release_file_version(home)
+        if stated and stated[0] == release and (home / "bin" / "java").is_file():
+            return Tool("Java", home / "bin" / "java", stated, home)
     raise ArtifactError(attempt, f"no JDK {release} below {JVM_FOLDER}, and {variable} is not set", remedy)
 
 
