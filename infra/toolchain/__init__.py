@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab downloads or builds: pins with hashes, resolution, cache.
+"""Downloaded and built artefacts: pins with hashes, resolution, cache.
 
     artifacts = Artifacts.open()
     artifacts.setup({"kafka", "minio"}, PlainProgress(sys.stderr))

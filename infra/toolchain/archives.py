@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes as an archive: unpacked, and nothing of it outside its folder.
+"""Archive extraction that never writes outside the target folder.
 
-An archive is a tar.gz, or lies in a jar that holds it alone (native programs, one jar per platform).
+An archive is a tar.gz, or the only .txz inside a jar (native programs, one jar per platform).
 """
 
 import gzip
@@ -21,34 +21,34 @@ _CHUNK = 2**20
 
 
 def platform_jar(component: pins.ArchiveComponent, platform: str) -> pins.MavenComponent:
-    """The file of one platform. Raises ArtifactError where none is pinned for it."""
+    """Return the jar of one platform. Raises ArtifactError if none is pinned for it."""
     coordinate = component.coordinate(platform)
     if coordinate is None:
         known = ", ".join(sorted(component.coordinates))
         raise ArtifactError(
             f"Setting up {component.name} for {platform}",
-            f"builds are pinned for {known} alone",
-            "use a machine of one of those",
+            f"builds are pinned for {known} only",
+            "use a machine of one of these platforms",
         )
     return pins.MavenComponent(component.name, (coordinate,), transitive=False)
 
 
 def jars_of_all_platforms(component: pins.ArchiveComponent) -> pins.MavenComponent:
-    """The files of every platform, for locking them."""
+    """Return the jars of all platforms, to lock them."""
     return pins.MavenComponent(component.name, tuple(component.coordinates.values()), transitive=False)
 
 
 def unpack(file: Path, folder: Path) -> None:
     """Unpack a tar.gz, or the archive in a jar, into `folder`. Raises ArtifactError.
 
-    Files and links that stay inside `folder` are all that is taken; folders come with what is in them.
+    Only files, and links that stay inside `folder`, are extracted; empty folders are not created.
     """
     attempt = f"Unpacking {file.name}"
     try:
         if file.name.endswith(".tar.gz"):
             with gzip.open(file) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
                 _place_all(tar, folder, attempt)
-                while stream.read(_CHUNK):  # to its end, where the checksum is
+                while stream.read(_CHUNK):  # read to the end: the checksum comes last
                     pass
         else:
             _unpack_jar(file, folder, attempt)
@@ -57,13 +57,13 @@ def unpack(file: Path, folder: Path) -> None:
 
 
 def unpack_selected(file: Path, kept: Mapping[str, str], folder: Path) -> None:
-    """Of a tar.gz with one topmost folder, unpack some parts into folders of `folder`. Raises ArtifactError.
+    """Unpack selected paths of a tar.gz with one top-level folder into folders of `folder`. Raises ArtifactError.
 
     Args:
         file: the archive.
-        kept: path of a file, or of a folder with everything in it, below the topmost folder -> where in `folder`
-            what it holds goes. The longest path that fits a file counts. A path that fits nothing is an error.
-        folder: where to.
+        kept: path of a file or folder below the top-level folder -> its folder in `folder`. The longest matching
+            path wins; a path that matches nothing is an error.
+        folder: destination.
     """
     attempt = f"Unpacking {file.name}"
     found: set[str] = set()
@@ -79,7 +79,9 @@ def unpack_selected(file: Path, kept: Mapping[str, str], folder: Path) -> None:
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
     if missing := sorted(kept.keys() - found):
-        raise ArtifactError(attempt, f"it has no {', '.join(missing)}", "see what is kept of it in pins.py")
+        raise ArtifactError(
+            attempt, f"it has no {', '.join(missing)}", "correct `kept` of the component in infra/toolchain/pins.py"
+        )
 
 
 def _part_of(path: PurePosixPath, kept: Mapping[str, str]) -> str | None:
@@ -102,7 +104,7 @@ def _place_all(tar: tarfile.TarFile, folder: Path, attempt: str) -> None:
 
 
 def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, name: PurePosixPath, folder: Path, attempt: str) -> None:
-    """Put a member of an archive at `name` in `folder`."""
+    """Extract a member of an archive to `name` in `folder`."""
     target = name.parent / member.linkname if member.issym() else name
     if any(path.is_absolute() or ".." in path.parts for path in (name, target)):
         raise ArtifactError(attempt, f"{member.name} leads out of the archive", "do not use this file")

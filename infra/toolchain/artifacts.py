@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rest of the lab sees of set-up: ask for artifacts by name, then for their paths."""
+"""Set-up of artefacts by name, and the paths of installed ones."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ _DISK_NEED = {
     page.NAME: 300_000_000,
     schema_files.NAME: 1_000_000,
 }
-"""Peak bytes per kind while it is made: with Go's caches and PySpark's sources, most of which go again."""
+"""Peak disk usage per kind in bytes, temporary Go caches and PySpark sources included."""
 
 COMPONENTS = frozenset(pins.COMPONENTS)
 EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME, schema_files.NAME}
@@ -59,7 +59,7 @@ archive of Spark's classes, needs `spark` there, or asked for with it."""
 
 @dataclass(frozen=True)
 class SetupReport:
-    """What one set-up did: what it made (nothing, where all was there), and all that is there now."""
+    """Result of a set-up: newly installed artefacts, duration in seconds, bytes of all requested artefacts."""
 
     made: tuple[InstalledArtifact, ...]
     seconds: float
@@ -78,7 +78,7 @@ class Artifacts:
         return cls(Cache.open(cache))
 
     def setup(self, names: Iterable[str], progress: Progress) -> SetupReport:
-        """Make sure that `names` (see `EVERYTHING`) are there. Raises ArtifactError.
+        """Install what is missing of `names` (see `EVERYTHING`). Raises ArtifactError.
 
         Where they are, only manifests are looked at: no network, no lock, no tool is run.
         """
@@ -115,22 +115,22 @@ class Artifacts:
         return self._installed_folder(self._part_spec(name))
 
     def component_key(self, name: str) -> str:
-        """What decides what a component is, as a short hash; it need not be set up."""
+        """Return the cache key of a component, installed or not."""
         return self._part_spec(name).key
 
     def has(self, name: str) -> bool:
-        """Whether a component is set up; for one that not every registry has."""
+        """Return True if a component is installed; for optional ones."""
         return (self._part_spec(name).folder / manifests.MANIFEST_FILE).exists()
 
     def binary_dir(self, name: str) -> Path:
-        """The folder to put on PATH for a binary and what belongs to it. Raises ArtifactError."""
+        """Return the folder of a binary and its companions, for PATH. Raises ArtifactError."""
         spec = self._binary_spec(name)
         folder = self._installed_folder(spec)
         manifest = manifests.load(folder)
         return manifest.root(folder) if manifest else folder
 
     def binary(self, name: str) -> Path:
-        """An executable: `pulumi`, `minio`. Raises ArtifactError."""
+        """Return the path of an executable (`pulumi`, `minio`). Raises ArtifactError."""
         return self.binary_dir(name) / name
 
     def python(self, name: str) -> Path:
@@ -138,7 +138,7 @@ class Artifacts:
         return self._installed_folder(self._environment_spec(name)) / "bin" / "python"
 
     def class_data(self, name: str) -> Path:
-        """The folder for the archive of the classes that a component's JVMs load, whether it was made or not."""
+        """Return the folder of a component's class data archive, which need not exist."""
         if name != class_data.COMPONENT:
             raise KeyError(name)
         return self._class_data_spec().folder
@@ -264,7 +264,7 @@ class Artifacts:
         return True
 
     def _run(self, missing: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
-        """Go builds keep the processors busy, Maven and pip the network: one lane each."""
+        """Run Go builds (CPU-bound) and Maven and pip (network-bound) in parallel lanes."""
         runner = Runner(self.cache.tmp)
         components = ComponentInstaller(self.cache, runner, progress, REACTOR)
         lanes: list[list[Installer]] = [
@@ -300,13 +300,13 @@ class Artifacts:
         return (*results, *ClassDataInstaller(self.cache, runner, progress, self._training).install(missing))
 
     def _translate(self, error: BaseException) -> BaseException:
-        """A full disk in words; anything else as it is."""
+        """Turn a full disk into an ArtifactError; return any other error unchanged."""
         if isinstance(error, OSError) and is_disk_full(error):
             return ArtifactError("Setting up", str(error), disk_remedy(self.cache.root))
         return error
 
     def _discard(self, spec: ArtifactSpec, problems: list[manifests.Problem]) -> None:
-        """Forget an artifact, and the repository's copies of its corrupted files."""
+        """Delete an artefact, and the Maven repository's copies of its corrupted files."""
         if spec.kind == "components":
             runner = Runner(self.cache.tmp)
             Maven(self.cache, runner).delete_from_repository({problem.path.name for problem in problems})
@@ -315,7 +315,7 @@ class Artifacts:
             shutil.rmtree(spec.folder)
 
     def _reject_running_environment(self, spec: ArtifactSpec) -> None:
-        """This process cannot make the environment anew that it runs in; the bootstrap script can."""
+        """Reject the virtual environment of this process: only the bootstrap script can recreate it."""
         if spec.folder == Path(sys.prefix):
             cause = f"{spec.folder} was touched since it was made"
             raise ArtifactError("Checking the lab's own environment", cause, "run the same command again")
@@ -333,7 +333,7 @@ class Artifacts:
 
 
 def _find_damage(spec: ArtifactSpec) -> list[manifests.Problem] | None:
-    """None if the artifact is there and untouched, [] if it is not there, else what was touched."""
+    """Return None for an intact artefact, [] for a missing one, else its modified files."""
     manifest = manifests.load(spec.folder)
     if manifest is None:
         return []

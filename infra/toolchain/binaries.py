@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Pulumi CLI and MinIO: from PATH where that will do, from the vendor, else built from a Go module."""
+"""Pulumi CLI and MinIO: found on PATH, downloaded from the vendor, or built from a Go module."""
 
 import os
 import shutil
@@ -26,10 +26,10 @@ _VERSION_SECONDS = 20
 
 @dataclass(frozen=True)
 class Binary:
-    """An executable and what must lie beside it.
+    """An executable and its companion files.
 
-    `files` are the members of the vendor's archive that are kept; where there are none, the download is the
-    executable itself. `path_minimum` is the oldest version on PATH that will do, None if none will.
+    `files` are the members of the vendor's archive that are kept; if empty, the download is the executable itself.
+    `path_minimum` is the oldest version accepted from PATH; None accepts none.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Binary:
 
     @property
     def alternative(self) -> str:
-        """How to do without Go."""
+        """Remedy for a machine without Go."""
         if self.path_minimum is None:
             return f"let this machine reach the vendor's download of {self.name}"
         minimum = format_version(self.path_minimum)
@@ -83,7 +83,7 @@ BINARIES = {binary.name: binary for binary in (PULUMI, MINIO)}
 
 
 def find_on_path(binary: Binary, cache: Cache) -> tuple[Path, Version] | None:
-    """The binary on PATH and its version, if it will do; those inside the cache do not count."""
+    """Return the binary on PATH and its version if it is recent enough; entries inside the cache are ignored."""
     if binary.path_minimum is None:
         return None
     entries = os.environ.get("PATH", "").split(os.pathsep)
@@ -112,7 +112,7 @@ def download_release(
     on_text: Callable[[str], None],
     note: Callable[[str], None],
 ) -> str | None:
-    """Put the vendor's release into `staged` and name it; None, after a note, where it cannot be had."""
+    """Download the vendor's release into `staged` and return its description; None, after a note, if unavailable."""
     vendor = binary.downloads.get(platform_tag())
     if vendor is None:
         note(f"{binary.name}: no pinned download for {platform_tag()}")
@@ -142,7 +142,7 @@ def download_release(
 
 
 def _extract(archive: Path, wanted: tuple[str, ...], destination: Path) -> None:
-    """Regular files of those names, wherever they are in the archive; paths in it are not followed."""
+    """Extract the regular files named `wanted` from any folder of the archive; paths inside it are ignored."""
     with tarfile.open(archive) as tar:
         for member in tar:
             name = PurePosixPath(member.name).name
@@ -153,7 +153,7 @@ def _extract(archive: Path, wanted: tuple[str, ...], destination: Path) -> None:
 
 
 def _version(executable: str, cache: Cache) -> Version | None:
-    """What `<executable> version` prints; None where it cannot even say that."""
+    """Return the version that `<executable> version` prints; None if it fails."""
     quiet = {"PULUMI_HOME": str(cache.tmp / "pulumi"), "PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
         done = subprocess.run(
@@ -166,5 +166,5 @@ def _version(executable: str, cache: Cache) -> Version | None:
             env={**os.environ, **quiet},
         )
         return parse_version(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):  # broken: as good as none
+    except (OSError, subprocess.SubprocessError, ValueError):  # a broken executable counts as absent
         return None

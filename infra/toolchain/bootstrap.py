@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a bare Python to the `lab` command: make the kit's environment where it is missing, then become it."""
+"""Bootstrap of the `lab` command: create the kit's virtual environment if missing, then exec it."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def run(arguments: list[str]) -> int:
-    """Replace this process by the `lab` command; returns an exit code only where that is impossible."""
+    """Replace this process by the `lab` command; return an exit code only on failure."""
     try:
         cache = Cache.open()
         if not _is_installed(cache):
@@ -25,18 +25,18 @@ def run(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("Interrupted; run the same command again to go on.", file=sys.stderr)
+        print("Interrupted; run the same command again to continue.", file=sys.stderr)
         return 130
-    # -P: a folder called `infra` where the user happens to be must not be taken for ours.
+    # -P: a folder `infra` in the working directory must not shadow the package.
     python = venvs.KIT.python(cache)
     command = [str(python), "-P", "-m", "infra.cli", *arguments]
     return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY), **bytecode_environment(cache)})
 
 
 def bytecode_environment(cache: Cache) -> dict[str, str]:
-    """Lets Python keep compiled modules, but in the cache, not in the checkout.
+    """Return the variables that make Python store byte code in the cache instead of the checkout.
 
-    A PYTHONDONTWRITEBYTECODE of the user's would make it compile everything at each start.
+    A PYTHONDONTWRITEBYTECODE in the user's environment would compile every module at each start.
     """
     return {"PYTHONPYCACHEPREFIX": str(cache.root / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
 
@@ -49,6 +49,6 @@ def _is_installed(cache: Cache) -> bool:
 def _install(cache: Cache) -> None:
     progress = PlainProgress(sys.stderr)
     with cache.lock(progress.note), sigterm_as_keyboard_interrupt():
-        if _is_installed(cache):  # made while we waited for the lock
+        if _is_installed(cache):  # created by another process meanwhile
             return
         venvs.create_venv(venvs.KIT, cache, Runner(cache.tmp), progress)

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache directory: where everything that is downloaded or built goes, and nothing else does.
+"""Cache directory of everything that is downloaded or built.
 
     <cache>/components/<name>-<key>/lib/*.jar     jars of one component
     <cache>/binaries/<name>-<key>/                executables
     <cache>/venvs/<name>-<key>/                   virtual environments
     <cache>/page/page-<key>/site/                 the lineage page
     <cache>/openlineage-spec/openlineage-spec-<key>/  JSON schemas of the OpenLineage standard
-    <cache>/wheels/<name>-<key>/                  what the images' virtual environments are installed from
-    <cache>/images.json                           what the Docker daemon calls the images that were built
-    <cache>/pulumi-plugins                        plugins of Pulumi that their vendors publish
-    <cache>/maven, pip, npm, go                   what the package managers keep for themselves
-    <cache>/logs                                  their output
-    <cache>/tmp                                   work that is not finished
+    <cache>/wheels/<name>-<key>/                  wheels of the images' virtual environments
+    <cache>/images.json                           image ids of the Docker daemon
+    <cache>/pulumi-plugins                        Pulumi plugins published by their vendors
+    <cache>/maven, pip, npm, go                   caches of the package managers
+    <cache>/logs                                  output of the package managers
+    <cache>/tmp                                   unfinished work
 
-The key is a hash of everything that decides what the artifact is, so checkouts of different versions share
-one cache without disturbing each other.
+The key is a hash of all inputs of the artefact, so checkouts of different versions share one cache.
 """
 
 import fcntl
@@ -45,7 +44,7 @@ def default_root() -> Path:
 
 
 def hash_key(*parts: str | bytes) -> str:
-    """A short hash of `parts`; where one ends and the next begins counts."""
+    """Return a short hash of `parts`; their boundaries are part of it."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -54,7 +53,7 @@ def hash_key(*parts: str | bytes) -> str:
 
 
 def hash_tree(*roots: Path, below: Path) -> str:
-    """A short hash of the files in `roots` (folders or files): names relative to `below`, and contents."""
+    """Return a short hash of the files in `roots` (folders or files): names relative to `below`, and contents."""
     files = sorted(path for root in roots for path in ([root] if root.is_file() else root.rglob("*")) if path.is_file())
     return hash_key(*(part for path in files for part in (str(path.relative_to(below)), path.read_bytes())))
 
@@ -66,13 +65,13 @@ def platform_tag() -> str:
 
 @dataclass(frozen=True)
 class Cache:
-    """Paths inside the cache, its lock, and how things get into it: whole or not at all."""
+    """Paths inside the cache, its lock, and atomic publication of artefacts."""
 
     root: Path
 
     @classmethod
     def open(cls, root: Path | None = None) -> "Cache":
-        """Make sure that the directory is there and can be written to. Raises ArtifactError."""
+        """Create the directory if missing and check that it is writable. Raises ArtifactError."""
         path = root or default_root()
         refuse_odd_path("The download cache", path)
         attempt = f"Opening the download cache {path}"
@@ -108,13 +107,13 @@ class Cache:
 
     @contextmanager
     def lock(self, announce: Callable[[str], None]) -> Iterator[None]:
-        """Hold the cache alone. Where somebody else does, say so and wait; the kernel frees a dead one's."""
+        """Hold the cache's exclusive lock; report a holder and wait. The kernel releases a dead process's lock."""
         with (self.root / "lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
-                announce(f"another set-up (process {file.read().strip() or '?'}) uses {self.root}: waiting for it")
+                announce(f"another set-up (process {file.read().strip() or '?'}) holds {self.root}; waiting")
                 fcntl.flock(file, fcntl.LOCK_EX)
             file.truncate(0)
             file.write(str(os.getpid()))
@@ -123,7 +122,7 @@ class Cache:
 
     @contextmanager
     def staging(self, name: str) -> Iterator[Path]:
-        """An empty folder to work in, on the cache's file system; gone afterwards, whatever happens."""
+        """Yield an empty work folder on the cache's file system; removed on exit."""
         folder = self.tmp / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -133,7 +132,7 @@ class Cache:
             shutil.rmtree(folder, ignore_errors=True)
 
     def clear_tmp(self) -> list[str]:
-        """Remove what an interrupted set-up left in `tmp` and return the names. Call with the lock held."""
+        """Remove leftovers of an interrupted set-up from `tmp` and return their names. Call with the lock held."""
         names = sorted(path.name for path in self.tmp.iterdir())
         for name in names:
             path = self.tmp / name
@@ -144,7 +143,7 @@ class Cache:
         return names
 
     def publish(self, staged: Path, final: Path, manifest: manifests.Manifest) -> None:
-        """Manifest a finished folder and move it to its place."""
+        """Write the manifest of a finished folder and move it to its place."""
         manifests.save(manifest, staged)
         final.parent.mkdir(exist_ok=True)
         if final.exists():
@@ -153,5 +152,5 @@ class Cache:
 
 
 def folder_size(path: Path) -> int:
-    """Bytes of all files below `path`; 0 where there is nothing."""
+    """Return the bytes of all files below `path`; 0 if it does not exist."""
     return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives of the classes that a component's JVMs load, so that they start in a fraction of the time (AppCDS).
+"""Class data sharing (AppCDS) archive of Spark's drivers, which shortens their start.
 
-An archive fits one JDK and one class path, jars' times included, and no other. It is therefore made here, at its final
-place, by running what drivers do in small (`jobs.spark.launch_training`), and is never moved. Without it, or where it
-no longer fits, a JVM loads classes as ever: nothing depends on it. From a damaged one it may crash, so that the
-launcher looks at the manifest before each start.
+An archive is valid for one JDK and one class path, modification times of the jars included. It is therefore created at
+its final place, by a small training run of a driver (`jobs.spark.launch_training`), and never moved. A JVM ignores an
+archive that is absent or does not match, so it is optional. A damaged one may crash the JVM, which is why the
+launcher checks its size and modification time before each start.
 """
 
 import os
@@ -29,13 +29,13 @@ STAT = f"{ARCHIVE}.stat"
 """Size and modification time of the archive, `SIZE MTIME_NS`: the launcher of drivers compares them."""
 
 CONFIGURATION = "conf"
-"""In the folder: the archive, and the empty folder that stands for Spark's configuration on the class path."""
+"""Empty folder beside the archive, used as Spark's configuration folder on the class path."""
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TRAINING = "jobs.spark.launch_training"
 IMAGE_BUILD_MODULE = "infra.toolchain.class_data_in_image"
 SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
-"""What decides which classes it holds, beside the jars."""
+"""Inputs, besides the jars, that decide which classes the archive holds."""
 
 _HEAP = "1g"
 _REMEDY = "jobs run without it, and start slower; `bin/lab setup` tries again"
@@ -43,7 +43,7 @@ _REMEDY = "jobs run without it, and start slower; `bin/lab setup` tries again"
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """What an archive is made with: the jars' folder, a driver's Python, and the JDK's `java`."""
+    """Inputs of an archive: folder of the jars, Python of a driver, `java` of the JDK."""
 
     jars: Path
     python: Path
@@ -51,9 +51,9 @@ class TrainingRun:
 
 
 def archive_key(*parts: str) -> str:
-    """A key of what an archive hangs on: `parts` are the keys of jars and Python; the JDK and the training are added.
+    """Return the cache key: `parts` are the keys of jars and Python; the JDK and the training run are added.
 
-    Without a JDK there is no archive either; the key is then one that nothing has.
+    Without a JDK there is no archive either; the key then matches nothing.
     """
     try:
         home = prerequisites.find_jdk().home
@@ -68,12 +68,12 @@ def archive_key(*parts: str) -> str:
 def create_archive(
     folder: Path, key: str, training: TrainingRun, cache: Cache, runner: Runner, on_text: Callable[[str], None]
 ) -> manifests.Manifest:
-    """Makes the archive in `folder`, with the cache's lock held. Raises ArtifactError."""
+    """Create the archive in `folder`. Call with the cache's lock held. Raises ArtifactError."""
     if folder.exists():
         shutil.rmtree(folder)
     (folder / CONFIGURATION).mkdir(parents=True)
     started = time.monotonic()
-    attempt = "Making the archive of the classes that Spark's drivers load"
+    attempt = "Creating the class data archive of Spark's drivers"
     with cache.staging(NAME) as scratch:
         command = Command(
             [training.python, "-m", TRAINING],
@@ -86,15 +86,15 @@ def create_archive(
         runner.run(command, lambda line: on_text(f"{time.monotonic() - started:.0f} s"))
     if not (folder / ARCHIVE).is_file():
         raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE} (log: {cache.log(NAME)})", _REMEDY)
-    os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # layers of images keep whole seconds alone
+    os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # image layers store whole seconds only
     (folder / STAT).write_text(f"{(folder / ARCHIVE).stat().st_size} {made * 10**9}\n")
-    manifest = manifests.create(folder, key, "a run of what drivers do")
+    manifest = manifests.create(folder, key, "a training run")
     manifests.save(manifest, folder)
     return manifest
 
 
 def _environment(folder: Path, training: TrainingRun, scratch: Path) -> dict[str, str]:
-    """As a driver's. The class path must be the same text, or the archive will not fit."""
+    """Return a driver's environment. The class path must be the same text, or the JVM rejects the archive."""
     options = (
         f"-XX:ArchiveClassesAtExit={folder / ARCHIVE} -Xlog:cds=off -Xlog:cds+dynamic=off "
         f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData -Djava.io.tmpdir={scratch}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the archive of Spark's classes inside the build of an image: `python -m ... PROGRAMS`.
+"""Create the class data archive of Spark's drivers during an image build: `python -m ... PROGRAMS`.
 
-`PROGRAMS` is the folder that holds an image's programs. The archive fits the image alone: its JDK, its paths and the
-times of its jars, all of which are the same wherever the image is brought.
+`PROGRAMS` is the folder of an image's programs. The archive is valid for this image: its JDK, its paths and the
+modification times of its jars.
 """
 
 import sys
@@ -15,7 +15,7 @@ from infra.toolchain.process import Runner
 
 
 def main(programs: Path) -> None:
-    """Raises ArtifactError, of which the build's output shows the end."""
+    """Create the archive. Raises ArtifactError, which the output of the build shows."""
     training = class_data.TrainingRun(
         jars=programs / "components" / class_data.COMPONENT / "lib",
         python=Path(sys.executable),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files from vendors' sites, each verified against its pinned hash before anything looks at it."""
+"""Downloads of vendors' files, verified against their pinned hash before use."""
 
 import hashlib
 import http.client
@@ -12,14 +12,14 @@ from pathlib import Path
 from infra.toolchain.process import is_disk_full
 
 _CONNECT_SECONDS = 2.0
-"""Short: where vendors' sites cannot be reached at all, the build from source should start at once."""
+"""Connect timeout in seconds; short, so that an offline machine starts the build from source at once."""
 
 _READ_SECONDS = 30.0
 _CHUNK = 1 << 18
 
 
 class DownloadFailed(Exception):
-    """A file could not be had, or was not the pinned one."""
+    """A file could not be downloaded, or has another hash than the pinned one."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"{url} {reason}")
@@ -33,9 +33,9 @@ def fetch(
     sha256: str,
     on_bytes: Callable[[int, int | None], None] = lambda done, total: None,
 ) -> None:
-    """Download `url` to `destination`; nothing stays there unless its hash is `sha256`.
+    """Download `url` to `destination`, which is created only if its hash is `sha256`.
 
-    `on_bytes` gets the bytes so far and, where the server says so, of the whole file; what it raises ends
+    `on_bytes` gets the bytes so far and, if the server sent Content-Length, the total; an exception from it ends
     the download. Raises DownloadFailed.
     """
     partial = destination.with_name(f"{destination.name}.part")
@@ -48,7 +48,7 @@ def fetch(
         if isinstance(error, OSError) and is_disk_full(error):
             raise
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise DownloadFailed(url, f"cannot be had: {reason or type(error).__name__}") from error
+        raise DownloadFailed(url, f"download failed: {reason or type(error).__name__}") from error
     finally:
         partial.unlink(missing_ok=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one family of errors that set-up raises; each fits one screen."""
+"""Errors of the set-up; each fits one screen."""
 
 from infra.errors import LabError
 
@@ -7,8 +7,8 @@ from infra.errors import LabError
 class ArtifactError(LabError):
     """Something could not be set up.
 
-    `attempt` says what was tried and on what, `cause` what came of it, `remedy` what to do next; `detail` is
-    the end of a tool's output, where there is one.
+    `attempt` is the failed action and its object, `cause` the reason, `remedy` the next step; `detail` is the end of
+    a tool's output, if any.
     """
 
     def __init__(self, attempt: str, cause: str, remedy: str, detail: str = "") -> None:
@@ -27,4 +27,4 @@ class ArtifactError(LabError):
 
 
 class Cancelled(Exception):
-    """The work was given up because something beside it failed or the user interrupted it."""
+    """The work was cancelled: a parallel step failed or the user interrupted the set-up."""

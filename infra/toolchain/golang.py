@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binaries built from Go modules. Their pin is the module's `go.sum`, which Go itself enforces."""
+"""Builds of Go modules, pinned by `go.sum`, which Go itself enforces."""
 
 import os
 import re
@@ -20,10 +20,10 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class GoModule:
-    """A module of `toolchain/` and what is built from it.
+    """A Go module below `TOOLCHAIN` and the packages to build.
 
-    `version_of` is a required module whose version is written into the variable `version_variable`;
-    `extras` are files of that module that are installed beside the binaries.
+    `version_of` is a required module whose version is linked into the variable `version_variable`; `extras` are files
+    of that module that are installed beside the binaries.
     """
 
     name: str
@@ -39,7 +39,7 @@ class GoModule:
 
 
 def required_version(go_mod: str, module: str) -> str:
-    """The version that a go.mod's text requires of `module`, as in `v3.259.0`. Raises ValueError."""
+    """Return the version of `module` required by the text of a go.mod, as in `v3.259.0`. Raises ValueError."""
     found = re.search(rf"^\s*(?:require\s+)?{re.escape(module)}\s+(v\S+)", go_mod, re.MULTILINE)
     if not found:
         raise ValueError(f"go.mod requires no {module}")
@@ -48,14 +48,14 @@ def required_version(go_mod: str, module: str) -> str:
 
 @dataclass(frozen=True)
 class GoToolchain:
-    """Go with module and build caches inside the lab's; several GB, so `purge` them when all is built."""
+    """Go with its module and build caches inside the lab's cache: several GB, so `purge` them after the last build."""
 
     cache: Cache
     runner: Runner
     executable: Path
 
     def build(self, module: GoModule, destination: Path, on_text: Callable[[str], None]) -> None:
-        """Build `module` into `destination`: minutes on a cold cache; an interrupted build goes on later."""
+        """Build `module` into `destination`: minutes on a cold cache; a rerun resumes an interrupted build."""
         ldflags = "-s -w"
         if module.version_of:
             version = required_version((module.directory / "go.mod").read_text("utf-8"), module.version_of)
@@ -106,7 +106,7 @@ class GoToolchain:
 
 
 def environment(cache: Cache) -> dict[str, str]:
-    """Settings under which Go writes nothing outside the cache and takes nothing that go.sum does not know.
+    """Return settings under which Go writes only inside the cache and accepts only what go.sum lists.
 
     The user's `go env -w` settings stay in force. Go keeps telemetry counters in the configuration
     directory, which is why that one is moved.

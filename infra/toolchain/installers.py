@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each kind of artifact is made; everything here runs with the cache's lock held."""
+"""One installer per kind of artefact; all of them run with the cache's lock held."""
 
 import time
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class InstalledArtifact:
 
 
 class Installer(Protocol):
-    """Makes the artifacts of one kind; picks its own from `missing`."""
+    """Installs the artefacts of one kind among `missing`."""
 
     def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]: ...
 
@@ -56,7 +56,7 @@ class ComponentInstaller:
     reactor: Path
 
     def check_prerequisites(self, missing: list[ArtifactSpec]) -> None:
-        """Say what is missing before anything takes time. Raises ArtifactError."""
+        """Check platform, JDK and Maven before anything is downloaded. Raises ArtifactError."""
         _from_registry(missing)
         prerequisites.find_jdk()
         prerequisites.find_maven()
@@ -134,7 +134,7 @@ class ComponentInstaller:
 
 
 def _from_registry(missing: list[ArtifactSpec]) -> list[pins.MavenComponent]:
-    """The components that Maven resolves. Raises ArtifactError where one is not to be had for this platform."""
+    """Return the components that Maven resolves. Raises ArtifactError if one has no build for this platform."""
     found = []
     for spec in (spec for spec in missing if spec.kind == "components"):
         component = pins.COMPONENTS[spec.name]
@@ -149,7 +149,7 @@ def _from_registry(missing: list[ArtifactSpec]) -> list[pins.MavenComponent]:
 
 @dataclass(frozen=True)
 class BinaryInstaller:
-    """Pulumi and MinIO: what can be had at once first, then the Go builds on one shared cache."""
+    """Pulumi and MinIO: releases first, then Go builds, which share one cache."""
 
     cache: Cache
     runner: Runner

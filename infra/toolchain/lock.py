@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lock files: the transitive closure of a Maven component, every file by its sha256."""
+"""Lock files: the transitive closure of a Maven component, with the sha256 of every file."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Coordinate:
 
     @classmethod
     def parse(cls, text: str) -> "Coordinate":
-        """Raises ValueError."""
+        """Parse a coordinate. Raises ValueError."""
         parts = text.split(":")
         if len(parts) == 4:
             parts.insert(3, "")
@@ -31,7 +31,7 @@ class Coordinate:
 
     @classmethod
     def of_path(cls, path: PurePosixPath) -> "Coordinate":
-        """The coordinate of a file, from its path inside a repository. Raises ValueError."""
+        """Return the coordinate of a file from its path inside a repository. Raises ValueError."""
         if len(path.parts) < 4:
             raise ValueError(f"{path} is not a path of a Maven repository")
         *group, artifact, version, name = path.parts
@@ -48,7 +48,7 @@ class Coordinate:
 
     @property
     def folder(self) -> PurePosixPath:
-        """Inside a repository."""
+        """Folder of the file inside a repository."""
         return PurePosixPath(*self.group.split("."), self.artifact, self.version)
 
     def __str__(self) -> str:
@@ -70,13 +70,13 @@ def parse(text: str) -> Lock:
             raise ValueError(f"line {number}: {line!r} is not `sha256  coordinate`")
         coordinate = Coordinate.parse(found["coordinate"])
         if coordinate in lock:
-            raise ValueError(f"line {number}: {coordinate} is there twice")
+            raise ValueError(f"line {number}: duplicate coordinate {coordinate}")
         lock[coordinate] = found["sha256"]
     return lock
 
 
 def render(lock: Lock) -> str:
-    """The text of a lock file, sorted by coordinate."""
+    """Return the text of a lock file, sorted by coordinate."""
     lines = ["# SPDX-License-Identifier: Apache-2.0"]
     lines += [f"{lock[coordinate]}  {coordinate}" for coordinate in sorted(lock)]
     return "\n".join(lines) + "\n"
@@ -84,7 +84,7 @@ def render(lock: Lock) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """How one resolved file departs from the lock."""
+    """Deviation of one resolved file from the lock."""
 
     coordinate: Coordinate
     what: str
@@ -94,7 +94,7 @@ class Difference:
 
 
 def compare(lock: Lock, resolved: Mapping[Coordinate, str]) -> list[Difference]:
-    """What is missing, not locked, or other than locked, by coordinate."""
+    """Return missing, unlocked and changed files, sorted by coordinate."""
     differences = []
     for coordinate in sorted(lock.keys() | resolved.keys()):
         expected, actual = lock.get(coordinate), resolved.get(coordinate)
@@ -108,5 +108,5 @@ def compare(lock: Lock, resolved: Mapping[Coordinate, str]) -> list[Difference]:
 
 
 def lock_path(component: str) -> Path:
-    """Where the lock of a component is."""
+    """Return the path of the lock file of a component."""
     return Path(__file__).parent / "locks" / f"{component}.lock"

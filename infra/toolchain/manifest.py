@@ -16,7 +16,7 @@ from pathlib import Path
 MANIFEST_FILE = ".stamp.json"
 _FORMAT = 1
 _IGNORED_FOLDERS = {"__pycache__"}
-"""Python rewrites its byte code whenever it likes; it says nothing of the artifact."""
+"""Folders of byte code, which Python rewrites at any time."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an artifact consists of.
+    """Files of an artefact and their origin.
 
     `source` says in words where it came from. `location` is set where the artifact lies outside the cache
     (a tool that was on PATH); the manifest's own folder then holds nothing else.
@@ -73,7 +73,7 @@ def sha256_of(path: Path) -> str:
 
 
 def create(root: Path, key: str, source: str) -> Manifest:
-    """Hash everything below `root`."""
+    """Return the manifest of all files below `root`."""
     files = tuple(_entry(root, path) for path in sorted(_files(root)))
     return Manifest(key=key, source=source, files=files)
 

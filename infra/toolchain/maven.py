@@ -43,7 +43,7 @@ class ResolvedJars:
 
 
 def render_pom(component: pins.MavenComponent) -> str:
-    """A project that has the component's coordinates as dependencies."""
+    """Return a POM with the component's coordinates as dependencies."""
     exclusions = component.exclusions if component.transitive else ("*:*",)
     excluded = "".join(f"<exclusion>{_fields(('groupId', 'artifactId'), text)}</exclusion>" for text in exclusions)
     dependencies = "\n".join(
@@ -68,7 +68,7 @@ def render_aggregator(names: Iterable[str]) -> str:
 
 
 def external_modules(reactor: Path) -> list[Path]:
-    """The folders beside the reactor's that hold modules of it."""
+    """Return the folders next to the reactor that hold its modules."""
     modules = ElementTree.parse(reactor / "pom.xml").iterfind(f"{_NAMESPACE}modules/{_NAMESPACE}module")
     paths = [PurePosixPath(module.text or "") for module in modules]
     return [reactor.parent / name for name in sorted({path.parts[1] for path in paths if path.parts[0] == ".."})]
@@ -157,7 +157,7 @@ class Maven:
             )
 
     def hashes(self, resolved: ResolvedJars) -> locks.Lock:
-        """What a lock of these files says."""
+        """Return the lock of these files."""
         return {_coordinate(jar, self.cache.maven): manifests.sha256_of(jar) for jar in resolved.jars}
 
     def delete_from_repository(self, file_names: Iterable[str]) -> None:
@@ -188,12 +188,12 @@ def read_lock(name: str) -> locks.Lock:
     try:
         return locks.parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        remedy = f"restore the file, or make it anew with `{_RELOCK} {name}`"
+        remedy = f"restore the file, or regenerate it with `{_RELOCK} {name}`"
         raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
 
 
 def is_locked(name: str) -> bool:
-    """Whether a component has a lock; one that is optional and has none is taken as it comes."""
+    """Return False for an optional component without lock, whose files are accepted unverified."""
     component = pins.COMPONENTS.get(name)
     return not (isinstance(component, pins.MavenComponent) and component.optional) or locks.lock_path(name).exists()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must be on the machine beforehand, what was found of it, and how to get the rest."""
+"""Tools that the machine must provide: detection, version checks, installation hints."""
 
 import os
 import re
@@ -206,7 +206,7 @@ def _output(*arguments: str, attempt: str, env: dict[str, str] | None = None) ->
             env={**os.environ, **(env or {})},
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        remedy = f"run `{' '.join(arguments)}` and repair what it complains of"
+        remedy = f"run `{' '.join(arguments)}` and resolve the error that it prints"
         raise ArtifactError(attempt, str(error), remedy) from error
     return done.stdout
 

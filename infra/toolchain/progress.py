@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How set-up tells what it is doing: live rows on a terminal, plain lines elsewhere.
+"""Progress reports of the set-up: live rows on a terminal, plain lines elsewhere.
 
 The methods are called from several threads. `name` is the artifact's.
 """
@@ -13,7 +13,7 @@ _QUIET_SECONDS = 10.0
 
 
 class Progress(Protocol):
-    """What set-up calls while it works."""
+    """Receiver of the progress of a set-up."""
 
     def start(self, name: str, what: str) -> None:
         """Work on an artifact begins; `what` is being done, in a few words."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make the lock files anew, after a version was changed.
+"""Update the lock files after a version was changed.
 
     python -m infra.toolchain.update_locks kafka spark iceberg-rest-catalog      # some of infra/toolchain/locks
     python -m infra.toolchain.update_locks python                                # requirements/*.txt; needs uv
 
-What is locked is what the registries answer now: read the difference before you commit it.
+The locks record what the registries serve now: review the diff before committing it.
 """
 
 import shutil

