@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stamps: the entry, written last, that an artifact is whole, and of every file that it consists of.
+"""Manifests: the list of all files of an artefact, written last, which marks it as complete.
 
-A folder without a manifest is unfinished. With one, a look at sizes and modification times tells in
-milliseconds whether anything was touched since; hashing tells it for certain.
+A folder without a manifest is unfinished. Comparing sizes and modification times with it detects most changes in
+milliseconds; hashing detects all of them.
 """
 
 import hashlib
@@ -110,12 +110,12 @@ def load(folder: Path) -> Manifest | None:
         return Manifest(document["key"], document["source"], files, document["location"])
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError):  # a damaged manifest vouches for nothing
+    except (ValueError, KeyError, TypeError):  # a damaged manifest counts as none
         return None
 
 
 def modified_files(manifest: Manifest, name: str, folder: Path) -> list[Problem]:
-    """Files that are gone or have another size or time than when they were stamped. Reads no content."""
+    """Return files that are missing or have another size or time than when they were stamped. Reads no content."""
     root = manifest.root(folder)
     problems = []
     for entry in manifest.files:
@@ -133,7 +133,7 @@ def modified_files(manifest: Manifest, name: str, folder: Path) -> list[Problem]
 
 
 def corrupted_files(manifest: Manifest, name: str, folder: Path, *, closed: bool) -> list[Problem]:
-    """Files that are gone or whose content differs; with `closed`, also files that nobody put there."""
+    """Files that are gone or whose content differs; with `closed`, also files that are not in the manifest."""
     root = manifest.root(folder)
     problems = []
     for entry in manifest.files:
