@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stack's generated credentials: one file of shell assignments, readable by its owner alone.
+"""Generated credentials of a stack: a file of shell assignments with mode 0600.
 
-They are never in Pulumi's state, in an argument list or in a commit; whoever needs one reads the file.
+Credentials never enter Pulumi's state, an argument list or a commit; programs read the file.
 """
 
 import hashlib
@@ -13,22 +13,22 @@ from pathlib import Path
 from infra.errors import LabError
 
 S3_REGION = "us-east-1"
-"""What S3 clients insist on being told; MinIO does not care."""
+"""Region that S3 clients require; MinIO ignores it."""
 
 S3_ACCESS_KEY = "S3_ACCESS_KEY"
 S3_SECRET_KEY = "S3_SECRET_KEY"
 POSTGRES_PASSWORD = "POSTGRES_PASSWORD"
 NAMES = (S3_ACCESS_KEY, S3_SECRET_KEY, POSTGRES_PASSWORD)
-NAMES_OF_S3 = frozenset({S3_ACCESS_KEY, S3_SECRET_KEY})
+S3_NAMES = frozenset({S3_ACCESS_KEY, S3_SECRET_KEY})
 
 
 def render(values: dict[str, str]) -> str:
-    """The file's text, which a shell can source and `parse` reads back."""
+    """Render credentials as text that a shell can source and `parse` reads."""
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in sorted(values.items()))
 
 
 def parse(text: str) -> dict[str, str]:
-    """Names and values of the file's text; what is no whole assignment is passed over."""
+    """Parse credentials; incomplete or malformed assignments are ignored."""
     words = (word for line in text.splitlines() for word in _words(line))
     return dict(word.split("=", 1) for word in words if "=" in word)
 
@@ -36,37 +36,37 @@ def parse(text: str) -> dict[str, str]:
 def _words(line: str) -> list[str]:
     try:
         return shlex.split(line, comments=True)
-    except ValueError:  # a quote that never ends: somebody's edit, or half a line
+    except ValueError:  # unterminated quote, after a manual edit or a partial write
         return []
 
 
 def read(path: Path) -> dict[str, str]:
-    """The credentials in a file.
+    """Read the credentials from a file.
 
     Raises:
-        LabError: there is no such file, or it cannot be read.
+        LabError: the file is missing or not readable.
     """
     try:
         return parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LabError(
-            f"the lab's credentials cannot be read: {error}. `pulumi up --refresh` makes them anew"
+            f"cannot read the lab's credentials: {error}. `pulumi up --refresh` creates them again"
         ) from error
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a file that only its owner can read, whole or not at all."""
+    """Write a file atomically, with mode 0600."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    beside = path.with_name(path.name + ".new")
-    beside.unlink(missing_ok=True)
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(path.name + ".new")
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-    beside.rename(path)
+    temporary.rename(path)
 
 
 def ensure(path: Path) -> dict[str, str]:
-    """The credentials in a file, which is made, or completed, where they are missing."""
+    """Return the credentials in a file; missing credentials are generated and added to the file."""
     values = parse(path.read_text(encoding="utf-8")) if path.exists() else {}
     missing = [name for name in NAMES if name not in values]
     if missing:
@@ -76,5 +76,5 @@ def ensure(path: Path) -> dict[str, str]:
 
 
 def fingerprint(values: dict[str, str]) -> str:
-    """Changes when a credential changes, and gives none of them away (each has 128 random bits)."""
+    """Return a hash that changes with any credential; it reveals none, since each has 128 random bits."""
     return hashlib.sha256(render(values).encode()).hexdigest()[:16]

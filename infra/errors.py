@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one family of errors that a user of the lab is meant to read."""
+"""Errors that are reported to the user, without a traceback."""
 
 
 class LabError(Exception):
-    """Something the user can mend. The text says what was attempted, on what, and what to do next."""
+    """Error that the user can fix; the message states what failed, on what, and the remedy."""
 
 
 class SettingsError(LabError):
-    """The stack's configuration makes no sense."""
+    """Invalid stack configuration."""
 
 
 class PreflightError(LabError):
-    """The machine cannot carry the lab as it is configured."""
+    """Insufficient resources on this machine for the configured lab."""
 
 
 class ServiceError(LabError):
-    """A service or a task did not start, or ended with an error."""
+    """Service or task that did not start, or that failed."""
 
 
 class Interrupted(LabError):
-    """The user stopped what was going on."""
+    """Operation cancelled by the user."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP to the lab's own services, which listen on loopback and speak no TLS."""
+"""HTTP client for the lab's services, which listen on loopback without TLS."""
 
 import functools
 import ssl
@@ -9,12 +9,11 @@ import httpx
 
 @functools.cache
 def client() -> httpx.Client:
-    """One client for all that a process asks; threads may share it.
+    """Return the HTTP client of this process; it is thread-safe.
 
-    A client of its own for each request would read the certificates of every authority each time, which takes longer
-    than most answers. This one trusts none. It keeps no connection: a service that was started anew meanwhile is asked
-    over a new one.
+    A client per request would load all CA certificates each time, which takes longer than most requests; this client
+    trusts no certificate authority. Connections are not kept alive, because a service may restart between requests.
     """
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    no_authorities = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    return httpx.Client(trust_env=False, verify=nobody, limits=limits)
+    return httpx.Client(trust_env=False, verify=no_authorities, limits=limits)

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every dataset namespace, dataset name, job namespace and job name of the lab, spelled once.
+"""Dataset namespaces, dataset names, job namespace and job names of the lab; the only definition of each.
 
-This module imports nothing, so that everything may import it: the Pulumi program, the jobs, the tests.
-Names are canonical: they say what a thing *is*, never where a target happened to put it, so the graphs of
-the local, Docker and Kubernetes labs are equal. What an engine needs to emit them (namespace resolvers,
-rewriting rules) is rendered here too, from the same constants.
+This module imports nothing, so that the Pulumi program, the jobs and the tests can all import it. Names are canonical
+and independent of the target, so that the lineage graphs of all targets are equal. Engine settings that depend on these
+names (lineage transports, rewriting rules) are rendered here from the same constants.
 
-Naming follows OpenLineage's conventions: Kafka is `kafka://{bootstrap host}:{port}` and the topic; an
-Iceberg table is its physical place, `s3://{bucket}` and the path, with the catalog's name as a symlink.
+Names follow OpenLineage's conventions: a Kafka topic is `kafka://{bootstrap host}:{port}` and the topic's name; an
+Iceberg table is its physical location, `s3://{bucket}` and the path, with the name in the catalog as a symlink.
 """
 
 JOBS = "lineage-lab"
-"""Namespace of every job of the lab."""
+"""Namespace of all jobs."""
 
 KAFKA = "kafka://kafka:9092"
 WAREHOUSE = "s3://warehouse"
@@ -19,13 +18,13 @@ ARCHIVE = "s3://archive"
 POSTGRES = "postgres://postgres:5432"
 
 CATALOG = "lake"
-"""Name of the Iceberg catalog, as every engine's SQL spells it (`lake.sales.orders`)."""
+"""Name of the Iceberg catalog in the SQL of every engine (`lake.sales.orders`)."""
 
 WAREHOUSE_BUCKET = WAREHOUSE.removeprefix("s3://")
 ARCHIVE_BUCKET = ARCHIVE.removeprefix("s3://")
 CHECKPOINT_BUCKET = "checkpoints"
 EVENT_LOG_BUCKET = "spark-events"
-"""What these two hold is no data of the pipeline, so that they are no datasets."""
+"""Buckets for checkpoints and Spark event logs; not datasets, since they hold no data of the pipeline."""
 
 TOPIC_ORDERS = "orders"
 TOPIC_BIDS = "bids"
@@ -40,11 +39,11 @@ TABLES = (TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS)
 TABLE_RAW_ORDERS = "raw.orders"
 TABLE_RAW_BIDS = "raw.bids"
 RAW_TABLES = {TOPIC_ORDERS: TABLE_RAW_ORDERS, TOPIC_BIDS: TABLE_RAW_BIDS}
-"""Topic -> the table that holds each of its records, as it came."""
+"""Topic -> table that stores its records unmodified."""
 
 TABLE_LIVE_ORDERS = "live.orders"
 TABLE_LIVE_SUPPLIER_STATS = "live.supplier_stats"
-"""What Flink writes, and the statistics of that."""
+"""Table that Flink writes, and the table of statistics computed from it."""
 
 JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
@@ -57,25 +56,20 @@ JOB_ORDERS_ARCHIVE = "orders_archive"
 
 
 def catalog_name(table: str) -> str:
-    """The name that SQL uses: `sales.orders` is `lake.sales.orders`."""
+    """Return the fully qualified SQL name of a table: `sales.orders` -> `lake.sales.orders`."""
     return f"{CATALOG}.{table}"
 
 
-def path_of_table(table: str) -> str:
-    """The dataset name of a table in `WAREHOUSE`: `sales.orders` is `sales/orders`."""
-    return table.replace(".", "/")
-
-
 def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
-    """Spark settings that make OpenLineage's agent speak of the lab's jobs to the lineage service.
+    """Return Spark settings of the OpenLineage agent, which sends events to the lineage service.
 
     The agent (1.53) reports runs, datasets and statistics; with `columns`, schemas and column lineage as well. The
-    lab's own jobs say those themselves (`lineagelab_spark`), more exactly: of a Kafka read, for one, the agent knows
-    the raw record alone. Creating a table, decoding rows
-    for a count and looking at the first rows of something move no data, so that they are no jobs of the graph.
+    lab's jobs report schemas and columns themselves (`lineagelab_spark`) in more detail: for a Kafka read, for example,
+    the agent only reports the raw record. Plan nodes that move no data are filtered: creating a table, decoding rows
+    for a count, fetching the first rows.
 
-    Spark gets no namespace resolver: the agent (1.53) applies them to datasets but not to the input fields
-    of columnLineage, so that its own events stop fitting together. The service's rules do both.
+    Namespace resolvers are not configured: the agent (1.53) applies them to datasets, but not to the input fields of
+    columnLineage, which makes its events inconsistent. The rules of the lineage service rewrite both.
     """
     return {
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
@@ -97,10 +91,10 @@ def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
 
 
 def flink_lineage(lineage_url: str) -> dict[str, str]:
-    """Flink settings that make OpenLineage's listener speak of every job of a cluster to the lineage service.
+    """Return Flink settings of the OpenLineage listener, which sends events of every job to the lineage service.
 
-    Without detached tracking the listener (1.53) never says how a job ended. It needs no namespace resolver: the
-    service's rules know what a broker's addresses mean, and which table stands behind an empty namespace.
+    Without detached tracking the listener (1.53) reports no terminal state. Namespace resolvers are not needed: the
+    rules of the lineage service map broker addresses, and tables whose namespace is empty, to canonical names.
     """
     return {
         "execution.job-status-changed-listeners": (
@@ -117,15 +111,15 @@ def flink_lineage(lineage_url: str) -> dict[str, str]:
 
 LINEAGE_TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
 LINEAGE_EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
-"""The two halves of the lab's plugin for Kafka Connect: what sees the records, and what sees the connectors."""
+"""Classes of the lineage plugin for Kafka Connect: the transform observes records, the extension connectors."""
 
 
 def connect_lineage(lineage_url: str, database: str) -> dict[str, str]:
-    """Settings of a Kafka Connect worker that make the lab's plugin speak of its connectors to the lineage service.
+    """Return Kafka Connect worker settings of the lineage plugin.
 
     Args:
-        lineage_url: of the service.
-        database: `host:port` under which connectors reach Postgres.
+        lineage_url: URL of the lineage service.
+        database: `host:port` of Postgres, as connectors reach it.
     """
     return {
         "openlineage.transport.url": lineage_url,
@@ -137,10 +131,11 @@ def connect_lineage(lineage_url: str, database: str) -> dict[str, str]:
 
 
 def service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[str, object]:
-    """The lineage service's rules file: which spellings mean which canonical namespace.
+    """Return the rules file of the lineage service, which maps namespace variants to canonical namespaces.
 
-    `kafka_addresses` are the `host:port` under which the broker is reached, from inside and from outside the
-    target. `catalog_url` is the Iceberg REST catalog as the service reaches it.
+    Args:
+        kafka_addresses: every `host:port` of the broker, as seen from inside and outside of the target.
+        catalog_url: URL of the Iceberg REST catalog, as the lineage service reaches it.
     """
     return {
         "version": 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name and folders of the project, and the paths that users may give."""
+"""Name and folders of the project, and validation of paths."""
 
 import os
 import re
@@ -8,26 +8,26 @@ from pathlib import Path
 from infra.errors import LabError
 
 NAME = "lineage-lab"
-"""As in Pulumi.yaml: the project, and the namespace of its configuration."""
+"""Name of the Pulumi project and namespace of its configuration, as in Pulumi.yaml."""
 
 PROJECT = Path(__file__).resolve().parent.parent
-"""The checkout."""
+"""Root of the checkout."""
 
 SOURCE_ROOTS = (".", "integrations/common", "integrations/spark", "integrations/flink")
 """Folders of the checkout that hold top-level Python packages; pyproject.toml repeats them for the tools."""
 
 VERSION_FILE = PROJECT / "VERSION"
-"""Version of every package and jar that is built here."""
+"""File with the version of all packages and jars that are built from this repository."""
 
 STATE = PROJECT / ".lab"
-"""Everything that a lab writes on this machine, the download cache apart."""
+"""Folder of all data that labs write on this machine, except the download cache."""
 
 PULUMI_STATE = STATE / ".pulumi"
-"""Pulumi's own state and home. No stack's name begins with a dot."""
+"""State and home of Pulumi; cannot clash with a stack, since stack names do not begin with a dot."""
 
 ENVIRONMENT_FILE = "lab.env"
 CREDENTIALS_FILE = "credentials.env"
-"""In the folder of a stack: where everything is, and the keys to it."""
+"""Files in the folder of a stack: addresses for clients, and generated credentials."""
 
 
 def version() -> str:
@@ -36,33 +36,33 @@ def version() -> str:
 
 
 def stack_root(stack: str) -> Path:
-    """The folder of one stack."""
+    """Return the folder of a stack."""
     return STATE / stack
 
 
 def python_path(project: Path) -> str:
-    """`PYTHONPATH` of a process that runs the packages of the checkout `project`."""
+    """Return the PYTHONPATH of a process that imports packages of the checkout `project`."""
     return os.pathsep.join(str(project / root) for root in SOURCE_ROOTS)
 
 
-ODD = re.compile(r"[^\w./+@,=~-]")
+_UNSAFE_CHARACTERS = re.compile(r"[^\w./+@,=~-]")
 
 
 def user_path(project: Path, text: str) -> Path:
-    """A path as a user writes it in the configuration: absolute, below `~`, or from the project's folder."""
+    """Resolve a path from the configuration: absolute, below `~`, or relative to the checkout `project`."""
     return project / Path(text).expanduser()
 
 
-def refuse_odd_path(what: str, path: Path) -> None:
-    """Refuses a path that supervisord, Spark or Pulumi would misread: each splits or expands some other letter.
+def reject_unsafe_path(what: str, path: Path) -> None:
+    """Reject a path with characters that supervisord, Spark or Pulumi split on or expand.
 
     Raises:
-        LabError: naming the letters and what to do.
+        LabError: the path contains such characters.
     """
-    odd = sorted(set(ODD.findall(str(path))))
-    if odd:
-        letters = ", ".join("a space" if letter == " " else repr(letter) for letter in odd)
+    unsafe = sorted(set(_UNSAFE_CHARACTERS.findall(str(path))))
+    if unsafe:
+        characters = ", ".join("a space" if character == " " else repr(character) for character in unsafe)
         raise LabError(
-            f"{what} is at {str(path)!r}, whose path has {letters}: supervisord, Spark or Pulumi would misread it. "
-            "Move it to a path of letters, digits and . / + @ , = ~ - _"
+            f"unsupported characters in the path of {what}, {str(path)!r}: {characters}. supervisord, Spark or Pulumi "
+            f"would misinterpret the path; move {what} to a path of letters, digits and . / + @ , = ~ - _"
         )

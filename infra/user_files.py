@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of the files that users add to the project: connectors, Spark jobs and Flink SQL."""
+"""User files in the checkout: connectors, Spark jobs and Flink SQL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ FLINK_SUFFIX = ".sql"
 
 
 class UserFileError(LabError):
-    """A file of the user's cannot be used; the message begins with its path in the project."""
+    """Invalid user file; the message begins with its path in the checkout."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class UserFiles:
 
 
 NO_USER_FILES = UserFiles()
-"""A project without files of the user."""
+"""Empty set of user files."""
 
 
 def read_user_files(project: Path) -> UserFiles:
-    """Read every user file of the checkout `project`; a missing folder has no files.
+    """Read all user files of the checkout `project`; a missing folder counts as empty.
 
     Raises:
-        UserFileError: a file cannot be read as UTF-8 text.
+        UserFileError: a file is not readable or not UTF-8.
     """
     return UserFiles(
         connectors=_texts(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Pulumi program: settings, lab, target."""
+"""Pulumi program: deploys the lab of a stack to its target."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pulumi
 
-# Pulumi runs this folder; the kit's packages are beside it.
+# Pulumi runs this folder as the program; the packages are in its parent folder.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from infra.catalog import LabSettings, lab
@@ -20,7 +20,7 @@ from infra.user_files import read_user_files
 
 
 def main() -> None:
-    """Makes the lab of the stack; what a user can mend is said without a traceback."""
+    """Deploy the lab of the current stack; a LabError is reported without traceback."""
     try:
         settings = settings_from_pulumi(os.environ, LabSettings)
         target = target_for(pulumi.get_stack(), settings, Artifacts.open())

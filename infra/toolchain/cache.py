@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.project import refuse_odd_path
+from infra.project import reject_unsafe_path
 from infra.toolchain import manifest as manifests
 from infra.toolchain.errors import ArtifactError
 
@@ -73,7 +73,7 @@ class Cache:
     def open(cls, root: Path | None = None) -> "Cache":
         """Create the directory if missing and check that it is writable. Raises ArtifactError."""
         path = root or default_root()
-        refuse_odd_path("The download cache", path)
+        reject_unsafe_path("the download cache", path)
         attempt = f"Opening the download cache {path}"
         try:
             for folder in (path, path / "tmp", path / "logs"):

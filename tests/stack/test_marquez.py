@@ -134,7 +134,7 @@ def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
 
 
 def test_with_a_jar_of_the_users_none_is_looked_for_and_a_wrong_path_is_an_error(offline, jar, capsys):
-    with pytest.raises(LabError, match=r"marquezJar names /nowhere\.jar"):
+    with pytest.raises(LabError, match=r"invalid lineage-lab:marquezJar /nowhere\.jar"):
         install_lab_artifacts(offline, LabSettings(flink=False, marquez=True, marquez_jar="/nowhere.jar"), frozenset())
     install_lab_artifacts(offline, LabSettings(flink=False), frozenset())
     install_lab_artifacts(offline, LabSettings(flink=False, marquez=True, marquez_jar=str(jar)), frozenset())

@@ -98,7 +98,7 @@ def _code(error: ClientError) -> str:
 def _has_keys(inputs: Bucket) -> bool:
     """Return whether the credentials file has the store's keys; without them the store is created again."""
     path = Path(inputs.credentials)
-    return path.exists() and credentials.read(path).keys() >= credentials.NAMES_OF_S3
+    return path.exists() and credentials.read(path).keys() >= credentials.S3_NAMES
 
 
 def _head_bucket(inputs: Bucket, call: Call) -> httpx.Response:

@@ -25,7 +25,7 @@ from infra.model import (
     Service,
     Task,
 )
-from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, refuse_odd_path, stack_root, version
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, reject_unsafe_path, stack_root, version
 from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.declarations import (
@@ -58,7 +58,7 @@ class LocalSite:
     programs: Programs
 
     def __post_init__(self) -> None:
-        refuse_odd_path("The checkout", self.root)
+        reject_unsafe_path("the checkout", self.root)
 
     @property
     def stack(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Credentials are generated once, readable by their owner alone, and survive what a shell does to them."""
+"""Generation, storage and shell quoting of credentials."""
 
 import stat
 import subprocess
@@ -10,7 +10,7 @@ from infra import credentials
 from infra.errors import LabError
 
 
-def test_they_are_made_once_and_kept(tmp_path):
+def test_generate_once_and_reuse(tmp_path):
     path = tmp_path / "lab" / "credentials.env"
     first = credentials.ensure(path)
     assert set(first) == set(credentials.NAMES)
@@ -18,7 +18,7 @@ def test_they_are_made_once_and_kept(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_missing_one_is_added_and_the_others_stay(tmp_path):
+def test_add_missing_credential_and_keep_others(tmp_path):
     path = tmp_path / "credentials.env"
     credentials.write(path, credentials.render({credentials.S3_ACCESS_KEY: "mine"}))
     values = credentials.ensure(path)
@@ -26,11 +26,11 @@ def test_a_missing_one_is_added_and_the_others_stay(tmp_path):
     assert len(values[credentials.S3_SECRET_KEY]) == 32
 
 
-def test_two_stacks_have_two_sets(tmp_path):
+def test_stacks_have_different_credentials(tmp_path):
     assert credentials.ensure(tmp_path / "a") != credentials.ensure(tmp_path / "b")
 
 
-def test_the_file_is_one_a_shell_can_source(tmp_path):
+def test_shell_can_source_file(tmp_path):
     path = tmp_path / "odd.env"
     odd = {"A": "with space", "B": "quote ' and \" and $HOME", "C": "#no comment"}
     credentials.write(path, credentials.render(odd))
@@ -40,7 +40,7 @@ def test_the_file_is_one_a_shell_can_source(tmp_path):
     assert shown == "|".join(odd.values())
 
 
-def test_the_fingerprint_follows_the_values_and_shows_none(tmp_path):
+def test_fingerprint_changes_with_values_and_reveals_none(tmp_path):
     values = credentials.ensure(tmp_path / "c")
     mark = credentials.fingerprint(values)
     assert mark == credentials.fingerprint(dict(reversed(values.items())))
@@ -48,6 +48,6 @@ def test_the_fingerprint_follows_the_values_and_shows_none(tmp_path):
     assert all(value not in mark for value in values.values())
 
 
-def test_a_missing_file_says_what_makes_it_anew(tmp_path):
+def test_missing_file_error_names_remedy(tmp_path):
     with pytest.raises(LabError, match="up --refresh"):
         credentials.read(tmp_path / "gone.env")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which options are secrets, and what counts as a reference to one."""
+"""Detection of secret options and of references to secrets."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from infra.model.secret_options import has_password_in_url, is_reference, is_sec
         *("sasl.jaas.config", "ssl.key.passphrase", "gcs.credentials.json", "consumer.override.ssl.keystore.password"),
     ],
 )
-def test_secrets_are_known_by_their_names(option):
+def test_detect_secret_by_name(option):
     assert is_secret(option)
 
 
@@ -29,7 +29,7 @@ def test_secrets_are_known_by_their_names(option):
         *("transforms.key.field", "message.key.columns", "gcs.credentials.path", "tokenizer"),
     ],
 )
-def test_what_only_sounds_like_one_is_none(option):
+def test_similar_names_are_not_secrets(option):
     assert not is_secret(option)
 
 
@@ -40,11 +40,11 @@ def test_what_only_sounds_like_one_is_none(option):
         *("ssl.keystore.key", "database.pass"),
     ],
 )
-def test_other_spellings_of_secrets_are_known_too(option):
+def test_detect_secret_by_alternative_spelling(option):
     assert is_secret(option)
 
 
-def test_a_password_in_a_url_is_one():
+def test_detect_password_in_url():
     assert has_password_in_url("jdbc:postgresql://me:hunter2@host/db")
     assert not any(
         has_password_in_url(text)
@@ -52,7 +52,7 @@ def test_a_password_in_a_url_is_one():
     )
 
 
-def test_references_are_told_from_text():
+def test_distinguish_references_from_literals():
     assert references("${env:A}-${file:/etc/x:B}") == [("env", "A"), ("file", "B")]
     assert is_reference("${env:A}${env:B}")
     assert is_reference('a.PlainLoginModule required username="u" password="${env:A}";')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A jar that a setting names is looked at before anything is built on it."""
+"""Validation of the jar that `marquezJar` refers to."""
 
 import zipfile
 
@@ -16,30 +16,30 @@ def jar(path, *names):
     return path
 
 
-def test_a_jar_with_the_main_class_will_do(tmp_path):
+def test_accept_jar_with_main_class(tmp_path):
     check_settings(LabSettings(marquez=True, marquez_jar=str(jar(tmp_path / "m.jar", "marquez/MarquezApp.class"))))
 
 
-def test_what_is_not_used_is_not_looked_at():
+def test_ignore_jar_of_disabled_service():
     check_settings(LabSettings(marquez_jar="/nowhere.jar"))
     check_settings(LabSettings(marquez=True))
 
 
-def test_what_is_no_jar_of_marquez_is_named_with_its_setting(tmp_path):
+def test_report_setting_and_cause_of_invalid_jar(tmp_path):
     (tmp_path / "text.jar").write_text("no jar")
     jar(tmp_path / "other.jar", "other/Main.class")
     problems = {
-        "gone.jar": "where there is no file",
-        ".": "which is a folder",
-        "text.jar": "which cannot be read as a jar",
-        "other.jar": "a jar without marquez.MarquezApp",
+        "gone.jar": "file not found",
+        ".": "is a folder",
+        "text.jar": "not a readable jar",
+        "other.jar": "jar does not contain marquez.MarquezApp",
     }
     for name, problem in problems.items():
         with pytest.raises(LabError) as raised:
             check_settings(LabSettings(marquez=True, marquez_jar=str(tmp_path / name)))
-        assert f"lineage-lab:marquezJar names {tmp_path / name}, {problem}" in str(raised.value)
+        assert f"invalid lineage-lab:marquezJar {tmp_path / name}: {problem}" in str(raised.value)
 
 
-def test_a_path_that_a_class_path_cannot_hold_is_refused(tmp_path):
+def test_reject_path_with_class_path_separator(tmp_path):
     with pytest.raises(LabError, match="':'"):
         check_settings(LabSettings(marquez=True, marquez_jar=str(tmp_path / "a:b.jar")))
