@@ -97,7 +97,7 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
 
 def _worker(site, settings, endpoint):
     """Return the lab's worker with the endpoint as destination: the last value of a repeated property applies."""
-    service = connect.connect(site, settings)
+    service = connect.connect_service(site, settings)
     own = {"transport.url": endpoint.url, "poll.interval.ms": 100, "interval.ms": 3_600_000, "state.topic": "stores"}
     added = properties({f"openlineage.{name}": value for name, value in own.items()})
     return replace(service, files=service.files | {connect.CONFIG: service.files[connect.CONFIG] + added})

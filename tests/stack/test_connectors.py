@@ -340,7 +340,7 @@ def test_the_engine_shows_what_is_wrong_with_a_file_of_the_users(lab):
         assert "NoSuchFileException" in failed.text
         lab.engine.wanted["connector_files"]["own.json"] = "{"
         failed = lab.up()
-        assert "jobs/connect/own.json: line 1, column 2: no JSON" in failed.text
+        assert "jobs/connect/own.json: line 1, column 2: invalid JSON" in failed.text
     finally:
         lab.engine.wanted = before
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's connectors: Postgres to Kafka, Kafka to Iceberg, Kafka to the archive. Each record exactly once."""
+"""Connectors of the lab: Postgres to Kafka, Kafka to Iceberg, Kafka to the archive; all exactly-once."""
 
 import re
 from collections.abc import Mapping
@@ -23,43 +23,45 @@ from infra.services.definition import FULL, Draft
 from infra.services.shop import tables as shop_tables
 
 COMMIT_MS = 5000
-"""How often the lake's tables get what has come; each time they have got anything, a snapshot more."""
+"""Commit interval of the Iceberg sink, ms; a commit with new records adds one snapshot per table."""
 
 ARCHIVE_MS = 10_000
+"""Rotation interval of the archive sink, ms."""
 
 RECORD_TOPIC = "kafka_topic"
 RECORD_PARTITION = "kafka_partition"
 RECORD_OFFSET = "kafka_offset"
-"""Columns of the raw tables that say which Kafka record a row is. The sink finds the table by the first.
+"""Columns of the raw tables that identify the Kafka record of a row; the sink routes by the first.
 
-Some names that begin with `_` are Iceberg's own (`_partition` ...): Spark can compact no table that has them."""
+Names that begin with `_` are avoided: Iceberg reserves some (`_partition` ...), and Spark cannot compact tables with
+reserved names."""
 
 DEAD_LETTER_PREFIX = "dlq."
+"""Prefix of dead letter topics."""
 
 LINEAGE = "lineage"
-"""The transform that looks at what passes. It stands where a record is as the topic has it: last of a source's, first
-of a sink's."""
+"""Alias of the lineage transform: the last of a source, the first of a sink, where records have the topic's schema."""
 
 Options = dict[str, str | int | bool]
 
-_WAITS: Options = {"errors.retry.timeout": -1, "errors.retry.delay.max.ms": 5000}
-"""For sinks. A registry that is away is no fault of the record that needs it: it is asked again, every five seconds."""
+_UNLIMITED_RETRIES: Options = {"errors.retry.timeout": -1, "errors.retry.delay.max.ms": 5000}
+"""Sinks retry every 5 s without a limit: an unavailable registry never sends a record to the dead letter topic."""
 
 
 def connectors(site: Site, profile: str = FULL) -> tuple[Connector, ...]:
     """Return the connectors of a profile, in the order of the data flow."""
-    lake = (_lake(site),) if profile == FULL else ()
-    return (_source(site), *lake, _archive(site))
+    lake = (_orders_lake(site),) if profile == FULL else ()
+    return (_orders_source(site), *lake, _orders_archive(site))
 
 
 def topics(site: Site, profile: str = FULL) -> tuple[Topic, ...]:
-    """Return the topics that connectors use internally; the broker creates none by itself."""
+    """Return the internal topics of the connectors, which the broker does not create automatically."""
     lake = (_control_topic(), dead_letter_topic(JOB_ORDERS_LAKE)) if profile == FULL else ()
     return tuple(kafka.topic(site, topic) for topic in (*lake, dead_letter_topic(JOB_ORDERS_ARCHIVE)))
 
 
 def dead_letter_topic(connector: str) -> str:
-    """Where a sink puts the records that it can make nothing of."""
+    """Return the name of the dead letter topic of a sink."""
     return f"{DEAD_LETTER_PREFIX}{connector}"
 
 
@@ -67,8 +69,8 @@ def _control_topic() -> str:
     return f"control.{JOB_ORDERS_LAKE}"
 
 
-def _source(site: Site) -> Connector:
-    """Debezium: the rows of the shop's tables, each change a record of the topic that is called as the table is."""
+def _orders_source(site: Site) -> Connector:
+    """Return the Debezium source, which captures each table of the shop into the topic of the same name."""
     server = site.address(postgres.NAME, postgres.SQL.name)
     tables = shop_tables.tables(site)
     captured = f"{postgres.SHOP}.{shop_tables.SCHEMA}"
@@ -89,37 +91,38 @@ def _source(site: Site) -> Connector:
         "table.include.list": ",".join(f"{shop_tables.SCHEMA}.{table.name}" for table in tables),
         "time.precision.mode": "connect",
         "retriable.restart.connector.wait.ms": 2000,
-        # From Debezium's envelope to the row; from its struct of a key to the key; from its topic to ours.
+        # Unwrap the row from Debezium's envelope and the key from its struct; rename the topic to the table's name.
         **_transforms("row", "key", "topic", LINEAGE),
         "transforms.row.type": "io.debezium.transforms.ExtractNewRecordState",
         "transforms.row.delete.tombstone.handling.mode": "tombstone",
         "transforms.key.type": "org.apache.kafka.connect.transforms.ExtractField$Key",
-        "transforms.key.field": shop_tables.KEY,
+        "transforms.key.field": shop_tables.KEY_COLUMN,
         "transforms.topic.type": "org.apache.kafka.connect.transforms.RegexRouter",
         "transforms.topic.regex": re.escape(captured) + "\\.(.*)",
         "transforms.topic.replacement": "$1",
         **schema_registry.avro_converter(site),
-        # A schema's id never changes: the registry may be away for a while without anybody's noticing. Where the source
-        # needs it, it fails and goes on from its offsets; stopped while it waits, it would skip the record.
+        # Schema ids never change, so schemas are cached for an hour and a short outage of the registry has no effect.
+        # Unlike a sink, the source fails instead of retrying and resumes from its offsets: stopped during a retry,
+        # it would skip the record.
         "value.converter.apicurio.registry.check-period-ms": 3_600_000,
     }
     needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in TOPICS), schema_registry.NAME)
     return connect.connector(site, JOB_ORDERS_SOURCE, _texts(options), needs)
 
 
-def _lake(site: Site) -> Connector:
-    """Iceberg's own sink. It commits its offsets in the transaction in which it tells its coordinator of the files."""
+def _orders_lake(site: Site) -> Connector:
+    """Return the Iceberg sink, which commits its offsets in the transaction that reports files to its coordinator."""
     store = site.address(object_store.NAME, object_store.S3.name)
     options: Options = {
         "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
         "tasks.max": 1,
-        **_sink(JOB_ORDERS_LAKE),
+        **_sink_options(JOB_ORDERS_LAKE),
         "iceberg.tables": ",".join(RAW_TABLES.values()),
         "iceberg.tables.route-field": RECORD_TOPIC,
         **{f"iceberg.table.{table}.route-regex": topic for topic, table in RAW_TABLES.items()},
         "iceberg.tables.auto-create-enabled": True,
         "iceberg.tables.evolve-schema-enabled": True,
-        # Every commit writes a new metadata file. Of the old ones ten stay, for readers that still hold them.
+        # Every commit writes a new metadata file; the ten previous ones are kept for concurrent readers.
         "iceberg.tables.auto-create-props.write.metadata.delete-after-commit.enabled": True,
         "iceberg.tables.auto-create-props.write.metadata.previous-versions-max": 10,
         "iceberg.control.topic": _control_topic(),
@@ -144,17 +147,17 @@ def _lake(site: Site) -> Connector:
         "transforms.record.partition.field": f"{RECORD_PARTITION}!",
         "transforms.record.offset.field": f"{RECORD_OFFSET}!",
     }
-    own = (f"topic/{_control_topic()}", f"topic/{dead_letter_topic(JOB_ORDERS_LAKE)}")
-    needs = (*_needs_of_sinks(), *own, iceberg_catalog.NAME)
+    topics = (f"topic/{_control_topic()}", f"topic/{dead_letter_topic(JOB_ORDERS_LAKE)}")
+    needs = (*_sink_needs(), *topics, iceberg_catalog.NAME)
     return connect.connector(site, JOB_ORDERS_LAKE, _texts(options), needs)
 
 
-def _archive(site: Site) -> Connector:
-    """The lab's own sink: JSON lines by the hour, each object named by the offsets that it holds."""
+def _orders_archive(site: Site) -> Connector:
+    """Return the S3 archive sink: JSON lines partitioned by hour, object names contain the offsets."""
     options: Options = {
         "connector.class": "dev.lineagelab.archive.S3ArchiveSinkConnector",
         "tasks.max": 2,
-        **_sink(JOB_ORDERS_ARCHIVE),
+        **_sink_options(JOB_ORDERS_ARCHIVE),
         **_transforms(LINEAGE),
         "s3.bucket.name": ARCHIVE_BUCKET,
         "s3.region": credentials.S3_REGION,
@@ -165,17 +168,17 @@ def _archive(site: Site) -> Connector:
         "flush.size": 5000,
         "rotate.schedule.interval.ms": ARCHIVE_MS,
     }
-    own = (f"topic/{dead_letter_topic(JOB_ORDERS_ARCHIVE)}", f"bucket/{ARCHIVE_BUCKET}")
-    return connect.connector(site, JOB_ORDERS_ARCHIVE, _texts(options), (*_needs_of_sinks(), *own))
+    needs = (*_sink_needs(), f"topic/{dead_letter_topic(JOB_ORDERS_ARCHIVE)}", f"bucket/{ARCHIVE_BUCKET}")
+    return connect.connector(site, JOB_ORDERS_ARCHIVE, _texts(options), needs)
 
 
-def _sink(name: str) -> Options:
-    """What is the same for all sinks: they read what was committed, and keep what they cannot read."""
+def _sink_options(name: str) -> Options:
+    """Return options common to all sinks: read committed records, send unreadable ones to the dead letter topic."""
     return {
         "topics": ",".join(TOPICS),
         "consumer.override.auto.offset.reset": "earliest",
         "consumer.override.isolation.level": "read_committed",
-        **_WAITS,
+        **_UNLIMITED_RETRIES,
         "errors.tolerance": "all",
         "errors.deadletterqueue.topic.name": dead_letter_topic(name),
         "errors.deadletterqueue.topic.replication.factor": 1,
@@ -184,16 +187,16 @@ def _sink(name: str) -> Options:
 
 
 def _transforms(*names: str) -> Options:
-    """The chain of transforms, with the type of the one that all connectors have."""
+    """Return the chain of transforms, and the class of the lineage transform."""
     return {"transforms": ",".join(names), f"transforms.{LINEAGE}.type": LINEAGE_TRANSFORM}
 
 
-def _needs_of_sinks() -> tuple[str, ...]:
+def _sink_needs() -> tuple[str, ...]:
     return (*(f"topic/{topic}" for topic in TOPICS), schema_registry.NAME)
 
 
 def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
-    """As Connect keeps them: everything is text."""
+    """Convert option values to text, as Connect stores them."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connectors of the user's own: files in `jobs/connect/`, with the lab's names put in. Pure functions.
+"""User-defined connectors: files in `jobs/connect/` with placeholders for names of the lab. Pure functions.
 
-`@{topic.orders}` stands for a name or an address of the lab (`names`); `@@{` for `@{` itself. Connect's own
-`${provider:key}` and `$1` mean what they always mean.
+`@{topic.orders}` is replaced by a name or an address of the lab (`placeholders`); `@@{` is an escaped `@{`. Connect's
+`${provider:key}` and `$1` are passed through.
 """
 
 import json
@@ -20,14 +20,14 @@ from infra.services.connect import worker as connect
 from infra.services.definition import Draft
 from infra.user_files import CONNECTOR_FOLDER, CONNECTOR_SUFFIX, UserFileError
 
-CLASS = "connector.class"
+CLASS_OPTION = "connector.class"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _PLACEHOLDER = re.compile(r"@@\{|@\{([^{}]*)\}?")
 
 
-def names(site: Site) -> dict[str, str]:
-    """What the placeholders stand for."""
+def placeholders(site: Site) -> dict[str, str]:
+    """Return placeholder -> value."""
     server = site.address(postgres.NAME, postgres.SQL.name)
     addresses = {
         "schema_registry": site.address(schema_registry.NAME, schema_registry.API.name).url,
@@ -50,57 +50,57 @@ def names(site: Site) -> dict[str, str]:
     }
 
 
-def own_connectors(files: Mapping[str, str], site: Site) -> tuple[Connector, ...]:
-    """The connectors that files describe.
+def user_connectors(files: Mapping[str, str], site: Site) -> tuple[Connector, ...]:
+    """Parse connector files.
 
     Args:
-        files: a file's name, `NAME.json`, -> its text: a JSON object of options, or `{"name", "config"}`.
-        site: whose names are put in.
+        files: file name, `NAME.json` -> its text: a JSON object of options, or `{"name", "config"}`.
+        site: site whose addresses replace placeholders.
 
     Raises:
-        UserFileError: naming the file, and the option where it is about one.
+        UserFileError: a file is invalid; the message names the file and, if applicable, the option.
     """
     taken = {connector.name for connector in connectors.connectors(site)}
-    known = names(site)
+    known = placeholders(site)
     return tuple(_connector(file, files[file], site, known, taken) for file in sorted(files))
 
 
 def _connector(file: str, text: str, site: Site, known: Mapping[str, str], taken: set[str]) -> Connector:
     name = file.removesuffix(CONNECTOR_SUFFIX)
     if not _NAME.fullmatch(name):
-        raise _error(file, "the file's name is the connector's: letters, digits, '-', '_' and '.'")
+        raise _error(file, "the file name is the connector's name; use letters, digits, '-', '_' and '.' only")
     if name in taken:
-        raise _error(file, f"the lab has a connector {name} already: give the file another name")
+        raise _error(file, f"the lab already has a connector {name}; rename the file")
     options = _options(file, name, _parsed(file, text))
     config = {option: _value(file, option, value, known) for option, value in options.items()}
-    if not config.get(CLASS):
-        raise _error(file, f"{CLASS} is missing: the class of the connector, such as FileStreamSink")
+    if not config.get(CLASS_OPTION):
+        raise _error(file, f"{CLASS_OPTION} is missing; set it to the class of the connector, such as FileStreamSink")
     return connect.connector(site, name, config, _needs())
 
 
 def _parsed(file: str, text: str) -> Any:  # noqa: ANN401
-    def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique_options(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
-        if twice := sorted({key for key in keys if keys.count(key) > 1}):
-            raise _error(file, f"{', '.join(twice)}: is there more than once")
+        if duplicates := sorted({key for key in keys if keys.count(key) > 1}):
+            raise _error(file, f"duplicate option {', '.join(duplicates)}")
         return dict(pairs)
 
     try:
-        return json.loads(text, object_pairs_hook=without_repetition)
+        return json.loads(text, object_pairs_hook=unique_options)
     except json.JSONDecodeError as error:
-        raise _error(file, f"line {error.lineno}, column {error.colno}: no JSON: {error.msg}") from error
+        raise _error(file, f"line {error.lineno}, column {error.colno}: invalid JSON: {error.msg}") from error
 
 
 def _options(file: str, name: str, found: Any) -> dict[str, Any]:  # noqa: ANN401
-    """The options, from either of the two forms that Connect's REST interface takes."""
+    """Return the options from either form that Connect's REST API accepts."""
     if isinstance(found, dict) and isinstance(found.get("config"), dict):
-        if other := sorted(found.keys() - {"name", "config"}):
-            raise _error(file, f"{', '.join(other)}: beside name and config nothing is understood")
+        if unknown := sorted(found.keys() - {"name", "config"}):
+            raise _error(file, f"unknown key {', '.join(unknown)}; known keys: name, config")
         found = {"name": found.get("name", name), **found["config"]}
     if not isinstance(found, dict):
-        raise _error(file, "a JSON object is expected: option -> value")
+        raise _error(file, "expected a JSON object of options")
     if found.get("name", name) != name:
-        raise _error(file, f"name: is {found['name']}, but a connector is called as its file is: {name}")
+        raise _error(file, f"name is {found['name']}, but must equal the file name: {name}")
     return {option: value for option, value in found.items() if option != "name"}
 
 
@@ -110,33 +110,35 @@ def _value(file: str, option: str, value: Any, known: Mapping[str, str]) -> str:
     if isinstance(value, int | float):
         return str(value)
     if not isinstance(value, str):
-        raise _error(file, f"{option}: text, a number, true or false is expected, not {json.dumps(value)}")
-    text = _PLACEHOLDER.sub(lambda match: _name_for(file, option, match, known), value)
+        raise _error(file, f"{option}: expected text, a number or a boolean, not {json.dumps(value)}")
+    text = _PLACEHOLDER.sub(lambda match: _placeholder_value(file, option, match, known), value)
     if has_password_in_url(text) or (text and is_secret(option) and not is_reference(text)):
-        own = ", ".join(f"@{{secret.{name}}}" for name in connect.SECRETS)
-        raise _error(file, f"{option}: is a secret, and must not stand in a file: write one of {own}")
+        references_to_secrets = ", ".join(f"@{{secret.{name}}}" for name in connect.SECRETS)
+        raise _error(file, f"{option}: literal secrets are not allowed; use one of {references_to_secrets}")
     for provider, key in references(text):
         if provider != connect.PROVIDER or key not in connect.SECRETS:
-            there = ", ".join(connect.secret(name) for name in connect.SECRETS)
-            raise _error(file, f"{option}: the worker knows no ${{{provider}:{key}}}; it has {there}")
+            available = ", ".join(connect.secret(name) for name in connect.SECRETS)
+            raise _error(file, f"{option}: unknown reference ${{{provider}:{key}}}; the worker provides {available}")
     return text
 
 
-def _name_for(file: str, option: str, match: re.Match[str], known: Mapping[str, str]) -> str:
+def _placeholder_value(file: str, option: str, match: re.Match[str], known: Mapping[str, str]) -> str:
     name = match.group(1)
     if name is None:
         return "@{"
     if not match.group().endswith("}"):
-        raise _error(file, f"{option}: a placeholder has no end: {match.group()}")
+        raise _error(file, f"{option}: unterminated placeholder {match.group()}")
     if name not in known:
         near = get_close_matches(name, known, n=1)
         guess = f"; did you mean @{{{near[0]}}}?" if near else "."
-        raise _error(file, f"{option}: there is no @{{{name}}}{guess} Known are {', '.join(sorted(known))}")
+        raise _error(
+            file, f"{option}: unknown placeholder @{{{name}}}{guess} Known placeholders: {', '.join(sorted(known))}"
+        )
     return known[name]
 
 
 def _needs() -> tuple[str, ...]:
-    """Everything that a placeholder may lead to."""
+    """Return the keys of all parts that placeholders can refer to."""
     return (
         *(f"topic/{topic}" for topic in TOPICS),
         *(f"bucket/{bucket}" for bucket in (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
@@ -155,4 +157,4 @@ def _error(file: str, why: str) -> UserFileError:
 
 def pipeline(draft: Draft) -> tuple[Connector, ...]:
     """Return the user's connectors."""
-    return own_connectors(draft.files.connectors, draft.site)
+    return user_connectors(draft.files.connectors, draft.site)

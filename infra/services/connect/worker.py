@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka Connect: one worker of a distributed group, with the connectors' plugins each in a folder of its own."""
+"""Kafka Connect: a distributed worker with one plugin folder per connector."""
 
 from collections.abc import Mapping
 
@@ -22,33 +22,38 @@ PLUGINS = (
     *("connect-file", "connect-lineage", "debezium-postgres"),
     *("iceberg-sink", "registry-converter", "s3-archive-sink"),
 )
-"""Components whose folder the worker looks into. Each gets a class loader of its own."""
+"""Components on the worker's plugin path; Connect loads each in a separate class loader."""
 
 CONFIG = "connect.properties"
 LOGGING = "log4j2.properties"
 GROUP = "connect"
 
 SECRETS = (credentials.POSTGRES_PASSWORD, credentials.S3_ACCESS_KEY, credentials.S3_SECRET_KEY)
-"""Credentials that connectors may refer to; of the worker's other variables they see none."""
+"""Credentials that connector configurations can reference; other environment variables are not exposed."""
 
 PROVIDER = "env"
+"""Name of the worker's ConfigProvider for environment variables."""
 
 
 class ConnectSettings(SettingsSection):
     """Settings of the Kafka Connect worker."""
 
-    connect_heap_mib: int = Field(768, ge=256, description="largest heap of the Kafka Connect worker, MiB")
+    connect_heap_mib: int = Field(768, ge=256, description="maximum heap of the Kafka Connect worker, MiB")
 
 
 def secret(name: str) -> str:
-    """How the configuration of a connector refers to one of `SECRETS`. The worker resolves it when a task starts."""
+    """Return a reference to one of `SECRETS` for a connector's configuration, resolved when a task starts.
+
+    Raises:
+        ValueError: connectors have no access to that credential.
+    """
     if name not in SECRETS:
-        raise ValueError(f"connectors are given no credential {name}; they have {', '.join(SECRETS)}")
+        raise ValueError(f"credential {name} is not available to connectors; available: {', '.join(SECRETS)}")
     return f"${{{PROVIDER}:{name}}}"
 
 
 def connector(site: Site, name: str, config: Mapping[str, str], needs: tuple[str, ...] = ()) -> Connector:
-    """Return a connector of this lab's worker; addresses in `config` are those that the worker sees."""
+    """Return a connector of this lab's worker; addresses in `config` are as seen by the worker."""
     return Connector(
         name=name,
         worker=site.address(NAME, REST.name, "outside").url,
@@ -58,8 +63,11 @@ def connector(site: Site, name: str, config: Mapping[str, str], needs: tuple[str
     )
 
 
-def connect(site: Site, settings: Settings) -> Service:
-    """The worker. Its classes need 80 MB; told so, the JVM does not collect garbage twice on the way there."""
+def connect_service(site: Site, settings: Settings) -> Service:
+    """Return the worker.
+
+    Its classes need 80 MB of metaspace; with an initial size of 96 MB, the JVM starts without two garbage collections.
+    """
     return Service(
         name=NAME,
         run=Java(
@@ -78,14 +86,14 @@ def connect(site: Site, settings: Settings) -> Service:
         needs=(kafka.NAME,),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/health"),
-        files={CONFIG: properties(_worker(site)), LOGGING: _LOGGING},
+        files={CONFIG: properties(_worker_config(site)), LOGGING: _LOGGING},
         env={"AWS_REGION": credentials.S3_REGION},
         secrets={name: name for name in SECRETS},
         memory_mib=settings.section(ConnectSettings).connect_heap_mib + 200,
     )
 
 
-def _worker(site: Site) -> dict[str, str | int | bool]:
+def _worker_config(site: Site) -> dict[str, str | int | bool]:
     listen, reached = site.listen(NAME, REST.name), site.address(NAME, REST.name)
     return {
         "bootstrap.servers": str(site.address(kafka.NAME, kafka.BROKER.name)),
@@ -94,9 +102,9 @@ def _worker(site: Site) -> dict[str, str | int | bool]:
         "rest.advertised.host.name": reached.host,
         "rest.advertised.port": reached.port,
         "plugin.path": ",".join(site.component(name) for name in PLUGINS),
-        # Plugins are found where they are declared; to load every class in search of more takes 20 s and 500 MB.
+        # Discover plugins through META-INF/services; scanning all classes takes 20 s and 500 MB.
         "plugin.discovery": "service_load",
-        # What a connector's own configuration does not say.
+        # Defaults for connectors that do not configure converters.
         "key.converter": "org.apache.kafka.connect.storage.StringConverter",
         **schema_registry.avro_converter(site),
         "exactly.once.source.support": "enabled",
@@ -106,7 +114,7 @@ def _worker(site: Site) -> dict[str, str | int | bool]:
         f"config.providers.{PROVIDER}.param.allowlist.pattern": "|".join(SECRETS),
         **_internal_topics(),
         "offset.flush.interval.ms": 5000,
-        # A worker that was killed is given up after six seconds; its tasks start again at once where one is left.
+        # A killed worker is removed from the group after 6 s; its tasks restart immediately on a remaining worker.
         "session.timeout.ms": 6000,
         "heartbeat.interval.ms": 2000,
         "scheduled.rebalance.max.delay.ms": 1000,
@@ -116,13 +124,13 @@ def _worker(site: Site) -> dict[str, str | int | bool]:
 
 
 def _lineage(site: Site) -> dict[str, str]:
-    """What the lineage plugin is told. An event that finds nobody to take it waits for the service."""
+    """Return the settings of the lineage plugin, which buffers events while the lineage service is unavailable."""
     database = site.address(postgres.NAME, postgres.SQL.name)
     return connect_lineage(site.address(lineage.NAME, lineage.API.name).url, str(database))
 
 
 def _internal_topics() -> dict[str, str | int | bool]:
-    """Connect makes them itself; there is one broker."""
+    """Return the settings of the topics that Connect creates, unreplicated for the single broker."""
     kinds = ("config", "offset", "status")
     return {
         **{f"{kind}.storage.topic": f"connect-{kind}" for kind in kinds},
@@ -154,7 +162,7 @@ logger.schemas.level=off
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Kafka Connect",
-    build=connect,
+    build=connect_service,
     endpoints=ENDPOINTS,
     components=(COMPONENT, *PLUGINS),
     settings=ConnectSettings,

@@ -36,7 +36,7 @@ from infra.services.flink.settings import (
     enabled,
 )
 from infra.services.shop import tables as shop_tables
-from infra.services.shop.tables import KEEP_EVERYTHING
+from infra.services.shop.tables import UNLIMITED_RETENTION
 from infra.settings import Settings
 
 SQL_LAUNCHER = "lineagelab_flink.launch_sql"
@@ -131,7 +131,7 @@ def pipeline(draft: Draft) -> tuple[Part, ...]:
     if not enabled(draft.settings):
         return ()
     launchers = services(draft.site, draft.settings)
-    topic = kafka.topic(draft.site, TOPIC_SUPPLIER_WINDOWS, config=KEEP_EVERYTHING)
+    topic = kafka.topic(draft.site, TOPIC_SUPPLIER_WINDOWS, config=UNLIMITED_RETENTION)
     return (*launchers, topic, *jobs(launchers, draft.site))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that the shop writes, and the schemas that their captured rows have."""
+"""Tables of the shop, and the Avro schemas of their captured rows."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from infra.services import kafka, postgres, schema_registry
 from infra.services.definition import Draft
 from infra.settings import SettingsSection
 
-KEY = "order_id"
+KEY_COLUMN = "order_id"
 SCHEMA = "public"
 
 _BID = (
@@ -20,11 +20,12 @@ _BID = (
     Column(name="supplier", type="text"),
     Column(name="bid_time", type="timestamp(3)"),
 )
-"""The price is what was typed. `bid_time` is UTC: of a time with a zone, capture would make text."""
+"""Columns common to all tables. `price` is text as entered; `bid_time` is UTC without zone, since Debezium converts
+timestamps with time zone to text."""
 
 _COLUMNS = {
-    TOPIC_ORDERS: (Column(name=KEY, type="text", required=True), Column(name="item", type="text"), *_BID),
-    TOPIC_BIDS: (Column(name=KEY, type="text", required=True), *_BID),
+    TOPIC_ORDERS: (Column(name=KEY_COLUMN, type="text", required=True), Column(name="item", type="text"), *_BID),
+    TOPIC_BIDS: (Column(name=KEY_COLUMN, type="text", required=True), *_BID),
 }
 
 _AVRO: dict[str, Any] = {
@@ -40,30 +41,30 @@ _AVRO: dict[str, Any] = {
         "logicalType": "timestamp-millis",
     },
 }
-"""Postgres' type -> what Debezium (time.precision.mode=connect) and the Avro converter make of it."""
+"""Postgres type -> Avro type that Debezium (time.precision.mode=connect) and the Avro converter produce."""
 
 
 class TopicSettings(SettingsSection):
-    """Settings of the topics that the shop's tables are captured to."""
+    """Settings of the topics that receive the captured rows."""
 
     topic_partitions: int = Field(3, ge=1, le=64, description="partitions of the topics orders and bids")
 
 
 def subject_name(table: str) -> str:
-    """The registry's name for the values of the topic that a table's rows go to."""
+    """Return the subject of the values of a table's topic."""
     return f"{table}-value"
 
 
 def tables(site: Site) -> tuple[Table, ...]:
-    """The tables. A schema that the registry refuses stops a change before the table sees it."""
+    """Return the tables; each needs its subject, so an incompatible schema is rejected before the table changes."""
     return tuple(
-        postgres.table(site, postgres.SHOP, name, columns, (KEY,), needs=(f"subject/{subject_name(name)}",))
+        postgres.table(site, postgres.SHOP, name, columns, (KEY_COLUMN,), needs=(f"subject/{subject_name(name)}",))
         for name, columns in _COLUMNS.items()
     )
 
 
 def subjects(site: Site) -> tuple[Subject, ...]:
-    """What the registry shall know of the tables before the first row is captured."""
+    """Return the subjects, which are registered before the first row is captured."""
     return tuple(
         schema_registry.subject(site, subject_name(name), captured_schema(name, columns))
         for name, columns in _COLUMNS.items()
@@ -71,10 +72,10 @@ def subjects(site: Site) -> tuple[Subject, ...]:
 
 
 def captured_schema(table: str, columns: tuple[Column, ...]) -> str:
-    """The Avro schema of a table's captured rows, letter by letter as the converter writes it.
+    """Return the Avro schema of a table's captured rows, identical to the text that the converter registers.
 
     Raises:
-        ValueError: a column has a type of which it is not known what it becomes.
+        ValueError: the Avro type of a column's type is not known.
     """
     name = f"{postgres.SHOP}.{SCHEMA}.{table}"
     schema = {
@@ -90,8 +91,7 @@ def captured_schema(table: str, columns: tuple[Column, ...]) -> str:
 def _field(table: str, column: Column) -> dict[str, Any]:
     if column.type not in _AVRO:
         raise ValueError(
-            f"column {column.name} of table {table}: {column.type} is not one of {', '.join(_AVRO)}, "
-            "of which it is known what capture makes of them"
+            f"column {column.name} of table {table}: unsupported type {column.type}; supported: {', '.join(_AVRO)}"
         )
     avro = _AVRO[column.type]
     if column.required:
@@ -99,12 +99,12 @@ def _field(table: str, column: Column) -> dict[str, Any]:
     return {"name": column.name, "type": ["null", avro], "default": None}
 
 
-KEEP_EVERYTHING = {"retention.ms": "-1", "retention.bytes": "-1"}
-"""Unlimited retention: every table of the lake can be rebuilt from the topics."""
+UNLIMITED_RETENTION = {"retention.ms": "-1", "retention.bytes": "-1"}
+"""Topic configuration that keeps every record, so that all tables of the lake can be rebuilt from the topics."""
 
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
-    """Return the shop's tables, the topics that they are captured to and the subjects of those."""
+    """Return the shop's tables, and the topics and subjects of their captured rows."""
     partitions = draft.settings.section(TopicSettings).topic_partitions
-    topics = tuple(kafka.topic(draft.site, name, partitions, KEEP_EVERYTHING) for name in TOPICS)
+    topics = tuple(kafka.topic(draft.site, name, partitions, UNLIMITED_RETENTION) for name in TOPICS)
     return (*topics, *tables(draft.site), *subjects(draft.site))

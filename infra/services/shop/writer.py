@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shop: it writes the orders and bids that flow through the lab into its database."""
+"""Shop: generator of orders and bids, the source data of the lab."""
 
 from pydantic import Field
 
@@ -12,24 +12,25 @@ from infra.services.shop import tables as shop_tables
 from infra.settings import Settings, SettingsSection, Switch
 
 NAME = "shop"
-CURRENCY = "currency"
+CURRENCY_COLUMN = "currency"
+"""Optional column, written only to tables that have it."""
 
 
 class ShopSettings(SettingsSection):
     """Settings of the shop."""
 
-    shop_rate: float = Field(20, gt=0, le=5000, description="orders the shop writes per second")
-    shop_seed: int = Field(7, ge=0, description="two shops with one seed write the same orders")
-    shop_error_rate: float = Field(0.02, ge=0, le=1, description="share of orders with a broken price")
+    shop_rate: float = Field(20, gt=0, le=5000, description="orders that the shop writes per second")
+    shop_seed: int = Field(7, ge=0, description="random seed; shops with equal seeds write the same orders")
+    shop_error_rate: float = Field(0.02, ge=0, le=1, description="share of orders with an invalid price")
     shop_duplicate_rate: float = Field(0.02, ge=0, le=1, description="share of orders written twice")
     shop_late_rate: float = Field(0.05, ge=0, le=1, description="share of orders up to ten minutes late")
     shop_currency: Switch = Field(
-        True, description="true: the shop writes the currency of orders too, wherever a table has that column"
+        True, description="true: the shop also writes the column currency to tables that have it"
     )
 
 
-def shop(site: Site, settings: Settings) -> Service:
-    """The shop, as untidy as the settings say."""
+def shop_service(site: Site, settings: Settings) -> Service:
+    """Return the shop, with the configured rates of invalid, duplicate and late orders."""
     shop_settings = settings.section(ShopSettings)
     return Service(
         name=NAME,
@@ -47,16 +48,18 @@ def shop(site: Site, settings: Settings) -> Service:
                 *("--error-rate", f"{shop_settings.shop_error_rate:g}"),
                 *("--duplicate-rate", f"{shop_settings.shop_duplicate_rate:g}"),
                 *("--late-rate", f"{shop_settings.shop_late_rate:g}"),
-                *(("--optional", CURRENCY) if shop_settings.shop_currency else ()),
+                *(("--optional", CURRENCY_COLUMN) if shop_settings.shop_currency else ()),
             ),
             uses=("infra.namespaces",),
         ),
-        # Behind the source, so that every row is captured as it is written. Rows that are there before it come by
-        # its snapshot, which begins anew, and says them twice, where it is killed in the middle.
+        # Starts after the source, so that every row is captured when it is written. Rows that exist before would be
+        # read by the source's initial snapshot, which restarts, and emits them again, if it is interrupted.
         needs=(*(table.key for table in shop_tables.tables(site)), f"connector/{JOB_ORDERS_SOURCE}"),
         secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
         memory_mib=64,
     )
 
 
-DEFINITION = ServiceDefinition(name=NAME, build=shop, settings=ShopSettings, profiles=EVERY_PROFILE, position=70)
+DEFINITION = ServiceDefinition(
+    name=NAME, build=shop_service, settings=ShopSettings, profiles=EVERY_PROFILE, position=70
+)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's connectors, tables and subjects as data."""
+"""Connectors, tables and subjects of the lab."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def by_name(elsewhere):
     return {connector.name: connector for connector in elsewhere.resources_of(Connector)}
 
 
-def test_no_connector_holds_a_secret(elsewhere):
+def test_connectors_contain_no_literal_secret(elsewhere):
     secrets = {
         name: value
         for connector in elsewhere.resources_of(Connector)
@@ -38,13 +38,13 @@ def test_no_connector_holds_a_secret(elsewhere):
     assert all(is_reference(value) for value in secrets.values())
 
 
-def test_every_option_is_text_as_connect_keeps_it(elsewhere):
+def test_every_option_is_text(elsewhere):
     values = {value for connector in elsewhere.resources_of(Connector) for value in connector.config.values()}
     assert all(isinstance(value, str) for value in values)
     assert not {"True", "False"} & values
 
 
-def test_the_source_captures_every_table_into_a_topic_of_its_name(elsewhere, by_name):
+def test_source_captures_each_table_into_topic_of_same_name(elsewhere, by_name):
     config = by_name["orders_source"].config
     assert config["table.include.list"].split(",") == [
         f"public.{table.name}" for table in elsewhere.resources_of(Table)
@@ -57,7 +57,7 @@ def test_the_source_captures_every_table_into_a_topic_of_its_name(elsewhere, by_
     assert not re.fullmatch(config["transforms.topic.regex"], "shopXpublic.orders")
 
 
-def test_the_lake_routes_each_topic_to_one_table(by_name):
+def test_iceberg_sink_routes_each_topic_to_one_table(by_name):
     config = by_name["orders_lake"].config
     assert config["topics"].split(",") == list(TOPICS)
     for topic in TOPICS:
@@ -69,7 +69,7 @@ def test_the_lake_routes_each_topic_to_one_table(by_name):
         assert tables == [RAW_TABLES[topic]]
 
 
-def test_every_sink_reads_what_was_committed_and_keeps_what_it_cannot_read(elsewhere, by_name):
+def test_sinks_read_committed_records_and_use_dead_letter_topic(elsewhere, by_name):
     topics = {topic.name for topic in elsewhere.resources_of(Topic)}
     sinks = by_name.keys() - {"orders_source"}
     assert sinks >= {"orders_lake", "orders_archive"}
@@ -81,14 +81,14 @@ def test_every_sink_reads_what_was_committed_and_keeps_what_it_cannot_read(elsew
         assert f"topic/{connectors.dead_letter_topic(name)}" in by_name[name].needs
 
 
-def test_a_table_comes_after_the_schema_of_its_rows(elsewhere):
+def test_table_needs_its_subject(elsewhere):
     subjects = {subject.key for subject in elsewhere.resources_of(Subject)}
     assert len(subjects) == len(elsewhere.resources_of(Table)) > 0
     for table in elsewhere.resources_of(Table):
         assert f"subject/{table.name}-value" in subjects & set(table.needs)
 
 
-def test_the_schema_of_captured_rows_is_as_the_converter_writes_it():
+def test_captured_schema_equals_schema_of_converter():
     columns = (Column(name="id", type="bigint", required=True), Column(name="at", type="timestamp(3)"))
     assert json.loads(shop_tables.captured_schema("t", columns)) == {
         "type": "record",
@@ -114,8 +114,8 @@ def test_the_schema_of_captured_rows_is_as_the_converter_writes_it():
     }
 
 
-def test_a_type_of_which_it_is_not_known_what_becomes_of_it_is_refused():
-    with pytest.raises(ValueError, match="column c of table t: jsonb is not one of text, boolean"):
+def test_reject_column_type_without_mapping():
+    with pytest.raises(ValueError, match="column c of table t: unsupported type jsonb; supported: text, boolean"):
         shop_tables.captured_schema("t", (Column(name="c", type="jsonb"),))
 
 
@@ -138,11 +138,11 @@ def status(state, *tasks, trace=""):
         ("STOPPED", (), "STOPPED"),
     ],
 )
-def test_a_connector_and_its_tasks_are_one_word(state, tasks, word):
+def test_combine_states_of_connector_and_tasks(state, tasks, word):
     assert status(state, *tasks).overall == word
 
 
-def test_a_failure_names_who_failed_and_says_the_same_once():
+def test_failure_names_tasks_and_deduplicates_causes():
     assert status("RUNNING", "FAILED", "RUNNING").failure() == "  task 0: E: 0"
     assert status("FAILED", trace="p.Outer: o\n\tat x\nCaused by: p.Root: r\n").failure() == (
         "  the connector: Outer: o\n    caused by Root: r"
@@ -151,7 +151,7 @@ def test_a_failure_names_who_failed_and_says_the_same_once():
     assert same.failure() == "  task 0, task 1: without a reason"
 
 
-def test_the_trace_of_a_failure_that_is_over_is_not_one():
+def test_ignore_trace_of_recovered_task():
     assert status("RUNNING", "RESTARTING").traces == {}
 
 
@@ -162,13 +162,13 @@ KNOWN = [
 ]
 
 
-def test_a_slip_of_the_hand_is_seen_and_an_option_of_something_else_is_not():
+def test_detect_misspelled_option_and_accept_foreign_options():
     assert misspelled_options({"topics": "a", "iceberg.tabels": "t"}, KNOWN) == [
         "iceberg.tabels: unknown connector option; did you mean iceberg.tables?"
     ]
     assert misspelled_options({"topics": "a", "iceberg.catalog.uri": "u", "consumer.override.x": "1"}, KNOWN) == []
 
 
-def test_a_password_is_seen_by_its_type_and_by_its_name():
+def test_detect_literal_password_by_type_and_name():
     config = {"apikey": "x", "db.password": "y", "other.secret": "${env:S3_SECRET_KEY}", "topics": "z"}
     assert plaintext_secrets(config, KNOWN) == ["apikey", "db.password"]

@@ -256,7 +256,7 @@ def test_connectors_may_refer_to_the_credentials_that_the_worker_has_and_to_noth
     assert {name for name in service.secrets if re.fullmatch(pattern, name)} == set(service.secrets)
     assert not any(re.fullmatch(pattern, name) for name in ("HOME", "PATH", "POSTGRES_PASSWORD2"))
     assert connect.secret("S3_ACCESS_KEY") == "${env:S3_ACCESS_KEY}"
-    with pytest.raises(ValueError, match="no credential HOME"):
+    with pytest.raises(ValueError, match="credential HOME is not available"):
         connect.secret("HOME")
 
 

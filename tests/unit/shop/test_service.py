@@ -23,7 +23,7 @@ def site(tmp_path: Path) -> LocalSite:
 
 
 def arguments(site, **settings):
-    service = shop.shop(site, LabSettings(**settings))
+    service = shop.shop_service(site, LabSettings(**settings))
     assert isinstance(service.run, Python)
     return parse(list(service.run.args))
 
@@ -51,7 +51,7 @@ def test_the_defaults_are_the_same_on_both_sides(site):
 
 
 def test_the_password_is_no_argument(site):
-    assert shop.shop(site, LabSettings()).secrets == {"PGPASSWORD": "POSTGRES_PASSWORD"}
+    assert shop.shop_service(site, LabSettings()).secrets == {"PGPASSWORD": "POSTGRES_PASSWORD"}
 
 
 def test_the_tables_that_the_lab_makes_are_those_that_the_shop_writes(site):
