@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Iceberg REST catalog: the kit's own small server over Iceberg's JDBC catalog, on a database of Postgres."""
+"""Iceberg REST catalog: server of this project on top of Iceberg's JDBC catalog in Postgres."""
 
 from pydantic import Field
 
@@ -21,11 +21,11 @@ DATABASE = "catalog"
 class CatalogSettings(SettingsSection):
     """Settings of the Iceberg catalog."""
 
-    catalog_heap_mib: int = Field(192, ge=64, description="largest heap of the Iceberg catalog, MiB")
+    catalog_heap_mib: int = Field(192, ge=64, description="maximum heap of the Iceberg catalog, MiB")
 
 
-def iceberg_catalog(site: Site, settings: Settings) -> Service:
-    """The catalog."""
+def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
+    """Return the catalog."""
     listen = site.listen(NAME, REST.name)
     return Service(
         name=NAME,
@@ -34,7 +34,7 @@ def iceberg_catalog(site: Site, settings: Settings) -> Service:
             "dev.lineagelab.catalog.Main",
             settings.section(CatalogSettings).catalog_heap_mib,
             ("--host", listen.host, "--port", str(listen.port)),
-            (*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
+            (*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY),
         ),
         needs=(f"database/{DATABASE}",),
         endpoints=ENDPOINTS,
@@ -62,7 +62,7 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Iceberg catalog",
-    build=iceberg_catalog,
+    build=iceberg_catalog_service,
     endpoints=ENDPOINTS,
     components=(COMPONENT,),
     settings=CatalogSettings,

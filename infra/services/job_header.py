@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first lines of a job's own file, which say what it is: `# lab: task`, or in SQL `-- lab: service`.
+"""Parser of job headers, comments at the top of a job file: `# lab: task`, or in SQL `-- lab: service`.
 
-Only comments and blank lines may come before; the header ends with the first line that is no comment. A file without
-the line that begins with `lab` is no job of the user's.
+Only comments and blank lines may precede the header, which ends at the first line that is not a comment. A file without
+a `lab` line is not a job.
 """
 
 import re
@@ -13,25 +13,26 @@ from difflib import get_close_matches
 from infra.errors import LabError
 
 MARK = "lab"
+"""Key of the first line of a header."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of a header: its number in the file, counted from 1, and its value."""
+    """Value of a header line and its line number, counted from 1."""
 
     line: int
     value: str
 
 
 @dataclass(frozen=True)
-class Format:
-    """How the headers of one kind of file are written.
+class HeaderFormat:
+    """Header syntax of one type of job file.
 
     Attributes:
-        folder: where the files are, for messages.
-        comment: what a comment begins with.
-        keys: what may be in a header.
-        error: what is raised.
+        folder: folder of the files, for error messages.
+        comment: prefix of a comment.
+        keys: allowed keys.
+        error: type of error to raise.
     """
 
     folder: str
@@ -40,10 +41,10 @@ class Format:
     error: type[LabError]
 
     def read(self, file: str, text: str) -> dict[str, Entry] | None:
-        """The header's lines by key; None where there is none.
+        """Return the header's lines by key; None if the file has no header.
 
         Raises:
-            LabError: of the type `error`, naming file and line.
+            LabError: a line is invalid; an instance of `error`, which names file and line.
         """
         comments = list(self._comments(text))
         begin = next((at for at, (_, line) in enumerate(comments) if self._marks(line)), None)
@@ -53,51 +54,51 @@ class Format:
         for number, line in comments[begin:]:
             found = re.fullmatch(rf"{self.comment}\s*([A-Za-z_]+)\s*:\s*(.*?)\s*", line)
             if not found:
-                shape = f"`{self.comment} key: value`"
-                raise self.refusal(file, number, f"{line!r} is no {shape}; leave a line blank after the header")
+                expected = f"`{self.comment} key: value`"
+                raise self.invalid(file, number, f"expected {expected}, not {line!r}; end the header with a blank line")
             key, value = found.groups()
             if key not in self.keys:
-                known = f"Known are {', '.join(self.keys)}"
-                raise self.refusal(file, number, f"{key} is not understood here{guess(key, self.keys)} {known}")
+                known = f"Known keys: {', '.join(self.keys)}"
+                raise self.invalid(file, number, f"unknown key {key}{suggestion(key, self.keys)} {known}")
             if key in header:
-                raise self.refusal(file, number, f"{key} is there more than once")
+                raise self.invalid(file, number, f"duplicate key {key}")
             header[key] = Entry(number, value)
         return header
 
     def choice(self, file: str, header: Mapping[str, Entry], key: str, known: tuple[str, ...]) -> str:
-        """The value of a key that is there, which is one of those that are known.
+        """Return the value of an enumerated key.
 
         Raises:
-            LabError: it is another one.
+            LabError: the value is not in `known`.
         """
         entry = header[key]
         if entry.value not in known:
-            raise self.refusal(file, entry.line, f"{key}: {' or '.join(known)} is expected, not {entry.value!r}")
+            raise self.invalid(file, entry.line, f"{key}: expected {' or '.join(known)}, not {entry.value!r}")
         return entry.value
 
     def needs(self, file: str, header: Mapping[str, Entry], parts: Collection[str]) -> tuple[str, ...]:
-        """The keys of parts that a header asks for; none where it has no such line.
+        """Return the part keys in the `needs` line; empty if there is no such line.
 
         Raises:
-            LabError: the lab has no such part.
+            LabError: the lab does not contain a part.
         """
         entry = header.get("needs")
         wanted = tuple(part.strip() for part in entry.value.split(",")) if entry else ()
         for part in wanted:
             if entry and part not in parts:
-                known = f"It has {', '.join(sorted(parts))}"
-                raise self.refusal(file, entry.line, f"needs: the lab has no {part!r}{guess(part, parts)} {known}")
+                known = f"Known parts: {', '.join(sorted(parts))}"
+                raise self.invalid(file, entry.line, f"needs: unknown part {part!r}{suggestion(part, parts)} {known}")
         return wanted
 
-    def refusal(self, file: str, line: int, why: str) -> LabError:
-        """The error that says why a line cannot be used."""
-        return self.error(f"{self.folder}/{file}, line {line}: {why}")
+    def invalid(self, file: str, line: int, cause: str) -> LabError:
+        """Return the error for an invalid line."""
+        return self.error(f"{self.folder}/{file}, line {line}: {cause}")
 
     def _marks(self, line: str) -> bool:
         return re.match(rf"{self.comment}\s*{MARK}\b", line, re.IGNORECASE) is not None
 
     def _comments(self, text: str) -> Iterator[tuple[int, str]]:
-        """The comment lines at the beginning of a file; after the mark of a header, up to the first other line."""
+        """Yield the comment lines at the top of a file, up to the first other line after the mark."""
         begun = False
         for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
             if line.startswith(self.comment):
@@ -107,7 +108,7 @@ class Format:
                 return
 
 
-def guess(word: str, known: Collection[str]) -> str:
-    """What was meant, as the end of a sentence."""
+def suggestion(word: str, known: Collection[str]) -> str:
+    """Return the end of an error message: the closest known word, or a full stop."""
     near = get_close_matches(word, known, n=1)
     return f"; did you mean {near[0]}?" if near else "."

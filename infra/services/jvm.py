@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab's JVMs have in common: small heaps, a small machine, a start that everybody waits for.
+"""JVM options of the lab, tuned for small heaps, few cores and a short start.
 
-Most of a lab's first minutes is the optimising compiler (C2) at work, on code that runs for those minutes alone: with
-its defaults, `make up` takes 391 s of processor, with `LATE_COMPILER` 275, with `QUICK_COMPILER` everywhere 253.
+During the start of a lab, most CPU time is spent by the optimizing JIT compiler (C2) on code that runs for a few
+minutes only: `make up` takes 391 s of CPU time with the JVM's defaults, 275 s with `DELAYED_C2`, 253 s with `C1_ONLY`
+everywhere.
 """
 
-_THRESHOLDS = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15_000, "BackEdge": 40_000}
-"""After how many calls and turns of loops a method goes to C2, as the JVM has it by itself."""
+_DEFAULT_TIER4_THRESHOLDS = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15_000, "BackEdge": 40_000}
+"""Default numbers of invocations and loop iterations after which the JVM compiles a method with C2."""
 
-_LATER = 20
+_THRESHOLD_FACTOR = 20
+"""Factor by which `DELAYED_C2` raises the thresholds; the measurements there are for this value."""
 
-LEAN = ("-XX:+UseSerialGC", "-XX:-UsePerfData")
-"""The collector that costs least on a small heap, and no file of counters that nobody reads."""
+BASE_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData")
+"""Options of every JVM: the garbage collector with the least overhead on small heaps, and no performance data file."""
 
-LEAN_SERVICE = (*LEAN, "-Xss512k")
-"""Of services with many threads that do little each."""
+SERVICE_OPTIONS = (*BASE_OPTIONS, "-Xss512k")
+"""Options of services, whose many threads need small stacks only."""
 
-QUICK_COMPILER = ("-XX:TieredStopAtLevel=1",)
-"""C1 alone: for what plans, coordinates or answers now and then, and for programs that are over in a minute."""
+C1_ONLY = ("-XX:TieredStopAtLevel=1",)
+"""Disable C2: for planners, coordinators, services with few requests, and programs that run for about a minute."""
 
-LATE_COMPILER = tuple(f"-XX:Tier4{name}Threshold={calls * _LATER}" for name, calls in _THRESHOLDS.items())
-"""C2 for what is hot for long: for what moves records.
+DELAYED_C2 = tuple(
+    f"-XX:Tier4{name}Threshold={count * _THRESHOLD_FACTOR}" for name, count in _DEFAULT_TIER4_THRESHOLDS.items()
+)
+"""Compile with C2 only code that stays hot: for programs that process records.
 
-A broker that takes 3,000,000 compressed records a turn costs 24, 11, 6, 8 s of processor with the JVM's defaults, with
-these 32, 20, 19, 8 s; with C1 alone it stays at 16.
+CPU time of a broker in four consecutive rounds of 3,000,000 compressed records: 24, 11, 6, 8 s with the JVM's defaults;
+32, 20, 19, 8 s with these options; a constant 16 s with `C1_ONLY`.
 """

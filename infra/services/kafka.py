@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka: one node that is broker and controller (KRaft)."""
+"""Kafka: broker and KRaft controller in one node."""
 
 import base64
 import hashlib
@@ -26,13 +26,13 @@ DATA = "data"
 class KafkaSettings(SettingsSection):
     """Settings of the Kafka broker."""
 
-    kafka_heap_mib: int = Field(384, ge=128, description="largest heap of the Kafka broker, MiB")
+    kafka_heap_mib: int = Field(384, ge=128, description="maximum heap of the Kafka broker, MiB")
 
 
 def cluster_id(site: Site) -> str:
-    """The id of this lab's cluster: 16 bytes in the spelling that Kafka wants.
+    """Return the cluster id of this lab: 16 bytes, base64-encoded as Kafka requires.
 
-    Each lab has its own, so that a broker which merely answers at the right port is not taken for it.
+    The id is unique per lab, so that another broker at the same address is detected.
     """
     digest = hashlib.sha256(f"kafka of {site.identity}".encode()).digest()
     return base64.b64encode(digest[:16], altchars=b"ab").decode().rstrip("=")
@@ -50,11 +50,11 @@ def topic(site: Site, name: str, partitions: int = 1, config: Mapping[str, str] 
     )
 
 
-def kafka(site: Site, settings: Settings) -> Service:
-    """The broker. Topics are not created by whoever mistypes a name."""
+def kafka_service(site: Site, settings: Settings) -> Service:
+    """Return the broker; automatic topic creation is off, so that a misspelled name fails."""
     broker_settings = settings.section(KafkaSettings)
     config = site.file(NAME, CONFIG)
-    options = (*jvm.LEAN_SERVICE, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
+    options = (*jvm.SERVICE_OPTIONS, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
     return Service(
         name=NAME,
         run=Java(
@@ -62,7 +62,7 @@ def kafka(site: Site, settings: Settings) -> Service:
             "kafka.Kafka",
             broker_settings.kafka_heap_mib,
             (config,),
-            (*jvm.LATE_COMPILER, *options),
+            (*jvm.DELAYED_C2, *options),
         ),
         prepare=(
             Prepare(
@@ -71,21 +71,21 @@ def kafka(site: Site, settings: Settings) -> Service:
                     "kafka.tools.StorageTool",
                     heap_mib=64,
                     args=("format", "--standalone", "-t", cluster_id(site), "-c", config),
-                    options=(*jvm.QUICK_COMPILER, *options),
+                    options=(*jvm.C1_ONLY, *options),
                 ),
                 unless=f"{site.volume(NAME, DATA)}/meta.properties",
             ),
         ),
         endpoints=ENDPOINTS,
         ready=Probe(BROKER.name),
-        files={CONFIG: properties(_broker(site)), LOGGING: _LOGGING},
+        files={CONFIG: properties(_broker_config(site)), LOGGING: _LOGGING},
         volumes=(DATA,),
         memory_mib=broker_settings.kafka_heap_mib + 150,
     )
 
 
-def _broker(site: Site) -> dict[str, str | int | bool]:
-    single = {
+def _broker_config(site: Site) -> dict[str, str | int | bool]:
+    single_replica = {
         f"{log}.{setting}": 1
         for log in ("transaction.state.log", "share.coordinator.state.topic")
         for setting in ("replication.factor", "min.isr")
@@ -95,8 +95,8 @@ def _broker(site: Site) -> dict[str, str | int | bool]:
     return {
         "process.roles": "broker,controller",
         "node.id": 1,
-        "listeners": _named(bound),
-        "advertised.listeners": _named({known.name: known.reached for known in listeners}),
+        "listeners": _listener_list(bound),
+        "advertised.listeners": _listener_list({known.name: known.reached for known in listeners}),
         "inter.broker.listener.name": listeners[0].name,
         "controller.quorum.bootstrap.servers": str(site.address(NAME, CONTROLLER.name)),
         "controller.listener.names": "CONTROLLER",
@@ -109,14 +109,14 @@ def _broker(site: Site) -> dict[str, str | int | bool]:
         "offsets.topic.num.partitions": 4,
         "transaction.state.log.num.partitions": 4,
         "share.coordinator.state.topic.num.partitions": 4,
-        **single,
+        **single_replica,
         "group.initial.rebalance.delay.ms": 0,
         "num.network.threads": 2,
         "num.io.threads": 4,
     }
 
 
-def _named(addresses: Mapping[str, Address]) -> str:
+def _listener_list(addresses: Mapping[str, Address]) -> str:
     return ",".join(f"{name}://{address}" for name, address in addresses.items())
 
 
@@ -134,7 +134,7 @@ logger.server.level=info
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Kafka",
-    build=kafka,
+    build=kafka_service,
     endpoints=ENDPOINTS,
     components=("kafka",),
     settings=KafkaSettings,

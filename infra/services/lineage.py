@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage service: every emitter's events go here, the graph comes from here."""
+"""Lineage service: receives the events of all emitters and serves the lineage graph."""
 
 import json
 
@@ -22,7 +22,7 @@ DATA = "data"
 RULES = "rules.json"
 LAB = "lab.json"
 PAGE = "page"
-"""The component that is the lineage page; where it could not be built, the service does without."""
+"""Component of the lineage page; optional, without it the service only serves its API."""
 
 CONTRACT_FILE = "jobs/lineage_contract.yaml"
 CONTRACT = PROJECT / CONTRACT_FILE
@@ -36,8 +36,8 @@ class LineageSettings(SettingsSection):
     )
 
 
-def lineage(site: Site, settings: Settings) -> Service:
-    """The service. It starts first and stops last, so that no event of the lab is lost."""
+def lineage_service(site: Site, settings: Settings) -> Service:
+    """Return the lineage service, which starts first and stops last, so that no event is lost."""
     listen = site.listen(NAME, API.name)
     return Service(
         name=NAME,
@@ -66,7 +66,7 @@ def _json(content: object) -> str:
 
 
 def _forwarding(site: Site, settings: Settings) -> tuple[str, ...]:
-    """Where Marquez is there, it gets every event. It starts later than this service, which tries again until then."""
+    """Return the options that forward all events to Marquez, if included; the service retries until Marquez is up."""
     if not marquez.included(site, settings):
         return ()
     return "--forward-to", site.address(marquez.NAME, marquez.API.name).url
@@ -87,7 +87,7 @@ def _client_environment(site: Site) -> dict[str, str]:
 
 DEFINITION = ServiceDefinition(
     name=NAME,
-    build=lineage,
+    build=lineage_service,
     endpoints=ENDPOINTS,
     settings=LineageSettings,
     client_environment=_client_environment,

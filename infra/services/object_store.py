@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MinIO: the S3 object store that holds the Iceberg tables."""
+"""Object store: MinIO, which stores Iceberg tables, the archive and checkpoints over S3."""
 
 from infra import credentials
 from infra.model import Binary, Bucket, Endpoint, Probe, Resource, Service, Site
@@ -17,13 +17,13 @@ CERTIFICATES = "certificates"
 
 
 def bucket(site: Site, name: str) -> Bucket:
-    """Return a bucket of this lab's store."""
+    """Return a bucket of this lab's object store."""
     endpoint = site.address(NAME, S3.name, "outside").url
     return Bucket(name=name, endpoint=endpoint, credentials=site.client_credentials, needs=(NAME,))
 
 
-def object_store(site: Site, settings: Settings) -> Service:
-    """The store. It keeps to its folders: without `--certs-dir` it would make one in the user's home."""
+def object_store_service(site: Site, settings: Settings) -> Service:
+    """Return the object store; without `--certs-dir`, MinIO would create a folder in the user's home."""
     return Service(
         name=NAME,
         run=Binary(
@@ -66,7 +66,7 @@ def _client_environment(site: Site) -> dict[str, str]:
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Object store",
-    build=object_store,
+    build=object_store_service,
     endpoints=ENDPOINTS,
     components=("minio",),
     resources=_resources,

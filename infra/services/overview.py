@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab as its lineage page shows it: each service, its readiness check, and its own web page."""
+"""Overview of the lab for the lineage page: services, readiness checks and links to their web pages."""
 
 from infra.model import Site
 from infra.services.definition import ServiceDefinition
@@ -13,7 +13,7 @@ def features(settings: Settings) -> frozenset[str]:
 
 
 def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]:
-    """Return the content of the lineage service's `--lab` file; `contract` is the path of the contract."""
+    """Return the content of the lineage service's `--lab` file; `contract` is the path of the lineage contract."""
     shown = [known for known in definitions() if known.title and known.included(site, settings)]
     return {
         "name": site.stack,
@@ -24,7 +24,7 @@ def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]
 
 
 def _row(definition: ServiceDefinition, site: Site, settings: Settings) -> dict[str, str]:
-    """Return one service: `check` as the lineage service reaches it, `ui` as the user's browser does."""
+    """Return the entry of a service: `check` is its address for the lineage service, `ui` its URL for a browser."""
     row = {"name": definition.name, "title": definition.title}
     probe = definition.build(site, settings).ready
     if probe:

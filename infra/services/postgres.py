@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postgres: one server, whose databases other services ask for by name (`infra.model.Database`)."""
+"""Postgres: one server for the databases of all services (`infra.model.Database`)."""
 
 from infra import credentials
 from infra.model import Binary, Column, Database, Endpoint, Prepare, Probe, Resource, Service, Site, Table
@@ -12,13 +12,13 @@ SQL = Endpoint("sql", 5432, published_as="postgres")
 ENDPOINTS = (SQL,)
 
 USER = "postgres"
-"""The superuser: the one role of the server."""
+"""Superuser, and the only role of the server."""
 
-MAINTENANCE = "postgres"
-"""The database that is always there; whoever creates or drops another one connects to it."""
+MAINTENANCE_DATABASE = "postgres"
+"""Database that initdb creates; clients connect to it to create or drop other databases."""
 
 SHOP = "shop"
-"""The database that the shop writes and whose changes are captured."""
+"""Database of the shop, whose changes are captured."""
 
 CONFIG = "postgresql.conf"
 ACCESS = "pg_hba.conf"
@@ -35,7 +35,7 @@ def database(site: Site, name: str) -> Database:
         port=server.port,
         user=USER,
         credentials=site.client_credentials,
-        maintenance=MAINTENANCE,
+        maintenance=MAINTENANCE_DATABASE,
         needs=(NAME,),
     )
 
@@ -63,8 +63,8 @@ def table(
     )
 
 
-def postgres(site: Site, settings: Settings) -> Service:
-    """The server. Its password is set at every start, so that a new one of the lab's holds for old data too."""
+def postgres_service(site: Site, settings: Settings) -> Service:
+    """Return the server; its password is set at every start, so that rotated credentials apply to existing data."""
     cluster = f"{site.volume(NAME, DATA)}/cluster"
     config = ("-D", cluster, "-c", f"config_file={site.file(NAME, CONFIG)}")
     return Service(
@@ -73,7 +73,7 @@ def postgres(site: Site, settings: Settings) -> Service:
         prepare=(
             Prepare(_initdb(f"{cluster}.new"), unless=cluster, staged=f"{cluster}.new"),
             Prepare(
-                _program("postgres", "--single", *config, MAINTENANCE),
+                _program("postgres", "--single", *config, MAINTENANCE_DATABASE),
                 stdin=f"ALTER ROLE {USER} PASSWORD '${PASSWORD_VARIABLE}';",
             ),
         ),
@@ -83,7 +83,7 @@ def postgres(site: Site, settings: Settings) -> Service:
         volumes=(DATA,),
         secrets={PASSWORD_VARIABLE: credentials.POSTGRES_PASSWORD},
         memory_mib=160,
-        stop_signal="INT",  # "fast": SIGTERM would wait until every client has gone by itself
+        stop_signal="INT",  # fast shutdown; SIGTERM would wait until every client has disconnected
     )
 
 
@@ -92,7 +92,7 @@ def _program(name: str, *args: str) -> Binary:
 
 
 def _initdb(cluster: str) -> Binary:
-    """Nobody may log in by what initdb writes: who may is said in our own `pg_hba.conf`."""
+    """Return the initdb command; its own `pg_hba.conf` rejects all logins, since the lab renders another one."""
     return _program(
         "initdb",
         *("-D", cluster, "--username", USER, "--auth", "reject"),
@@ -141,7 +141,7 @@ def _client_environment(site: Site) -> dict[str, str]:
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Postgres",
-    build=postgres,
+    build=postgres_service,
     endpoints=ENDPOINTS,
     components=(COMPONENT,),
     resources=_resources,

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Java properties as text: the format of Kafka's and Spark's configuration files."""
+"""Renderer of Java properties, the format of Kafka's and Spark's configuration files."""
 
 from collections.abc import Mapping
 
 
 def properties(settings: Mapping[str, str | int | bool]) -> str:
-    """One `key=value` line each, in the given order; backslashes, newlines and truth values as Java has them.
+    """Render one `key=value` line per setting, in the given order, with escaped backslashes and newlines.
 
     Raises:
-        ValueError: a key holds a character that would end it.
+        ValueError: a key is empty or contains a separator.
     """
     for key in settings:
-        if not key or any(letter in key for letter in " =:#!\\\n"):
-            raise ValueError(f"{key!r} cannot be the key of a Java property")
+        if not key or any(character in key for character in " =:#!\\\n"):
+            raise ValueError(f"invalid key of a Java property: {key!r}")
     return "".join(f"{key}={_text(value)}\n" for key, value in settings.items())
 
 

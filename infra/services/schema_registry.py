@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema registry: Apicurio on an H2 file, with Confluent's API beside its own."""
+"""Schema registry: Apicurio with an H2 file database; serves its own API and Confluent's."""
 
 from pydantic import Field
 
@@ -16,14 +16,14 @@ MANAGEMENT = Endpoint("management", 8082, scheme="http")
 ENDPOINTS = (API, MANAGEMENT)
 
 CONFLUENT_API = "/apis/ccompat/v7"
-"""The path under which clients that are made for Confluent's registry find everything they know."""
+"""Path of the API for clients of Confluent's registry."""
 
 CONVERTER = "dev.lineagelab.converter.RegistryAvroConverter"
 CONVERTERS_API = "/apis/registry/v2"
-"""The version that the converter speaks; the server has newer ones too."""
+"""Path of the API version that the converter uses; the server also has newer ones."""
 
 COMPATIBILITY = "BACKWARD"
-"""What holds for every subject that has no rule of its own: a reader with the new schema can read the old data."""
+"""Default compatibility of subjects: readers with the new schema can read data of the previous one."""
 
 CONFIG = "application.properties"
 DATA = "data"
@@ -32,11 +32,11 @@ DATA = "data"
 class SchemaRegistrySettings(SettingsSection):
     """Settings of the schema registry."""
 
-    schema_registry_heap_mib: int = Field(160, ge=96, description="largest heap of the schema registry, MiB")
+    schema_registry_heap_mib: int = Field(160, ge=96, description="maximum heap of the schema registry, MiB")
 
 
-def schema_registry(site: Site, settings: Settings) -> Service:
-    """The registry."""
+def schema_registry_service(site: Site, settings: Settings) -> Service:
+    """Return the registry."""
     return Service(
         name=NAME,
         run=Java(
@@ -44,7 +44,7 @@ def schema_registry(site: Site, settings: Settings) -> Service:
             "io.quarkus.bootstrap.runner.QuarkusEntryPoint",
             settings.section(SchemaRegistrySettings).schema_registry_heap_mib,
             options=(
-                *(*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
+                *(*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY),
                 f"-Dquarkus.config.locations={site.file(NAME, CONFIG)}",
             ),
             class_path="quarkus-run.jar",
@@ -59,17 +59,16 @@ def schema_registry(site: Site, settings: Settings) -> Service:
 
 
 def subject(site: Site, name: str, avro: str) -> Subject:
-    """Return a subject of this lab's registry, addressed by Confluent's API."""
+    """Return a subject of this lab's registry, managed through Confluent's API."""
     registry = site.address(NAME, API.name, "outside").url + CONFLUENT_API
     return Subject(name=name, registry=registry, avro=avro, needs=(NAME,))
 
 
 def avro_converter(site: Site) -> dict[str, str | int | bool]:
-    """Options of a Connect converter between records and Avro in Confluent's wire format.
+    """Return the `value.converter` options for Avro in Confluent's wire format.
 
-    A name that begins with `value.converter` (or `key.converter`) -> its value, as connectors and the worker
-    take it. Schemas of sources are registered under `TOPIC-value` as they come; the registry refuses those that
-    break its compatibility rule.
+    Schemas of source connectors are registered automatically under `TOPIC-value`; the registry rejects schemas that
+    violate the compatibility rule of the subject.
     """
     options: dict[str, str | int | bool] = {
         "apicurio.registry.url": site.address(NAME, API.name).url + CONVERTERS_API,
@@ -92,8 +91,8 @@ def _config(site: Site) -> dict[str, str | int | bool]:
         "quarkus.management.port": management.port,
         "apicurio.storage.kind": "sql",
         "apicurio.storage.sql.kind": "h2",
-        # H2 answers before it has written, by half a second. The id of a schema is in every record of Kafka:
-        # one that a killed registry forgets, and gives to the next schema, would make records unreadable.
+        # By default H2 acknowledges a commit up to 0.5 s before it is durable. Every Kafka record contains a schema id:
+        # if a killed registry lost an id and assigned it to another schema, records would become unreadable.
         "apicurio.datasource.url": f"jdbc:h2:file:{site.volume(NAME, DATA)}/registry;WRITE_DELAY=0",
         "apicurio.datasource.jdbc.initial-size": 1,
         "apicurio.datasource.jdbc.min-size": 1,
@@ -110,7 +109,7 @@ def _config(site: Site) -> dict[str, str | int | bool]:
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Schema registry",
-    build=schema_registry,
+    build=schema_registry_service,
     endpoints=ENDPOINTS,
     components=(COMPONENT,),
     settings=SchemaRegistrySettings,

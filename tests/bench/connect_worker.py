@@ -142,11 +142,11 @@ def bench_worker(folder: Path) -> Iterator[BenchWorker]:
     site = local_site(folder, free_ports())
     built = plugins()
     others = [artifacts.component(name) for name in ("registry-converter", "debezium-postgres")]
-    services = (kafka.kafka(site, settings), schema_registry.schema_registry(site, settings))
+    services = (kafka.kafka_service(site, settings), schema_registry.schema_registry_service(site, settings))
     with listening() as endpoint, all_running(services, site):
         path = [built.lineage, built.test_connectors, *others]
         options = _lineage(endpoint.url) | _converters(site)
-        with running(worker(site, path, options, compiler=jvm.LATE_COMPILER, heap_mib=HEAP_MIB), site) as started:
+        with running(worker(site, path, options, compiler=jvm.DELAYED_C2, heap_mib=HEAP_MIB), site) as started:
             _fill(site)
             rest = Rest(site.address(connect.NAME, connect.REST.name).url)
             yield BenchWorker(rest, artifacts.java(), started.process.pid, folder)

@@ -68,7 +68,7 @@ class Launch:
     def task(self) -> Task:
         """The launcher as the lab renders it, with what is the launch's own."""
         text = (PROJECT / FLINK_FOLDER / f"{JOB_ICEBERG_INGESTION}{FLINK_SUFFIX}").read_text(encoding="utf-8")
-        job = SqlJob(JOB_ICEBERG_INGESTION, to_the_end(text) if self.bounded else text, stays=not self.bounded)
+        job = SqlJob(JOB_ICEBERG_INGESTION, to_the_end(text) if self.bounded else text, continuous=not self.bounded)
         task = sql_task(job, self.cluster.place.site, {PRELUDE: catalog_in(self.warehouse)})
         assert isinstance(task.run, Python)
         env = {name: value for name, value in task.env.items() if self.lineage or name not in LINEAGE}

@@ -33,7 +33,7 @@ def site(tmp_path_factory, ports):
 @pytest.fixture(scope="package")
 def bootstrap(site):
     """Address of a running broker."""
-    with running(kafka.kafka(site, LabSettings(kafka_heap_mib=256)), site):
+    with running(kafka.kafka_service(site, LabSettings(kafka_heap_mib=256)), site):
         yield str(site.address(kafka.NAME, kafka.BROKER.name))
 
 

@@ -94,7 +94,7 @@ class Store:
 
 @pytest.fixture(scope="module")
 def store(site):
-    with running(object_store.object_store(site, LabSettings()), site):
+    with running(object_store.object_store_service(site, LabSettings()), site):
         made = Store(site)
         made.make()
         yield made

@@ -21,7 +21,7 @@ GROUP = "registry-tests"
 
 @pytest.fixture(scope="module")
 def registry(site):
-    with running(schema_registry.schema_registry(site, LabSettings()), site):
+    with running(schema_registry.schema_registry_service(site, LabSettings()), site):
         yield Registry(site.address(schema_registry.NAME, schema_registry.API.name).url)
 
 

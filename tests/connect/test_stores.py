@@ -76,15 +76,15 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
 
     with ExitStack() as processes:
         first_ones = (
-            postgres.postgres(own, settings),
-            object_store.object_store(own, settings),
-            schema_registry.schema_registry(own, settings),
+            postgres.postgres_service(own, settings),
+            object_store.object_store_service(own, settings),
+            schema_registry.schema_registry_service(own, settings),
             _worker(own, settings, endpoint),
         )
         processes.enter_context(all_running(first_ones, own))
         make("Bucket", "Database", "Subject")
         make("Table")
-        processes.enter_context(running(iceberg_catalog.iceberg_catalog(own, settings), own))
+        processes.enter_context(running(iceberg_catalog.iceberg_catalog_service(own, settings), own))
         rest = Rest(own.address(connect.NAME, connect.REST.name).url)
         found = Stores(own, Cluster(bootstrap, rest, endpoint))
         found.cluster.topic(*(resource.inputs.name for resource in rendered if resource.kind == "Topic"))

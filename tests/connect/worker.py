@@ -23,7 +23,7 @@ def worker(
     options: Mapping[str, str | int | bool],
     broker: str = "",
     group: str = "tests",
-    compiler: Sequence[str] = jvm.QUICK_COMPILER,
+    compiler: Sequence[str] = jvm.C1_ONLY,
     heap_mib: int = HEAP_MIB,
 ) -> Service:
     """Return a distributed worker; `options` are added to its properties.
@@ -83,7 +83,7 @@ def _service(
     site: Site,
     main: str,
     files: Mapping[str, str],
-    compiler: Sequence[str] = jvm.QUICK_COMPILER,
+    compiler: Sequence[str] = jvm.C1_ONLY,
     heap_mib: int = HEAP_MIB,
 ) -> Service:
     """Return the service with its properties files as arguments."""
@@ -95,7 +95,7 @@ def _service(
             f"org.apache.kafka.connect.cli.{main}",
             heap_mib,
             tuple(site.file(connect.NAME, file) for file in files),
-            (*jvm.LEAN_SERVICE, "-XX:MetaspaceSize=96m", logging, *compiler),
+            (*jvm.SERVICE_OPTIONS, "-XX:MetaspaceSize=96m", logging, *compiler),
         ),
         endpoints=connect.ENDPOINTS,
         ready=Probe(connect.REST.name, "/health"),

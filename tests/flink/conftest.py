@@ -32,7 +32,7 @@ def ports():
 @pytest.fixture(scope="package")
 def broker(tmp_path_factory, ports):
     site = local_site(tmp_path_factory.mktemp("kafka"), ports)
-    with running(kafka.kafka(site, LabSettings(kafka_heap_mib=256)), site):
+    with running(kafka.kafka_service(site, LabSettings(kafka_heap_mib=256)), site):
         yield Cluster(str(site.address(kafka.NAME, kafka.BROKER.name)), None, None)
 
 

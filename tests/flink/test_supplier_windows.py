@@ -131,7 +131,7 @@ class Windows:
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory, ports):
     site = local_site(tmp_path_factory.mktemp("registry"), ports)
-    with running(schema_registry.schema_registry(site, LabSettings()), site):
+    with running(schema_registry.schema_registry_service(site, LabSettings()), site):
         address = site.address(schema_registry.NAME, schema_registry.API.name)
         yield Registry(address.url + schema_registry.CONFLUENT_API)
 

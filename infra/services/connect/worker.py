@@ -76,8 +76,8 @@ def connect_service(site: Site, settings: Settings) -> Service:
             settings.section(ConnectSettings).connect_heap_mib,
             (site.file(NAME, CONFIG),),
             (
-                *jvm.LEAN_SERVICE,
-                *jvm.LATE_COMPILER,
+                *jvm.SERVICE_OPTIONS,
+                *jvm.DELAYED_C2,
                 "-XX:MetaspaceSize=96m",
                 f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}",
             ),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink: a session cluster of one JobManager and one TaskManager, and the SQL gateway in front of it.
+"""Flink session cluster: one JobManager, one TaskManager and the SQL gateway.
 
-The JVMs are started as they are, without Flink's scripts, and share one text of configuration.
+The JVMs start without Flink's scripts and share one configuration file.
 """
 
 from pathlib import PurePosixPath
@@ -32,7 +32,7 @@ from infra.services.flink.settings import (
     direct_memory_mib,
     enabled,
     flink_settings,
-    rendered,
+    render_yaml,
 )
 from infra.settings import Settings
 
@@ -45,15 +45,15 @@ ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {
 _METRICS = {JOBMANAGER: JOBMANAGER_METRICS, TASKMANAGER: TASKMANAGER_METRICS}
 
 CONFIG = "config.yaml"
-"""The name that Flink looks for in the folder of its configuration."""
+"""Name of Flink's configuration file in its configuration folder."""
 
 LOGGING = "log4j2.properties"
 
 HEAP_MIB = 256
-"""Of the JobManager and of the gateway: they plan, and move no rows."""
+"""Maximum heap of the JobManager and of the gateway, MiB; they plan jobs and process no rows."""
 
-BESIDE_HEAP_MIB = 160
-"""What such a JVM takes beside its heap, the greater part of it classes."""
+NON_HEAP_MIB = 160
+"""Memory of such a JVM outside of its heap, MiB; mostly metaspace."""
 
 CLASS_PATH = "lib/*:planner/*"
 
@@ -61,12 +61,12 @@ SECRETS = {
     "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
     "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
 }
-"""Where the AWS SDKs of checkpoints and of Iceberg look by themselves: no setting and no SQL holds a key."""
+"""Environment variables of the AWS SDKs for checkpoints and Iceberg, so that no setting and no SQL contains a key."""
 
-_OPENED = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
-_OPENED_UTILITIES = ("util.concurrent.atomic", "util.concurrent.locks")
-_OPENS = (
-    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in (*_OPENED, *_OPENED_UTILITIES)),
+_OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
+_OPENED_CONCURRENCY_PACKAGES = ("util.concurrent.atomic", "util.concurrent.locks")
+_MODULE_OPTIONS = (
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in (*_OPENED_PACKAGES, *_OPENED_CONCURRENCY_PACKAGES)),
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
     "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
@@ -75,7 +75,7 @@ _OPENS = (
         for name in ("api", "file", "parser", "tree", "util")
     ),
 )
-"""What Flink needs of the inside of Java 17, as its own configuration lists it."""
+"""Access to JDK internals that Flink requires on Java 17, as in its default configuration."""
 
 
 def _jobmanager(site: Site, settings: Settings) -> Service:
@@ -83,7 +83,7 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         name=JOBMANAGER,
         run=_java(
             *(JOBMANAGER, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", site),
-            *(settings, HEAP_MIB, *jvm.QUICK_COMPILER),
+            *(settings, HEAP_MIB, *jvm.C1_ONLY),
         ),
         needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME),
         endpoints=_endpoints(JOBMANAGER, settings),
@@ -91,19 +91,19 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         files=_files(site, settings),
         env=_environment(JOBMANAGER, site),
         secrets=SECRETS,
-        memory_mib=HEAP_MIB + BESIDE_HEAP_MIB,
+        memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
 
 
 def _taskmanager(site: Site, settings: Settings) -> Service:
-    """It is ready when it listens; the JobManager knows of it a moment later, and jobs wait for its slots."""
+    """Return the TaskManager, ready when it listens; it registers shortly after, and jobs wait for its slots."""
     direct = direct_memory_mib()
     return Service(
         name=TASKMANAGER,
         run=_java(
             *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
             *(settings, settings.section(FlinkSettings).flink_heap_mib),
-            *(*jvm.LATE_COMPILER, f"-XX:MaxDirectMemorySize={direct}m"),
+            *(*jvm.DELAYED_C2, f"-XX:MaxDirectMemorySize={direct}m"),
         ),
         needs=(JOBMANAGER, f"bucket/{WAREHOUSE_BUCKET}"),
         endpoints=_endpoints(TASKMANAGER, settings),
@@ -111,7 +111,7 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         files=_files(site, settings),
         env=_environment(TASKMANAGER, site),
         secrets=SECRETS,
-        memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + BESIDE_HEAP_MIB,
+        memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + NON_HEAP_MIB,
     )
 
 
@@ -120,7 +120,7 @@ def _gateway(site: Site, settings: Settings) -> Service:
         name=GATEWAY,
         run=_java(
             *(GATEWAY, "org.apache.flink.table.gateway.SqlGateway", site),
-            *(settings, HEAP_MIB, *jvm.QUICK_COMPILER),
+            *(settings, HEAP_MIB, *jvm.C1_ONLY),
         ),
         needs=(JOBMANAGER,),
         endpoints=_endpoints(GATEWAY, settings),
@@ -128,12 +128,12 @@ def _gateway(site: Site, settings: Settings) -> Service:
         files=_files(site, settings),
         env={**_environment(GATEWAY, site), "FLINK_CONF_DIR": _folder(GATEWAY, site)},
         secrets=SECRETS,
-        memory_mib=HEAP_MIB + BESIDE_HEAP_MIB,
+        memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
 
 
 def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *options: str) -> Java:
-    """The gateway is told of its configuration by a variable; it knows no such option, and has no metrics."""
+    """Return the JVM of a service; the gateway has no `--configDir` option (it reads FLINK_CONF_DIR) and no metrics."""
     arguments: tuple[str, ...] = () if name == GATEWAY else ("--configDir", _folder(name, site))
     if settings.section(FlinkSettings).flink_metrics and name in _METRICS:
         arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
@@ -143,19 +143,19 @@ def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *
         main,
         heap_mib,
         arguments,
-        (*jvm.LEAN_SERVICE, *options, *_OPENS, logging),
+        (*jvm.SERVICE_OPTIONS, *options, *_MODULE_OPTIONS, logging),
         class_path=CLASS_PATH,
     )
 
 
 def _endpoints(name: str, settings: Settings) -> tuple[Endpoint, ...]:
-    """What it listens on: the ports for metrics are there if they are asked for."""
+    """Return the endpoints of a service; those for metrics only if metrics are enabled."""
     unused = () if settings.section(FlinkSettings).flink_metrics else tuple(_METRICS.values())
     return tuple(endpoint for endpoint in ENDPOINTS[name] if endpoint not in unused)
 
 
 def _files(site: Site, settings: Settings) -> dict[str, str]:
-    return {CONFIG: rendered(flink_settings(site, settings)), LOGGING: _LOGGING}
+    return {CONFIG: render_yaml(flink_settings(site, settings)), LOGGING: _LOGGING}
 
 
 def _folder(name: str, site: Site) -> str:
@@ -166,7 +166,7 @@ def _environment(name: str, site: Site) -> dict[str, str]:
     return {
         "FLINK_PLUGINS_DIR": f"{site.component(COMPONENT)}/plugins",
         "AWS_REGION": credentials.S3_REGION,
-        # The file system for checkpoints comes with an old SDK, which says so at every start.
+        # The checkpoint file system bundles AWS SDK v1, which logs a deprecation warning at every start.
         "AWS_JAVA_V1_DISABLE_DEPRECATION_ANNOUNCEMENT": "true",
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink's jobs: for each one a launcher, which submits it, sees to it and speaks of it, and the job itself."""
+"""Flink jobs: each has a launcher, which submits the job, monitors it and reports its lineage."""
 
 import shlex
 from collections.abc import Mapping
@@ -37,17 +37,16 @@ from infra.services.flink.settings import (
 )
 from infra.services.shop import tables as shop_tables
 from infra.services.shop.tables import UNLIMITED_RETENTION
-from infra.settings import Settings
 
 SQL_LAUNCHER = "lineagelab_flink.launch_sql"
 JAR_LAUNCHER = "lineagelab_flink.launch_jar"
 
 WINDOWS_COLUMNS = PROJECT / "jobs" / "flink" / WINDOWS_COMPONENT / "columns.json"
-"""Column lineage that the job in Java declares."""
+"""Column lineage declared for the Java job."""
 
 COLUMNS_FILE = "columns.json"
 DATASET_NAMESPACES = {"kafka": KAFKA, "lake": WAREHOUSE, "archive": ARCHIVE}
-"""Aliases in such a declaration -> namespaces."""
+"""Alias in the declaration -> namespace."""
 
 PLANNER_MAIN = "dev.lineagelab.flink.sql.Main"
 
@@ -57,47 +56,47 @@ STATE = "state"
 STATE_FILE = "job.json"
 OPEN_RUNS_FILE = "untold.json"
 
-MEMORY_MIB = 64
-SQL_MEMORY_MIB = MEMORY_MIB + PLANNER_HEAP_MIB
-"""Of a launcher, and of one that has Flink's planner read its SQL for a moment."""
+LAUNCHER_MEMORY_MIB = 64
+SQL_LAUNCHER_MEMORY_MIB = LAUNCHER_MEMORY_MIB + PLANNER_HEAP_MIB
+"""Memory of a launcher, MiB; a SQL launcher briefly runs Flink's planner to extract lineage."""
 
 STOP_SECONDS = 60
-"""A savepoint, and the last events; the launcher gives up before that."""
+"""Grace period for a savepoint and the last lineage events; the launcher's own timeout is shorter."""
 
 
 @dataclass(frozen=True)
 class SqlJob:
-    """A file of SQL that is a job.
+    """Flink SQL file with a job header.
 
     Attributes:
-        name: of the file and of the job.
-        text: what the file says.
-        stays: it runs on, rather than to its end.
-        needs: keys of the parts that must be there first, beside what every job needs.
+        name: name of the job; the file name without suffix.
+        text: content of the file.
+        continuous: the job runs continuously as a service; otherwise it is a task that runs to completion.
+        needs: keys of further parts that must exist first.
     """
 
     name: str
     text: str
-    stays: bool
+    continuous: bool
     needs: tuple[str, ...] = ()
 
 
-def services(site: Site, settings: Settings) -> tuple[Service, ...]:
-    """The launchers of the kit's jobs in Java."""
+def jar_launchers(site: Site) -> tuple[Service, ...]:
+    """Return the launchers of the lab's Java jobs."""
     return (
         _launcher(
             JOB_SUPPLIER_WINDOWS,
             Python(JAR_LAUNCHER, supplier_windows_arguments(site), components=(WINDOWS_COMPONENT,)),
             site,
             {"FLINK_JOB_JAR": site.built_jar(WINDOWS_COMPONENT)},
-            needs=(f"topic/{TOPIC_SUPPLIER_WINDOWS}", *_orders()),
+            needs=(f"topic/{TOPIC_SUPPLIER_WINDOWS}", *_orders_topic_needs()),
             files={COLUMNS_FILE: WINDOWS_COLUMNS.read_text(encoding="utf-8")},
         ),
     )
 
 
 def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
-    """Arguments of the launcher: its options, the job's name, arguments of the jar's main class."""
+    """Return the launcher's arguments: its options, the job's name, arguments of the main class."""
     return (
         *("--columns", site.file(JOB_SUPPLIER_WINDOWS, COLUMNS_FILE)),
         *(word for pair in DATASET_NAMESPACES.items() for word in ("--dataset-namespace", "=".join(pair))),
@@ -110,8 +109,8 @@ def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
     )
 
 
-def jobs(launchers: tuple[Service, ...], site: Site) -> tuple[FlinkJob, ...]:
-    """Return the jobs that launchers keep running."""
+def launched_jobs(launchers: tuple[Service, ...], site: Site) -> tuple[FlinkJob, ...]:
+    """Return the Flink job of each launcher."""
     rest = site.address(JOBMANAGER, JOBMANAGER_REST.name, "outside").url
     return tuple(
         FlinkJob(
@@ -130,35 +129,35 @@ def pipeline(draft: Draft) -> tuple[Part, ...]:
     """Return the lab's Flink jobs in Java with their launchers, and the topic that they write."""
     if not enabled(draft.settings):
         return ()
-    launchers = services(draft.site, draft.settings)
+    launchers = jar_launchers(draft.site)
     topic = kafka.topic(draft.site, TOPIC_SUPPLIER_WINDOWS, config=UNLIMITED_RETENTION)
-    return (*launchers, topic, *jobs(launchers, draft.site))
+    return (*launchers, topic, *launched_jobs(launchers, draft.site))
 
 
 def state_file(launcher: str, site: Site) -> str:
-    """The path of the file in which the launcher of a job that runs on keeps what it must not forget."""
+    """Return the path of the file in which the launcher of a continuous job persists its state."""
     return f"{site.volume(launcher, STATE)}/{STATE_FILE}"
 
 
 def sql_service(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Service:
-    """The launcher of a SQL job that runs on. `prelude` are files that stand beside the job's own."""
-    run, files = _sql(job, site, prelude)
+    """Return the launcher of a continuous SQL job; `prelude` are the SQL files without a job header."""
+    run, files = _sql_program(job, site, prelude)
     launcher = _launcher(job.name, run, site, _sql_environment(site), (GATEWAY, *job.needs), files)
-    return replace(launcher, memory_mib=SQL_MEMORY_MIB)
+    return replace(launcher, memory_mib=SQL_LAUNCHER_MEMORY_MIB)
 
 
 def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
-    """A SQL job that reads what is there and ends."""
-    run, files = _sql(job, site, prelude)
+    """Return the task of a SQL job on bounded input."""
+    run, files = _sql_program(job, site, prelude)
     environment = {**_environment(job.name, site, site.scratch(job.name)), **_sql_environment(site)}
     return Task(
         name=job.name,
         run=run,
-        needs=tuple(dict.fromkeys((*_everybody(), GATEWAY, *job.needs))),
+        needs=tuple(dict.fromkeys((*_common_needs(), GATEWAY, *job.needs))),
         files=files,
         env=environment,
         secrets=flink.SECRETS,
-        memory_mib=SQL_MEMORY_MIB,
+        memory_mib=SQL_LAUNCHER_MEMORY_MIB,
         stop_seconds=STOP_SECONDS,
     )
 
@@ -167,45 +166,45 @@ def _launcher(
     name: str,
     run: Python,
     site: Site,
-    more: Mapping[str, str],
+    environment: Mapping[str, str],
     needs: tuple[str, ...],
     files: Mapping[str, str] | None = None,
 ) -> Service:
-    """It ends well when somebody else has cancelled its job, and then stays away: the user wanted that."""
+    """Return a launcher; it exits with status 0, and is not restarted, after a user has cancelled its job."""
     return Service(
         name=name,
         run=run,
-        needs=tuple(dict.fromkeys((*_everybody(), *needs))),
+        needs=tuple(dict.fromkeys((*_common_needs(), *needs))),
         files=files or {},
         volumes=(STATE,),
-        env={**_environment(name, site, site.volume(name, STATE)), **more},
+        env={**_environment(name, site, site.volume(name, STATE)), **environment},
         secrets=flink.SECRETS,
-        memory_mib=MEMORY_MIB,
+        memory_mib=LAUNCHER_MEMORY_MIB,
         restart="on_failure",
         stop_seconds=STOP_SECONDS,
     )
 
 
-def _sql(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> tuple[Python, dict[str, str]]:
-    """The files are the launcher's own, so that it starts anew when one of them changes."""
+def _sql_program(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> tuple[Python, dict[str, str]]:
+    """Return the program and the files of a SQL launcher, which restarts when a file changes."""
     file = f"{job.name}.sql"
     components = (COMPONENT, PLANNER_COMPONENT)
     run = Python(SQL_LAUNCHER, (site.file(job.name, file),), components=components, java=True)
     return run, {**prelude, file: job.text}
 
 
-def _everybody() -> tuple[str, ...]:
+def _common_needs() -> tuple[str, ...]:
     buckets = (f"bucket/{CHECKPOINT_BUCKET}", f"bucket/{WAREHOUSE_BUCKET}")
     return (JOBMANAGER, TASKMANAGER, lineage.NAME, *buckets)
 
 
-def _orders() -> tuple[str, ...]:
-    """What the readers of orders need: the topic, and the schema that its records have."""
+def _orders_topic_needs() -> tuple[str, ...]:
+    """Return what readers of the orders topic need: the topic and the subject of its values."""
     return (f"topic/{TOPIC_ORDERS}", f"subject/{shop_tables.subject_name(TOPIC_ORDERS)}")
 
 
-def _environment(name: str, site: Site, kept: str) -> dict[str, str]:
-    """What every launcher is told. `kept` is the folder for what it must not forget."""
+def _environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
+    """Return the environment of every launcher; `state_folder` is where it persists its state."""
     return {
         "FLINK_URL": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
@@ -215,8 +214,8 @@ def _environment(name: str, site: Site, kept: str) -> dict[str, str]:
         "CHECKPOINTS": CHECKPOINTS,
         "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
         "OPENLINEAGE_NAMESPACE": JOBS,
-        "LINEAGE_OPEN_RUNS": f"{kept}/{OPEN_RUNS_FILE}",
-        "FLINK_STATE": f"{kept}/{STATE_FILE}",
+        "LINEAGE_OPEN_RUNS": f"{state_folder}/{OPEN_RUNS_FILE}",
+        "FLINK_STATE": f"{state_folder}/{STATE_FILE}",
     }
 
 
@@ -228,13 +227,13 @@ def _sql_environment(site: Site) -> dict[str, str]:
     return {
         "FLINK_SQL_GATEWAY_URL": site.address(GATEWAY, GATEWAY_REST.name).url,
         "ICEBERG_CATALOG_URL": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
-        "FLINK_SQL_LINEAGE": shlex.join(_planner(site)),
+        "FLINK_SQL_LINEAGE": shlex.join(_planner_command(site)),
     }
 
 
-def _planner(site: Site) -> tuple[str, ...]:
-    """The command that reads the lineage of a script: Flink's planner on the cluster's own jars, without a cluster."""
+def _planner_command(site: Site) -> tuple[str, ...]:
+    """Return the command that extracts lineage from a script with Flink's planner, without a cluster."""
     return (
-        *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER),
+        *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *jvm.SERVICE_OPTIONS, *jvm.C1_ONLY),
         *("-cp", f"{site.class_path(COMPONENT)}:{site.class_path(PLANNER_COMPONENT)}", PLANNER_MAIN),
     )

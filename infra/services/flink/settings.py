@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration that all of Flink's JVMs share: where they meet, memory, checkpoints, lineage.
+"""Configuration shared by Flink's JVMs: addresses, memory, checkpoints, lineage.
 
-The names of services and endpoints are here, so that whoever speaks to the cluster needs nothing else of it.
+Names of services and endpoints are defined here, so that clients of the cluster import only this module.
 """
 
 import json
@@ -23,7 +23,7 @@ JOBMANAGER = "flink_jobmanager"
 TASKMANAGER = "flink_taskmanager"
 GATEWAY = "flink_sql_gateway"
 
-# Flink's own port for REST, 8081, is the schema registry's too.
+# Flink's default REST port, 8081, is taken by the schema registry.
 JOBMANAGER_REST = Endpoint("rest", 8084, scheme="http", published_as="flink")
 JOBMANAGER_RPC = Endpoint("rpc", 6123)
 JOBMANAGER_BLOBS = Endpoint("blobs", 6124)
@@ -34,20 +34,20 @@ TASKMANAGER_METRICS = Endpoint("metrics", 9250, scheme="http", published_as="fli
 GATEWAY_REST = Endpoint("rest", 8085, scheme="http", published_as="flink_sql_gateway")
 
 CHECKPOINTS = f"s3://{CHECKPOINT_BUCKET}"
-"""As Flink's own file system for S3 spells it; Spark's is called s3a."""
+"""Root of checkpoints; Flink's S3 file system uses the scheme s3, Spark's uses s3a."""
 
 CHECKPOINT_FOLDER = f"{CHECKPOINTS}/flink"
 
 CLUSTER_ID = "high-availability.cluster-id"
-"""Without high availability Flink makes nothing of it; here it tells one lab's cluster from another's."""
+"""Option that identifies this lab's cluster; Flink itself only uses it with high availability."""
 
 FRAMEWORK_HEAP_MIB = 64
 OFF_HEAP_MIB = 64
 NETWORK_MIB = 32
 MANAGED_MIB = 64
-
-_SHARED_CLASSES_MIB = 192
-_OVERHEAD_MIB = 128
+METASPACE_MIB = 192
+JVM_OVERHEAD_MIB = 128
+"""Memory components of the TaskManager, MiB; `OFF_HEAP_MIB` applies to framework and tasks each."""
 
 Options = dict[str, str | int | bool]
 
@@ -56,49 +56,49 @@ _METRICS: Options = {
     "metrics.reporter.prometheus.factory.class": "org.apache.flink.metrics.prometheus.PrometheusReporterFactory",
 }
 METRICS_PORT = "metrics.reporter.prometheus.port"
-"""The one thing in which the JVMs differ."""
+"""Option for the metrics port, the only one that differs between the JVMs."""
 
 
 class FlinkSettings(SettingsSection):
     """Settings of the Flink cluster."""
 
-    flink_heap_mib: int = Field(384, ge=256, description="largest heap of Flink's TaskManager, MiB")
+    flink_heap_mib: int = Field(384, ge=256, description="maximum heap of Flink's TaskManager, MiB")
     flink_slots: int = Field(
-        4, ge=2, le=1024, description="slots of the TaskManager: a job takes as many as its parallelism"
+        4, ge=2, le=1024, description="task slots of the TaskManager; a job occupies as many as its parallelism"
     )
     flink_checkpoint_every: str = Field(
-        "10s", pattern=DURATION, description="how often Flink's jobs make a checkpoint, and commit to the lake: 5s, 1m"
+        "10s", pattern=DURATION, description="interval of Flink checkpoints and of commits to the lake: 5s, 1m"
     )
     flink_metrics: Switch = Field(
         False,
-        description="true: Flink's metrics for Prometheus, on ports that every interface can reach: it knows no other",
+        description="true: Prometheus metrics of Flink; Flink serves these on all network interfaces",
     )
     flink: Switch = Field(
-        True, description="true: a Flink cluster with a SQL gateway, and the jobs that run there; false: nothing of it"
+        True, description="true: a Flink cluster with SQL gateway, and the jobs that run on it; false: no Flink"
     )
 
 
 FEATURE = "flink"
-"""Name under which the lineage contract requires Flink."""
+"""Name of the Flink feature in the lineage contract (`requires`)."""
 
 
 def enabled(settings: Settings) -> bool:
-    """Return True where the lab has a Flink cluster."""
+    """Return True if the lab has a Flink cluster."""
     return settings.profile == FULL and settings.section(FlinkSettings).flink
 
 
 def flink_settings(site: Site, settings: Settings) -> Options:
-    """What `config.yaml` says, on JobManager, TaskManager and gateway alike. Holds no secret."""
+    """Return the options of `config.yaml` for JobManager, TaskManager and gateway; contains no secret."""
     return {
         CLUSTER_ID: cluster_id(site),
-        **_places(site),
+        **_addresses(site),
         **_memory(settings),
         "taskmanager.numberOfTaskSlots": settings.section(FlinkSettings).flink_slots,
         "parallelism.default": 1,
         **_checkpoints(settings),
         **_recovery(),
         **_object_store(site),
-        # Nobody has to prove who they are here; to find that out takes a second of each start.
+        # Without authentication there are no delegation tokens; detecting that takes 1 s of every start.
         "security.delegation.tokens.enabled": False,
         **flink_lineage(site.address(lineage.NAME, lineage.API.name).url),
         **(_METRICS if settings.section(FlinkSettings).flink_metrics else {}),
@@ -106,21 +106,21 @@ def flink_settings(site: Site, settings: Settings) -> Options:
 
 
 def cluster_id(site: Site) -> str:
-    """What tells this lab's cluster from every other that could be met at the same address."""
+    """Return the id of this lab's cluster, which distinguishes it from other clusters at the same address."""
     return f"/flink of {site.identity}"
 
 
-def rendered(options: Options) -> str:
-    """As YAML: JSON's texts, numbers and truth values are YAML's too."""
+def render_yaml(options: Options) -> str:
+    """Render options as YAML; JSON scalars are valid YAML."""
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in options.items())
 
 
 def direct_memory_mib() -> int:
-    """What the TaskManager takes outside its heap by itself: buffers of the network, of the framework, of jobs."""
+    """Return the direct memory of the TaskManager, MiB: buffers of the network, of the framework and of tasks."""
     return NETWORK_MIB + 2 * OFF_HEAP_MIB
 
 
-def _places(site: Site) -> Options:
+def _addresses(site: Site) -> Options:
     rest, gateway = site.listen(JOBMANAGER, JOBMANAGER_REST.name), site.listen(GATEWAY, GATEWAY_REST.name)
     manager, worker = site.listen(JOBMANAGER, JOBMANAGER_RPC.name), site.listen(TASKMANAGER, TASKMANAGER_RPC.name)
     return {
@@ -144,7 +144,7 @@ def _places(site: Site) -> Options:
 
 
 def _memory(settings: Settings) -> Options:
-    """Every part by itself, as Flink's scripts would have calculated them: a TaskManager refuses to start without."""
+    """Return all memory components, which Flink's scripts would compute; a TaskManager does not start without them."""
     sizes = {
         "framework.heap.size": FRAMEWORK_HEAP_MIB,
         "task.heap.size": settings.section(FlinkSettings).flink_heap_mib - FRAMEWORK_HEAP_MIB,
@@ -153,30 +153,30 @@ def _memory(settings: Settings) -> Options:
         "network.min": NETWORK_MIB,
         "network.max": NETWORK_MIB,
         "managed.size": MANAGED_MIB,
-        "jvm-metaspace.size": _SHARED_CLASSES_MIB,
-        "jvm-overhead.min": _OVERHEAD_MIB,
-        "jvm-overhead.max": _OVERHEAD_MIB,
+        "jvm-metaspace.size": METASPACE_MIB,
+        "jvm-overhead.min": JVM_OVERHEAD_MIB,
+        "jvm-overhead.max": JVM_OVERHEAD_MIB,
     }
     return {"taskmanager.cpu.cores": 1} | {f"taskmanager.memory.{name}": f"{mib}m" for name, mib in sizes.items()}
 
 
 def _checkpoints(settings: Settings) -> Options:
-    """The newest checkpoint of a job outlives it: a cluster that is lost forgets its jobs, their launchers do not."""
+    """Return checkpoint options; checkpoints are retained, so that launchers can recover jobs of a lost cluster."""
     return {
         "execution.checkpointing.interval": f"{seconds(settings.section(FlinkSettings).flink_checkpoint_every)}s",
         "execution.checkpointing.dir": CHECKPOINT_FOLDER,
         "execution.checkpointing.savepoint-dir": f"{CHECKPOINT_FOLDER}/savepoints",
         "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
-        # The launcher of a job that is lost looks for the newest one; the last that it saw may be gone by then.
+        # Launchers search for the newest checkpoint; the last one that they recorded may have been deleted.
         "execution.checkpointing.num-retained": 3,
         "execution.checkpointing.timeout": "2min",
-        # A store that is away for a minute costs checkpoints, and no job.
+        # A short outage of the object store fails checkpoints, but no job.
         "execution.checkpointing.tolerable-failed-checkpoints": 12,
     }
 
 
 def _recovery() -> Options:
-    """A task that fails is tried again a few times; then the job has failed, and its launcher takes over."""
+    """Return restart options: failed tasks are retried with backoff; then the job fails and its launcher takes over."""
     return {
         "restart-strategy.type": "exponential-delay",
         "restart-strategy.exponential-delay.initial-backoff": "1s",

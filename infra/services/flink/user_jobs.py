@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink SQL jobs: a file in `jobs/flink/sql` whose first lines say what it is. The kit's own are no different.
+"""Flink SQL jobs, of the lab and of the user: files in `jobs/flink/sql` with a job header.
 
-    -- lab: service                        runs on; or task, which reads what is there and ends
-    -- needs: topic/orders, ...            optional: what must be there first
+    -- lab: service                        continuous job; or task: runs to completion on bounded input
+    -- needs: topic/orders, ...            optional: keys of parts that must exist first
 
-A file without such a header (`infra.services.job_header`) is no job; the launcher may find it beside the job's.
+A file without header (`infra.services.job_header`) is not a job; launchers get it as prelude next to their own file.
 """
 
 import re
@@ -12,30 +12,29 @@ from collections.abc import Collection, Mapping
 
 from infra.model import Part
 from infra.services.definition import Draft
-from infra.services.flink.jobs import SqlJob, jobs, sql_service, sql_task
+from infra.services.flink.jobs import SqlJob, launched_jobs, sql_service, sql_task
 from infra.services.flink.settings import enabled
-from infra.services.job_header import Entry, Format
+from infra.services.job_header import Entry, HeaderFormat
 from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX, UserFileError
 
 KINDS = ("service", "task")
 KEYS = ("lab", "needs")
 
-
-_FORMAT = Format(FLINK_FOLDER, "--", KEYS, UserFileError)
+_FORMAT = HeaderFormat(FLINK_FOLDER, "--", KEYS, UserFileError)
 
 
 def sql_jobs(
     files: Mapping[str, str], taken: Collection[str], parts: Collection[str]
 ) -> tuple[tuple[SqlJob, ...], dict[str, str]]:
-    """The jobs that files describe, and the files that are none.
+    """Parse SQL files into jobs and prelude files (file name -> text).
 
     Args:
-        files: a file's name, `NAME.sql`, -> its text.
-        taken: names that services and tasks of the lab have.
-        parts: keys of everything that a job may need.
+        files: file name, `NAME.sql` -> its text.
+        taken: names of services and tasks of the lab.
+        parts: keys that a job can list in `needs`.
 
     Raises:
-        UserFileError: naming the file, and the line where it is about one.
+        UserFileError: a file is invalid; the message names the file and, if applicable, the line.
     """
     headers = {file: _FORMAT.read(file, files[file]) for file in sorted(files)}
     jobs = [_job(file, files[file], header, taken, parts) for file, header in headers.items() if header is not None]
@@ -46,20 +45,21 @@ def _job(file: str, text: str, header: Mapping[str, Entry], taken: Collection[st
     name = file.removesuffix(FLINK_SUFFIX)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UserFileError(
-            f"{FLINK_FOLDER}/{file}: the file's name is the job's: a small letter, then small letters, digits and '_'"
+            f"{FLINK_FOLDER}/{file}: the file name is the job's name; use a lower-case letter, then "
+            "lower-case letters, digits and '_' only"
         )
     if name in taken:
-        raise UserFileError(f"{FLINK_FOLDER}/{file}: the lab has a {name} already: give the file another name")
-    stays = _FORMAT.choice(file, header, "lab", KINDS) == "service"
-    return SqlJob(name, text, stays, _FORMAT.needs(file, header, parts))
+        raise UserFileError(f"{FLINK_FOLDER}/{file}: the lab already has a part {name}; rename the file")
+    continuous = _FORMAT.choice(file, header, "lab", KINDS) == "service"
+    return SqlJob(name, text, continuous, _FORMAT.needs(file, header, parts))
 
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
-    """Return the jobs in Flink SQL, the lab's own among them, and the launchers of those that run continuously."""
+    """Return the SQL jobs of lab and user: tasks, and continuous jobs with their launchers."""
     if not enabled(draft.settings):
         return ()
     site = draft.site
     found, prelude = sql_jobs(draft.files.flink, draft.taken_names, draft.possible_needs)
-    launchers = tuple(sql_service(job, site, prelude) for job in found if job.stays)
-    tasks = tuple(sql_task(job, site, prelude) for job in found if not job.stays)
-    return (*launchers, *tasks, *jobs(launchers, site))
+    launchers = tuple(sql_service(job, site, prelude) for job in found if job.continuous)
+    tasks = tuple(sql_task(job, site, prelude) for job in found if not job.continuous)
+    return (*launchers, *tasks, *launched_jobs(launchers, site))

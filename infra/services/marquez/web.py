@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marquez' web page, where the stack has the images that the project publishes: its jar brings none."""
+"""Marquez web UI; only available as a public image, not from the jar."""
 
 from infra.model import Endpoint, Probe, PublicImage, Service, Site
 from infra.services.definition import ServiceDefinition, WebPage
@@ -8,7 +8,7 @@ from infra.settings import Settings
 
 NAME = "marquez_web"
 WEB = Endpoint("web", 3000, scheme="http", published_as="marquez_web")
-"""Its own port."""
+"""Marquez' default port."""
 
 ENDPOINTS = (WEB,)
 
@@ -16,14 +16,15 @@ IMAGE = f"marquezproject/marquez-web:{marquez.IMAGE_TAG}"
 
 
 def _web(site: Site, settings: Settings) -> Service:
-    """A small server of files, which passes the page's requests on to the API: the browser needs no way to that.
+    """Return the web UI, a file server that also proxies requests to the API.
 
-    It ends without any of the three variables. It takes no interface: it listens on all that its container has.
+    It exits if one of the three variables is missing. It listens on all interfaces of its container; this is not
+    configurable.
     """
     api = site.address(marquez.NAME, marquez.API.name)
     return Service(
         name=NAME,
-        run=PublicImage(IMAGE, marquez.ENTRYPOINT, remedy=marquez.WITHOUT),
+        run=PublicImage(IMAGE, marquez.ENTRYPOINT, remedy=marquez.IMAGE_REMEDY),
         needs=(marquez.NAME,),
         endpoints=ENDPOINTS,
         ready=Probe(WEB.name, "/"),
@@ -46,7 +47,7 @@ DEFINITION = ServiceDefinition(
     build=_web,
     endpoints=ENDPOINTS,
     enabled=_enabled,
-    applies=marquez.published,
+    applies=marquez.uses_public_image,
     web_page=WebPage(WEB),
     position=90,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Spark jobs run: inside their drivers, on a cluster of the user's, or on the lab's own master and worker."""
+"""Spark standalone cluster, optional: a master and a worker; otherwise jobs run locally or on a user's cluster."""
 
 from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
@@ -25,44 +25,44 @@ RECOVERY = "recovery"
 WORK = "work"
 
 HEAP_MIB = 192
-"""Of the master and of the worker itself; each takes about as much again beside it."""
+"""Maximum heap of the master and of the worker, MiB; each uses about the same amount outside of its heap."""
 
 
 def included(settings: Settings) -> bool:
-    """Whether the lab has a cluster of its own. A master that the user names wins."""
+    """Return True if the lab has a cluster; a configured master URL takes precedence."""
     return settings.section(SparkSettings).spark == "cluster" and not settings.section(SparkSettings).spark_master
 
 
 def master(site: Site, settings: Settings) -> str:
-    """The master URL of drivers."""
+    """Return the master URL for drivers."""
     if included(settings):
         return f"spark://{site.address(MASTER, RPC.name)}"
     return settings.section(SparkSettings).spark_master or LOCAL_MASTER
 
 
 def needs(settings: Settings) -> tuple[str, ...]:
-    """What a driver needs for it."""
+    """Return the keys of the cluster's parts that drivers need."""
     return (WORKER,) if included(settings) else ()
 
 
 def daemon(main: str, *arguments: str) -> Python:
-    """A daemon of Spark's own. It is started by Spark's script, from where PySpark is installed."""
+    """Return a Spark daemon, started by the script of the installed PySpark."""
     module = f"{PACKAGE}.launch_daemon"
     return Python(module, (main, *arguments), environment="spark", components=(COMPONENT,), java=True)
 
 
 def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> dict[str, str]:
-    """The variables of such a daemon: heap, JVM options, log."""
+    """Return the environment of a Spark daemon: heap, JVM options, logging."""
     logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
     return {
         **process_environment(site),
         "SPARK_DAEMON_MEMORY": f"{heap_mib}m",
-        "SPARK_DAEMON_JAVA_OPTS": " ".join((*jvm.LEAN_SERVICE, *jvm.QUICK_COMPILER, logging, *options)),
+        "SPARK_DAEMON_JAVA_OPTS": " ".join((*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY, logging, *options)),
     }
 
 
 def _master(site: Site, settings: Settings) -> Service:
-    """What it knows outlives it: else drivers would go on beside a master that does not know them, and stand still."""
+    """Return the master; it persists its state, since drivers would hang after a restart that loses it."""
     reached, web = site.address(MASTER, RPC.name), site.listen(MASTER, MASTER_WEB.name)
     return Service(
         name=MASTER,
@@ -87,7 +87,7 @@ def _master(site: Site, settings: Settings) -> Service:
 
 
 def _worker(site: Site, settings: Settings) -> Service:
-    """The executors are its children: they have its environment, the credentials among it, and end with it."""
+    """Return the worker; executors are its children, inherit its environment with the credentials, and stop with it."""
     spark_settings = settings.section(SparkSettings)
     reached, web = site.address(WORKER, WORKER_RPC.name), site.listen(WORKER, WORKER_WEB.name)
     return Service(

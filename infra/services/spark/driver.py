@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PySpark driver as a service or a task of the lab: its launcher, its environment, its files."""
+"""PySpark drivers as services or tasks: launcher, environment, files."""
 
 from infra import credentials
 from infra.model import Python, Service, Site, Task
@@ -18,17 +18,17 @@ LAUNCHER = "lineagelab_spark.launch"
 TIMER = "lineagelab_spark.launch_every"
 
 STOP_SECONDS = 45
-"""A streaming driver waits for its batch (10 s), Spark stops, the JVM gets 10 s more: then the launcher ends it."""
+"""Grace period: a streaming driver finishes its batch (10 s), Spark stops, the JVM gets 10 s more, then is killed."""
 
 SECRETS = {
     "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
     "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
 }
-"""Where the AWS SDK looks by itself, for Iceberg's files and for s3a: no Spark property holds a key."""
+"""Environment variables of the AWS SDK for Iceberg and s3a, so that no Spark property contains a key."""
 
 
-def as_service(driver: Driver, site: Site, settings: Settings) -> Service:
-    """A driver that runs on, or again and again; it starts anew whenever it ends."""
+def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
+    """Return a driver that runs continuously or periodically; it is restarted whenever it exits."""
     return Service(
         name=driver.program,
         run=_run(driver),
@@ -41,8 +41,8 @@ def as_service(driver: Driver, site: Site, settings: Settings) -> Service:
     )
 
 
-def as_task(driver: Driver, site: Site, settings: Settings) -> Task:
-    """A driver that runs to its end."""
+def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
+    """Return a driver that runs to completion."""
     return Task(
         name=driver.program,
         run=_run(driver),
@@ -68,9 +68,9 @@ def _python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> P
 
 
 def _needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
-    everybody = (iceberg_catalog.NAME, lineage.NAME, f"bucket/{WAREHOUSE_BUCKET}", f"bucket/{CHECKPOINT_BUCKET}")
-    by_choice = (*spark_cluster.needs(settings), *spark_history.needs(driver, settings))
-    return tuple(dict.fromkeys((*everybody, *by_choice, *driver.needs)))
+    common = (iceberg_catalog.NAME, lineage.NAME, f"bucket/{WAREHOUSE_BUCKET}", f"bucket/{CHECKPOINT_BUCKET}")
+    optional = (*spark_cluster.needs(settings), *spark_history.needs(driver, settings))
+    return tuple(dict.fromkeys((*common, *optional, *driver.needs)))
 
 
 def _files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
@@ -82,7 +82,7 @@ def _files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
 def _environment(driver: Driver, site: Site) -> dict[str, str]:
     scratch = site.scratch(driver.program)
     registry = site.address(schema_registry.NAME, schema_registry.API.name).url
-    spoken_of = {"LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url} if driver.lineage != "off" else {}
+    lineage_url = {"LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url} if driver.lineage != "off" else {}
     return {
         **process_environment(site),
         "PYSPARK_SUBMIT_ARGS": (
@@ -97,6 +97,6 @@ def _environment(driver: Driver, site: Site) -> dict[str, str]:
         "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
         "OPENLINEAGE_NAMESPACE": JOBS,
         "AWS_REGION": credentials.S3_REGION,
-        **spoken_of,
+        **lineage_url,
         **driver.env,
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spark's history server: the stages and tasks of batch jobs that have ended, read from their event logs."""
+"""Spark history server: stages and tasks of completed batch jobs, read from their event logs."""
 
 from infra import credentials
 from infra.model import Endpoint, Probe, Resource, Service, Site
@@ -22,14 +22,14 @@ UPDATE = "5s"
 
 
 def event_log(driver: Driver, settings: Settings) -> dict[str, str | int | bool]:
-    """Settings that make a driver write its event log. A streaming driver's would grow for as long as it runs."""
+    """Return the event log settings of a driver; none for streaming drivers, whose log would grow without bound."""
     if not settings.section(SparkSettings).spark_history or driver.streaming:
         return {}
     return {"spark.eventLog.enabled": True, "spark.eventLog.dir": LOGS, "spark.eventLog.compress": True}
 
 
 def needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
-    """What a driver needs to write it."""
+    """Return the keys of the parts that a driver needs for its event log."""
     return (f"bucket/{EVENT_LOG_BUCKET}",) if event_log(driver, settings) else ()
 
 
@@ -43,13 +43,16 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 
 def _history(site: Site, settings: Settings) -> Service:
     listen = site.listen(NAME, WEB.name)
-    about = {
+    history_settings = {
         "spark.history.fs.logDirectory": LOGS,
         "spark.history.ui.port": listen.port,
         "spark.history.fs.update.interval": UPDATE,
         **s3a(site),
     }
-    options = [f"-D{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in about.items()]
+    options = [
+        f"-D{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in history_settings.items()
+    ]
     return Service(
         name=NAME,
         run=daemon("org.apache.spark.deploy.history.HistoryServer"),

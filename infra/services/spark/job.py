@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab knows of a PySpark driver, before it becomes a service or a task."""
+"""Description of a PySpark driver, from which a service or a task is built."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,28 +7,28 @@ from typing import Literal
 
 PACKAGE = "jobs.spark"
 COMPONENT = "spark"
-"""The jars that every driver and executor has."""
+"""Component with the jars of all drivers and executors."""
 
-BESIDE_HEAP_MIB = 400
-"""What a driver takes beside its heap: classes, code and threads of the JVM, the driver's Python, the launcher."""
+NON_HEAP_MIB = 400
+"""Memory of a driver outside of its heap, MiB: JVM metaspace, code and threads, Python process, launcher."""
 
 
 @dataclass(frozen=True)
 class Driver:
-    """A module of `jobs.spark` that is a PySpark driver.
+    """PySpark driver: a module of `jobs.spark`.
 
     Attributes:
-        job: the module's name, which is the Spark application's and the lineage job's too.
-        heap_mib: the JVM's largest heap, in MiB.
-        streaming: it runs on, with one core.
-        name: of the service or task; empty for the job's own.
-        arguments: for the module.
-        needs: keys of the parts that must be there first, beside catalog, buckets and lineage service.
+        job: name of the module, the Spark application and the lineage job.
+        heap_mib: maximum heap of the JVM, MiB.
+        streaming: the driver runs continuously and uses one core.
+        name: name of the service or task; empty: the job's name.
+        arguments: arguments of the module.
+        needs: keys of further parts that must exist first, besides catalog, buckets and lineage service.
         env: further environment variables.
-        lineage: who speaks of what it does: `agent` is OpenLineage's, which knows batch jobs; `own` is the driver
-            itself (`lineagelab_spark`), as streaming drivers do; with `both`, the agent speaks of runs and the
-            driver of columns; `off` is nobody.
-        every: seconds between two starts of a service that runs to its end each time; 0 for one that runs on.
+        lineage: emitter of lineage events: `agent` is OpenLineage's agent, for batch jobs; `own` is the driver itself
+            (`lineagelab_spark`), for streaming; with `both`, the agent reports runs and the driver columns; `off`
+            disables lineage.
+        every: seconds between two starts of a periodic service; 0 for a continuous one.
     """
 
     job: str
@@ -43,20 +43,20 @@ class Driver:
 
     @property
     def program(self) -> str:
-        """The name of its service or task."""
+        """Name of the service or task."""
         return self.name or self.job
 
     @property
     def module(self) -> str:
-        """What `python -m` runs."""
+        """Module to run with `python -m`."""
         return f"{PACKAGE}.{self.job}"
 
     @property
     def has_agent(self) -> bool:
-        """Whether OpenLineage's agent listens to it."""
+        """True if OpenLineage's agent is enabled."""
         return self.lineage in {"agent", "both"}
 
     @property
     def memory_mib(self) -> int:
-        """What it takes when it is busy, in MiB."""
-        return self.heap_mib + BESIDE_HEAP_MIB
+        """Memory under load, MiB."""
+        return self.heap_mib + NON_HEAP_MIB

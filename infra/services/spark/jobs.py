@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's own PySpark drivers: what they need, and what the settings tell them."""
+"""PySpark drivers of the lab, and their settings."""
 
 from pydantic import Field
 
@@ -16,43 +16,45 @@ from infra.namespaces import (
 from infra.services import schema_registry
 from infra.services.definition import FULL, Draft
 from infra.services.flink.settings import FlinkSettings
-from infra.services.spark.driver import as_service, as_task
+from infra.services.spark.driver import driver_service, driver_task
 from infra.services.spark.job import Driver
 from infra.services.spark.settings import SparkSettings
 from infra.settings import DURATION, Settings, SettingsSection, seconds
 
 LIVE_STATISTICS = f"{JOB_SUPPLIER_STATS}_live"
-"""The task that runs `supplier_stats` on the table that Flink writes."""
+"""Task that runs `supplier_stats` on the table that Flink writes."""
 
 MAINTENANCE = "maintenance"
-"""The service that runs `lake_maintenance` from time to time."""
+"""Service that runs `lake_maintenance` periodically."""
 
 
 class EtlSettings(SettingsSection):
     """Settings of the lab's Spark jobs."""
 
-    etl_trigger: str = Field("5s", pattern=DURATION, description="how often orders_etl looks for new orders: 2s, 1m")
-    etl_max_records: int = Field(50_000, ge=1, description="the most records that orders_etl takes at a time")
+    etl_trigger: str = Field("5s", pattern=DURATION, description="trigger interval of orders_etl: 2s, 1m")
+    etl_max_records: int = Field(50_000, ge=1, description="maximum records per batch of orders_etl")
     etl_late_after: str = Field(
         "1h", pattern=DURATION, description="orders_etl rejects orders that reach Kafka later than this: 10m, 1h"
     )
     maintenance_every: str = Field(
-        "1h", pattern=rf"{DURATION}|^$", description="how often lake_maintenance runs by itself: 30m, 1h; empty: never"
+        "1h",
+        pattern=rf"{DURATION}|^$",
+        description="interval of scheduled lake_maintenance runs: 30m, 1h; empty: never",
     )
 
 
 def services(site: Site, settings: Settings) -> tuple[Service, ...]:
-    """The drivers that run on."""
+    """Return the continuous and periodic drivers."""
     drivers = (_orders_etl(settings), *((_timer(settings),) if settings.section(EtlSettings).maintenance_every else ()))
-    return tuple(as_service(driver, site, settings) for driver in drivers)
+    return tuple(driver_service(driver, site, settings) for driver in drivers)
 
 
 def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
-    """The drivers that run to their end, in the order in which the data flows."""
+    """Return the batch drivers, in the order of the data flow."""
     statistics = Driver(JOB_SUPPLIER_STATS, settings.section(SparkSettings).spark_heap_mib, lineage="both")
     live = (_live_statistics(settings),) if settings.section(FlinkSettings).flink else ()
     drivers = (statistics, *live, _maintenance(settings))
-    return tuple(as_task(driver, site, settings) for driver in drivers)
+    return tuple(driver_task(driver, site, settings) for driver in drivers)
 
 
 def _orders_etl(settings: Settings) -> Driver:
@@ -71,7 +73,7 @@ def _orders_etl(settings: Settings) -> Driver:
 
 
 def _live_statistics(settings: Settings) -> Driver:
-    """The same job on what Flink has brought to the lake."""
+    """Return the statistics job on the table that Flink writes."""
     return Driver(
         JOB_SUPPLIER_STATS,
         settings.section(SparkSettings).spark_heap_mib,
@@ -85,7 +87,7 @@ def _live_statistics(settings: Settings) -> Driver:
 
 
 def _maintenance(settings: Settings) -> Driver:
-    """It changes files and no data, so that there is no lineage to speak of."""
+    """Return the maintenance job; it rewrites files and no data, so it has no lineage."""
     return Driver(JOB_LAKE_MAINTENANCE, settings.section(SparkSettings).spark_heap_mib, lineage="off")
 
 

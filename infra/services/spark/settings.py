@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of Spark: master, memory, JVM, catalog, s3a, agent."""
+"""Spark properties of drivers: master, memory, JVM, catalog, s3a, lineage agent."""
 
 import re
 from typing import Literal
@@ -17,8 +17,9 @@ LOGGING = "log4j2.properties"
 
 EXECUTOR_HEAP_MIB = 512
 
-LONGEST_AVRO_VALUE = 2**20
-"""Bytes, and items. A record that announces a string of a gigabyte is broken; believed, it kills the driver."""
+MAX_AVRO_VALUE_LENGTH = 2**20
+"""Maximum length of an Avro string or byte array (bytes) and of a collection (items). A corrupt record can declare a
+length of gigabytes; allocating it would kill the driver."""
 
 Properties = dict[str, str | int | bool]
 
@@ -26,18 +27,16 @@ Properties = dict[str, str | int | bool]
 class SparkSettings(SettingsSection):
     """Settings of Spark drivers, of the Spark cluster and of the history server."""
 
-    spark_heap_mib: int = Field(768, ge=512, description="largest heap of a Spark driver, MiB")
+    spark_heap_mib: int = Field(768, ge=512, description="maximum heap of a Spark driver, MiB")
     spark_master: str = Field(
-        "", description="master URL of the Spark drivers, any cluster's; empty: local[2], or what spark says"
+        "", description="master URL of the Spark drivers; empty: local[2], or the lab's cluster with spark: cluster"
     )
-    spark_worker_cores: int = Field(2, ge=2, le=1024, description="cores of the worker of spark: cluster")
-    spark_worker_memory_mib: int = Field(2048, ge=1024, description="memory of that worker for executors, MiB")
-    spark_history: Switch = Field(
-        False, description="true: a Spark history server, which shows the batch jobs that have ended"
-    )
+    spark_worker_cores: int = Field(2, ge=2, le=1024, description="cores of the Spark worker (spark: cluster)")
+    spark_worker_memory_mib: int = Field(2048, ge=1024, description="memory of the Spark worker for executors, MiB")
+    spark_history: Switch = Field(False, description="true: a Spark history server for completed batch jobs")
     spark: Literal["local", "cluster"] = Field(
         "local",
-        description="local: Spark jobs run inside their drivers; cluster: on a master and a worker of the lab's",
+        description="local: Spark jobs run inside their drivers; cluster: on a standalone cluster of the lab",
     )
 
     @field_validator("spark_master")
@@ -49,12 +48,12 @@ class SparkSettings(SettingsSection):
 
 
 def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
-    """What goes into a driver's properties file. Holds no secret."""
+    """Return the content of a driver's properties file; contains no secret."""
     service = site.address(lineage.NAME, lineage.API.name).url
     agent = spark_lineage(service, columns=driver.lineage == "agent") if driver.has_agent else {}
     return {
         "spark.app.name": driver.job,
-        **_place(driver, site, master),
+        **_master(driver, site, master),
         "spark.driver.memory": f"{driver.heap_mib}m",
         "spark.driver.host": site.host(driver.program),
         "spark.driver.bindAddress": site.interface,
@@ -70,10 +69,10 @@ def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
 
 
 def process_environment(site: Site) -> dict[str, str]:
-    """What each process of Spark needs in its environment.
+    """Return the environment of every Spark process.
 
-    The class path begins with the folder of Spark's configuration. An empty one keeps a configuration of the
-    user's out, and lets the archive of loaded classes fit: a JVM takes no archive where the folder holds files.
+    SPARK_CONF_DIR, the first entry of the class path, is an empty folder: it excludes a user's Spark configuration, and
+    the JVM rejects a CDS archive if a folder on the class path contains files.
     """
     return {
         "SPARK_LOCAL_IP": site.interface,
@@ -82,21 +81,21 @@ def process_environment(site: Site) -> dict[str, str]:
 
 
 def java_options(driver: Driver, *more: str) -> str:
-    """Of a driver's JVM, or of its executors'. The launcher adds the archive of classes, if it is sound."""
+    """Return JVM options of a driver or its executors; the launcher adds the CDS archive if it is valid."""
     limits = ("string.maxLength", "bytes.maxLength", "collectionItems.maxLength")
     return " ".join(
         [
-            *jvm.LEAN,
-            "-Xss2m",  # for plans of many levels
-            *(jvm.LATE_COMPILER if driver.streaming else jvm.QUICK_COMPILER),
+            *jvm.BASE_OPTIONS,
+            "-Xss2m",  # for deeply nested plans
+            *(jvm.DELAYED_C2 if driver.streaming else jvm.C1_ONLY),
             *more,
-            *(f"-Dorg.apache.avro.limits.{limit}={LONGEST_AVRO_VALUE}" for limit in limits),
+            *(f"-Dorg.apache.avro.limits.{limit}={MAX_AVRO_VALUE_LENGTH}" for limit in limits),
         ]
     )
 
 
 def s3a(site: Site) -> Properties:
-    """Settings of Hadoop's file system for S3: checkpoints and event logs go through it."""
+    """Return the settings of Hadoop's S3A file system, used for checkpoints and event logs."""
     provider = "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
     return {
         "spark.hadoop.fs.s3a.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
@@ -106,8 +105,8 @@ def s3a(site: Site) -> Properties:
     }
 
 
-def _place(driver: Driver, site: Site, master: str) -> Properties:
-    """Where the job runs. A streaming one leaves a core to others: it would keep all that it gets, for ever."""
+def _master(driver: Driver, site: Site, master: str) -> Properties:
+    """Return master and executor properties; a streaming driver, which never releases cores, leaves one to others."""
     if master.startswith("local"):
         return {"spark.master": _one_fewer(master) if driver.streaming else master}
     return {
@@ -120,7 +119,7 @@ def _place(driver: Driver, site: Site, master: str) -> Properties:
 
 
 def _one_fewer(master: str) -> str:
-    """`local[4]` is `local[3]`; one core is the least."""
+    """Return a local master URL with one core less, at least one: `local[4]` -> `local[3]`."""
     found = re.fullmatch(r"local\[(\d+)(.*)\]", master)
     return f"local[{max(1, int(found[1]) - 1)}{found[2]}]" if found else master
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink as data: the cluster, its configuration, the launchers of its jobs."""
+"""Flink cluster, its configuration and the launchers of its jobs."""
 
 import shlex
 
@@ -188,12 +188,12 @@ def test_a_setting_that_flink_could_not_work_with_is_refused():
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("Counts.sql", COUNTS, "jobs/flink/sql/Counts.sql: the file's name is the job's"),
-        ("orders_etl.sql", COUNTS, "the lab has a orders_etl already"),
-        ("a.sql", "-- lab: servise\n", "a.sql, line 1: lab: service or task is expected, not 'servise'"),
-        ("a.sql", "-- lab: task\n-- needs: topic/order\n", "line 2: needs: the lab has no 'topic/order'; did you mean"),
-        ("a.sql", "-- x\n-- lab: task\n-- memory: 1\n", "line 3: memory is not understood here. Known are lab, needs"),
-        ("a.sql", "-- lab: task\n-- and more\n", "line 2: '-- and more' is no `-- key: value`"),
+        ("Counts.sql", COUNTS, "jobs/flink/sql/Counts.sql: the file name is the job's name"),
+        ("orders_etl.sql", COUNTS, "the lab already has a part orders_etl"),
+        ("a.sql", "-- lab: servise\n", "a.sql, line 1: lab: expected service or task, not 'servise'"),
+        ("a.sql", "-- lab: task\n-- needs: topic/order\n", "line 2: needs: unknown part 'topic/order'; did you mean"),
+        ("a.sql", "-- x\n-- lab: task\n-- memory: 1\n", "line 3: unknown key memory. Known keys: lab, needs"),
+        ("a.sql", "-- lab: task\n-- and more\n", "line 2: expected `-- key: value`, not '-- and more'"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_the_reason(name, text, why):

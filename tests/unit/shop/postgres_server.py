@@ -36,7 +36,7 @@ class PostgresServer:
             self.port = probe.getsockname()[1]
         artifacts = Artifacts.open()
         site = LocalSite(root, self.port - postgres.SQL.port, {postgres.NAME: postgres.ENDPOINTS}, artifacts)
-        service = postgres.postgres(site, LabSettings())
+        service = postgres.postgres_service(site, LabSettings())
         for name, text in service.files.items():
             path = Path(site.file(postgres.NAME, name))
             path.parent.mkdir(parents=True, exist_ok=True)
