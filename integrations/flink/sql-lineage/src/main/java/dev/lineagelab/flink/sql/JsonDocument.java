@@ -13,7 +13,7 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Arra
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** The JSON of a document: see the package. */
+/** Serializer of a {@link Document} into the JSON format of the package documentation. */
 final class JsonDocument {
   static final int VERSION = 1;
 
@@ -31,7 +31,7 @@ final class JsonDocument {
     return json;
   }
 
-  private static void addStatement(final ObjectNode json, final Document.Part part) {
+  private static void addStatement(final ObjectNode json, final Document.ParsedStatement part) {
     final Statement statement = part.statement();
     json.put("kind", part.kind().name());
     json.put("line", statement.line());
@@ -80,7 +80,7 @@ final class JsonDocument {
 
   private static void addColumn(final ObjectNode json, final Column column) {
     final ArrayNode edges = json.putArray("edges");
-    for (final Edge edge : Edge.simplest(column.edges())) {
+    for (final Edge edge : Edge.simplify(column.edges())) {
       final ObjectNode added = edges.addObject();
       added.put("source", edge.origin().source());
       added.put("column", edge.origin().column());

@@ -11,22 +11,25 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Prints what a script reads and writes: see the package. */
+/** Command that prints the column lineage of a script as JSON; see the package documentation. */
 public final class Main {
-  static final int DONE = 0;
-  static final int BAD_STATEMENT = 2;
-  static final int CATALOG_AWAY = 3;
-  static final int BAD_USAGE = 64;
-  static final int UNREADABLE = 66;
+  static final int OK = 0;
+  static final int INVALID_STATEMENT = 2;
+  static final int CATALOG_UNAVAILABLE = 3;
+  static final int USAGE_ERROR = 64;
+  static final int UNREADABLE_SCRIPT = 66;
 
   private static final String USAGE = "usage: Main [SCRIPT.sql | -]";
 
   private Main() {}
 
-  /** Exits with 0, or says on stderr what is wrong: 2 a statement, 3 a catalog, 64, 66 the call. */
+  /**
+   * Runs the command. Exit codes: 0 success, 2 invalid statement, 3 unavailable catalog, 64 usage
+   * error, 66 unreadable script. Errors are printed to stderr.
+   */
   public static void main(final String[] arguments) {
     final PrintStream out = System.out;
-    // The document alone goes there, whatever a connector or a logger prints.
+    // Connectors and loggers may print to System.out; stdout carries the document alone.
     System.setOut(System.err);
     System.exit(run(arguments, System.in, out, System.err));
   }
@@ -38,20 +41,22 @@ public final class Main {
       final PrintStream err) {
     if (arguments.length > 1) {
       err.println(USAGE);
-      return BAD_USAGE;
+      return USAGE_ERROR;
     }
     try {
       final Document document = ScriptReader.read(script(arguments, in));
       out.writeBytes(JsonDocument.of(document).toString().getBytes(StandardCharsets.UTF_8));
       out.println();
       out.flush();
-      return DONE;
+      return OK;
     } catch (final IOException failure) {
       err.println("Cannot read the script: " + failure);
-      return UNREADABLE;
+      return UNREADABLE_SCRIPT;
     } catch (final ScriptException failure) {
       err.println(failure.getMessage());
-      return failure.kind() == ScriptException.Kind.CATALOG ? CATALOG_AWAY : BAD_STATEMENT;
+      return failure.kind() == ScriptException.Kind.CATALOG
+          ? CATALOG_UNAVAILABLE
+          : INVALID_STATEMENT;
     }
   }
 

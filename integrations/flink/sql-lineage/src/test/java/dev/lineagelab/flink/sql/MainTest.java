@@ -36,7 +36,7 @@ class MainTest {
 
   @Test
   void printsOneDocument() throws IOException {
-    assertThat(run(SCRIPT)).isEqualTo(Main.DONE);
+    assertThat(run(SCRIPT)).isEqualTo(Main.OK);
     final JsonNode document = new ObjectMapper().readTree(out.toByteArray());
     assertThat(document.get("version").asInt()).isEqualTo(1);
     assertThat(document.at("/statements/2/text").asText()).contains("größer");
@@ -62,22 +62,22 @@ class MainTest {
   }
 
   @Test
-  void readsFilesToo(@TempDir final Path folder) throws IOException {
+  void readsFilesAndStandardInput(@TempDir final Path folder) throws IOException {
     final Path file = Files.writeString(folder.resolve("s.sql"), SCRIPT);
-    assertThat(run("", file.toString())).isEqualTo(Main.DONE);
-    final String told = out.toString(StandardCharsets.UTF_8);
+    assertThat(run("", file.toString())).isEqualTo(Main.OK);
+    final String document = out.toString(StandardCharsets.UTF_8);
     out.reset();
-    assertThat(run(SCRIPT, "-")).isEqualTo(Main.DONE);
-    assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo(told);
+    assertThat(run(SCRIPT, "-")).isEqualTo(Main.OK);
+    assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo(document);
   }
 
   @Test
-  void saysWhatIsWrongAndPrintsNothing(@TempDir final Path folder) {
-    assertThat(run("SELECT nope FROM nowhere")).isEqualTo(Main.BAD_STATEMENT);
+  void reportsErrorsOnStderrOnly(@TempDir final Path folder) {
+    assertThat(run("SELECT nope FROM nowhere")).isEqualTo(Main.INVALID_STATEMENT);
     assertThat(err.toString(StandardCharsets.UTF_8)).startsWith("line 1, column 18: ");
-    assertThat(run("CREATE CATALOG c WITH ('type' = 'nope')")).isEqualTo(Main.CATALOG_AWAY);
-    assertThat(run("", "one", "two")).isEqualTo(Main.BAD_USAGE);
-    assertThat(run("", folder.resolve("absent.sql").toString())).isEqualTo(Main.UNREADABLE);
+    assertThat(run("CREATE CATALOG c WITH ('type' = 'nope')")).isEqualTo(Main.CATALOG_UNAVAILABLE);
+    assertThat(run("", "one", "two")).isEqualTo(Main.USAGE_ERROR);
+    assertThat(run("", folder.resolve("absent.sql").toString())).isEqualTo(Main.UNREADABLE_SCRIPT);
     assertThat(out.size()).isZero();
   }
 }

@@ -13,15 +13,15 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * What a column of some node of a plan is made of.
+ * Lineage of a column of a plan node.
  *
- * @param edges of the column as a whole
- * @param fields what each field of a ROW, or of the ROWs in an ARRAY, is made of, in order; null
- *     where they are not told apart
- * @param unknown why a part of what it is made of is not known, for people; empty where all is
+ * @param edges edges to the column as a whole
+ * @param fields lineage of each field of a ROW, or of the ROWs in an ARRAY, in order; null if the
+ *     fields are not tracked separately
+ * @param unknown human-readable reasons why the lineage is incomplete; empty if it is complete
  */
 public record Column(Set<Edge> edges, List<Column> fields, Set<String> unknown) {
-  /** Made of no source. */
+  /** Column without sources. */
   public static final Column CONSTANT = new Column(Set.of(), null, Set.of());
 
   public Column {
@@ -30,30 +30,30 @@ public record Column(Set<Edge> edges, List<Column> fields, Set<String> unknown) 
     unknown = Set.copyOf(unknown);
   }
 
-  /** A source's own column, whose fields, if it has any, are not of interest. */
+  /** Returns the column of a source, without tracking its fields. */
   public static Column of(final Origin origin) {
     return new Column(Set.of(new Edge(origin, Subtype.IDENTITY, false)), null, Set.of());
   }
 
-  /** A source's own column. Each of its fields is an origin of its own. */
+  /** Returns the column of a source whose fields are separate origins. */
   public static Column of(final Origin origin, final List<Column> fields) {
     return new Column(of(origin).edges, fields, Set.of());
   }
 
-  /** A ROW of these fields. */
+  /** Returns a ROW of the given fields. */
   public static Column struct(final List<Column> fields) {
-    final Column whole = union(fields).flat();
+    final Column whole = union(fields).withoutFields();
     return new Column(whole.edges, fields, whole.unknown);
   }
 
-  /** Nobody knows what it is made of. */
+  /** Returns a column of unknown lineage. */
   public static Column unknown(final String reason) {
     return new Column(Set.of(), null, Set.of(reason));
   }
 
   /**
-   * All that any of the columns is made of; fields are kept where all columns have the same number
-   * of them. A constant, as the NULL beside a ROW, adds nothing to any field.
+   * Returns the union of the columns' lineage. Fields are merged by position if all columns have
+   * the same number of them. Constants, such as a NULL instead of a ROW, are ignored.
    */
   public static Column union(final Collection<Column> columns) {
     final List<Column> parts = columns.stream().filter(column -> !column.isConstant()).toList();
@@ -69,70 +69,70 @@ public record Column(Set<Edge> edges, List<Column> fields, Set<String> unknown) 
         parts.stream().flatMap(column -> column.unknown.stream()).collect(Collectors.toSet()));
   }
 
-  /** All that any of the columns is made of. */
+  /** Returns the union of the columns' lineage. */
   public static Column union(final Column... columns) {
     return union(Arrays.asList(columns));
   }
 
   private static List<Column> transposed(final List<List<Column>> structs) {
     final List<Column> fields = new ArrayList<>();
-    for (int place = 0; place < structs.get(0).size(); place++) {
-      final int at = place;
+    for (int index = 0; index < structs.get(0).size(); index++) {
+      final int at = index;
       fields.add(union(structs.stream().map(struct -> struct.get(at)).toList()));
     }
     return fields;
   }
 
-  /** Made of no source, as far as all is known. */
+  /** Returns whether the column has no sources and its lineage is complete. */
   public boolean isConstant() {
     return edges.isEmpty() && unknown.isEmpty();
   }
 
-  /** A source's own column, or field, as it is. */
+  /** Returns whether the column is an unchanged column or field of a source. */
   public boolean isSource() {
     return unknown.isEmpty()
         && edges.size() == 1
         && edges.iterator().next().subtype() == Subtype.IDENTITY;
   }
 
-  /** A field by its place; empty where the fields are not told apart. */
-  public Optional<Column> field(final int place) {
+  /** Returns a field by its index; empty if the fields are not tracked separately. */
+  public Optional<Column> field(final int index) {
     if (isConstant()) {
       return Optional.of(CONSTANT);
     }
-    return fields == null || place >= fields.size()
+    return fields == null || index >= fields.size()
         ? Optional.empty()
-        : Optional.of(fields.get(place));
+        : Optional.of(fields.get(index));
   }
 
-  /** The result of a function of this column: one value, without fields. */
-  public Column through(final Subtype subtype, final boolean masks) {
-    return flat().each(subtype, masks);
+  /** Returns the result of a function of this column: a single value, without fields. */
+  public Column derive(final Subtype subtype, final boolean masks) {
+    return withoutFields().deriveEach(subtype, masks);
   }
 
-  /** The result of a function that masks nothing. */
-  public Column through(final Subtype subtype) {
-    return through(subtype, false);
+  /** Returns the result of a function that does not mask its input. */
+  public Column derive(final Subtype subtype) {
+    return derive(subtype, false);
   }
 
-  /** The result of a function that chooses among values and leaves each field in its place. */
-  public Column each(final Subtype subtype, final boolean masks) {
-    return every(
+  /** Returns the result of a function that selects among values and preserves their fields. */
+  public Column deriveEach(final Subtype subtype, final boolean masks) {
+    return mapDeep(
         column ->
             new Column(
                 column.edges.stream()
-                    .map(edge -> edge.through(subtype, masks))
+                    .map(edge -> edge.derive(subtype, masks))
                     .collect(Collectors.toSet()),
                 column.fields,
                 column.unknown));
   }
 
-  /** This column, and each of its fields, with what decides about it as well. */
+  /** Returns this column with the dependencies of another one added to it and to its fields. */
   public Column with(final Column other) {
     if (other.isConstant()) {
       return this;
     }
-    return every(
+    return mapDeep(
         column ->
             new Column(
                 joined(column.edges, other.edges),
@@ -140,8 +140,8 @@ public record Column(Set<Edge> edges, List<Column> fields, Set<String> unknown) 
                 joined(column.unknown, other.unknown)));
   }
 
-  /** The indirect edges of something that this column decides about. */
-  public Column deciding(final Subtype subtype) {
+  /** Returns the indirect dependency on this column, as edges of the given subtype. */
+  public Column indirect(final Subtype subtype) {
     return new Column(
         edges.stream()
             .map(edge -> new Edge(edge.origin(), subtype, false))
@@ -150,13 +150,13 @@ public record Column(Set<Edge> edges, List<Column> fields, Set<String> unknown) 
         unknown);
   }
 
-  private Column flat() {
+  private Column withoutFields() {
     return new Column(edges, null, unknown);
   }
 
-  private Column every(final UnaryOperator<Column> change) {
+  private Column mapDeep(final UnaryOperator<Column> change) {
     final List<Column> changed =
-        fields == null ? null : fields.stream().map(field -> field.every(change)).toList();
+        fields == null ? null : fields.stream().map(field -> field.mapDeep(change)).toList();
     return change.apply(new Column(edges, changed, unknown));
   }
 

@@ -8,24 +8,24 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A column of a source reaches an output column, or decides about all rows.
+ * Dependency of an output column, or of all rows, on a column of a source.
  *
- * @param masking whether the value cannot be read back from the output (hashes, counts)
+ * @param masking whether the output does not reveal the input value (hashes, counts)
  */
 public record Edge(Origin origin, Subtype subtype, boolean masking) implements Comparable<Edge> {
   private static final Comparator<Edge> ORDER =
       Comparator.comparing(Edge::origin).thenComparing(Edge::subtype).thenComparing(Edge::masking);
 
-  /** The same edge after one more direct step. What was indirect stays as it is. */
-  public Edge through(final Subtype step, final boolean masks) {
+  /** Returns this edge extended by a direct step. Indirect edges are unchanged. */
+  public Edge derive(final Subtype step, final boolean masks) {
     return subtype.isDirect() ? new Edge(origin, subtype.strongest(step), masking || masks) : this;
   }
 
   /**
-   * One direct edge for each origin, the strongest; masking only where every way masks. Indirect
-   * edges stay side by side.
+   * Reduces the direct edges to one for each origin: the strongest subtype, masking only if all
+   * edges mask. Indirect edges are kept as they are.
    */
-  public static SortedSet<Edge> simplest(final Collection<Edge> edges) {
+  public static SortedSet<Edge> simplify(final Collection<Edge> edges) {
     final TreeMap<Origin, Edge> direct = new TreeMap<>();
     final SortedSet<Edge> found = new TreeSet<>();
     for (final Edge edge : edges) {

@@ -2,14 +2,14 @@
 package dev.lineagelab.flink.sql.model;
 
 /**
- * A column of a table as its catalog has it.
+ * Column of a table, as defined in its catalog.
  *
- * @param type in Flink's words, {@code DECIMAL(10, 2)}
- * @param kind whether it is stored, computed, or metadata of the connector
- * @param metadataKey the connector's name for metadata; null for all else
+ * @param type Flink SQL type, such as {@code DECIMAL(10, 2)}
+ * @param kind physical, computed, or connector metadata
+ * @param metadataKey key of the connector metadata; null for other kinds
  */
 public record Field(String name, String type, Kind kind, String metadataKey) {
-  /** Where the values of a column are. */
+  /** Kind of a column, as in Flink's table schema. */
   public enum Kind {
     PHYSICAL,
     COMPUTED,

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A column of a source.
+ * Column or nested field of a source.
  *
- * @param source ordinal of the table among the sources of the query
- * @param column as the table calls it
- * @param path of fields below it, of a ROW or of the ROWs in an ARRAY; empty for all of it
+ * @param source index of the table in the sources of the query
+ * @param column name of the column in the table
+ * @param path names of nested fields, of a ROW or of the ROWs in an ARRAY; empty for the column
  */
 public record Origin(int source, String column, List<String> path) implements Comparable<Origin> {
   private static final Comparator<Origin> ORDER =
@@ -22,12 +22,12 @@ public record Origin(int source, String column, List<String> path) implements Co
     path = List.copyOf(path);
   }
 
-  /** A whole column. */
+  /** Returns the origin of a column. */
   public static Origin of(final int source, final String column) {
     return new Origin(source, column, List.of());
   }
 
-  /** A field of this one. */
+  /** Returns the origin of a field of this one. */
   public Origin field(final String name) {
     return new Origin(source, column, Stream.concat(path.stream(), Stream.of(name)).toList());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.sql.model;
 
-/** A column of the table that is written, and what it is made of. */
+/** Column of the sink table, with its lineage. */
 public record Output(String name, Column column) {}

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.sql.model;
 
-/**
- * How an input column reaches an output: OpenLineage's subtypes. The direct ones come first, from
- * weakest to strongest.
- */
+/** OpenLineage's transformation subtypes. The direct ones come first, from weakest to strongest. */
 public enum Subtype {
   IDENTITY,
   TRANSFORMATION,
@@ -16,12 +13,12 @@ public enum Subtype {
   WINDOW,
   CONDITIONAL;
 
-  /** Whether values flow; otherwise the column only decides about values or rows. */
+  /** Returns whether values of the input flow into the output. */
   public boolean isDirect() {
     return compareTo(AGGREGATION) <= 0;
   }
 
-  /** The stronger one of two that are direct. */
+  /** Returns the stronger of two direct subtypes. */
   Subtype strongest(final Subtype other) {
     return compareTo(other) >= 0 ? this : other;
   }

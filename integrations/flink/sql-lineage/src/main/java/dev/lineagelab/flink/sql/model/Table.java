@@ -5,13 +5,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A table as a script knows it.
+ * Table that a script reads or writes.
  *
  * @param path catalog, database and name
- * @param connector {@code kafka}; null where the catalog alone says
- * @param options those that tell which physical dataset it is; no secrets
- * @param primaryKey its columns; empty where it has none
- * @param location of an Iceberg table, as its catalog has it; null where that is not known
+ * @param connector value of the connector option, such as {@code kafka}; null if the catalog
+ *     determines it
+ * @param options options that identify the physical dataset, without secrets
+ * @param primaryKey columns of the primary key; empty if there is none
+ * @param location location of an Iceberg table from its catalog; null if unknown
  */
 public record Table(
     List<String> path,

@@ -4,11 +4,11 @@ package dev.lineagelab.flink.sql.model;
 import java.util.List;
 
 /**
- * One INSERT.
+ * Lineage of one INSERT.
  *
- * @param sources what the query reads; {@link Origin#source} counts them
- * @param outputs the columns that it fills, in the table's order
- * @param rows what decides about rows, and so about every column
+ * @param sources tables that the query reads; {@link Origin#source} is an index into this list
+ * @param outputs columns that it writes, in the table's order
+ * @param rows indirect dependencies of all rows, and therefore of every column
  */
 public record Write(
     Table sink, boolean overwrite, List<Table> sources, List<Output> outputs, Column rows) {

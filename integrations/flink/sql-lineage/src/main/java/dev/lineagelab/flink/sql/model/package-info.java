@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The vocabulary of column lineage, and how it composes. No Flink, no Calcite. */
+/** Column lineage model and its composition rules. Independent of Flink and Calcite. */
 package dev.lineagelab.flink.sql.model;

@@ -6,7 +6,7 @@ import dev.lineagelab.flink.sql.model.Subtype;
 import java.util.List;
 import org.apache.calcite.rel.core.AggregateCall;
 
-/** What an aggregate function's result is made of, a user's own one too: AGGREGATION of all. */
+/** Lineage of aggregate calls. User-defined functions are an AGGREGATION of all their arguments. */
 final class Aggregates {
   private static final String APPROXIMATE_COUNT = "APPROX_COUNT_DISTINCT";
 
@@ -16,16 +16,16 @@ final class Aggregates {
     final Column values = Column.union(call.getArgList().stream().map(input::get).toList());
     final Column result =
         switch (call.getAggregation().getKind()) {
-          // Which keys were grouped by tells nothing of their values.
+          // These depend on the grouping set, not on the values of the keys.
           case GROUPING, GROUPING_ID, GROUP_ID, LITERAL_AGG -> Column.CONSTANT;
           case SINGLE_VALUE -> values;
-          case COUNT -> values.through(Subtype.AGGREGATION, true);
-          default -> values.each(Subtype.AGGREGATION, isApproximateCount(call));
+          case COUNT -> values.derive(Subtype.AGGREGATION, true);
+          default -> values.deriveEach(Subtype.AGGREGATION, isApproximateCount(call));
         };
     final List<Column> order = PlanWalk.sorted(input, call.getCollation().getFieldCollations());
-    final Column sorted = result.with(Column.union(order).deciding(Subtype.SORT));
+    final Column sorted = result.with(Column.union(order).indirect(Subtype.SORT));
     return call.hasFilter()
-        ? sorted.with(input.get(call.filterArg).deciding(Subtype.FILTER))
+        ? sorted.with(input.get(call.filterArg).indirect(Subtype.FILTER))
         : sorted;
   }
 

@@ -24,23 +24,23 @@ import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.type.SqlTypeUtil;
 
 /**
- * What the value of an expression is made of. A call without a rule of its own is a function of its
- * arguments, a user's scalar function too: TRANSFORMATION of each of them.
+ * Lineage of row expressions. A call without a specific rule, including user-defined scalar
+ * functions, is a TRANSFORMATION of each of its arguments.
  */
 final class Expressions {
   private static final Set<String> MASKING =
       Set.of("MD5", "SHA1", "SHA2", "SHA224", "SHA256", "SHA384", "SHA512");
 
-  /** What the nodes around an expression know. */
+  /** Context of an expression: correlation variables and subqueries. */
   interface Scope {
-    /** The columns that a correlation variable stands for; null where it is not known. */
+    /** Returns the columns of a correlation variable; null if it is unknown. */
     List<Column> correlated(CorrelationId id);
 
-    /** What the result of a query within an expression depends on: its columns and its rows. */
+    /** Returns the lineage of a subquery. */
     Result query(RexSubQuery query);
   }
 
-  /** The columns of a query, and what decides about its rows. */
+  /** Lineage of a subquery: its columns and the indirect dependencies of its rows. */
   record Result(List<Column> columns, Column rows) {}
 
   private final List<Column> input;
@@ -55,7 +55,7 @@ final class Expressions {
     return expressions.stream().map(this::column).toList();
   }
 
-  /** What the value of this expression is made of. */
+  /** Returns the lineage of an expression. */
   Column column(final RexNode expression) {
     if (expression instanceof final RexInputRef reference) {
       return input.get(reference.getIndex());
@@ -78,28 +78,28 @@ final class Expressions {
     return Column.unknown("an expression of kind " + expression.getClass().getSimpleName());
   }
 
-  /** What all of these are made of, as arguments of a function without a rule. */
+  /** Returns the lineage of a function call without a specific rule, by its arguments. */
   private Column arguments(final Collection<? extends RexNode> expressions) {
     return Column.union(expressions.stream().map(this::column).toList())
-        .through(Subtype.TRANSFORMATION);
+        .derive(Subtype.TRANSFORMATION);
   }
 
   private Column field(final RexFieldAccess access) {
     final RexNode whole = access.getReferenceExpr();
-    final int place = access.getField().getIndex();
+    final int index = access.getField().getIndex();
     if (whole instanceof final RexCorrelVariable variable) {
       final List<Column> columns = scope.correlated(variable.id);
-      return columns == null || place >= columns.size()
+      return columns == null || index >= columns.size()
           ? Column.unknown("a reference to the outer query's " + access.getField().getName())
-          : columns.get(place);
+          : columns.get(index);
     }
     final Column column = column(whole);
     return column
-        .field(place)
+        .field(index)
         .orElseGet(
             () ->
                 column
-                    .through(Subtype.TRANSFORMATION)
+                    .derive(Subtype.TRANSFORMATION)
                     .with(
                         Column.unknown("the field " + access.getField().getName() + " of a row")));
   }
@@ -115,29 +115,29 @@ final class Expressions {
         return isExpandedSum(operands) ? column(operands.get(1)) : choice(operands);
       }
       case COALESCE, ARRAY_VALUE_CONSTRUCTOR -> {
-        return Column.union(columns(operands)).each(Subtype.TRANSFORMATION, false);
+        return Column.union(columns(operands)).deriveEach(Subtype.TRANSFORMATION, false);
       }
       case ROW -> {
         return Column.struct(columns(operands));
       }
       case ITEM -> {
-        final Column index = column(operands.get(1)).through(Subtype.TRANSFORMATION);
-        return column(operands.get(0)).each(Subtype.TRANSFORMATION, false).with(index);
+        final Column index = column(operands.get(1)).derive(Subtype.TRANSFORMATION);
+        return column(operands.get(0)).deriveEach(Subtype.TRANSFORMATION, false).with(index);
       }
       default -> {
-        // Those that Calcite has no kind for.
+        // Operators without a SqlKind are matched by name below.
       }
     }
     return switch (name) {
       case "TRY_CAST" -> cast(column(operands.get(0)), operands.get(0).getType(), call.getType());
       case "IF" -> choice(operands);
       case "IFNULL", "COALESCE" ->
-          Column.union(columns(operands)).each(Subtype.TRANSFORMATION, false);
-      default -> arguments(operands).through(Subtype.TRANSFORMATION, MASKING.contains(name));
+          Column.union(columns(operands)).deriveEach(Subtype.TRANSFORMATION, false);
+      default -> arguments(operands).derive(Subtype.TRANSFORMATION, MASKING.contains(name));
     };
   }
 
-  /** A cast that only forgets NOT NULL, or that a column carries time, is none. */
+  /** Ignores casts that only change nullability or remove a time attribute. */
   private static Column cast(final Column column, final RelDataType from, final RelDataType to) {
     if (SqlTypeUtil.equalSansNullability(from, to) || isTimeIndicatorOf(from, to)) {
       return column;
@@ -147,13 +147,13 @@ final class Expressions {
         || !from.isStruct()
         || !to.isStruct()
         || fields.size() != to.getFieldCount()) {
-      return column.through(Subtype.TRANSFORMATION);
+      return column.derive(Subtype.TRANSFORMATION);
     }
     final List<Column> cast = new ArrayList<>();
     for (final RelDataTypeField field : to.getFieldList()) {
-      final int place = field.getIndex();
-      final RelDataType before = from.getFieldList().get(place).getType();
-      cast.add(cast(fields.get(place), before, field.getType()));
+      final int index = field.getIndex();
+      final RelDataType before = from.getFieldList().get(index).getType();
+      cast.add(cast(fields.get(index), before, field.getType()));
     }
     return Column.struct(cast);
   }
@@ -164,22 +164,22 @@ final class Expressions {
         && SqlTypeUtil.isDatetime(from);
   }
 
-  /** Operands are condition, value, condition, value, ... and the value of ELSE. */
+  /** Operands: condition, value, condition, value, ..., value of ELSE. */
   private Column choice(final List<RexNode> operands) {
     final List<Column> conditions = new ArrayList<>();
     final List<Column> values = new ArrayList<>();
-    for (int place = 0; place < operands.size(); place++) {
-      final boolean isValue = place % 2 == 1 || place == operands.size() - 1;
-      (isValue ? values : conditions).add(column(operands.get(place)));
+    for (int index = 0; index < operands.size(); index++) {
+      final boolean isValue = index % 2 == 1 || index == operands.size() - 1;
+      (isValue ? values : conditions).add(column(operands.get(index)));
     }
     return Column.union(values)
-        .each(Subtype.TRANSFORMATION, false)
-        .with(Column.union(conditions).deciding(Subtype.CONDITIONAL));
+        .deriveEach(Subtype.TRANSFORMATION, false)
+        .with(Column.union(conditions).indirect(Subtype.CONDITIONAL));
   }
 
   /**
-   * {@code SUM(x) OVER w} arrives as {@code CASE WHEN COUNT(x) OVER w > 0 THEN $SUM0(x) OVER w}: no
-   * condition of the user's.
+   * Detects {@code CASE WHEN COUNT(x) OVER w > 0 THEN $SUM0(x) OVER w}, the planner's expansion of
+   * {@code SUM(x) OVER w}, whose condition is not part of the query.
    */
   private static boolean isExpandedSum(final List<RexNode> operands) {
     if (operands.size() != 3
@@ -195,20 +195,20 @@ final class Expressions {
         && sum.getWindow().equals(count.getWindow());
   }
 
-  /** The keys of a window decide about this one column: the rows stay what they are. */
+  /** The window's keys are indirect dependencies of this column only, since OVER keeps all rows. */
   private Column over(final RexOver over) {
     final List<RexNode> keys = new ArrayList<>(over.getWindow().partitionKeys);
     over.getWindow().orderKeys.forEach(key -> keys.add(key.left));
     final Column values = Column.union(columns(over.getOperands()));
     final SqlKind kind = over.getAggOperator().getKind();
-    final boolean isMoved = kind == SqlKind.LAG || kind == SqlKind.LEAD;
-    final Subtype subtype = isMoved ? Subtype.TRANSFORMATION : Subtype.AGGREGATION;
+    final boolean isOffset = kind == SqlKind.LAG || kind == SqlKind.LEAD;
+    final Subtype subtype = isOffset ? Subtype.TRANSFORMATION : Subtype.AGGREGATION;
     return values
-        .each(subtype, kind == SqlKind.COUNT)
-        .with(Column.union(columns(keys)).deciding(Subtype.WINDOW));
+        .deriveEach(subtype, kind == SqlKind.COUNT)
+        .with(Column.union(columns(keys)).indirect(Subtype.WINDOW));
   }
 
-  /** What decides about the rows of a query within an expression decides about this value. */
+  /** The indirect dependencies of a subquery's rows are dependencies of its value. */
   private Column query(final RexSubQuery query) {
     final Result result = scope.query(query);
     return switch (query.getKind()) {
@@ -216,11 +216,11 @@ final class Expressions {
       case EXISTS -> result.rows();
       case IN, SOME ->
           arguments(query.getOperands())
-              .with(Column.union(result.columns()).through(Subtype.TRANSFORMATION))
+              .with(Column.union(result.columns()).derive(Subtype.TRANSFORMATION))
               .with(result.rows());
       default ->
           Column.union(result.columns())
-              .through(Subtype.TRANSFORMATION)
+              .derive(Subtype.TRANSFORMATION)
               .with(Column.unknown("a query within an expression, of kind " + query.getKind()));
     };
   }

@@ -38,10 +38,10 @@ import org.apache.flink.table.planner.calcite.FlinkTypeFactory;
 import org.apache.flink.table.planner.plan.nodes.calcite.WatermarkAssigner;
 
 /**
- * Visits inputs before the nodes that read them, and says what each node's columns are made of.
+ * Bottom-up traversal of a relational tree that derives the lineage of each node's columns.
  *
- * <p>What decides about rows is gathered along the way: however far below the sink rows are left
- * out, joined or grouped, every column of the sink is affected.
+ * <p>Indirect dependencies of rows (filters, joins, grouping) are accumulated over the tree, since
+ * each of them affects every column of the sink.
  */
 final class PlanWalk implements Expressions.Scope {
   private final Sources sources;
@@ -57,7 +57,7 @@ final class PlanWalk implements Expressions.Scope {
     this.correlated = correlated;
   }
 
-  /** What decides about rows, as far as was visited. */
+  /** Returns the indirect dependencies of rows of all visited nodes. */
   Column rows() {
     return rows;
   }
@@ -67,7 +67,7 @@ final class PlanWalk implements Expressions.Scope {
     return correlated.get(id);
   }
 
-  /** A query within an expression decides about the expression, not about the rows around it. */
+  /** A subquery affects the value of its expression, not the rows of the outer query. */
   @Override
   public Expressions.Result query(final RexSubQuery query) {
     final PlanWalk inner = new PlanWalk(sources, correlated);
@@ -75,7 +75,7 @@ final class PlanWalk implements Expressions.Scope {
     return new Expressions.Result(columns, inner.rows());
   }
 
-  /** The columns of a node, in order. */
+  /** Returns the lineage of a node's columns, in order. */
   List<Column> visit(final RelNode node) {
     if (node instanceof final TableScan scan) {
       return sources.scan(scan);
@@ -116,19 +116,19 @@ final class PlanWalk implements Expressions.Scope {
       return aggregate(aggregate, input);
     }
     if (node instanceof final Sort sort) {
-      decide(sorted(input, sort.getCollation().getFieldCollations()), Subtype.SORT);
+      addRowDependencies(sorted(input, sort.getCollation().getFieldCollations()), Subtype.SORT);
       return input;
     }
     if (node instanceof final Uncollect uncollect) {
-      // How many rows there are is up to the collection, as it is to the other side of a join.
-      decide(input, Subtype.JOIN);
+      // The collection determines the number of rows, like the other side of a join.
+      addRowDependencies(input, Subtype.JOIN);
       return Unnesting.of(uncollect, input);
     }
     return unknown(node);
   }
 
-  private void decide(final Collection<Column> columns, final Subtype subtype) {
-    rows = rows.with(Column.union(columns).deciding(subtype));
+  private void addRowDependencies(final Collection<Column> columns, final Subtype subtype) {
+    rows = rows.with(Column.union(columns).indirect(subtype));
   }
 
   private Expressions expressions(final Set<CorrelationId> variables, final List<Column> input) {
@@ -138,11 +138,11 @@ final class PlanWalk implements Expressions.Scope {
 
   private static List<Column> constants(final RelNode node) {
     return IntStream.range(0, node.getRowType().getFieldCount())
-        .mapToObj(place -> Column.CONSTANT)
+        .mapToObj(index -> Column.CONSTANT)
         .toList();
   }
 
-  /** Its inputs are read all the same: only for what is not known. */
+  /** Marks all columns of an unsupported node as unknown. Its sources are still recorded. */
   private List<Column> unknown(final RelNode node) {
     return unknown(node, "a plan's " + node.getRelTypeName());
   }
@@ -153,11 +153,11 @@ final class PlanWalk implements Expressions.Scope {
     return node.getRowType().getFieldList().stream().map(field -> column).toList();
   }
 
-  /** A condition that looks at another table's row is what joins the two. */
+  /** A condition with a correlation variable is a join condition. */
   private List<Column> filter(final Filter filter, final List<Column> input) {
     final Expressions expressions = expressions(filter.getVariablesSet(), input);
     final Subtype subtype = isCorrelated(filter.getCondition()) ? Subtype.JOIN : Subtype.FILTER;
-    decide(List.of(expressions.column(filter.getCondition())), subtype);
+    addRowDependencies(List.of(expressions.column(filter.getCondition())), subtype);
     return input;
   }
 
@@ -174,17 +174,17 @@ final class PlanWalk implements Expressions.Scope {
     return found[0] && RexUtil.SubQueryFinder.find(condition) == null;
   }
 
-  /** The version of each row that is joined: by the time of the one, and those of the others. */
+  /** Temporal join: depends on the period and, in event time, on the row time of the versions. */
   private List<Column> snapshot(final Snapshot snapshot, final List<Column> input) {
     final RexNode period = snapshot.getPeriod();
-    decide(List.of(expressions(Set.of(), input).column(period)), Subtype.JOIN);
+    addRowDependencies(List.of(expressions(Set.of(), input).column(period)), Subtype.JOIN);
     if (FlinkTypeFactory.isRowtimeIndicatorType(period.getType())) {
       final List<Column> versions =
           snapshot.getInput().getRowType().getFieldList().stream()
               .filter(field -> FlinkTypeFactory.isRowtimeIndicatorType(field.getType()))
               .map(field -> input.get(field.getIndex()))
               .toList();
-      decide(versions, Subtype.JOIN);
+      addRowDependencies(versions, Subtype.JOIN);
     }
     return input;
   }
@@ -192,7 +192,7 @@ final class PlanWalk implements Expressions.Scope {
   private List<Column> join(final Join join, final List<Column> left, final List<Column> right) {
     final List<Column> both = Stream.concat(left.stream(), right.stream()).toList();
     final Expressions expressions = expressions(join.getVariablesSet(), both);
-    decide(List.of(expressions.column(join.getCondition())), Subtype.JOIN);
+    addRowDependencies(List.of(expressions.column(join.getCondition())), Subtype.JOIN);
     return join.getJoinType().projectsRight() ? both : left;
   }
 
@@ -206,7 +206,7 @@ final class PlanWalk implements Expressions.Scope {
 
   private List<Column> aggregate(final Aggregate aggregate, final List<Column> input) {
     final List<Column> keys = aggregate.getGroupSet().asList().stream().map(input::get).toList();
-    decide(keys, Subtype.GROUP_BY);
+    addRowDependencies(keys, Subtype.GROUP_BY);
     final List<Column> columns = new ArrayList<>(keys);
     aggregate.getAggCallList().forEach(call -> columns.add(Aggregates.column(call, input)));
     return columns;
@@ -217,23 +217,23 @@ final class PlanWalk implements Expressions.Scope {
   }
 
   /**
-   * Columns meet by position. UNION takes from all; INTERSECT and EXCEPT take from the first, and
-   * all columns of all decide which rows.
+   * Matches columns by position. UNION takes values from all inputs; INTERSECT and EXCEPT take
+   * values from the first input, and their rows depend on all columns of all inputs.
    */
   private List<Column> setOperation(final SetOp operation, final List<List<Column>> inputs) {
     final List<Column> columns;
     if (operation instanceof Union) {
       columns = new ArrayList<>();
-      for (int place = 0; place < operation.getRowType().getFieldCount(); place++) {
-        final int at = place;
+      for (int index = 0; index < operation.getRowType().getFieldCount(); index++) {
+        final int at = index;
         columns.add(Column.union(inputs.stream().map(input -> input.get(at)).toList()));
       }
     } else {
       columns = inputs.get(0);
-      inputs.forEach(input -> decide(input, Subtype.JOIN));
+      inputs.forEach(input -> addRowDependencies(input, Subtype.JOIN));
     }
     if (!operation.all) {
-      decide(columns, Subtype.GROUP_BY);
+      addRowDependencies(columns, Subtype.GROUP_BY);
     }
     return columns;
   }

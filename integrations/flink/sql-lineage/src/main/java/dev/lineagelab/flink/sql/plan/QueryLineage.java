@@ -9,18 +9,18 @@ import org.apache.calcite.rel.RelNode;
 import org.apache.flink.table.catalog.ContextResolvedTable;
 
 /**
- * What the result of a query is made of.
+ * Lineage of the result of a query.
  *
- * @param sources in the order in which they were met
- * @param columns of the result, in order
- * @param rows what decides about rows
+ * @param sources tables, in the order in which they were visited
+ * @param columns lineage of the result's columns, in order
+ * @param rows indirect dependencies of the rows
  */
 public record QueryLineage(List<Table> sources, List<Column> columns, Column rows) {
   /**
-   * Follows a query from its sources up.
+   * Derives the lineage of a query.
    *
-   * @param query as parser and validator leave it
-   * @param tables what is to be said of a table
+   * @param query relational tree after parsing and validation, before optimization
+   * @param tables converter from Flink's tables to the model
    */
   public static QueryLineage of(
       final RelNode query, final Function<ContextResolvedTable, Table> tables) {

@@ -15,9 +15,9 @@ import org.apache.calcite.sql.type.SqlTypeName;
 import org.apache.flink.table.catalog.ContextResolvedTable;
 import org.apache.flink.table.planner.plan.schema.TableSourceTable;
 
-/** The tables that a query reads, each once. */
+/** Registry of the distinct tables that a query reads. */
 final class Sources {
-  /** Before a metadata key that a physical column is called as well. */
+  /** Prefix that the planner adds to a metadata key that collides with a physical column. */
   private static final String METADATA_PREFIX = "$metadata$";
 
   private final Function<ContextResolvedTable, Table> tables;
@@ -31,7 +31,7 @@ final class Sources {
     return found;
   }
 
-  /** The columns that a scan gives: the stored ones, then the metadata that the table declares. */
+  /** Returns the columns of a scan: physical columns, followed by declared metadata columns. */
   List<Column> scan(final TableScan scan) {
     final TableSourceTable relation = scan.getTable().unwrap(TableSourceTable.class);
     if (relation == null) {
@@ -44,21 +44,21 @@ final class Sources {
     if (source == found.size()) {
       found.add(table);
     }
-    final long stored =
+    final long physical =
         table.fields().stream().filter(field -> field.kind() == Field.Kind.PHYSICAL).count();
     return scan.getRowType().getFieldList().stream()
         .map(
             field -> {
-              final boolean isMetadata = field.getIndex() >= stored;
+              final boolean isMetadata = field.getIndex() >= physical;
               final String name = field.getName();
               return column(
-                  Origin.of(source, isMetadata ? declared(table, name) : name), field.getType());
+                  Origin.of(source, isMetadata ? columnName(table, name) : name), field.getType());
             })
         .toList();
   }
 
-  /** A scan calls metadata by its key, the table by the name that its user chose. */
-  private static String declared(final Table table, final String scanned) {
+  /** Returns the declared column name of scanned metadata, which the scan names by its key. */
+  private static String columnName(final Table table, final String scanned) {
     final String key =
         scanned.startsWith(METADATA_PREFIX) ? scanned.substring(METADATA_PREFIX.length()) : scanned;
     return table.fields().stream()
@@ -80,7 +80,7 @@ final class Sources {
     return Column.of(origin, fields);
   }
 
-  /** The ROW type, or that of the ROWs in an ARRAY; null for all else. */
+  /** Returns the ROW type, or the type of the ROWs in an ARRAY; null for other types. */
   private static RelDataType structOf(final RelDataType type) {
     if (type.isStruct()) {
       return type;

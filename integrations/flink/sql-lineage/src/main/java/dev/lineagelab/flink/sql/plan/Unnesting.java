@@ -9,26 +9,26 @@ import java.util.stream.Stream;
 import org.apache.calcite.rel.core.Uncollect;
 import org.apache.calcite.rel.type.RelDataType;
 
-/** What the elements of an ARRAY, a MAP or a MULTISET that become rows are made of. */
+/** Lineage of {@code UNNEST} over ARRAY, MAP and MULTISET columns. */
 final class Unnesting {
   private Unnesting() {}
 
-  /** The columns of {@code UNNEST}, one collection after the other, then the ordinal. */
+  /** Returns the columns of {@code UNNEST}: those of each collection in order, then the ordinal. */
   static List<Column> of(final Uncollect uncollect, final List<Column> input) {
     final List<Column> columns = new ArrayList<>();
-    for (int place = 0; place < input.size(); place++) {
+    for (int index = 0; index < input.size(); index++) {
       final RelDataType type =
-          uncollect.getInput().getRowType().getFieldList().get(place).getType();
-      columns.addAll(elements(input.get(place), type));
+          uncollect.getInput().getRowType().getFieldList().get(index).getType();
+      columns.addAll(elements(input.get(index), type));
     }
     if (uncollect.withOrdinality) {
-      columns.add(Column.union(input).through(Subtype.TRANSFORMATION));
+      columns.add(Column.union(input).derive(Subtype.TRANSFORMATION));
     }
     return columns;
   }
 
   private static List<Column> elements(final Column collection, final RelDataType type) {
-    final Column changed = collection.each(Subtype.TRANSFORMATION, false);
+    final Column changed = collection.deriveEach(Subtype.TRANSFORMATION, false);
     final RelDataType element = type.getComponentType();
     if (element != null && !element.isStruct()) {
       return List.of(changed);
@@ -38,7 +38,7 @@ final class Unnesting {
     if (element != null && changed.fields() != null && changed.fields().size() == width) {
       return changed.fields();
     }
-    final Column whole = changed.through(Subtype.TRANSFORMATION);
+    final Column whole = changed.derive(Subtype.TRANSFORMATION);
     final Column each =
         collection.isSource()
             ? whole

@@ -16,17 +16,17 @@ import org.apache.calcite.sql.SqlWindowTableFunction;
 import org.apache.flink.table.planner.calcite.RexTableArgCall;
 
 /**
- * TUMBLE, HOP, CUMULATE and SESSION: they pass their input's columns on, and add the bounds and the
- * time of the window, which come of the time column alone.
+ * Windowing table function: TUMBLE, HOP, CUMULATE or SESSION. It passes its input columns through
+ * and adds the bounds and the time of the window, which are derived from the time column.
  *
- * @param time place of the time column
- * @param keys places of those by which SESSION tells sessions apart
- * @param isSession whether a window's bounds depend on more rows than one
+ * @param time index of the time column
+ * @param keys indexes of the partition keys of SESSION
+ * @param isSession whether the bounds of a window depend on more than one row
  */
 record WindowFunction(int time, List<Integer> keys, boolean isSession) {
   private static final int ADDED = 3;
 
-  /** The window function of a node; empty where it is another table function. */
+  /** Returns the window function of a node; empty for other table functions. */
   static Optional<WindowFunction> of(final TableFunctionScan scan) {
     if (scan.getInputs().size() != 1
         || !(scan.getCall() instanceof final RexCall call)
@@ -45,12 +45,12 @@ record WindowFunction(int time, List<Integer> keys, boolean isSession) {
     return call.getOperands().stream()
         .filter(operand -> operand.getKind() == SqlKind.DESCRIPTOR)
         .map(operand -> ((RexCall) operand).getOperands().get(0))
-        .map(name -> place(scan, name))
-        .filter(place -> place >= 0)
+        .map(name -> index(scan, name))
+        .filter(index -> index >= 0)
         .findFirst();
   }
 
-  private static int place(final TableFunctionScan scan, final RexNode name) {
+  private static int index(final TableFunctionScan scan, final RexNode name) {
     return name instanceof final RexLiteral literal
         ? scan.getInput(0).getRowType().getFieldNames().indexOf(literal.getValueAs(String.class))
         : -1;
@@ -68,8 +68,8 @@ record WindowFunction(int time, List<Integer> keys, boolean isSession) {
     final Column bound =
         input
             .get(time)
-            .through(isSession ? Subtype.AGGREGATION : Subtype.TRANSFORMATION)
-            .with(Column.union(keys.stream().map(input::get).toList()).deciding(Subtype.WINDOW));
+            .derive(isSession ? Subtype.AGGREGATION : Subtype.TRANSFORMATION)
+            .with(Column.union(keys.stream().map(input::get).toList()).indirect(Subtype.WINDOW));
     final List<Column> columns = new ArrayList<>(input);
     for (int added = 0; added < ADDED; added++) {
       columns.add(bound);

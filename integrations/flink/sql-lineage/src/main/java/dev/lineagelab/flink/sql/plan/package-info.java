@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * From the planner's relational tree to column lineage.
+ * Derivation of column lineage from the planner's relational tree.
  *
- * <p>The tree is read as the parser and validator leave it: names and types are resolved, views and
- * common table expressions are expanded, and the optimiser has not yet folded, pruned or fused
- * anything of what the user wrote.
+ * <p>The input is the tree after validation and before optimization: names and types are resolved,
+ * views and common table expressions are expanded, and no expression has been folded, pruned or
+ * fused.
  */
 package dev.lineagelab.flink.sql.plan;

@@ -20,56 +20,56 @@ import org.apache.flink.table.catalog.exceptions.TableNotExistException;
 import org.apache.flink.table.factories.Factory;
 
 /**
- * A catalog as it would be after a script: what the script creates, alters and drops stays in
- * memory, over what is really there. To ask for lineage must change nothing.
+ * In-memory overlay of a catalog. Objects that a script creates, alters or drops are changed in the
+ * overlay only, so that analysing a script has no side effects.
  */
 final class CatalogOverlay extends GenericInMemoryCatalog {
-  private final Catalog real;
+  private final Catalog underlying;
   private final Set<ObjectPath> droppedTables = new HashSet<>();
   private final Set<String> droppedDatabases = new HashSet<>();
 
-  CatalogOverlay(final String name, final Catalog real) {
-    super(name, real.getDefaultDatabase());
-    this.real = real;
+  CatalogOverlay(final String name, final Catalog underlying) {
+    super(name, underlying.getDefaultDatabase());
+    this.underlying = underlying;
   }
 
-  /** The catalog under it. */
-  Catalog real() {
-    return real;
+  /** Returns the underlying catalog. */
+  Catalog underlying() {
+    return underlying;
   }
 
   @Override
   public void open() {
     super.open();
-    real.open();
+    underlying.open();
   }
 
   @Override
   public void close() {
-    real.close();
+    underlying.close();
     super.close();
   }
 
   @Override
   public Optional<Factory> getFactory() {
-    return real.getFactory();
+    return underlying.getFactory();
   }
 
   @Override
   public boolean databaseExists(final String name) {
-    return super.databaseExists(name) || isReal(name);
+    return super.databaseExists(name) || existsUnderneath(name);
   }
 
   @Override
   public CatalogDatabase getDatabase(final String name) throws DatabaseNotExistException {
-    return super.databaseExists(name) || !isReal(name)
+    return super.databaseExists(name) || !existsUnderneath(name)
         ? super.getDatabase(name)
-        : real.getDatabase(name);
+        : underlying.getDatabase(name);
   }
 
   @Override
   public List<String> listDatabases() {
-    final Stream<String> below = real.listDatabases().stream().filter(this::isReal);
+    final Stream<String> below = underlying.listDatabases().stream().filter(this::existsUnderneath);
     return Stream.concat(super.listDatabases().stream(), below).distinct().toList();
   }
 
@@ -90,22 +90,24 @@ final class CatalogOverlay extends GenericInMemoryCatalog {
   public void dropDatabase(
       final String name, final boolean ignoreIfNotExists, final boolean cascade)
       throws DatabaseNotExistException, DatabaseNotEmptyException {
-    final boolean wasReal = isReal(name);
-    if (wasReal && !cascade && !listTables(name).isEmpty()) {
+    final boolean wasUnderneath = existsUnderneath(name);
+    if (wasUnderneath && !cascade && !listTables(name).isEmpty()) {
       throw new DatabaseNotEmptyException(getName(), name);
     }
     droppedDatabases.add(name);
-    super.dropDatabase(name, ignoreIfNotExists || wasReal, cascade);
+    super.dropDatabase(name, ignoreIfNotExists || wasUnderneath, cascade);
   }
 
   @Override
   public boolean tableExists(final ObjectPath path) {
-    return super.tableExists(path) || isReal(path);
+    return super.tableExists(path) || existsUnderneath(path);
   }
 
   @Override
   public CatalogBaseTable getTable(final ObjectPath path) throws TableNotExistException {
-    return super.tableExists(path) || !isReal(path) ? super.getTable(path) : real.getTable(path);
+    return super.tableExists(path) || !existsUnderneath(path)
+        ? super.getTable(path)
+        : underlying.getTable(path);
   }
 
   @Override
@@ -113,9 +115,9 @@ final class CatalogOverlay extends GenericInMemoryCatalog {
     final Stream<String> own =
         super.databaseExists(database) ? super.listTables(database).stream() : Stream.empty();
     final Stream<String> below =
-        isReal(database)
-            ? real.listTables(database).stream()
-                .filter(table -> isReal(new ObjectPath(database, table)))
+        existsUnderneath(database)
+            ? underlying.listTables(database).stream()
+                .filter(table -> existsUnderneath(new ObjectPath(database, table)))
             : Stream.empty();
     return Stream.concat(own, below).distinct().toList();
   }
@@ -124,7 +126,7 @@ final class CatalogOverlay extends GenericInMemoryCatalog {
   public void createTable(
       final ObjectPath path, final CatalogBaseTable table, final boolean ignoreIfExists)
       throws TableAlreadyExistException, DatabaseNotExistException {
-    if (isReal(path)) {
+    if (existsUnderneath(path)) {
       if (!ignoreIfExists) {
         throw new TableAlreadyExistException(getName(), path);
       }
@@ -136,15 +138,15 @@ final class CatalogOverlay extends GenericInMemoryCatalog {
   @Override
   public void dropTable(final ObjectPath path, final boolean ignoreIfNotExists)
       throws TableNotExistException {
-    final boolean wasReal = isReal(path);
+    final boolean wasUnderneath = existsUnderneath(path);
     droppedTables.add(path);
-    super.dropTable(path, ignoreIfNotExists || wasReal);
+    super.dropTable(path, ignoreIfNotExists || wasUnderneath);
   }
 
   @Override
   public void renameTable(final ObjectPath path, final String name, final boolean ignoreIfNotExists)
       throws TableNotExistException, TableAlreadyExistException {
-    takeOver(path);
+    copyToOverlay(path);
     super.renameTable(path, name, ignoreIfNotExists);
   }
 
@@ -152,7 +154,7 @@ final class CatalogOverlay extends GenericInMemoryCatalog {
   public void alterTable(
       final ObjectPath path, final CatalogBaseTable table, final boolean ignoreIfNotExists)
       throws TableNotExistException {
-    takeOver(path);
+    copyToOverlay(path);
     super.alterTable(path, table, ignoreIfNotExists);
   }
 
@@ -166,26 +168,27 @@ final class CatalogOverlay extends GenericInMemoryCatalog {
     alterTable(path, table, ignoreIfNotExists);
   }
 
-  /** From now on the table is the script's own. */
-  private void takeOver(final ObjectPath path) throws TableNotExistException {
-    if (!super.tableExists(path) && isReal(path)) {
-      final CatalogBaseTable table = real.getTable(path);
+  /** Copies a table into the overlay before it is changed. */
+  private void copyToOverlay(final ObjectPath path) throws TableNotExistException {
+    if (!super.tableExists(path) && existsUnderneath(path)) {
+      final CatalogBaseTable table = underlying.getTable(path);
       droppedTables.add(path);
       try {
         super.createTable(path, table, true);
       } catch (TableAlreadyExistException | DatabaseNotExistException failure) {
-        throw new IllegalStateException("A table that was just looked up: " + path, failure);
+        throw new IllegalStateException(
+            "Cannot copy into the overlay a table that exists: " + path, failure);
       }
     }
   }
 
-  private boolean isReal(final String database) {
-    return !droppedDatabases.contains(database) && real.databaseExists(database);
+  private boolean existsUnderneath(final String database) {
+    return !droppedDatabases.contains(database) && underlying.databaseExists(database);
   }
 
-  private boolean isReal(final ObjectPath path) {
-    return isReal(path.getDatabaseName())
+  private boolean existsUnderneath(final ObjectPath path) {
+    return existsUnderneath(path.getDatabaseName())
         && !droppedTables.contains(path)
-        && real.tableExists(path);
+        && underlying.tableExists(path);
   }
 }

@@ -4,7 +4,7 @@ package dev.lineagelab.flink.sql.script;
 import java.util.Map;
 import org.apache.flink.table.catalog.exceptions.CatalogException;
 
-/** A catalog that a script needs cannot be opened: it is away, or its options are wrong. */
+/** Failure to open a catalog: the catalog is unavailable or its options are invalid. */
 final class CatalogUnavailableException extends CatalogException {
   private static final long serialVersionUID = 1L;
 

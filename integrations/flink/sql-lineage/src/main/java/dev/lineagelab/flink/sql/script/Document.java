@@ -6,35 +6,36 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All that is told of a script.
+ * Statements, settings and jobs of a script, with their lineage.
  *
- * @param settings what SET gives a value, without secrets
+ * @param settings values of SET, without secrets
  */
-public record Document(List<Part> statements, Map<String, String> settings, List<Job> jobs) {
-  /** What a statement is for. */
+public record Document(
+    List<ParsedStatement> statements, Map<String, String> settings, List<Job> jobs) {
+  /** Kind of a statement. */
   public enum Kind {
     /** SET and RESET. */
     SETTING,
-    /** CREATE, ALTER, DROP, USE, and what else prepares the session. */
+    /** CREATE, ALTER, DROP, USE and other changes of the session. */
     DEFINITION,
-    /** INSERT, EXECUTE STATEMENT SET, CREATE TABLE AS: it is a job, or a part of one. */
+    /** INSERT, EXECUTE STATEMENT SET, CREATE TABLE AS: a job or a part of one. */
     WRITE,
     /** BEGIN STATEMENT SET. */
     BEGIN,
     /** END of a statement set. */
     END,
-    /** What shows or asks something. */
+    /** SHOW, DESCRIBE and other queries. */
     OTHER
   }
 
-  /** A statement and what it is for. */
-  public record Part(Kind kind, Statement statement) {}
+  /** Statement with its kind. */
+  public record ParsedStatement(Kind kind, Statement statement) {}
 
   /**
-   * What Flink runs as one job.
+   * Statements that Flink runs as one job.
    *
-   * @param statements places in {@link Document#statements}, counted from 0
-   * @param sql its text and that of the views before it, without secrets
+   * @param statements indexes into {@link Document#statements}, from 0
+   * @param sql SQL text, preceded by that of the views, with secrets redacted
    */
   public record Job(List<Integer> statements, String sql, List<Write> writes) {}
 }

@@ -7,36 +7,37 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.flink.table.catalog.exceptions.CatalogException;
 
-/** Makes one clear message of what the planner says in a chain of exceptions. */
-final class Failures {
+/** Converter of planner exceptions into error messages with a position in the script. */
+final class PlannerErrors {
   private static final Pattern POSITION = Pattern.compile("line ([1-9]\\d*), column (\\d+)");
-  private static final Pattern WHERE =
+  private static final Pattern LOCATION =
       Pattern.compile(
           "\\s*(?:at|[Ff]rom) line \\d+, column \\d+(?: to line \\d+, column \\d+)?\\s*[:.]?\\s*");
 
-  /** Where the parser begins to list each word that it would have taken. */
-  private static final String WISHES = "Was expecting";
+  /** Start of the parser's list of expected tokens, which is cut from messages. */
+  private static final String EXPECTED_TOKENS = "Was expecting";
 
-  private Failures() {}
+  private PlannerErrors() {}
 
   static ScriptException of(final Statement statement, final Throwable failure) {
     final List<String> messages = messages(failure);
-    final String place =
+    final String position =
         messages.stream()
             .map(POSITION::matcher)
             .filter(Matcher::find)
             .findFirst()
-            .map(found -> place(statement, found))
+            .map(found -> position(statement, found))
             .orElse("line " + statement.line() + ", column " + statement.column());
-    final String cause = WHERE.matcher(messages.get(messages.size() - 1)).replaceAll(" ").strip();
+    final String cause =
+        LOCATION.matcher(messages.get(messages.size() - 1)).replaceAll(" ").strip();
     final String why =
         failure instanceof CatalogUnavailableException ? messages.get(0) + ": " + cause : cause;
     return new ScriptException(
-        kind(failure), "%s: %s%n  in: %s".formatted(place, why, statement.summary()), failure);
+        kind(failure), "%s: %s%n  in: %s".formatted(position, why, statement.summary()), failure);
   }
 
-  /** What the planner counts from the statement's first character is counted from the script's. */
-  private static String place(final Statement statement, final Matcher found) {
+  /** Converts a position relative to the statement into one relative to the script. */
+  private static String position(final Statement statement, final Matcher found) {
     final int line = Integer.parseInt(found.group(1));
     final int column = Integer.parseInt(found.group(2));
     return "line %d, column %d"
@@ -49,7 +50,7 @@ final class Failures {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       final String message = cause.getMessage();
       if (message != null && !message.isBlank()) {
-        messages.add(Secrets.redacted(message.split(WISHES, 2)[0].strip()));
+        messages.add(Secrets.redacted(message.split(EXPECTED_TOKENS, 2)[0].strip()));
       }
     }
     return messages.isEmpty() ? List.of(failure.getClass().getName()) : messages;

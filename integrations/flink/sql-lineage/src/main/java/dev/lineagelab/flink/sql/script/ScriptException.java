@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.sql.script;
 
-/** A script that cannot be read, and why, for the one who wrote it. */
+/** Error in a script, or in a catalog that it requires. The message is meant for its author. */
 public final class ScriptException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /** Whose fault it is. */
+  /** Cause of the error. */
   public enum Kind {
     /** The statement does not parse or validate. */
     STATEMENT,
-    /** A catalog that it needs gives no answer. */
+    /** A required catalog is unavailable. */
     CATALOG
   }
 

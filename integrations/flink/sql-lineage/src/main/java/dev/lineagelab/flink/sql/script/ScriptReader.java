@@ -4,7 +4,7 @@ package dev.lineagelab.flink.sql.script;
 import dev.lineagelab.flink.sql.model.Write;
 import dev.lineagelab.flink.sql.script.Document.Job;
 import dev.lineagelab.flink.sql.script.Document.Kind;
-import dev.lineagelab.flink.sql.script.Document.Part;
+import dev.lineagelab.flink.sql.script.Document.ParsedStatement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,43 +37,47 @@ import org.apache.flink.table.operations.ddl.CreateTableOperation;
 import org.apache.flink.table.operations.ddl.CreateViewOperation;
 import org.apache.flink.table.operations.ddl.DropOperation;
 
-/** Reads one script. Definitions take effect in a session of its own, writes are only looked at. */
+/**
+ * Parser and analyser of a script. Definitions are executed in a separate session; writes are only
+ * analysed.
+ */
 public final class ScriptReader {
   private final TableEnvironmentImpl session =
       (TableEnvironmentImpl) TableEnvironment.create(EnvironmentSettings.inStreamingMode());
-  private final Writes writes = new Writes(new Tables(session.getCatalogManager()));
-  private final List<Part> parts = new ArrayList<>();
+  private final WriteAnalyzer writes =
+      new WriteAnalyzer(new TableResolver(session.getCatalogManager()));
+  private final List<ParsedStatement> parts = new ArrayList<>();
   private final Map<String, String> settings = new TreeMap<>();
   private final List<String> views = new ArrayList<>();
   private final List<Job> jobs = new ArrayList<>();
 
-  /** The statement set that BEGIN has opened; null outside of one. */
-  private List<Integer> open;
+  /** Statement indexes of the open statement set; null outside of one. */
+  private List<Integer> openSet;
 
   private final List<Write> collected = new ArrayList<>();
 
   private ScriptReader() {}
 
   /**
-   * Reads a script from its first statement to its last.
+   * Analyses a script.
    *
-   * @throws ScriptException at the first statement that Flink refuses
+   * @throws ScriptException at the first statement that Flink rejects
    */
   public static Document read(final String script) throws ScriptException {
     final ScriptReader reader = new ScriptReader();
     for (final Statement statement : StatementSplitter.split(script)) {
       try {
-        reader.take(statement);
+        reader.add(statement);
       } catch (final RuntimeException | LinkageError failure) {
-        throw Failures.of(statement, failure);
+        throw PlannerErrors.of(statement, failure);
       }
     }
     return new Document(reader.parts, reader.settings, reader.jobs);
   }
 
-  private void take(final Statement statement) {
+  private void add(final Statement statement) {
     for (final Operation operation : session.getParser().parse(statement.text())) {
-      parts.add(new Part(kind(statement, operation), statement));
+      parts.add(new ParsedStatement(kind(statement, operation), statement));
     }
   }
 
@@ -87,14 +91,14 @@ public final class ScriptReader {
       return Kind.SETTING;
     }
     if (operation instanceof BeginStatementSetOperation) {
-      open = new ArrayList<>(List.of(parts.size()));
+      openSet = new ArrayList<>(List.of(parts.size()));
       return Kind.BEGIN;
     }
     if (operation instanceof EndStatementSetOperation) {
-      open.add(parts.size());
-      final Stream<String> texts = open.stream().map(place -> text(place, statement));
-      addJob(open, texts, List.copyOf(collected));
-      open = null;
+      openSet.add(parts.size());
+      final Stream<String> texts = openSet.stream().map(index -> text(index, statement));
+      addJob(openSet, texts, List.copyOf(collected));
+      openSet = null;
       collected.clear();
       return Kind.END;
     }
@@ -102,17 +106,17 @@ public final class ScriptReader {
     if (written.isEmpty()) {
       return define(statement, operation) ? Kind.DEFINITION : Kind.OTHER;
     }
-    if (open == null) {
+    if (openSet == null) {
       addJob(List.of(parts.size()), Stream.of(statement.text()), written);
     } else {
-      open.add(parts.size());
+      openSet.add(parts.size());
       collected.addAll(written);
     }
     return Kind.WRITE;
   }
 
-  private String text(final int place, final Statement current) {
-    return (place < parts.size() ? parts.get(place).statement() : current).text();
+  private String text(final int index, final Statement current) {
+    return (index < parts.size() ? parts.get(index).statement() : current).text();
   }
 
   private void addJob(
@@ -156,7 +160,7 @@ public final class ScriptReader {
         .createTable(operation.getCatalogTable(), operation.getTableIdentifier(), true);
   }
 
-  /** Whether the operation is one that what comes after it builds upon. */
+  /** Executes an operation if it is a definition; returns whether it is. */
   private boolean define(final Statement statement, final Operation operation) {
     if (operation instanceof final CreateCatalogOperation creation) {
       createCatalog(creation);
@@ -184,9 +188,9 @@ public final class ScriptReader {
     if (creation.isIgnoreIfExists() && session.getCatalogManager().getCatalog(name).isPresent()) {
       return;
     }
-    final Catalog real;
+    final Catalog catalog;
     try {
-      real =
+      catalog =
           FactoryUtil.createCatalog(
               name,
               creation.getProperties(),
@@ -195,6 +199,6 @@ public final class ScriptReader {
     } catch (final RuntimeException failure) {
       throw new CatalogUnavailableException(name, creation.getProperties(), failure);
     }
-    session.registerCatalog(name, new CatalogOverlay(name, real));
+    session.registerCatalog(name, new CatalogOverlay(name, catalog));
   }
 }

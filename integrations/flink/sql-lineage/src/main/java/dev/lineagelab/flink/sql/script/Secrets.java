@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.flink.configuration.GlobalConfiguration;
 
-/** Keeps credentials out of what is told: the text of a script goes into lineage. */
+/** Redaction of credentials in SQL text, which is sent in lineage events. */
 final class Secrets {
   private static final Pattern OPTION =
       Pattern.compile("'((?:[^']|'')*)'(\\s*=\\s*)'((?:[^']|'')*)'");
@@ -14,7 +14,7 @@ final class Secrets {
 
   private Secrets() {}
 
-  /** The text with stars for the values of secret options, and URLs without user and password. */
+  /** Masks the values of secret options and removes user info from URLs. */
   static String redacted(final String sql) {
     final String options =
         OPTION
@@ -32,7 +32,7 @@ final class Secrets {
     return USER_INFO.matcher(url).replaceAll("//");
   }
 
-  /** As Flink has it; keys of object stores are called otherwise. */
+  /** Returns whether an option is secret: Flink's rule, extended by object store credentials. */
   static boolean isSecret(final String option) {
     return GlobalConfiguration.isSensitive(option)
         || option.toLowerCase(Locale.ROOT).contains("access-key")

@@ -2,19 +2,21 @@
 package dev.lineagelab.flink.sql.script;
 
 /**
- * One statement of a script.
+ * Statement of a script.
  *
- * @param text without the semicolon that ends it
- * @param line of its first character in the script, counted from 1
- * @param column of its first character in that line, counted from 1
+ * @param text text without the terminating semicolon
+ * @param line line of its first character, from 1
+ * @param column column of its first character, from 1
  */
 public record Statement(String text, int line, int column) {
-  private static final int LONGEST_SUMMARY = 80;
+  private static final int MAX_SUMMARY_LENGTH = 80;
 
-  /** Its beginning, in one line, without secrets, for messages. */
+  /** Returns the beginning of the statement on one line, with secrets redacted, for messages. */
   public String summary() {
     final String bare = Secrets.redacted(StatementSplitter.withoutComments(text));
     final String flat = bare.strip().replaceAll("\\s+", " ");
-    return flat.length() <= LONGEST_SUMMARY ? flat : flat.substring(0, LONGEST_SUMMARY) + " ...";
+    return flat.length() <= MAX_SUMMARY_LENGTH
+        ? flat
+        : flat.substring(0, MAX_SUMMARY_LENGTH) + " ...";
   }
 }

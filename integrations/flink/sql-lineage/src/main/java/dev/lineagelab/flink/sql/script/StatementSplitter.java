@@ -8,11 +8,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Splits a script at its semicolons, but not at those within strings, quoted names, comments, or
- * between BEGIN and END of a statement set.
+ * Splitter of scripts at semicolons. Semicolons within strings, quoted identifiers, comments and
+ * statement sets (BEGIN to END) do not split.
  */
 public final class StatementSplitter {
-  /** Quotes are escaped by doubling: two literals side by side then look like one, to no harm. */
+  /**
+   * Token pattern. An escaped (doubled) quote matches as two adjacent literals, which is harmless.
+   */
   private static final Pattern TOKEN =
       Pattern.compile(
           "(?<quoted>'[^']*(?:'|\\z)|`[^`]*(?:`|\\z)|\"[^\"]*(?:\"|\\z))"
@@ -22,14 +24,14 @@ public final class StatementSplitter {
               + "|(?<other>\\S)",
           Pattern.DOTALL);
 
-  /** The group of that name, which a match result does not know by it. */
+  /** Index of the group {@code comment}: {@code MatchResult} has no named groups in Java 17. */
   private static final int COMMENT = 2;
 
-  private static final String SET_OPENS = "STATEMENT SET BEGIN";
-  private static final String SET_CLOSES = "END";
+  private static final String SET_BEGIN = "STATEMENT SET BEGIN";
+  private static final String SET_END = "END";
 
   private final String script;
-  private final List<Statement> found = new ArrayList<>();
+  private final List<Statement> statements = new ArrayList<>();
   private final StringBuilder words = new StringBuilder();
   private int start = -1;
   private boolean isInSet;
@@ -39,18 +41,18 @@ public final class StatementSplitter {
     this.script = script;
   }
 
-  /** The statements of a script, in order; none for what is empty but for comments. */
+  /** Returns the statements of a script, in order, without empty ones. */
   public static List<Statement> split(final String script) {
     final StatementSplitter splitter = new StatementSplitter(script);
     final Matcher token = TOKEN.matcher(script);
     while (token.find()) {
-      splitter.take(token);
+      splitter.accept(token);
     }
     splitter.finish(script.length());
-    return splitter.found;
+    return splitter.statements;
   }
 
-  /** The text with a blank for each comment. Hints stay: they are no comments. */
+  /** Replaces each comment by a blank. Hints are kept. */
   static String withoutComments(final String text) {
     return TOKEN
         .matcher(text)
@@ -58,7 +60,7 @@ public final class StatementSplitter {
             token -> token.group(COMMENT) == null ? Matcher.quoteReplacement(token.group()) : " ");
   }
 
-  private void take(final Matcher token) {
+  private void accept(final Matcher token) {
     if (token.start("comment") >= 0) {
       return;
     }
@@ -79,12 +81,14 @@ public final class StatementSplitter {
     isAfterSemicolon = false;
   }
 
-  /** Any other END, of a CASE say, does not follow a semicolon. */
+  /**
+   * The END of a statement set follows a semicolon; any other END, such as that of CASE, does not.
+   */
   private void word(final String word) {
     words.append(' ').append(word);
-    if (!isInSet && words.toString().endsWith(SET_OPENS)) {
+    if (!isInSet && words.toString().endsWith(SET_BEGIN)) {
       isInSet = true;
-    } else if (isInSet && isAfterSemicolon && SET_CLOSES.equals(word)) {
+    } else if (isInSet && isAfterSemicolon && SET_END.equals(word)) {
       isInSet = false;
     }
   }
@@ -94,7 +98,7 @@ public final class StatementSplitter {
       final String before = script.substring(0, start);
       final int line = 1 + (int) before.chars().filter(character -> character == '\n').count();
       final int column = start - before.lastIndexOf('\n');
-      found.add(new Statement(script.substring(start, end).stripTrailing(), line, column));
+      statements.add(new Statement(script.substring(start, end).stripTrailing(), line, column));
     }
     start = -1;
     isInSet = false;

@@ -19,14 +19,14 @@ import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.NoSuchTableException;
 import org.apache.iceberg.flink.FlinkCatalog;
 
-/** Says of a table which physical dataset it is. */
-final class Tables {
+/** Converter of Flink tables into the model, including their physical dataset. */
+final class TableResolver {
   private static final String CONNECTOR = "connector";
   private static final String ICEBERG = "iceberg";
   private static final String LOCATION = "location";
 
-  /** Only these leave the machine: others may hold credentials. */
-  private static final List<String> TOLD =
+  /** Allow-list of reported options: others may contain credentials. */
+  private static final List<String> REPORTED_OPTIONS =
       List.of(
           "topic",
           "topic-pattern",
@@ -43,26 +43,26 @@ final class Tables {
 
   private final CatalogManager catalogs;
 
-  Tables(final CatalogManager catalogs) {
+  TableResolver(final CatalogManager catalogs) {
     this.catalogs = catalogs;
   }
 
   Table of(final ContextResolvedTable table) {
     final Map<String, String> given = table.getTable().getOptions();
-    final Map<String, String> told = new LinkedHashMap<>();
-    for (final String option : TOLD) {
+    final Map<String, String> reported = new LinkedHashMap<>();
+    for (final String option : REPORTED_OPTIONS) {
       if (given.containsKey(option)) {
-        told.put(option, Secrets.withoutUserInfo(given.get(option)));
+        reported.put(option, Secrets.withoutUserInfo(given.get(option)));
       }
     }
     final ObjectIdentifier path = table.getIdentifier();
     final FlinkCatalog iceberg = table.isTemporary() ? null : icebergCatalog(path);
     final List<Field> fields =
-        table.getResolvedSchema().getColumns().stream().map(Tables::field).toList();
+        table.getResolvedSchema().getColumns().stream().map(TableResolver::field).toList();
     return new Table(
         List.of(path.getCatalogName(), path.getDatabaseName(), path.getObjectName()),
         iceberg == null ? given.get(CONNECTOR) : ICEBERG,
-        told,
+        reported,
         table
             .getResolvedSchema()
             .getPrimaryKey()
@@ -85,11 +85,12 @@ final class Tables {
 
   private FlinkCatalog icebergCatalog(final ObjectIdentifier path) {
     final Catalog catalog = catalogs.getCatalog(path.getCatalogName()).orElse(null);
-    final Catalog real = catalog instanceof final CatalogOverlay overlay ? overlay.real() : catalog;
+    final Catalog real =
+        catalog instanceof final CatalogOverlay overlay ? overlay.underlying() : catalog;
     return real instanceof final FlinkCatalog iceberg ? iceberg : null;
   }
 
-  /** A table that the script only creates lies where the script says, or nobody knows yet. */
+  /** Returns the location from the catalog; for a table not created yet, that of its options. */
   private static String location(
       final FlinkCatalog catalog, final ObjectIdentifier path, final Map<String, String> options) {
     final Namespace namespace = Namespace.of(path.getDatabaseName().split("\\."));
@@ -98,7 +99,7 @@ final class Tables {
           .catalog()
           .loadTable(TableIdentifier.of(namespace, path.getObjectName()))
           .location();
-    } catch (final NoSuchTableException notYet) {
+    } catch (final NoSuchTableException missing) {
       return options.get(LOCATION);
     }
   }

@@ -11,11 +11,11 @@ import org.apache.flink.table.catalog.ContextResolvedTable;
 import org.apache.flink.table.operations.SinkModifyOperation;
 import org.apache.flink.table.planner.operations.PlannerQueryOperation;
 
-/** Says of an INSERT what it reads, what it writes, and how one comes of the other. */
-final class Writes {
-  private final Tables tables;
+/** Analyser of the lineage of an INSERT. */
+final class WriteAnalyzer {
+  private final TableResolver tables;
 
-  Writes(final Tables tables) {
+  WriteAnalyzer(final TableResolver tables) {
     this.tables = tables;
   }
 
@@ -27,7 +27,7 @@ final class Writes {
         tables.of(sink), write.isOverwrite(), query.sources(), outputs(write, query), query.rows());
   }
 
-  /** The query gives a value for each stored column, in the table's order. */
+  /** Matches the query's columns with the persisted columns of the sink, by position. */
   private static List<Output> outputs(final SinkModifyOperation write, final QueryLineage query) {
     final List<String> names =
         write.getContextResolvedTable().getResolvedSchema().getColumns().stream()
@@ -38,8 +38,8 @@ final class Writes {
     final boolean isAligned = isInsert && names.size() == query.columns().size();
     final Column unknown = Column.unknown("which column each value of the query goes to");
     final List<Output> outputs = new ArrayList<>();
-    for (int place = 0; place < names.size(); place++) {
-      outputs.add(new Output(names.get(place), isAligned ? query.columns().get(place) : unknown));
+    for (int index = 0; index < names.size(); index++) {
+      outputs.add(new Output(names.get(index), isAligned ? query.columns().get(index) : unknown));
     }
     return outputs;
   }

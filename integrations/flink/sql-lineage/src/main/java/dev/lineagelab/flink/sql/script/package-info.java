@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Reads scripts with Flink's own parser: what they define is defined, what they write is told. */
+/** Analysis of scripts with Flink's parser: definitions are executed, writes are analysed. */
 package dev.lineagelab.flink.sql.script;

@@ -3,21 +3,21 @@ package dev.lineagelab.flink.sql.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.RenderedLineage;
 import dev.lineagelab.flink.sql.script.ScriptException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Queries that gather rows: groups, windows, places. */
+/** Tests of grouping, windows and top-N queries. */
 class AggregateLineageTest {
-  private static List<String> told(final String query) throws ScriptException {
-    return Told.query(Shop.TABLES, query);
+  private static List<String> lineage(final String query) throws ScriptException {
+    return RenderedLineage.query(Shop.TABLES, query);
   }
 
   @Test
   void aggregates() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT supplier, COUNT(*) AS n, COUNT(DISTINCT item) AS items,
                   SUM(CAST(price AS INT)) FILTER (WHERE item = 'anvil') AS total,
@@ -34,9 +34,9 @@ class AggregateLineageTest {
   }
 
   @Test
-  void groupingSetsTellNothingOfTheirKeys() throws ScriptException {
+  void groupingIdsHaveNoSources() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT supplier, item, GROUPING(item) AS g FROM orders
                 GROUP BY GROUPING SETS ((supplier), (supplier, item))
@@ -50,7 +50,7 @@ class AggregateLineageTest {
 
   @Test
   void distinctGroupsByAllColumns() throws ScriptException {
-    assertThat(told("SELECT DISTINCT item, supplier FROM orders"))
+    assertThat(lineage("SELECT DISTINCT item, supplier FROM orders"))
         .containsExactly(
             "item <- orders.item IDENTITY",
             "supplier <- orders.supplier IDENTITY",
@@ -58,14 +58,15 @@ class AggregateLineageTest {
   }
 
   @Test
-  void windowFunctionsPassColumnsOn() throws ScriptException {
+  void windowFunctionsPassColumnsThrough() throws ScriptException {
     for (final String window :
         List.of(
             "TUMBLE(TABLE orders, DESCRIPTOR(bid_time), INTERVAL '5' SECOND)",
             "HOP(TABLE orders, DESCRIPTOR(bid_time), INTERVAL '5' SECOND, INTERVAL '10' SECOND)",
-            "CUMULATE(TABLE orders, DESCRIPTOR(bid_time), INTERVAL '5' SECOND, INTERVAL '10' SECOND)")) {
+            "CUMULATE(TABLE orders, DESCRIPTOR(bid_time), INTERVAL '5' SECOND, INTERVAL '10'"
+                + " SECOND)")) {
       assertThat(
-              told(
+              lineage(
                   """
                   SELECT window_start, window_end, supplier, COUNT(*) AS n, SUM(TRY_CAST(price AS INT)) AS total
                   FROM TABLE(%s) GROUP BY window_start, window_end, supplier
@@ -83,9 +84,9 @@ class AggregateLineageTest {
   }
 
   @Test
-  void sessionsAreToldApartByTheirKeys() throws ScriptException {
+  void sessionBoundsDependOnPartitionKeys() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT item, window_start FROM TABLE(SESSION(
                   TABLE orders PARTITION BY supplier, DESCRIPTOR(bid_time), INTERVAL '5' SECOND))
@@ -97,9 +98,9 @@ class AggregateLineageTest {
   }
 
   @Test
-  void groupWindowsOfOldSpelling() throws ScriptException {
+  void legacyGroupWindows() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT TUMBLE_START(bid_time, INTERVAL '5' SECOND) AS s, COUNT(item) AS n FROM orders
                 GROUP BY TUMBLE(bid_time, INTERVAL '5' SECOND)
@@ -111,9 +112,9 @@ class AggregateLineageTest {
   }
 
   @Test
-  void overAggregatesAreDecidedByTheirWindow() throws ScriptException {
+  void overAggregatesDependOnTheirWindow() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT SUM(CAST(price AS INT)) OVER w AS total, AVG(CAST(price AS INT)) OVER w AS mean,
                   COUNT(item) OVER w AS n, LAG(item) OVER w AS before
@@ -128,9 +129,9 @@ class AggregateLineageTest {
   }
 
   @Test
-  void deduplicationAndTopFilterByTheirKeys() throws ScriptException {
+  void deduplicationAndTopNFilterByTheirKeys() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT order_id, item FROM (
                   SELECT *, ROW_NUMBER() OVER (PARTITION BY order_id ORDER BY proc) AS place FROM orders
@@ -141,7 +142,7 @@ class AggregateLineageTest {
             "item <- orders.item IDENTITY",
             "rows <- orders.order_id FILTER");
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT item, place FROM (
                   SELECT *, ROW_NUMBER() OVER (PARTITION BY supplier ORDER BY price DESC) AS place FROM orders
@@ -154,9 +155,9 @@ class AggregateLineageTest {
   }
 
   @Test
-  void aggregateFunctionsOfUsersAggregate() throws ScriptException {
+  void userDefinedAggregateFunctions() throws ScriptException {
     assertThat(
-            Told.query(
+            RenderedLineage.query(
                 Shop.TABLES + Functions.DEFINITIONS,
                 "SELECT supplier, longest(item) AS i FROM orders GROUP BY supplier"))
         .containsExactly(

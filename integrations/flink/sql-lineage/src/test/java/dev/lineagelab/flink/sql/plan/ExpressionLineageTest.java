@@ -3,29 +3,29 @@ package dev.lineagelab.flink.sql.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.RenderedLineage;
 import dev.lineagelab.flink.sql.script.ScriptException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What values are made of. */
+/** Tests of row expressions. */
 class ExpressionLineageTest {
-  private static List<String> told(final String query) throws ScriptException {
-    return Told.query(Shop.TABLES, query);
+  private static List<String> lineage(final String query) throws ScriptException {
+    return RenderedLineage.query(Shop.TABLES, query);
   }
 
   @Test
-  void constantsComeOfNothing() throws ScriptException {
-    assertThat(told("SELECT 'a' AS a, CAST(NULL AS INT) AS b, proc AS c FROM orders"))
+  void constantsHaveNoSources() throws ScriptException {
+    assertThat(lineage("SELECT 'a' AS a, CAST(NULL AS INT) AS b, proc AS c FROM orders"))
         .containsExactly("a <-", "b <-", "c <-", "rows <-");
-    assertThat(told("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(n, s)"))
+    assertThat(lineage("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(n, s)"))
         .containsExactly("n <-", "s <-", "rows <-");
   }
 
   @Test
-  void castsTransformUnlessTheTypeStays() throws ScriptException {
+  void castsToTheSameTypeAreIdentity() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT TRY_CAST(price AS DECIMAL(10, 2)) AS typed, CAST(item AS STRING) AS same,
                   CAST(bid_time AS TIMESTAMP(3)) AS plain, CAST(bid_time AS DATE) AS day_of
@@ -40,9 +40,9 @@ class ExpressionLineageTest {
   }
 
   @Test
-  void choicesAreDecidedByTheirConditions() throws ScriptException {
+  void conditionalsDependOnTheirConditions() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT CASE supplier WHEN 'a' THEN item ELSE 'none' END AS chosen,
                   IF(price > '1', item, order_id) AS either, NULLIF(item, supplier) AS other,
@@ -62,7 +62,8 @@ class ExpressionLineageTest {
   @Test
   void hashesMask() throws ScriptException {
     assertThat(
-            told("SELECT SHA256(CONCAT(item, supplier)) AS h, UPPER(MD5(item)) AS m FROM orders"))
+            lineage(
+                "SELECT SHA256(CONCAT(item, supplier)) AS h, UPPER(MD5(item)) AS m FROM orders"))
         .containsExactly(
             "h <- orders.item TRANSFORMATION!, orders.supplier TRANSFORMATION!",
             "m <- orders.item TRANSFORMATION!",
@@ -70,9 +71,9 @@ class ExpressionLineageTest {
   }
 
   @Test
-  void scalarSubQueriesDecideAboutOneColumn() throws ScriptException {
+  void scalarSubqueriesAffectOneColumn() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT item, (SELECT MAX(country) FROM suppliers WHERE name = supplier) AS country
                 FROM orders
@@ -84,9 +85,9 @@ class ExpressionLineageTest {
   }
 
   @Test
-  void rowsAreToldApartByTheirFields() throws ScriptException {
+  void rowFieldsAreTrackedSeparately() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT p.address.place.street AS street, p.made.a AS a, p.made.b AS b, address
                 FROM (SELECT *, CAST(ROW(id, items[1]) AS ROW<a BIGINT, b STRING>) AS made FROM parcels) p
@@ -102,7 +103,7 @@ class ExpressionLineageTest {
   @Test
   void elementsOfCollections() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT labels['a'] AS label, items[id] AS item, weights[1].kg AS kg,
                   ARRAY[item_of, 'x'][1] AS made
@@ -117,9 +118,9 @@ class ExpressionLineageTest {
   }
 
   @Test
-  void scalarFunctionsOfUsersAreFunctionsOfTheirArguments() throws ScriptException {
+  void userDefinedScalarFunctions() throws ScriptException {
     assertThat(
-            Told.query(
+            RenderedLineage.query(
                 Shop.TABLES + Functions.DEFINITIONS,
                 "SELECT shout(item, supplier) AS s FROM orders"))
         .containsExactly(

@@ -5,7 +5,7 @@ import org.apache.flink.table.functions.AggregateFunction;
 import org.apache.flink.table.functions.ScalarFunction;
 import org.apache.flink.table.functions.TableFunction;
 
-/** Functions as a user may bring them: the planner sees their types alone. */
+/** User-defined functions, of which the planner has only the types. */
 public final class Functions {
   static final String DEFINITIONS =
       """
@@ -17,7 +17,7 @@ public final class Functions {
 
   private Functions() {}
 
-  /** Two texts as one, loudly. */
+  /** Scalar function of two arguments. */
   public static final class Shout extends ScalarFunction {
     private static final long serialVersionUID = 1L;
 
@@ -26,7 +26,7 @@ public final class Functions {
     }
   }
 
-  /** The words of a text. */
+  /** Table function. */
   public static final class Words extends TableFunction<String> {
     private static final long serialVersionUID = 1L;
 
@@ -37,27 +37,27 @@ public final class Functions {
     }
   }
 
-  /** The longest text so far. */
-  public static final class Longest extends AggregateFunction<String, Longest.Seen> {
+  /** Aggregate function. */
+  public static final class Longest extends AggregateFunction<String, Longest.State> {
     private static final long serialVersionUID = 1L;
 
-    /** What is remembered. */
-    public static final class Seen {
+    /** Accumulator. */
+    public static final class State {
       public String text = "";
     }
 
     @Override
-    public Seen createAccumulator() {
-      return new Seen();
+    public State createAccumulator() {
+      return new State();
     }
 
-    public void accumulate(final Seen seen, final String text) {
-      seen.text = text.length() > seen.text.length() ? text : seen.text;
+    public void accumulate(final State state, final String text) {
+      state.text = text.length() > state.text.length() ? text : state.text;
     }
 
     @Override
-    public String getValue(final Seen seen) {
-      return seen.text;
+    public String getValue(final State state) {
+      return state.text;
     }
   }
 }

@@ -3,22 +3,22 @@ package dev.lineagelab.flink.sql.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.RenderedLineage;
 import dev.lineagelab.flink.sql.script.ScriptException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Queries over more tables than one. */
+/** Tests of queries over several tables. */
 class JoinLineageTest {
-  private static List<String> told(final String query) throws ScriptException {
-    return Told.query(Shop.TABLES, query);
+  private static List<String> lineage(final String query) throws ScriptException {
+    return RenderedLineage.query(Shop.TABLES, query);
   }
 
   @Test
   void innerAndOuterJoins() throws ScriptException {
     for (final String kind : List.of("INNER", "LEFT", "RIGHT", "FULL")) {
       assertThat(
-              told(
+              lineage(
                   "SELECT order_id, UPPER(country) AS country FROM orders %s JOIN suppliers ON supplier = name"
                       .formatted(kind)))
           .as(kind)
@@ -30,21 +30,23 @@ class JoinLineageTest {
   }
 
   @Test
-  void aJoinOfATableWithItselfHasOneSource() throws ScriptException {
+  void selfJoinHasOneSource() throws ScriptException {
     assertThat(
-            told("SELECT a.item, b.price FROM orders a JOIN orders b ON a.order_id = b.supplier"))
+            lineage(
+                "SELECT a.item, b.price FROM orders a JOIN orders b ON a.order_id = b.supplier"))
         .containsExactly(
             "item <- orders.item IDENTITY",
             "price <- orders.price IDENTITY",
             "rows <- orders.order_id JOIN, orders.supplier JOIN");
-    assertThat(Told.write(Shop.TABLES, "SELECT a.item FROM orders a, orders b").sources())
+    assertThat(
+            RenderedLineage.write(Shop.TABLES, "SELECT a.item FROM orders a, orders b").sources())
         .hasSize(1);
   }
 
   @Test
   void intervalJoin() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT order_id, country FROM orders JOIN suppliers
                 ON supplier = name AND bid_time BETWEEN since - INTERVAL '1' HOUR AND since
@@ -57,9 +59,9 @@ class JoinLineageTest {
   }
 
   @Test
-  void temporalJoinIsDecidedByTheTimesOfBoth() throws ScriptException {
+  void temporalJoinDependsOnBothTimes() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT order_id, country FROM orders
                 LEFT JOIN suppliers FOR SYSTEM_TIME AS OF bid_time ON supplier = name
@@ -72,9 +74,9 @@ class JoinLineageTest {
   }
 
   @Test
-  void lookupJoinHasNoTimeOfItsOwn() throws ScriptException {
+  void lookupJoinDependsOnKeysOnly() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT order_id, country FROM orders
                 JOIN suppliers FOR SYSTEM_TIME AS OF proc ON supplier = name AND country <> 'x'
@@ -86,21 +88,21 @@ class JoinLineageTest {
   }
 
   @Test
-  void unionsTakeFromAll() throws ScriptException {
+  void unionTakesValuesFromAllInputs() throws ScriptException {
     final String all = "SELECT item AS a FROM orders UNION ALL SELECT UPPER(name) FROM suppliers";
-    assertThat(told(all))
+    assertThat(lineage(all))
         .containsExactly("a <- orders.item IDENTITY, suppliers.name TRANSFORMATION", "rows <-");
-    assertThat(told(all.replace("UNION ALL", "UNION")))
+    assertThat(lineage(all.replace("UNION ALL", "UNION")))
         .containsExactly(
             "a <- orders.item IDENTITY, suppliers.name TRANSFORMATION",
             "rows <- orders.item GROUP_BY, suppliers.name GROUP_BY");
   }
 
   @Test
-  void intersectAndExceptTakeFromTheFirst() throws ScriptException {
+  void intersectAndExceptTakeValuesFromTheFirstInput() throws ScriptException {
     for (final String operation : List.of("INTERSECT", "EXCEPT")) {
       assertThat(
-              told(
+              lineage(
                   "SELECT item AS a FROM orders %s SELECT name FROM suppliers"
                       .formatted(operation)))
           .as(operation)
@@ -111,14 +113,14 @@ class JoinLineageTest {
   }
 
   @Test
-  void subQueriesOfAFilterDecideAsItDoes() throws ScriptException {
+  void filterSubqueriesAffectRows() throws ScriptException {
     for (final String condition :
         List.of(
             "supplier IN (SELECT name FROM suppliers WHERE country = 'x')",
             "supplier NOT IN (SELECT name FROM suppliers WHERE country = 'x')",
             "EXISTS (SELECT 1 FROM suppliers WHERE name = supplier AND country = 'x')",
             "supplier > (SELECT MAX(name) FROM suppliers WHERE country = 'x')")) {
-      assertThat(told("SELECT item FROM orders WHERE " + condition))
+      assertThat(lineage("SELECT item FROM orders WHERE " + condition))
           .as(condition)
           .containsExactly(
               "item <- orders.item IDENTITY",
@@ -128,17 +130,17 @@ class JoinLineageTest {
 
   @Test
   void unnestedCollections() throws ScriptException {
-    assertThat(told("SELECT id, e FROM parcels CROSS JOIN UNNEST(items) AS t(e)"))
+    assertThat(lineage("SELECT id, e FROM parcels CROSS JOIN UNNEST(items) AS t(e)"))
         .containsExactly(
             "id <- parcels.id IDENTITY",
             "e <- parcels.items TRANSFORMATION",
             "rows <- parcels.items JOIN");
-    assertThat(told("SELECT id, kg FROM parcels CROSS JOIN UNNEST(weights) AS t(part, kg)"))
+    assertThat(lineage("SELECT id, kg FROM parcels CROSS JOIN UNNEST(weights) AS t(part, kg)"))
         .containsExactly(
             "id <- parcels.id IDENTITY",
             "kg <- parcels.weights.kg TRANSFORMATION",
             "rows <- parcels.weights JOIN");
-    assertThat(told("SELECT k, v FROM parcels LEFT JOIN UNNEST(labels) AS t(k, v) ON TRUE"))
+    assertThat(lineage("SELECT k, v FROM parcels LEFT JOIN UNNEST(labels) AS t(k, v) ON TRUE"))
         .containsExactly(
             "k <- parcels.labels TRANSFORMATION",
             "v <- parcels.labels TRANSFORMATION",
@@ -148,7 +150,7 @@ class JoinLineageTest {
   @Test
   void lateralQueries() throws ScriptException {
     assertThat(
-            told(
+            lineage(
                 """
                 SELECT name, item FROM suppliers CROSS JOIN LATERAL (
                   SELECT item FROM orders WHERE supplier = name ORDER BY price LIMIT 1) AS cheapest

@@ -3,20 +3,20 @@ package dev.lineagelab.flink.sql.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.RenderedLineage;
 import dev.lineagelab.flink.sql.script.ScriptException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The shapes of queries as a whole, and what of them is not known. */
+/** Tests of whole queries and of unknown lineage. */
 class QueryLineageTest {
-  private static List<String> told(final String query) throws ScriptException {
-    return Told.query(Shop.TABLES, query);
+  private static List<String> lineage(final String query) throws ScriptException {
+    return RenderedLineage.query(Shop.TABLES, query);
   }
 
   @Test
-  void columnsFilterAndFunction() throws ScriptException {
-    assertThat(told("SELECT order_id, UPPER(item) AS item FROM orders WHERE supplier <> 'x'"))
+  void projectionAndFilter() throws ScriptException {
+    assertThat(lineage("SELECT order_id, UPPER(item) AS item FROM orders WHERE supplier <> 'x'"))
         .containsExactly(
             "order_id <- orders.order_id IDENTITY",
             "item <- orders.item TRANSFORMATION",
@@ -25,10 +25,10 @@ class QueryLineageTest {
 
   @Test
   void sortingAndLimits() throws ScriptException {
-    assertThat(told("SELECT item FROM orders ORDER BY price, supplier LIMIT 3"))
+    assertThat(lineage("SELECT item FROM orders ORDER BY price, supplier LIMIT 3"))
         .containsExactly(
             "item <- orders.item IDENTITY", "rows <- orders.price SORT, orders.supplier SORT");
-    assertThat(told("SELECT item FROM orders LIMIT 3"))
+    assertThat(lineage("SELECT item FROM orders LIMIT 3"))
         .containsExactly("item <- orders.item IDENTITY", "rows <-");
   }
 
@@ -40,17 +40,18 @@ class QueryLineageTest {
         CREATE TEMPORARY VIEW short AS SELECT item FROM cheap;
         """;
     assertThat(
-            Told.query(
+            RenderedLineage.query(
                 Shop.TABLES + views,
-                "WITH c AS (SELECT item AS i FROM short) SELECT a.i FROM c a JOIN c b ON a.i = b.i"))
+                "WITH c AS (SELECT item AS i FROM short) SELECT a.i FROM c a JOIN c b ON a.i ="
+                    + " b.i"))
         .containsExactly(
             "i <- orders.item TRANSFORMATION", "rows <- orders.item JOIN, orders.price FILTER");
   }
 
   @Test
-  void tableFunctionsAreUnknownAndTheRestIsKnown() throws ScriptException {
+  void onlyTableFunctionColumnsAreUnknown() throws ScriptException {
     assertThat(
-            Told.query(
+            RenderedLineage.query(
                 Shop.TABLES + Functions.DEFINITIONS,
                 "SELECT order_id, word FROM orders, LATERAL TABLE(words(item)) AS t(word)"))
         .containsExactly(
@@ -60,25 +61,25 @@ class QueryLineageTest {
   }
 
   @Test
-  void matchRecognizeIsUnknownButItsSourceIsNot() throws ScriptException {
+  void matchRecognizeIsUnknownButRecordsItsSource() throws ScriptException {
     final String match =
         """
         SELECT * FROM orders MATCH_RECOGNIZE (
           PARTITION BY supplier ORDER BY bid_time MEASURES A.item AS first_item
           ONE ROW PER MATCH PATTERN (A B) DEFINE A AS A.price > '1')
         """;
-    assertThat(told(match))
+    assertThat(lineage(match))
         .containsExactly(
             "supplier <- ?a plan's LogicalMatch",
             "first_item <- ?a plan's LogicalMatch",
             "rows <- ?a plan's LogicalMatch");
-    assertThat(Told.write(Shop.TABLES, match).sources()).hasSize(1);
+    assertThat(RenderedLineage.write(Shop.TABLES, match).sources()).hasSize(1);
   }
 
   @Test
-  void whatIsUnknownStaysUnknownWhereverItGoes() throws ScriptException {
+  void unknownLineagePropagates() throws ScriptException {
     assertThat(
-            Told.query(
+            RenderedLineage.query(
                 Shop.TABLES + Functions.DEFINITIONS,
                 """
                 SELECT order_id, CONCAT(word, item) AS both_of FROM orders

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.sql.plan;
 
-/** Tables that the tests ask. */
+/** Table definitions of the tests. */
 final class Shop {
   static final String TABLES =
       """

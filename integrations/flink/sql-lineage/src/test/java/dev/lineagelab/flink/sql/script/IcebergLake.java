@@ -11,7 +11,7 @@ import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.hadoop.HadoopCatalog;
 import org.apache.iceberg.types.Types;
 
-/** Real tables of Iceberg in a folder. */
+/** Iceberg tables in a Hadoop catalog on the local file system. */
 final class IcebergLake {
   private static final Schema COLUMNS =
       new Schema(

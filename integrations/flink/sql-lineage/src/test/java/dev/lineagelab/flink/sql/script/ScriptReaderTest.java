@@ -4,7 +4,7 @@ package dev.lineagelab.flink.sql.script;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.RenderedLineage;
 import dev.lineagelab.flink.sql.model.Field;
 import dev.lineagelab.flink.sql.model.Table;
 import dev.lineagelab.flink.sql.model.Write;
@@ -36,15 +36,15 @@ class ScriptReaderTest {
       """;
 
   private static List<Write> writes(final String script) throws ScriptException {
-    return Told.script(script).jobs().get(0).writes();
+    return RenderedLineage.script(script).jobs().get(0).writes();
   }
 
-  private static ScriptException refused(final String script) {
-    return catchThrowableOfType(ScriptException.class, () -> Told.script(script));
+  private static ScriptException rejection(final String script) {
+    return catchThrowableOfType(ScriptException.class, () -> RenderedLineage.script(script));
   }
 
   @Test
-  void tellsOfATableWhichDatasetItIsAndNothingSecret() throws ScriptException {
+  void reportsDatasetOptionsWithoutSecrets() throws ScriptException {
     final Table orders =
         writes(ORDERS + SINKS + "INSERT INTO pairs SELECT item, price FROM orders")
             .get(0)
@@ -69,9 +69,9 @@ class ScriptReaderTest {
   }
 
   @Test
-  void computedColumnsAndMetadataComeOfWhatIsStored() throws ScriptException {
+  void computedColumnsResolveToPhysicalColumns() throws ScriptException {
     assertThat(
-            Told.query(
+            RenderedLineage.query(
                 ORDERS,
                 "SELECT upper_item, part, stamped FROM orders WHERE `offset` > 3 AND part < 2"))
         .containsExactly(
@@ -82,22 +82,23 @@ class ScriptReaderTest {
   }
 
   @Test
-  void aHintChangesWhatIsRead() throws ScriptException {
+  void optionHintsMakeSeparateSources() throws ScriptException {
     final Write write =
-        Told.write(
+        RenderedLineage.write(
             ORDERS,
             """
             SELECT a.item FROM orders a
-            JOIN orders /*+ OPTIONS('topic' = 'bids') */ b ON a.order_id = b.order_id""");
+            JOIN orders /*+ OPTIONS('topic' = 'bids') */ b ON a.order_id = b.order_id\
+            """);
     assertThat(write.sources())
         .extracting(source -> source.options().get("topic"))
         .containsExactly("orders", "bids");
   }
 
   @Test
-  void insertsOfSomeColumnsLeaveTheOthersEmpty() throws ScriptException {
+  void columnsOmittedByAnInsertHaveNoSources() throws ScriptException {
     assertThat(
-            Told.lines(
+            RenderedLineage.lines(
                 writes(ORDERS + SINKS + "INSERT INTO triples (e, c) SELECT item, part FROM orders")
                     .get(0)))
         .containsExactly(
@@ -105,7 +106,7 @@ class ScriptReaderTest {
   }
 
   @Test
-  void upsertSinksTakeMetadataButNoComputedColumns() throws ScriptException {
+  void upsertSinksIncludeMetadataButNoComputedColumns() throws ScriptException {
     final String sink =
         """
         CREATE TEMPORARY TABLE counts (
@@ -116,11 +117,12 @@ class ScriptReaderTest {
           'value.avro-confluent.url' = 'http://registry:8081');
         """;
     assertThat(
-            Told.lines(
+            RenderedLineage.lines(
                 writes(
                         ORDERS
                             + sink
-                            + "INSERT INTO counts SELECT item, COUNT(*), MAX(stamped) FROM orders GROUP BY item")
+                            + "INSERT INTO counts SELECT item, COUNT(*), MAX(stamped) FROM orders"
+                            + " GROUP BY item")
                     .get(0)))
         .containsExactly(
             "k <- orders.item IDENTITY",
@@ -130,11 +132,11 @@ class ScriptReaderTest {
   }
 
   @Test
-  void eachInsertOfAStatementSetHasEdgesOfItsOwn() throws ScriptException {
+  void statementSetInsertsHaveSeparateLineage() throws ScriptException {
     for (final String set :
         List.of("EXECUTE STATEMENT SET BEGIN %s END;", "BEGIN STATEMENT SET; %s END;")) {
       final Document document =
-          Told.script(
+          RenderedLineage.script(
               ORDERS
                   + SINKS
                   + set.formatted(
@@ -143,7 +145,7 @@ class ScriptReaderTest {
                       INSERT INTO triples SELECT part, 'x', order_id FROM orders WHERE part > 1;
                       """));
       assertThat(document.jobs()).hasSize(1);
-      assertThat(document.jobs().get(0).writes().stream().map(Told::lines))
+      assertThat(document.jobs().get(0).writes().stream().map(RenderedLineage::lines))
           .containsExactly(
               List.of("a <- orders.item IDENTITY", "b <- orders.price IDENTITY", "rows <-"),
               List.of(
@@ -155,9 +157,9 @@ class ScriptReaderTest {
   }
 
   @Test
-  void statementsAreToldByWhatTheyAreFor() throws ScriptException {
+  void classifiesStatements() throws ScriptException {
     final Document document =
-        Told.script(
+        RenderedLineage.script(
             ORDERS
                 + """
                 SET 'pipeline.name' = 'mine'; SET 's3.secret-key' = 'hush';
@@ -167,7 +169,7 @@ class ScriptReaderTest {
                 INSERT INTO made SELECT item FROM v;
                 """);
     assertThat(document.statements())
-        .extracting(Document.Part::kind)
+        .extracting(Document.ParsedStatement::kind)
         .containsExactly(
             Kind.DEFINITION,
             Kind.SETTING,
@@ -186,11 +188,12 @@ class ScriptReaderTest {
   }
 
   @Test
-  void secretsStayOutOfTheText() throws ScriptException {
+  void redactsSecretsInSql() throws ScriptException {
     final String query =
         "SELECT item FROM orders /*+ OPTIONS('properties.sasl.jaas.config'='hush') */";
     assertThat(
-            Told.script(ORDERS + "CREATE TABLE m WITH ('connector'='blackhole') AS " + query)
+            RenderedLineage.script(
+                    ORDERS + "CREATE TABLE m WITH ('connector'='blackhole') AS " + query)
                 .jobs()
                 .get(0)
                 .sql())
@@ -201,28 +204,29 @@ class ScriptReaderTest {
   }
 
   @Test
-  void anErrorSaysWhereAndWhat() {
+  void errorsNamePositionAndCause() {
     final ScriptException unknown =
-        refused(ORDERS + "-- a comment; and more\nCREATE VIEW v AS\n  SELECT nope FROM orders;");
+        rejection(ORDERS + "-- a comment; and more\nCREATE VIEW v AS\n  SELECT nope FROM orders;");
     assertThat(unknown)
         .hasMessage(
             "line 12, column 10: Column 'nope' not found in any table"
                 + System.lineSeparator()
                 + "  in: CREATE VIEW v AS SELECT nope FROM orders");
-    assertThat(refused("SELECT 1; INSERT INTO t SELECT FROM x"))
+    assertThat(rejection("SELECT 1; INSERT INTO t SELECT FROM x"))
         .hasMessageStartingWith("line 1, column 32: Incorrect syntax near the keyword 'FROM'")
         .hasMessageNotContaining("Was expecting");
     assertThat(
-            refused(
-                    "CREATE TABLE t (a STRING) WITH ('connector' = 'kafka'); INSERT INTO t SELECT a FROM t")
+            rejection(
+                    "CREATE TABLE t (a STRING) WITH ('connector' = 'kafka'); INSERT INTO t SELECT a"
+                        + " FROM t")
                 .kind())
         .isEqualTo(ScriptException.Kind.STATEMENT);
   }
 
   @Test
-  void aCatalogThatIsAwayIsNamed() {
+  void errorNamesAnUnavailableCatalog() {
     final ScriptException away =
-        refused(
+        rejection(
             """
             CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'rest',
               'uri' = 'http://127.0.0.1:1', 's3.secret-access-key' = 'hush');
@@ -234,18 +238,18 @@ class ScriptReaderTest {
   }
 
   @Test
-  void nothingIsChangedInACatalog(@TempDir final Path warehouse) throws Exception {
+  void analysisDoesNotChangeTheCatalog(@TempDir final Path warehouse) throws Exception {
     final String catalog = lake(warehouse);
     final Document document =
-        Told.script(
+        RenderedLineage.script(
             catalog
                 + ORDERS
                 + """
                 CREATE DATABASE IF NOT EXISTS lake.live;
                 CREATE TABLE IF NOT EXISTS lake.live.orders (id STRING, price DECIMAL(10, 2));
                 ALTER TABLE lake.live.orders ADD late BOOLEAN;
-                CREATE TABLE lake.live.gone (a INT);
-                DROP TABLE lake.live.gone;
+                CREATE TABLE lake.live.dropped (a INT);
+                DROP TABLE lake.live.dropped;
                 INSERT INTO lake.live.orders
                   SELECT order_id, TRY_CAST(price AS DECIMAL(10, 2)), part > 1 FROM orders;
                 """);
@@ -253,7 +257,7 @@ class ScriptReaderTest {
     assertThat(write.sink().path()).containsExactly("lake", "live", "orders");
     assertThat(write.sink().connector()).isEqualTo("iceberg");
     assertThat(write.sink().location()).isNull();
-    assertThat(Told.lines(write))
+    assertThat(RenderedLineage.lines(write))
         .containsExactly(
             "id <- orders.order_id IDENTITY",
             "price <- orders.price TRANSFORMATION",
@@ -265,27 +269,27 @@ class ScriptReaderTest {
   }
 
   @Test
-  void tablesOfACatalogAreThoseThatAreThere(@TempDir final Path warehouse) throws Exception {
+  void resolvesTablesOfARealCatalog(@TempDir final Path warehouse) throws Exception {
     IcebergLake.create(warehouse, "live", "orders");
     final String read = "SELECT id AS order_id, price FROM lake.live.orders WHERE price > 0";
-    final Table orders = Told.write(lake(warehouse), read).sources().get(0);
+    final Table orders = RenderedLineage.write(lake(warehouse), read).sources().get(0);
     assertThat(orders.location()).isEqualTo(warehouse + "/live/orders");
-    assertThat(Told.query(lake(warehouse), read))
+    assertThat(RenderedLineage.query(lake(warehouse), read))
         .containsExactly(
             "order_id <- orders.id IDENTITY",
             "price <- orders.price IDENTITY",
             "rows <- orders.price FILTER");
     assertThat(
-            refused(
+            rejection(
                 lake(warehouse) + "DROP TABLE lake.live.orders; SELECT * FROM lake.live.orders"))
         .hasMessageContaining("not found");
-    assertThat(refused(lake(warehouse) + "CREATE TABLE lake.live.orders (a INT)"))
+    assertThat(rejection(lake(warehouse) + "CREATE TABLE lake.live.orders (a INT)"))
         .hasMessageContaining("already exists");
     assertThat(IcebergLake.tables(warehouse, "live")).containsExactly("orders");
   }
 
   @Test
-  void overwritesAndFixedPartitions(@TempDir final Path warehouse) throws ScriptException {
+  void overwritesWithStaticPartitions(@TempDir final Path warehouse) throws ScriptException {
     final Write write =
         writes(
                 lake(warehouse)
@@ -297,7 +301,7 @@ class ScriptReaderTest {
                     """)
             .get(0);
     assertThat(write.overwrite()).isTrue();
-    assertThat(Told.lines(write))
+    assertThat(RenderedLineage.lines(write))
         .containsExactly("day_of <-", "item <- orders.item IDENTITY", "rows <-");
   }
 

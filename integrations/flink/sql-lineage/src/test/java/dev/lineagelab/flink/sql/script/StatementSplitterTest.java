@@ -18,13 +18,13 @@ class StatementSplitterTest {
   }
 
   @Test
-  void leavesQuotedSemicolonsAlone() {
+  void ignoresQuotedSemicolons() {
     assertThat(texts("SELECT ';', 'it''s;', `a;``b;`; SELECT 2"))
         .containsExactly("SELECT ';', 'it''s;', `a;``b;`", "SELECT 2");
   }
 
   @Test
-  void leavesSemicolonsInCommentsAlone() {
+  void ignoresSemicolonsInComments() {
     assertThat(texts("-- one; two\nSELECT 1 -- a ' quote;\n+ 2 /* more; */;\n/* all; */ -- x"))
         .containsExactly("SELECT 1 -- a ' quote;\n+ 2 /* more; */");
   }
@@ -43,30 +43,31 @@ class StatementSplitterTest {
         BEGIN
           INSERT INTO a SELECT CASE b WHEN 1 THEN 2 END FROM c;
           INSERT INTO d SELECT 1 AS `END`;
-        end""";
+        end\
+        """;
     assertThat(texts(set + ";\nSELECT 1;")).containsExactly(set, "SELECT 1");
   }
 
   @Test
-  void splitsWhatAStatementSetOfOldSpellingHolds() {
+  void splitsBeginStatementSet() {
     assertThat(texts("BEGIN STATEMENT SET; INSERT INTO a SELECT 1; END;"))
         .containsExactly("BEGIN STATEMENT SET", "INSERT INTO a SELECT 1", "END");
   }
 
   @Test
-  void tellsWhereAStatementBegins() {
+  void reportsStatementPositions() {
     assertThat(StatementSplitter.split("-- first\n\n  SELECT 1;  SELECT\n2"))
         .containsExactly(new Statement("SELECT 1", 3, 3), new Statement("SELECT\n2", 3, 14));
   }
 
   @Test
-  void findsNothingInNothing() {
+  void ignoresEmptyStatements() {
     assertThat(texts("")).isEmpty();
     assertThat(texts(" ;\n-- nothing\n;")).isEmpty();
   }
 
   @Test
-  void leavesWhatIsNotClosedToTheParser() {
+  void keepsUnterminatedTokens() {
     assertThat(texts("SELECT 'a; SELECT 2")).containsExactly("SELECT 'a; SELECT 2");
     assertThat(texts("SELECT /* a; SELECT 2")).containsExactly("SELECT /* a; SELECT 2");
   }

@@ -3,7 +3,7 @@ package dev.lineagelab.flink.sql.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lineagelab.flink.sql.Told;
+import dev.lineagelab.flink.sql.RenderedLineage;
 import dev.lineagelab.flink.sql.model.Column;
 import dev.lineagelab.flink.sql.model.Output;
 import dev.lineagelab.flink.sql.model.Write;
@@ -21,19 +21,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The derived edges against the truth: queries run on a real cluster, over and over, each time with
- * one value of one input column changed.
+ * Test of derived edges by perturbation: each query runs on a MiniCluster repeatedly, each time
+ * with one input value changed.
  *
- * <p>No edge may be missing: where an output column has other values than before, the input column
- * reaches it or decides about rows; where there are more rows or fewer, it decides about rows. And
- * no edge may be made up: each must show in some change.
+ * <p>Completeness: if an output column changes, it or the rows must depend on the changed input
+ * column; if the number of rows changes, the rows must depend on it. Precision: each derived edge
+ * must be observable in at least one change.
  */
-class TruthTest {
-  private static Rows rows;
+class PerturbationTest {
+  private static PerturbedQueries rows;
 
   @BeforeAll
   static void start() throws Exception {
-    rows = new Rows();
+    rows = new PerturbedQueries();
   }
 
   @AfterAll
@@ -55,7 +55,8 @@ class TruthTest {
         """,
         "SELECT supplier FROM orders GROUP BY supplier HAVING SUM(TRY_CAST(price AS INT)) > 2",
         "SELECT DISTINCT item, supplier FROM orders",
-        "SELECT order_id, country FROM orders LEFT JOIN suppliers ON supplier = name AND country <> 'no'",
+        "SELECT order_id, country FROM orders LEFT JOIN suppliers ON supplier = name AND country <>"
+            + " 'no'",
         """
         SELECT window_start, supplier, SUM(TRY_CAST(price AS INT)) AS total
         FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(bid_time), INTERVAL '5' MINUTE))
@@ -73,35 +74,40 @@ class TruthTest {
         "SELECT item AS a FROM orders UNION SELECT country FROM suppliers",
         "SELECT supplier AS a FROM orders INTERSECT SELECT name FROM suppliers",
         "SELECT supplier AS a FROM orders EXCEPT SELECT name FROM suppliers",
-        "SELECT order_id FROM orders WHERE supplier IN (SELECT name FROM suppliers WHERE country = 'fi')",
-        "SELECT order_id, (SELECT MIN(country) FROM suppliers WHERE name <> 'cedar') AS c FROM orders",
+        "SELECT order_id FROM orders WHERE supplier IN (SELECT name FROM suppliers WHERE country ="
+            + " 'fi')",
+        "SELECT order_id, (SELECT MIN(country) FROM suppliers WHERE name <> 'cedar') AS c FROM"
+            + " orders",
         "SELECT order_id, ROW(item, price).EXPR$1 AS p FROM orders",
         "SELECT order_id, e FROM orders CROSS JOIN UNNEST(SPLIT(item, 'v')) AS t(e)",
-        "WITH c AS (SELECT supplier AS s, price FROM orders) SELECT a.price FROM c a JOIN c b ON a.s = b.price"
+        "WITH c AS (SELECT supplier AS s, price FROM orders) SELECT a.price FROM c a JOIN c b ON"
+            + " a.s = b.price"
       })
-  void edgesAreWhatCanBeSeen(final String query) throws Exception {
-    final Write write = Told.write(Rows.DEFINITIONS, query);
+  void derivedEdgesMatchObservedDependencies(final String query) throws Exception {
+    final Write write = RenderedLineage.write(PerturbedQueries.DEFINITIONS, query);
     final Map<String, Set<String>> columns = new HashMap<>();
     for (final Output output : write.outputs()) {
       assertThat(output.column().unknown()).isEmpty();
       columns.put(output.name(), origins(output.column(), write));
     }
-    final Set<String> deciding = origins(write.rows(), write);
+    final Set<String> rowOrigins = origins(write.rows(), write);
 
-    final Seen seen = observe(query);
-    seen.columns.forEach(
+    final Observed observed = observe(query);
+    observed.columns.forEach(
         (name, changed) -> {
           final Set<String> allowed = new TreeSet<>(columns.get(name));
-          allowed.addAll(deciding);
-          assertThat(allowed).as("%s: seen, not derived", name).containsAll(changed);
+          allowed.addAll(rowOrigins);
+          assertThat(allowed).as("%s: observed, not derived", name).containsAll(changed);
         });
-    assertThat(deciding).as("rows: seen, not derived").containsAll(seen.rows);
+    assertThat(rowOrigins).as("rows: observed, not derived").containsAll(observed.rows);
     columns.forEach(
         (name, origins) ->
-            assertThat(seen.columns.getOrDefault(name, Set.of()))
-                .as("%s: derived, not seen", name)
+            assertThat(observed.columns.getOrDefault(name, Set.of()))
+                .as("%s: derived, not observed", name)
                 .containsAll(origins));
-    assertThat(seen.decidingBeside(columns)).as("rows: derived, not seen").containsAll(deciding);
+    assertThat(observed.rowDependencies(columns))
+        .as("rows: derived, not observed")
+        .containsAll(rowOrigins);
   }
 
   private static Set<String> origins(final Column column, final Write write) {
@@ -112,12 +118,12 @@ class TruthTest {
   }
 
   /**
-   * What changes have shown.
+   * Dependencies observed by changing inputs.
    *
-   * @param columns output column -> the input columns that have changed its values
-   * @param rows the input columns that have changed how many rows there are
+   * @param columns input columns that changed an output column, by output column
+   * @param rows input columns that changed the number of rows
    */
-  private record Seen(Map<String, Set<String>> columns, Set<String> rows) {
+  private record Observed(Map<String, Set<String>> columns, Set<String> rows) {
     void compare(
         final String changed,
         final String name,
@@ -131,8 +137,10 @@ class TruthTest {
       }
     }
 
-    /** The input columns that decide about rows: those that change what is not made of them. */
-    Set<String> decidingBeside(final Map<String, Set<String>> derived) {
+    /**
+     * Returns the columns that rows depend on: those that change outputs without a derived edge.
+     */
+    Set<String> rowDependencies(final Map<String, Set<String>> derived) {
       final Set<String> deciding = new HashSet<>(rows);
       columns.forEach(
           (name, changed) ->
@@ -143,18 +151,19 @@ class TruthTest {
     }
   }
 
-  private static Seen observe(final String query) throws Exception {
-    final Seen seen = new Seen(new HashMap<>(), new HashSet<>());
-    final List<Rows.Change> changes = new ArrayList<>(List.of(Rows.UNCHANGED));
-    changes.addAll(Rows.changes(query));
+  private static Observed observe(final String query) throws Exception {
+    final Observed observed = new Observed(new HashMap<>(), new HashSet<>());
+    final List<PerturbedQueries.Change> changes =
+        new ArrayList<>(List.of(PerturbedQueries.UNCHANGED));
+    changes.addAll(PerturbedQueries.changes(query));
     final List<Map<String, List<String>>> results = rows.results(query, changes);
     for (int variant = 1; variant < changes.size(); variant++) {
       final String changed = changes.get(variant).column();
       final Map<String, List<String>> after = results.get(variant);
       results
           .get(0)
-          .forEach((name, before) -> seen.compare(changed, name, before, after.get(name)));
+          .forEach((name, before) -> observed.compare(changed, name, before, after.get(name)));
     }
-    return seen;
+    return observed;
   }
 }

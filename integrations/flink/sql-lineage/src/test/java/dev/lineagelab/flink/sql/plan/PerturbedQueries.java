@@ -19,8 +19,8 @@ import org.apache.flink.table.api.TableResult;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
 
-/** Runs queries on a cluster in this process, over a few rows of which one value may be another. */
-final class Rows {
+/** Runs queries on a MiniCluster, over a few rows of which one value may be changed. */
+final class PerturbedQueries {
   static final String DEFINITIONS =
       """
       CREATE TEMPORARY TABLE orders (
@@ -49,13 +49,14 @@ final class Rows {
                   List.of("'birch'", "'se'")));
 
   /**
-   * One value that is another.
+   * Change of one value.
    *
-   * @param row of its table, from 0
+   * @param row index of the row in its table
+   * @param index index of the column in its table
    */
-  record Change(String table, int row, int place, String value) {
+  record Change(String table, int row, int index, String value) {
     String column() {
-      return table + "." + COLUMNS.get(table).get(place);
+      return table + "." + COLUMNS.get(table).get(index);
     }
   }
 
@@ -70,7 +71,7 @@ final class Rows {
               .build());
   private final Configuration client = new Configuration();
 
-  Rows() throws Exception {
+  PerturbedQueries() throws Exception {
     cluster.start();
     client.set(DeploymentOptions.TARGET, "remote");
     client.set(RestOptions.ADDRESS, "localhost");
@@ -82,8 +83,9 @@ final class Rows {
   }
 
   /**
-   * Few, since each is a job; chosen such that whatever a column can do to a query shows in one: it
-   * becomes what another row or another column has, or what none has, is there or is not.
+   * Returns the changes for a query's tables. Each costs a subquery, so they are few, chosen such
+   * that every kind of dependency is visible in at least one: a value becomes equal to that of
+   * another row or column, becomes unique, or becomes NULL or non-NULL.
    */
   static List<Change> changes(final String query) {
     return Stream.of(
@@ -106,8 +108,8 @@ final class Rows {
   }
 
   /**
-   * The values of each column of a query's result, sorted since rows of tables have no order: one
-   * result for each change. All of them are one job: jobs are what takes time.
+   * Returns the values of each column of a query's result, one result for each change. Values are
+   * sorted because rows are unordered. All variants run as one job, since job starts dominate.
    */
   List<Map<String, List<String>>> results(final String query, final List<Change> changes)
       throws Exception {
@@ -122,7 +124,7 @@ final class Rows {
         session.executeSql(view(table, name, changes.get(variant)));
         changed = changed.replaceAll("\\b%s\\b".formatted(table), name);
       }
-      queries.add("SELECT %d AS place_of_change, q.* FROM (%s) AS q".formatted(variant, changed));
+      queries.add("SELECT %d AS variant_index, q.* FROM (%s) AS q".formatted(variant, changed));
     }
     return sorted(session.executeSql(String.join(" UNION ALL ", queries)), changes.size());
   }
@@ -142,8 +144,8 @@ final class Rows {
       while (rows.hasNext()) {
         final Row row = rows.next();
         final Map<String, List<String>> values = sorted.get((Integer) row.getField(0));
-        for (int place = 1; place < names.size(); place++) {
-          values.get(names.get(place)).add(String.valueOf(row.getField(place)));
+        for (int index = 1; index < names.size(); index++) {
+          values.get(names.get(index)).add(String.valueOf(row.getField(index)));
         }
       }
     } finally {
@@ -167,7 +169,7 @@ final class Rows {
       final String table, final int row, final List<String> values, final Change change) {
     final List<String> changed = new ArrayList<>(values);
     if (table.equals(change.table()) && row == change.row()) {
-      changed.set(change.place(), change.value());
+      changed.set(change.index(), change.value());
     }
     final String typed =
         changed.stream()

@@ -16,20 +16,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What is told of a script, as lines that a test can spell: {@code total <- orders.price
- * AGGREGATION}, with {@code !} for masking, {@code rows <- ...}, and {@code ?} before what is
- * unknown.
+ * Renders lineage as text for assertions: {@code total <- orders.price AGGREGATION}, with {@code !}
+ * for masking, {@code rows <- ...}, and {@code ?} before the reasons of unknown lineage.
  */
-public final class Told {
-  private Told() {}
+public final class RenderedLineage {
+  private RenderedLineage() {}
 
-  /** The lines of a query, each of whose columns has a name. */
+  /** Returns the lineage of a query whose columns are all named. */
   public static List<String> query(final String definitions, final String query)
       throws ScriptException {
     return lines(write(definitions, query));
   }
 
-  /** The only write of a table that is made of a query. */
+  /** Returns the lineage of a CREATE TABLE AS with the query. */
   public static Write write(final String definitions, final String query) throws ScriptException {
     return script(
             definitions + "CREATE TABLE made WITH ('connector' = 'blackhole') AS " + query + ";")
@@ -43,7 +42,7 @@ public final class Told {
     return ScriptReader.read(script);
   }
 
-  /** The lines of one INSERT. */
+  /** Returns the lineage of one INSERT, one line per column. */
   public static List<String> lines(final Write write) {
     final List<String> lines = new ArrayList<>();
     for (final Output output : write.outputs()) {
@@ -55,7 +54,7 @@ public final class Told {
 
   private static String line(final String name, final Column column, final List<Table> sources) {
     final Stream<String> edges =
-        Edge.simplest(column.edges()).stream()
+        Edge.simplify(column.edges()).stream()
             .map(
                 edge ->
                     "%s.%s %s%s"
