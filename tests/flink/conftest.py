@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of Flink's launchers share: a broker, a cluster, a lineage service, and a launcher for each test."""
+"""Fixtures of the Flink tests: a broker, a cluster, a lineage service, and launchers."""
 
 import json
 import re
@@ -25,7 +25,7 @@ PORTS = range(21300, 21400)
 
 @pytest.fixture(scope="package")
 def ports():
-    """Ports of this machine on which nobody listens, each once."""
+    """Free ports of this machine, each yielded once."""
     return (port for port in PORTS if not busy_ports({"a test": port}))
 
 
@@ -57,7 +57,7 @@ def flink(tmp_path_factory, ports, service):
 
 @pytest.fixture(scope="package")
 def planner():
-    """The command that reads the lineage of a script."""
+    """Command that derives the column lineage of a script."""
     artifacts = Artifacts.open()
     folders = (artifacts.component(name) / "lib" for name in (COMPONENT, PLANNER_COMPONENT))
     path = ":".join(f"{folder}/*" for folder in folders)
@@ -66,18 +66,18 @@ def planner():
 
 @pytest.fixture
 def name(request):
-    """For jobs and topics: the test's own."""
+    """Name for the jobs and topics of this test."""
     return re.sub(r"\W+", "_", request.node.name.removeprefix("test_")).strip("_")[:60]
 
 
 @pytest.fixture
-def told(service, name):
+def reported(service, name):
     return ReportedLineage(service.url, name)
 
 
 @pytest.fixture
 def launcher(tmp_path, flink, service, broker):
-    """Makes launchers; they are ended with the test."""
+    """Factory of launchers, which are stopped after the test."""
     made = []
 
     def make(*command, **environment):
@@ -93,13 +93,13 @@ def launcher(tmp_path, flink, service, broker):
 
     yield make
     for launched in made:
-        launched.end()
-        print(launched.said())
+        launched.close()
+        print(launched.log())
 
 
 @pytest.fixture
 def launch(tmp_path, launcher, planner, name):
-    """Makes launchers of SQL texts."""
+    """Factory of launchers of SQL scripts."""
 
     def make(sql, once=False, **environment):
         file = tmp_path / f"{name}.sql"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Flink session cluster with a SQL gateway, of a test's own: each JVM can be killed, and started again."""
+"""Flink session cluster with a SQL gateway for tests. Each JVM can be killed and restarted separately."""
 
 import json
 import os
@@ -20,9 +20,9 @@ from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
 from lineagelab_flink.rest import FlinkClient
 
-START_SECONDS = 120
-STOP_SECONDS = 30
-BETWEEN_PROBES = 0.1
+START_TIMEOUT_SECONDS = 120
+STOP_TIMEOUT_SECONDS = 30
+PROBE_INTERVAL_SECONDS = 0.1
 
 JOBMANAGER, TASKMANAGER, GATEWAY = "jobmanager", "taskmanager", "gateway"
 
@@ -32,12 +32,12 @@ _MAIN = {
     GATEWAY: "org.apache.flink.table.gateway.SqlGateway",
 }
 _HEAP = {JOBMANAGER: "256m", TASKMANAGER: "384m", GATEWAY: "256m"}
-_OPENED = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
+_OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
 
 
 @dataclass
 class FlinkCluster:
-    """The cluster. `root` is a folder of its own, `lineage` the root of the service that its listener speaks to."""
+    """Session cluster. `root` is an empty folder, `lineage` the URL to which its listener sends events."""
 
     root: Path
     ports: Mapping[str, int]
@@ -47,13 +47,13 @@ class FlinkCluster:
 
     @classmethod
     def at(cls, root: Path, ports: Iterator[int], lineage: str) -> "FlinkCluster":
-        """One on ports that are free."""
+        """Create a cluster on free ports."""
         names = ("rest", "rpc", "blobs", "worker", "data", "sql")
         return cls(root, {name: next(ports) for name in names}, lineage)
 
     @property
     def url(self) -> str:
-        """Of the REST API."""
+        """URL of the REST API."""
         return f"http://127.0.0.1:{self.ports['rest']}"
 
     @property
@@ -61,43 +61,43 @@ class FlinkCluster:
         return f"http://127.0.0.1:{self.ports['sql']}"
 
     def start(self, *names: str) -> None:
-        """Starts JVMs at once, and waits until they answer; with the TaskManager, until the cluster has its slots."""
+        """Start JVMs in parallel and wait until they are ready: a TaskManager, when its slots are registered."""
         for name in names:
             self.processes[name] = self._launch(name)
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
         for name in names:
-            while not self._answers(name):
-                waits = self.processes[name].poll() is None and time.monotonic() < deadline
-                assert waits, f"{name} did not start: {self.said(name)[-4000:]}"
-                time.sleep(BETWEEN_PROBES)
+            while not self._is_ready(name):
+                starting = self.processes[name].poll() is None and time.monotonic() < deadline
+                assert starting, f"{name} did not start: {self.log(name)[-4000:]}"
+                time.sleep(PROBE_INTERVAL_SECONDS)
 
     def kill(self, name: str) -> None:
-        """Ends a JVM as a power cut would."""
+        """Kill a JVM with SIGKILL."""
         self.processes[name].kill()
         self.processes[name].wait()
 
     def restart(self, name: str) -> None:
-        """Kills a JVM and starts it anew."""
+        """Kill a JVM and start it again."""
         self.kill(name)
         self.start(name)
 
     def stop(self) -> None:
-        """Ends all of it."""
+        """Stop all JVMs."""
         for process in self.processes.values():
             process.send_signal(signal.SIGTERM)
         for process in self.processes.values():
             try:
-                process.wait(STOP_SECONDS)
+                process.wait(STOP_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
 
-    def said(self, name: str) -> str:
-        """What a JVM has printed."""
+    def log(self, name: str) -> str:
+        """Return the log of a JVM."""
         return (self.root / f"{name}.log").read_text(errors="replace")
 
     def jobs(self, name: str) -> list[Job]:
-        """Every job of a name that the cluster remembers, the oldest first."""
+        """Return all jobs of a name that the cluster lists, oldest first."""
         rest = FlinkClient(self.url)
         try:
             return sorted((job for known, job in rest.jobs() if known == name), key=lambda job: job.started)
@@ -111,10 +111,17 @@ class FlinkCluster:
         (folder / "config.yaml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self._config()))
         (folder / "log4j2.properties").write_text(_LOGGING)
         arguments: Sequence[str] = () if name == GATEWAY else ("--configDir", str(folder))
-        tied = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+        die_with_parent = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
         command = [
-            *(*tied, "java", f"-Xmx{_HEAP[name]}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k"),
-            *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in _OPENED),
+            *(
+                *die_with_parent,
+                "java",
+                f"-Xmx{_HEAP[name]}",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xss512k",
+            ),
+            *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
             *("-cp", f"{home}/lib/*:{home}/planner/*", _MAIN[name], *arguments),
         ]
@@ -122,7 +129,7 @@ class FlinkCluster:
         with (self.root / f"{name}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
 
-    def _answers(self, name: str) -> bool:
+    def _is_ready(self, name: str) -> bool:
         try:
             if name == TASKMANAGER:
                 overview = httpx.get(f"{self.url}/overview", timeout=5, trust_env=False).json()

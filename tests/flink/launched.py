@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launchers as processes, and what the lineage service knows of their jobs, as a test sees them."""
+"""Launcher processes, and the lineage that the service has stored of their jobs."""
 
 import json
 import os
@@ -18,25 +18,25 @@ import httpx
 from infra.namespaces import JOBS
 from infra.project import PROJECT, python_path
 
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
-BETWEEN_LOOKS = 0.1
+POLL_INTERVAL_SECONDS = 0.1
 
 
-def until(holds: Callable[[], Any], what: str, seconds: float = PATIENCE_SECONDS) -> Any:
-    """Waits for something, and returns it."""
+def until(holds: Callable[[], Any], what: str, seconds: float = TIMEOUT_SECONDS) -> Any:
+    """Poll until the result of a function is truthy, and return it."""
     deadline = time.monotonic() + seconds
     while True:
         found = holds()
         if found:
             return found
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(BETWEEN_LOOKS)
+        time.sleep(POLL_INTERVAL_SECONDS)
 
 
 @dataclass
 class Launched:
-    """A launcher, which may be killed and started again. `folder` is a test's own, `command` what `python -m` runs."""
+    """Launcher process that can be killed and restarted. `command` is the module with its arguments."""
 
     folder: Path
     command: tuple[str, ...]
@@ -45,17 +45,17 @@ class Launched:
 
     @classmethod
     def of(cls, folder: Path, command: tuple[str, ...], environment: dict[str, str]) -> "Launched":
-        """One that is not started yet."""
+        """Create a launcher without starting it."""
         own = {
             "PYTHONPATH": python_path(PROJECT),
             "OPENLINEAGE_NAMESPACE": JOBS,
             "FLINK_STATE": str(folder / "state.json"),
-            "LINEAGE_OPEN_RUNS": str(folder / "untold.json"),
+            "LINEAGE_OPEN_RUNS": str(folder / "open-runs.json"),
         }
         return cls(folder, command, {**own, **environment})
 
     def start(self) -> "Launched":
-        """Starts it, once more if it was there before."""
+        """Start the process; also after an earlier one has ended."""
         command = [sys.executable, "-m", *self.command]
         with (self.folder / "log").open("ab") as log:
             environment = {**os.environ, **self.environment}
@@ -64,43 +64,43 @@ class Launched:
         return self
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """Kill the process with SIGKILL."""
         self.processes[-1].kill()
         self.processes[-1].wait()
 
     def stop(self) -> int:
-        """Asks it to stop, and returns its exit code."""
+        """Send SIGTERM and return the exit code."""
         self.processes[-1].send_signal(signal.SIGTERM)
         return self.wait()
 
     def wait(self) -> int:
-        """Until it has ended; its exit code."""
-        return self.processes[-1].wait(PATIENCE_SECONDS)
+        """Wait for the process to end and return its exit code."""
+        return self.processes[-1].wait(TIMEOUT_SECONDS)
 
-    def end(self) -> None:
-        """At the end of a test: nothing of it may be left."""
+    def close(self) -> None:
+        """Stop the process if it still runs."""
         if self.processes and self.processes[-1].poll() is None:
             self.stop()
 
-    def said(self) -> str:
-        """What it has printed, in all its lives."""
+    def log(self) -> str:
+        """Return the combined log of all started processes."""
         return (self.folder / "log").read_text()
 
-    def remembers(self) -> dict[str, Any]:
-        """What it keeps for its next life."""
+    def saved_state(self) -> dict[str, Any]:
+        """Return the state that the launcher has saved."""
         path = self.folder / "state.json"
         return json.loads(path.read_text())["memory"] if path.exists() else {}
 
 
 @dataclass(frozen=True)
 class ReportedLineage:
-    """What a lineage service knows of one job."""
+    """Lineage of one job, as stored by a lineage service."""
 
     url: str
     name: str
 
     def runs(self) -> list[dict[str, Any]]:
-        """Its runs, the oldest first."""
+        """Return the runs of the job, oldest first."""
         answer = self._get(f"/namespaces/{JOBS}/jobs/{self.name}/runs")
         return sorted(answer.get("runs", []), key=lambda run: run["startedAt"] or run["createdAt"])
 
@@ -108,26 +108,29 @@ class ReportedLineage:
         return [run["state"] for run in self.runs()]
 
     def await_states(self, *wanted: str) -> list[dict[str, Any]]:
-        """Waits until the runs stand so, and returns them."""
-        until(lambda: self.states() == list(wanted), f"{self.name} to stand at {wanted}, not {self.states()}")
+        """Wait until the runs have these states, oldest first, and return them."""
+        until(
+            lambda: self.states() == list(wanted),
+            f"runs of {self.name} to have the states {wanted}, not {self.states()}",
+        )
         return self.runs()
 
     def events(self, run_id: str | None = None) -> list[dict[str, Any]]:
-        """Every event of the job, of the listener and of the launcher, the oldest first."""
+        """Return the events of the job from listener and launcher, oldest first."""
         found = self._get("/events/lineage", limit=1000, sortDirection="asc")["events"]
         own = [event for event in found if event["job"]["name"] == self.name]
         return [event for event in own if run_id is None or event["run"]["runId"] == run_id]
 
-    def from_launcher(self, run_id: str) -> list[dict[str, Any]]:
-        """What the launcher has said of a run."""
+    def launcher_events(self, run_id: str) -> list[dict[str, Any]]:
+        """Return the launcher's events of a run."""
         return [event for event in self.events(run_id) if event["producer"].startswith("urn:lineage-lab:")]
 
-    def by_launcher(self, run_id: str) -> Counter[str]:
-        """How often the launcher has said what of a run."""
-        return Counter(event["eventType"] for event in self.from_launcher(run_id))
+    def launcher_event_types(self, run_id: str) -> Counter[str]:
+        """Count the launcher's events of a run by type."""
+        return Counter(event["eventType"] for event in self.launcher_events(run_id))
 
     def edges(self) -> dict[str, list[str]]:
-        """What the job reads and writes now."""
+        """Return the current inputs and outputs of the job."""
         job = self._get(f"/namespaces/{JOBS}/jobs/{self.name}")
         return {
             side: sorted(f"{one['namespace']} {one['name']}" for one in job[side]) for side in ("inputs", "outputs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's own jar on a real cluster: its launcher stops it with a savepoint, goes on, brings it back, and speaks."""
+"""Life cycle and lineage of a jar job on a real cluster: savepoint, restart, and loss of the JobManager."""
 
 import httpx
 import pytest
@@ -16,7 +16,7 @@ UNREACHABLE = "http://127.0.0.1:1"
 
 @pytest.fixture
 def windows(launcher, broker):
-    """A launcher of the job, which finds its topics empty."""
+    """Launcher of the job, on empty topics."""
     broker.topic(TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS)
     (jar,) = (Artifacts.open().component(WINDOWS_COMPONENT) / "lib").glob("*.jar")
     command = (
@@ -36,32 +36,32 @@ def running(flink):
     return until(found, "the job to run")
 
 
-def test_a_jar_is_uploaded_once_goes_on_from_where_it_was_and_says_its_columns(windows, flink, service):
-    told = ReportedLineage(service.url, JOB_SUPPLIER_WINDOWS)
+def test_a_jar_is_uploaded_once_restored_and_reports_its_columns(windows, flink, service):
+    reported = ReportedLineage(service.url, JOB_SUPPLIER_WINDOWS)
     windows.start()
     running(flink)
-    until(lambda: told.states() == ["RUNNING"], "the run to be told")
+    until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
     assert windows.stop() == 0
-    told.await_states("ABORTED")
-    assert "savepoint" in windows.remembers()["restore"]
+    reported.await_states("ABORTED")
+    assert "savepoint" in windows.saved_state()["restore"]
     windows.start()
     before = running(flink)
-    until(lambda: windows.remembers()["started"] == before.started, "the launcher to see its job")
+    until(lambda: windows.saved_state()["started"] == before.started, "the launcher to adopt its job")
     assert len(httpx.get(f"{flink.url}/jars", trust_env=False).json()["files"]) == 1
     flink.kill(JOBMANAGER)
     flink.start(JOBMANAGER)
     after = until(lambda: [job for job in flink.jobs(JOB_SUPPLIER_WINDOWS) if job.job_id != before.job_id], "a new job")
     assert len(after) == 1
     running(flink)
-    runs = told.await_states("ABORTED", "ABORTED", "RUNNING")
+    runs = reported.await_states("ABORTED", "ABORTED", "RUNNING")
     assert windows.stop() == 0
-    runs = told.await_states("ABORTED", "ABORTED", "ABORTED")
+    runs = reported.await_states("ABORTED", "ABORTED", "ABORTED")
     for run in runs:
-        said = told.from_launcher(run["id"])
-        assert [event["eventType"] for event in said].count("ABORT") == 1
-        columns = said[-1]["outputs"][0]["facets"]["columnLineage"]["fields"]
+        events = reported.launcher_events(run["id"])
+        assert [event["eventType"] for event in events].count("ABORT") == 1
+        columns = events[-1]["outputs"][0]["facets"]["columnLineage"]["fields"]
         assert columns["total_price"]["inputFields"][0]["transformations"][0]["subtype"] == "AGGREGATION"
-    assert told.edges() == {
+    assert reported.edges() == {
         "inputs": [f"kafka://kafka:9092 {TOPIC_ORDERS}"],
         "outputs": [f"kafka://kafka:9092 {TOPIC_SUPPLIER_WINDOWS}"],
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The windows of suppliers on a real cluster, broker and registry: what is told, how often, and of which fields."""
+"""Job `supplier_windows` on a real cluster, broker and registry: results, exactly-once output, column lineage."""
 
 import io
 import json
@@ -45,12 +45,12 @@ ORDER = {
 
 @dataclass(frozen=True)
 class Registry:
-    """A schema registry, by the root of its API."""
+    """Client of a schema registry. `url` is the base URL of its API."""
 
     url: str
 
     def register(self, topic):
-        """The id of the schema of orders."""
+        """Register the schema of orders for a topic and return its id."""
         body = {"schema": json.dumps(ORDER)}
         answer = httpx.post(f"{self.url}/subjects/{topic}-value/versions", json=body, timeout=20, trust_env=False)
         return answer.raise_for_status().json()["id"]
@@ -62,7 +62,7 @@ class Registry:
 
 @dataclass(frozen=True)
 class Windows:
-    """The job between two topics of its own."""
+    """Job with its own input and output topics."""
 
     name: str
     broker: object
@@ -79,7 +79,7 @@ class Windows:
         self.broker.topic(self.written)
 
     def start(self, *options, parallelism=1):
-        """Submits the job, and returns its id."""
+        """Submit the job and return its id."""
         given = {
             "--name": self.name,
             "--bootstrap": self.broker.bootstrap,
@@ -93,7 +93,7 @@ class Windows:
         return next(job.job_id for name, job in self.rest.jobs() if name == self.name)
 
     def produce(self, orders, partitions=1):
-        """Writes orders as the shop's connector does, to the partitions in turn."""
+        """Produce orders in the format of the shop's connector, round-robin over the partitions."""
         header = b"\0" + self.registry.register(self.name).to_bytes(4, "big")
         producer = Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": 0})
         for number, sold in enumerate(orders):
@@ -102,8 +102,8 @@ class Windows:
             producer.produce(self.name, header + datum.getvalue(), partition=number % partitions)
         assert producer.flush(KAFKA_SECONDS) == 0
 
-    def told(self):
-        """Key and value of every committed record."""
+    def records(self):
+        """Return key and value of every committed record."""
         settings = {
             "bootstrap.servers": self.broker.bootstrap,
             "group.id": "reader",
@@ -151,7 +151,7 @@ def rest(flink):
 
 @pytest.fixture
 def windows(broker, registry, rest, jar):
-    """Makes jobs; those that run on are cancelled with the test."""
+    """Factory of jobs; running ones are cancelled after the test."""
     made = []
 
     def make(name):
@@ -165,7 +165,7 @@ def windows(broker, registry, rest, jar):
             rest.cancel(job.job_id)
 
 
-def test_each_window_is_told_once_though_the_workers_die(flink, windows, name):
+def test_each_window_is_emitted_once_across_a_taskmanager_failure(flink, windows, name):
     start = (int(time.time()) - 600) * 1000 // WINDOW_MS * WINDOW_MS
     first, second = sold(start, range(300)), sold(start, range(300, 600))
     job = windows(name)
@@ -174,23 +174,23 @@ def test_each_window_is_told_once_though_the_workers_die(flink, windows, name):
     job.produce(first, partitions=2)
     job.broker.produce(job.name, [b"no Avro", b"\0\0\0\0\1", None])
     job_id = job.start(parallelism=2)
-    until(job.told, "the first windows")
+    until(job.records, "the first windows")
     flink.restart(TASKMANAGER)
     job.produce(second, partitions=2)
     job.produce([replace(first[0], bid_time=start + 120_000)] * 2, partitions=2)
 
     expected = recomputed([*first, *second])
-    until(lambda: len(job.told()) >= len(expected), "all windows")
-    told = job.told()
-    assert dict(told) == expected
-    assert len(told) == len(expected)
+    until(lambda: len(job.records()) >= len(expected), "all windows")
+    records = job.records()
+    assert dict(records) == expected
+    assert len(records) == len(expected)
     bad = sum(price(one) is None for one in (*first, *second))
-    # The cluster gathers metrics now and then.
+    # The cluster collects metrics periodically.
     until(lambda: counted(job.rest, job_id, "orders_bad_price") == bad, f"{bad} bad prices to be counted")
     assert counted(job.rest, job_id, "orders_late") == 0
 
 
-def test_the_declared_columns_are_true_for_every_field_of_an_order(windows, name):
+def test_declared_columns_match_the_effect_of_each_field(windows, name):
     start = (int(time.time()) - 600) * 1000 // WINDOW_MS * WINDOW_MS
     orders = [one for one in sold(start, range(40)) if price(one) is not None]
     changes = {
@@ -211,27 +211,27 @@ def test_the_declared_columns_are_true_for_every_field_of_an_order(windows, name
         assert changed == flows_of(field), field
 
 
-def test_the_listener_names_the_topics_and_leaves_their_columns_to_the_declaration(windows, service, name):
+def test_the_listener_reports_topics_without_schemas(windows, service, name):
     job = windows(name)
     rows(job, sold(int(time.time() * 1000) - 60_000, range(3)))
 
-    told = ReportedLineage(service.url, name)
-    told.await_states("COMPLETED")
-    (began,) = (event for event in told.events() if event["eventType"] == "START")
+    reported = ReportedLineage(service.url, name)
+    reported.await_states("COMPLETED")
+    (began,) = (event for event in reported.events() if event["eventType"] == "START")
     datasets = [*began["inputs"], *began["outputs"]]
     assert [(one["namespace"], one["name"]) for one in datasets] == [(KAFKA, job.name), (KAFKA, job.written)]
     assert not [one for one in datasets if "schema" in one.get("facets", {})]
 
 
 def sold(start, numbers):
-    """Orders of the shop, ten a second, some broken; in disorder, but none later than it may be."""
+    """Return orders of the shop, ten per second: some invalid, out of order within the watermark's bound."""
     mix = Mix(error_rate=0.1, late_rate=0)
-    dice = random.Random(7)
-    return [order(mix, number, start + number * 100 - dice.randrange(2000)) for number in numbers]
+    rng = random.Random(7)
+    return [order(mix, number, start + number * 100 - rng.randrange(2000)) for number in numbers]
 
 
 def price(one):
-    """A price that fits DECIMAL(10, 2); None for another."""
+    """Parse the price as DECIMAL(10, 2); return None if it is invalid or out of range."""
     try:
         value = Decimal(one.price)
     except ArithmeticError:
@@ -240,36 +240,36 @@ def price(one):
 
 
 def recomputed(orders):
-    """What should be told of the windows of orders, by key."""
+    """Compute the expected windows of orders, by key."""
     prices = defaultdict(list)
     for one in orders:
         if price(one) is not None:
             prices[one.supplier, one.bid_time // WINDOW_MS * WINDOW_MS].append(price(one))
-    told = {}
+    records = {}
     for (supplier, start), found in prices.items():
         begin, end = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (start, start + WINDOW_MS))
-        told[f"{supplier} {begin:%Y-%m-%dT%H:%M:%SZ}"] = {
+        records[f"{supplier} {begin:%Y-%m-%dT%H:%M:%SZ}"] = {
             "supplier": supplier,
             "window_start": begin,
             "window_end": end,
             "count": len(found),
             "total_price": sum(found),
         }
-    return told
+    return records
 
 
 def rows(job, orders):
-    """What a run of the job to the end of its orders tells, each record with its key, in a lasting order."""
+    """Run the job to the end of its orders and return its records with their keys, in a stable order."""
     job.make_topics()
     job.produce(orders)
     job_id = job.start("--bounded", "true")
     until(lambda: job.rest.job(job_id)["state"] == "FINISHED", f"{job.name} to end")
-    told = [{"_key": key, **value} for key, value in job.told()]
-    return sorted(told, key=lambda row: (row["supplier"], row["window_start"]))
+    records = [{"_key": key, **value} for key, value in job.records()]
+    return sorted(records, key=lambda row: (row["supplier"], row["window_start"]))
 
 
 def flows_of(field):
-    """The columns that values of a field flow into, as declared."""
+    """Return the columns with a declared direct dependency on a field."""
     (output,) = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES).outputs
     columns = output["facets"]["columnLineage"]["fields"].items()
     return {
@@ -281,7 +281,7 @@ def flows_of(field):
 
 
 def counted(rest, job_id, metric):
-    """A counter over all operators and subtasks of a job."""
+    """Sum a counter over all operators and subtasks of a job."""
     total = 0
     for vertex in rest.job(job_id)["vertices"]:
         names = [name for name in rest.metric_names(job_id, vertex["id"]) if name.endswith(f".{metric}")]
