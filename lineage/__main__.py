@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage`: starts the service; SIGTERM or SIGINT ends it once all accepted events are on disk."""
+"""`python -m lineage`: run the service. SIGTERM or SIGINT stops it after all accepted events are on disk."""
 
 import gc
 import logging
@@ -20,11 +20,11 @@ from lineage.settings import Settings, parse_arguments
 from lineage.store import EventLog, StoreUnusable
 
 GRACE_SECONDS = 10
-"""How long open requests may go on after the signal."""
+"""Time limit in seconds for open requests after the signal."""
 
 
 def main() -> None:
-    """Run the service. Exit code 2 and one line where it cannot start, 0 after a signal."""
+    """Run the service. Exit code: 2 with a one-line error if it cannot start, 0 after a signal."""
     settings = parse_arguments(sys.argv[1:])
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _listen(settings: Settings) -> socket.socket:
-    """Take the port before anything else, so that a busy one is said in one line and touches no data."""
+    """Bind the port before anything else, so that a port in use is reported in one line and no data is touched."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -52,13 +52,13 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
-    # Records live as long as the process: looking for garbage among them would only stop the world.
+    # Records live as long as the process: collecting garbage among them would only pause it.
     gc.set_threshold(50_000, 50, 1_000)
     gc.freeze()
     # The writer's thread works in C and needs the interpreter for moments: the usual 5 ms of waiting for it would
     # be most of the time of a commit.
     sys.setswitchinterval(0.0005)
-    # uvicorn raises the signal anew after its clean end; without handlers that would look like a crash.
+    # uvicorn raises the signal again after its graceful shutdown; without handlers that would look like a crash.
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
     host, port = listener.getsockname()[:2]
@@ -73,20 +73,20 @@ def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of those who listen for changes first: else it would wait for them to go away."""
+    """Server that closes the change streams first: otherwise shutdown would wait for their clients."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting, end streams, let open requests end."""
+        """Stop accepting connections, close change streams, let open requests finish."""
         self._app.state.service.change_feed.close()
         await super().shutdown(sockets)
 
 
 def _exit(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """End at once: taking apart a large graph object by object would take longer than a supervisor waits."""
+    """Exit at once: freeing a large graph object by object would exceed a supervisor's stop timeout."""
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens, told to whoever listens as it happens."""
+"""Publish-subscribe feed of events applied to the graph."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,19 +8,19 @@ from lineage.events import Event, JsonObject, Kind
 from lineage.events.timestamps import format_time
 
 BACKLOG = 1_000
-"""Messages that wait for a slow listener; one that falls behind further is told to read everything anew."""
+"""Queued messages per subscriber; a slower subscriber gets `RESYNC` instead."""
 
 RESYNC = "resync"
-"""To a listener: messages may be missing, read the graph anew. The first message of every listener."""
+"""Message: earlier messages may be missing, read the graph again. First message of every subscription."""
 
 EVENT = "event"
-"""To a listener: an event is in the graph."""
+"""Message: an event was applied to the graph."""
 
 Message = tuple[str, JsonObject]
 
 
 class ChangeFeed:
-    """Hands messages to listeners. Belongs to the event loop."""
+    """Feed of messages to subscribers. Not thread-safe: belongs to the event loop."""
 
     def __init__(self) -> None:
         self._listeners: set[asyncio.Queue[Message | None]] = set()
@@ -28,11 +28,11 @@ class ChangeFeed:
 
     @property
     def listeners(self) -> int:
-        """How many listen."""
+        """Return the number of subscribers."""
         return len(self._listeners)
 
-    def tell(self, event: Event) -> None:
-        """Tell of an event that has been applied."""
+    def publish(self, event: Event) -> None:
+        """Publish an applied event."""
         if self._listeners:
             message = (EVENT, _summary(event))
             for listener in self._listeners:
@@ -43,8 +43,8 @@ class ChangeFeed:
                 else:
                     listener.put_nowait(message)
 
-    async def listen(self, heartbeat: float) -> AsyncIterator[Message | None]:
-        """Messages as they come; None after `heartbeat` seconds without one. Ends when the service does."""
+    async def subscribe(self, heartbeat: float) -> AsyncIterator[Message | None]:
+        """Yield messages; None after `heartbeat` seconds without one. Ends when the feed is closed."""
         if self._closed:
             return
         listener: asyncio.Queue[Message | None] = asyncio.Queue()
@@ -64,7 +64,7 @@ class ChangeFeed:
             self._listeners.discard(listener)
 
     def close(self) -> None:
-        """End every listener's stream, and those that would still begin."""
+        """End all subscriptions; new ones end at once."""
         self._closed = True
         for listener in self._listeners:
             listener.put_nowait(None)

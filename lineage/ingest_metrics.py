@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many events came lately, and how late: a ring of fixed size. Pure: whoever asks says what time it is."""
+"""Event rate and lag of the last half hour in a ring buffer. Time is a parameter."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 STEP = 10
-"""Seconds of one sample."""
+"""Length of one sample in seconds."""
 
 SAMPLES = 180
-"""Samples that are kept: half an hour."""
+"""Number of samples: half an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Sample:
     lag: float | None
 
 
-class Flow:
-    """Events of the last half hour by the time at which they came. Clocks that run ahead make no negative lag."""
+class IngestMetrics:
+    """Events of the last half hour by arrival time. A clock that runs ahead never makes the lag negative."""
 
     def __init__(self, now: float) -> None:
         self._first = int(now) // STEP
@@ -32,26 +32,26 @@ class Flow:
         self._events = [0] * SAMPLES
         self._lags = [-1.0] * SAMPLES
 
-    def heard(self, now: float, event_time: float) -> None:
-        """An event of `event_time` has come into the graph; both are seconds since 1970."""
-        self._go_on(now)
+    def record(self, now: float, event_time: float) -> None:
+        """Count an event applied to the graph; both times are seconds since 1970."""
+        self._advance(now)
         at = self._last % SAMPLES
         self._events[at] += 1
         self._lags[at] = max(self._lags[at], now - event_time, 0.0)
 
     def samples(self, now: float) -> list[Sample]:
-        """From the start, or half an hour ago, until now: the last sample is the one that still grows."""
-        self._go_on(now)
-        return list(self._kept())
+        """Return the samples since the start, at most half an hour; the last one is still being filled."""
+        self._advance(now)
+        return list(self._window())
 
-    def _kept(self) -> Iterator[Sample]:
+    def _window(self) -> Iterator[Sample]:
         for step in range(max(self._first, self._last - SAMPLES + 1), self._last + 1):
             at = step % SAMPLES
             lag = self._lags[at]
             yield Sample(step * STEP, self._events[at], None if lag < 0 else lag)
 
-    def _go_on(self, now: float) -> None:
-        """Empty what was not heard of until now. A clock that was put back stays in the sample that it was in."""
+    def _advance(self, now: float) -> None:
+        """Clear the samples up to now. If the clock was set back, the current sample stays."""
         current = int(now) // STEP
         for step in range(max(self._last + 1, current - SAMPLES + 1), current + 1):
             self._events[step % SAMPLES], self._lags[step % SAMPLES] = 0, -1.0

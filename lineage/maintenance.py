@@ -5,7 +5,7 @@
     restore --data DIRECTORY FILE    put a copy in place; the service must be stopped
     check --data DIRECTORY           read every event and every snapshot; the service may run
 
-Exit code 0 where it is done, 1 where `check` found damage, 2 where it could not be done: one line says why.
+Exit codes: 0 done, 1 `check` found damage, 2 failed, with a one-line error.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from lineage.store.schema import SCHEMA_VERSION
 
 
 class MaintenanceError(Exception):
-    """Something could not be done; the message says what was attempted, on what, and what to do."""
+    """A command failed; the message names what was attempted, on what, and the remedy."""
 
 
 def backup(directory: Path, target: Path) -> str:
-    """Copy the log of a data directory to a new file; says what was copied.
+    """Copy the log of a data directory to a new file; return a one-line summary.
 
     Raises:
         MaintenanceError: there is no log, the target exists, or it cannot be written.
@@ -41,7 +41,7 @@ def backup(directory: Path, target: Path) -> str:
     try:
         with closing(_open(source)) as log, closing(sqlite3.connect(partial)) as copy:
             log.backup(copy)
-            # One file is easier to carry than one with a log of its own beside it.
+            # A single file, without a WAL file beside it.
             copy.execute("PRAGMA journal_mode = DELETE")
         partial.replace(target)
     except (sqlite3.Error, OSError) as error:
@@ -51,7 +51,7 @@ def backup(directory: Path, target: Path) -> str:
 
 
 def restore(directory: Path, source: Path) -> str:
-    """Put a backup in the place of a data directory's log, which is kept beside it; says what was restored.
+    """Replace the log of a data directory by a backup; keep the old log beside it; return a one-line summary.
 
     Raises:
         MaintenanceError: the backup is damaged or of another version, or the service runs.
@@ -79,10 +79,10 @@ def restore(directory: Path, source: Path) -> str:
 
 
 def check(file: Path) -> tuple[str, list[str]]:
-    """Read everything in a log's file; says what it holds, and what is damaged.
+    """Read everything in a log file; return a summary of its contents and the list of damage.
 
     Raises:
-        MaintenanceError: it is no log, or of another version of the service.
+        MaintenanceError: the file is not a log, or of another version of the service.
     """
     damage: list[str] = []
     try:
@@ -137,7 +137,7 @@ def _open(file: Path) -> sqlite3.Connection:
 
 
 def _set_aside(place: Path) -> Path | None:
-    """Move a log and what SQLite keeps beside it to names that are free; returns the log's new name."""
+    """Rename a log with its SQLite side files to unused names; return the log's new name."""
     if not place.exists():
         return None
     number = 1

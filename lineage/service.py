@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service without HTTP: accepts events durably and keeps the graph current.
+"""Service without HTTP: stores events durably and keeps the graph current.
 
-One event loop owns the graph; the writer's thread owns the disk. An event is acknowledged after its commit
-and after it is in the graph, so that its sender reads what he wrote.
+One event loop owns the graph; the writer thread owns the disk. An event is acknowledged after it is committed and
+applied to the graph: senders read their own writes.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from lineage.change_feed import ChangeFeed
 from lineage.events import Event, EventError, InvalidEvent, JsonObject, parse_json, validate_event
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_graph, export_steps
-from lineage.ingest_metrics import Flow
+from lineage.ingest_metrics import IngestMetrics
 from lineage.rules import Names, Rules, TableName
 from lineage.rules.event_reader import canonical, read_array
 from lineage.rules.table_locations import TableLocations
@@ -27,20 +27,20 @@ from lineage.store.projection import Projection
 logger = logging.getLogger(__name__)
 
 _STEP = 25
-"""Events that are read or applied before others get their turn: 10 ms or so."""
+"""Events read or applied between two yields to the event loop: about 10 ms."""
 
 _TRIES = 3
-"""How often an export is begun anew because an event came in between."""
+"""Attempts at an export that is restarted because an event arrived during it."""
 
 MAX_BATCH_EVENTS = 10_000
-"""Events of one batch: it is committed as one, and everybody else waits for that."""
+"""Maximum number of events of a batch, which is one commit that all other senders wait for."""
 
 _PAUSE = 0.05
-"""Seconds between two slices of retention's work, which is never urgent."""
+"""Seconds between two slices of compaction, which is not urgent."""
 
 
 class BatchTooLong(Exception):
-    """A batch has more events than may be."""
+    """A batch exceeds `MAX_BATCH_EVENTS`."""
 
     def __init__(self, events: int) -> None:
         super().__init__(f"a batch may have {MAX_BATCH_EVENTS} events, not {events}; send it in parts")
@@ -48,7 +48,7 @@ class BatchTooLong(Exception):
 
 @dataclass
 class BatchResult:
-    """What became of a batch: how many events are stored, were there before, or are refused (index and reason)."""
+    """Result of a batch: numbers of events stored and stored before; index and cause of each refused one."""
 
     received: int = 0
     stored: int = 0
@@ -58,7 +58,7 @@ class BatchResult:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What rebuilding from the log gave: whether the graph is the same as before, and how long it took."""
+    """Result of a rebuild: whether the graph equals the previous one, and its duration."""
 
     equal: bool
     events: int
@@ -66,9 +66,9 @@ class Rebuilt:
 
 
 class Service:
-    """Rules, log and graph behind the API. Make it in the event loop that uses it; end it with `close`.
+    """Rules, log and graph behind the API. Create it in the event loop that uses it; end it with `close`.
 
-    `state` holds what the log held when the service was made.
+    `state` is the projection of the log at creation.
     """
 
     def __init__(self, log: EventLog, rules: Rules, settings: Settings, state: Projection) -> None:
@@ -78,9 +78,9 @@ class Service:
         self.duplicates = 0
         self.stored = 0
         self.change_feed = ChangeFeed()
-        self.flow = Flow(time.time())
+        self.ingest_metrics = IngestMetrics(time.time())
         self.locations = TableLocations(rules)
-        self.past = AsOfQueries(log)
+        self.as_of_queries = AsOfQueries(log)
         self._rules = rules
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
@@ -91,7 +91,7 @@ class Service:
         self._writer: EventWriter[asyncio.Future[list[bool]]] = EventWriter(log, settings.queue_size, self._on_batch)
         self._tasks = [asyncio.create_task(self._apply_written())]
         self.forwarder = Forwarder(self, log, settings.forward_to) if settings.forward_to else None
-        # Before retention begins: it leaves alone what a known reader has not read.
+        # Before retention starts: it does not compact events that a registered reader has not read.
         log.keep_position(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:
             self.forwarder.start()
@@ -100,21 +100,21 @@ class Service:
 
     @property
     def lineage(self) -> LineageRecords:
-        """The records of all jobs, runs and datasets."""
+        """Return the records of all jobs, runs and datasets."""
         return self._state.lineage
 
     @property
     def graph(self) -> Graph:
-        """The graph over them; refresh it before reading."""
+        """Return the graph over the records; refresh it before reading."""
         return self._state.graph
 
     @property
     def waiting(self) -> int:
-        """Events that wait for their commit."""
+        """Return the number of events that wait for their commit."""
         return self._writer.waiting
 
     async def ingest(self, data: bytes) -> bool:
-        """Store one event; on return it is on disk and in the graph. False if it was there before.
+        """Store one event; on return it is on disk and in the graph. False if it was stored before.
 
         Raises:
             EventError: the event must not be stored.
@@ -126,11 +126,11 @@ class Service:
         return (await self._submit([read]))[0]
 
     async def ingest_batch(self, data: bytes) -> BatchResult:
-        """Store a JSON array of events; on return all that are not refused are on disk and in the graph.
+        """Store a JSON array of events; on return all valid ones are on disk and in the graph.
 
         Raises:
             BatchTooLong: there are more than `MAX_BATCH_EVENTS`; nothing was stored.
-            EventError: the bytes are no array; nothing was stored.
+            EventError: the bytes are not a JSON array; nothing was stored.
             QueueFull, StoreFull, StoreError: they could not be stored now; none of them was.
         """
         contents = read_array(data)
@@ -151,16 +151,16 @@ class Service:
         return result
 
     def defects(self) -> list[dict[str, str]]:
-        """Events (`hash`) that are not in the graph, jobs (`job`) whose view could not be derived; `error` each."""
+        """Return events (`hash`) missing in the graph and jobs (`job`) with outdated lineage, each with `error`."""
         events = [{"hash": digest.hex(), "error": error} for digest, (_, error) in self._state.unapplied.items()]
         failed = sorted(self.graph.failed.items())
         return [*events, *({"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed)]
 
     async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
-        """Try again to use a dead letter; True where it is none any more.
+        """Retry a dead letter; return True if it succeeded and was released.
 
         Raises:
-            StoreError: that could not be written down.
+            StoreError: the release could not be stored.
         """
         if trouble is DeadLetterKind.FORWARD:
             done = self.forwarder is not None and await self.forwarder.replay(content_hash)
@@ -171,10 +171,10 @@ class Service:
         return done
 
     async def rebuild(self) -> Rebuilt:
-        """Make the graph anew from the log, beside the one in use, then use it.
+        """Rebuild the graph from the log beside the one in use, then replace it.
 
         Raises:
-            StoreError, StoreUnusable: the log cannot be read; the graph in use stays.
+            StoreError, StoreUnusable: the log cannot be read; the graph in use is kept.
         """
         async with self._maintenance:
             began = time.monotonic()
@@ -182,7 +182,7 @@ class Service:
             try:
                 for _ in building.build():
                     await asyncio.sleep(0)
-                # Between the last page and here nothing else ran: what arrived meanwhile is in both.
+                # No other task ran since the last page: events that arrived during the rebuild are in both.
                 equal = self._is_same(building)
                 self._state = building
             finally:
@@ -192,7 +192,7 @@ class Service:
     async def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
         """Move events older than `before` (ns) that arrived before `arrived_before` (ns) into snapshots.
 
-        Returns how many left the log.
+        Returns the number of removed events.
 
         Raises:
             StoreError: the log cannot be written.
@@ -202,11 +202,11 @@ class Service:
             while count := await asyncio.to_thread(self.log.compact, before, arrived_before):
                 removed += count
                 await asyncio.sleep(_PAUSE)
-        self.past.forget_all()
+        self.as_of_queries.clear()
         return removed
 
     async def close(self) -> None:
-        """Write what is queued, answer its senders, close the log."""
+        """Write queued events, answer their senders, close the log."""
         self.change_feed.close()
         if self.forwarder is not None:
             await self.forwarder.close()
@@ -216,12 +216,12 @@ class Service:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.past.close()
+        await self.as_of_queries.close()
         await self.locations.close()
         self.log.close()
 
     async def export(self) -> JsonObject:
-        """The graph export (see `lineage.graph.export`) of one moment, made beside other work where that goes."""
+        """Return a consistent graph export (see `lineage.graph.export`), built cooperatively if no event arrives."""
         for _ in range(_TRIES):
             state, applied, export = self._state, self._state.applied, JsonObject()
             for _ in export_steps(state.lineage, state.graph, export):
@@ -230,11 +230,11 @@ class Service:
                     break
             else:
                 return export
-        # Events come all the time: let them wait for once.
+        # Events arrive continuously: block the event loop once.
         return export_graph(self.lineage, self.graph)
 
     def counts(self) -> JsonObject:
-        """Counts since the start; see `/api/v1/stats`."""
+        """Return counts since the start; see `/api/v1/stats`."""
         return {
             "accepted": self.accepted,
             "stored": self.stored,
@@ -250,12 +250,12 @@ class Service:
         try:
             return export_graph(self.lineage, self.graph) == export_graph(other.lineage, other.graph)
         except Exception:
-            # A state that cannot even be exported is what rebuilding is for.
+            # Rebuilding repairs a graph that cannot be exported.
             logger.exception("the graph in use cannot be compared with the rebuilt one")
             return False
 
     async def _read(self, contents: list[object]) -> list[Event | EventError]:
-        """Each as a canonical event, or why it is none; catalogs are asked at once for all tables that are named."""
+        """Return each as a canonical event or its error; look up all named tables in their catalogs concurrently."""
         read: list[Event | EventError] = []
         naming: dict[int, set[TableName]] = {}
         for index, content in enumerate(contents):
@@ -281,7 +281,7 @@ class Service:
         self._loop.call_soon_threadsafe(self._written.put_nowait, batch)
 
     async def _apply_written(self) -> None:
-        """Join what is on disk into the graph and tell its senders, as batches come from the writer."""
+        """Apply committed batches to the graph and answer their senders."""
         while True:
             batch = await self._written.get()
             if batch.error is not None:
@@ -293,7 +293,7 @@ class Service:
                 if self.forwarder is not None:
                     self.forwarder.notify()
             self._written.task_done()
-            # Nobody waits for more: spare the next reader the work.
+            # Idle: refresh the graph ahead of the next read.
             while self._written.empty() and self.graph.refresh_some(_STEP):
                 await asyncio.sleep(0)
 
@@ -317,23 +317,23 @@ class Service:
         if self._building is not None and not self._building.restoring:
             self._building.apply(event)
         if self._state.apply(event):
-            self.past.heard(event.order.time)
-            self.change_feed.tell(event)
-            self.flow.heard(time.time(), event.order.time / 1e9)
+            self.as_of_queries.invalidate(event.order.time)
+            self.change_feed.publish(event)
+            self.ingest_metrics.record(time.time(), event.order.time / 1e9)
 
     async def _retain(self, keep: float) -> None:
-        """Compact what is older than `keep` seconds, again and again."""
+        """Compact events older than `keep` seconds, periodically."""
         while True:
             try:
                 before = time.time_ns() - int(keep * 1e9)
                 removed = await self.compact(before, before)
             except Exception:
-                # Whatever it is: without retention the log would grow until the disk is full.
-                logger.exception("retention could not compact the log; it tries again later")
+                # Retention must survive any error: without it the log would grow until the disk is full.
+                logger.exception("retention failed to compact the log; it will retry")
             else:
                 if removed:
-                    logger.info("retention has compacted %d events", removed)
-                    await asyncio.to_thread(self.log.give_back_room)
+                    logger.info("retention compacted %d events", removed)
+                    await asyncio.to_thread(self.log.shrink)
             await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))
 
 

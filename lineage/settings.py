@@ -12,11 +12,11 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the service is started with. Sizes in bytes; `max_store_bytes` 0 leaves it to the disk.
+    """Settings of the service. Sizes in bytes; `max_store_bytes` 0 means no limit but the disk.
 
-    `retain` is how many seconds events stay in the log before they are compacted; None keeps them for ever.
-    `forward_to` is the URL of a consumer (Marquez) that gets every event too. `page` is the folder of the built page,
-    `lab` a file that tells of the lab around the service (see `lineage.api.lab`).
+    `retain` is the seconds after which events are compacted; None disables retention.
+    `forward_to` is the URL of a backend (Marquez) that every event is forwarded to. `page` is the built page's folder,
+    `lab` a file that describes the lab around the service (see `lineage.api.lab`).
     """
 
     host: str
@@ -34,7 +34,7 @@ class Settings:
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
-    """Read the command line; argparse ends the process with code 2 where it is wrong."""
+    """Parse the command line; argparse exits with code 2 on errors."""
     parser = argparse.ArgumentParser(prog="python -m lineage", description="The lineage service.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: loopback)")
     parser.add_argument("--port", type=_port, default=5000, help="port; 0 takes a free one and prints it")
@@ -69,7 +69,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def _duration(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
     if match is None or float(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write it as 90s, 15m, 12h or 30d")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write it as 90s, 15m, 12h or 30d")
     seconds = float(match[1]) * _UNITS[match[2]]
     if seconds > _LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is longer than 100 years; leave the option out to keep everything")
@@ -78,7 +78,7 @@ def _duration(text: str) -> float:
 
 def _url(text: str) -> str:
     if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no URL; write it as http://marquez:5000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a URL; write it as http://marquez:5000")
     return text.rstrip("/")
 
 

@@ -29,12 +29,12 @@ from lineage.store.projection import Projection
 
 
 def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
-    """The application over an open log, which it closes at its end. Reads the log first.
+    """Create the application over an open log, which it closes on shutdown. Builds the graph first.
 
     Raises:
         StoreUnusable: the log cannot be read.
-        LabError: the file about the lab cannot be used.
-        OSError: there is no page where it should be.
+        LabError: the `--lab` file cannot be used.
+        OSError: the `--page` folder has no page.
     """
     routes_of_site = site_routes(settings.page)
     lab = read_lab(settings.lab) if settings.lab else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What events say of data that went into or out of a dataset: counts, and checks of its quality.
+"""Writes to a dataset and data quality checks, collected from events.
 
-The graph keeps none of it, because it describes a transfer, not a dataset; the log has it.
+The graph holds neither, because they describe a transfer and not a dataset; the log does.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from lineage.events import DatasetId, JsonObject
 
 
 def transfers(dataset: DatasetId, events: Iterable[JsonObject], limit: int) -> JsonObject:
-    """`writes` and `quality` of one dataset (see `/activity`), in the order of `events`, up to `limit` each."""
+    """Return `writes` and `quality` of one dataset (see `/activity`) in the order of `events`, at most `limit` each."""
     writes: list[JsonObject] = []
     quality: list[JsonObject] = []
     for event in events:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What routes ask for.
+"""Dependencies of routes.
 
 Every dependency is `async def`: FastAPI would run a plain function in a thread, and the graph belongs to the
 event loop alone.
@@ -25,7 +25,7 @@ MAX_DEPTH = 1_000
 
 
 async def service_of(request: Request) -> Service:
-    """The one service of this process."""
+    """Return the service of this process."""
     service: Service = request.app.state.service
     return service
 
@@ -37,7 +37,7 @@ Depth = Annotated[int, Query(ge=0, le=MAX_DEPTH)]
 
 
 async def catalog_of(service: ServiceDep) -> Catalog:
-    """A catalog over the graph as it is now."""
+    """Return a catalog over the current graph."""
     service.graph.refresh()
     return Catalog(service.lineage, service.graph, time.time_ns())
 
@@ -47,20 +47,20 @@ CatalogDep = Annotated[Catalog, Depends(catalog_of)]
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """What lists are made of: sorted names, and a catalog of the same lineage that knows all of them."""
+    """Sorted names, and a catalog of the same records."""
 
     index: Index
     catalog: Catalog
 
 
 async def lists_of(request: Request, service: ServiceDep) -> Lists:
-    """The sorted names, up to date. They are kept between requests, for as long as the service keeps its lineage."""
+    """Return the sorted names, up to date. They are cached until the service replaces its records."""
     while True:
         index: Index | None = getattr(request.app.state, "index", None)
         if index is None or index.lineage is not service.lineage:
             index = request.app.state.index = Index(service.lineage)
         await run_cooperatively(index.steps())
-        # The service may have rebuilt its lineage in one of the pauses.
+        # A rebuild may have replaced the records in between.
         if index.lineage is service.lineage:
             return Lists(index, await catalog_of(service))
 
@@ -69,7 +69,7 @@ ListsDep = Annotated[Lists, Depends(lists_of)]
 
 
 async def known_namespace(service: ServiceDep, namespace: str) -> str:
-    """The decoded namespace of the path; 404 where no event spoke of it."""
+    """Return the decoded namespace of the path; 404 if no event names it."""
     name = decode(namespace)
     if name not in service.lineage.namespaces:
         raise not_found("namespace", name)
@@ -80,7 +80,7 @@ NamespaceDep = Annotated[str, Depends(known_namespace)]
 
 
 async def known_job(service: ServiceDep, namespace: str, job: str) -> JobId:
-    """The job of the path; 404 where no event spoke of it."""
+    """Return the job of the path; 404 if no event names it."""
     identity = JobId(decode(namespace), decode(job))
     if identity not in service.lineage.jobs:
         raise not_found("job", f"{identity.namespace}/{identity.name}")
@@ -91,7 +91,7 @@ JobDep = Annotated[JobId, Depends(known_job)]
 
 
 async def known_dataset(service: ServiceDep, namespace: str, dataset: str) -> DatasetId:
-    """The dataset of the path; 404 where no event spoke of it."""
+    """Return the dataset of the path; 404 if no event names it."""
     identity = DatasetId(decode(namespace), decode(dataset))
     if identity not in service.lineage.datasets:
         raise not_found("dataset", f"{identity.namespace}/{identity.name}")
@@ -102,7 +102,7 @@ DatasetDep = Annotated[DatasetId, Depends(known_dataset)]
 
 
 async def known_run(service: ServiceDep, run: str) -> RunRecord:
-    """The run of the path; 404 where no event spoke of it."""
+    """Return the run of the path; 404 if no event names it."""
     found = service.lineage.run(decode(run))
     if found is None:
         raise not_found("run", decode(run))
@@ -113,7 +113,7 @@ RunDep = Annotated[RunRecord, Depends(known_run)]
 
 
 async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="nodeId")]) -> NodeRef:
-    """The node of `nodeId`; 404 where no event spoke of it.
+    """Return the node of `nodeId`; 404 if no event names it.
 
     A version may follow, as in `dataset:{namespace}:{name}#{version}`: the current one, since the graph is that of
     the current versions.
@@ -137,7 +137,7 @@ NodeDep = Annotated[NodeRef, Depends(known_node)]
 
 
 async def column_of_node(node: NodeDep) -> Column:
-    """The dataset or column of `nodeId`; 400 for a job."""
+    """Return the dataset or column of `nodeId`; 400 for a job."""
     if node.column is None:
         message = (
             f"nodeId: a {NodeKind.JOB} has neither impact nor origin; ask for one of its datasets "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors as clients see them: `{"error": {"code", "message", "details"}}`, one code per cause."""
+"""HTTP errors: `{"error": {"code", "message", "details"}}`, one code per cause."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +13,13 @@ from lineage.events import InvalidEvent, MalformedJson
 from lineage.store import QueueFull, StoreError, StoreFull
 
 RETRY_OVERLOADED = "1"
-"""Seconds after which a queue that was full has usually drained: thousands of events commit in one."""
+"""Retry-After in seconds for a full queue, which usually drains in one: thousands of events commit per second."""
 
 RETRY_STORE = "5"
 
 
 class ApiError(Exception):
-    """A request that is refused. `code` is stable, `message` is for people."""
+    """Refused request. `code` is stable, `message` is for people."""
 
     def __init__(
         self,
@@ -37,18 +37,18 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> JSONResponse:
-        """The error as an HTTP response."""
+        """Return the error as an HTTP response."""
         error = {"code": self.code, "message": self.message, "details": self.details}
         return JSONResponse({"error": error}, self.status, self.headers)
 
 
 def not_found(what: str, name: str) -> ApiError:
-    """404 for a thing that no event spoke of."""
+    """Return a 404 error for something that no event names."""
     return ApiError(404, "not_found", f"no event speaks of {what} {name!r}", {what: name})
 
 
 def ingest_error(error: Exception) -> ApiError:
-    """What a sender is told when his event was not stored."""
+    """Return the HTTP error for an event that was not stored."""
     match error:
         case MalformedJson():
             return ApiError(400, "malformed_json", str(error), {"position": error.position})
@@ -66,7 +66,7 @@ def ingest_error(error: Exception) -> ApiError:
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Give every error, the framework's own included, the one shape."""
+    """Render every error, including the framework's own, in the same shape."""
 
     async def api_error(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, ApiError)
@@ -84,7 +84,7 @@ def install_error_handlers(app: FastAPI) -> None:
         return ApiError(400, "invalid_parameter", f"{field}: {first['msg']}", {"field": field}).response()
 
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        # The framework logs the traceback; the client learns no more than that it is not to blame.
+        # The framework logs the traceback; it is not exposed to the client.
         return ApiError(500, "internal_error", f"unexpected {type(error).__name__}; see the log").response()
 
     app.add_exception_handler(ApiError, api_error)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab around the service, as a file tells it: its services, where they are, and the lineage contract."""
+"""Description of the lab around the service, read from a file: services, addresses, lineage contract."""
 
 import asyncio
 import json
@@ -11,19 +11,19 @@ from urllib.parse import urlsplit
 
 from lineage.events import JsonObject
 
-_PATIENCE = 2.0
-"""Seconds that a service may take to answer before it counts as down."""
+_PROBE_TIMEOUT = 2.0
+"""Seconds after which a service without an answer counts as down."""
 
 
 class LabError(ValueError):
-    """The file cannot be used; the message says why."""
+    """The file cannot be used; the message gives the cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabService:
-    """One service. `ui` is the URL of its own page, empty where it has none.
+    """One service. `ui` is the URL of its web page, empty if it has none.
 
-    `check` is what tells whether it is there: an http URL that answers below 500, or `host:port` that accepts.
+    `check` is its probe: an HTTP URL whose status must be below 500, or a `host:port` that must accept connections.
     """
 
     name: str
@@ -34,7 +34,7 @@ class LabService:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A lab: what it is called, its services, the file of its lineage contract, and what is on of its features."""
+    """Name of a lab, its services, the file of its lineage contract, and its enabled features."""
 
     name: str
     services: tuple[LabService, ...]
@@ -46,7 +46,7 @@ def read_lab(path: Path) -> Lab:
     """Read `{"name", "services": [{"name", "title", "check", "ui"?}], "contract"?: path, "features"?: [...]}`.
 
     Raises:
-        LabError: it is something else, or cannot be read.
+        LabError: the file has another shape, or cannot be read.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -59,18 +59,18 @@ def read_lab(path: Path) -> Lab:
 
 
 async def states(lab: Lab) -> list[JsonObject]:
-    """Each service with `state` (up, down), what it answered in words, and the milliseconds it took."""
+    """Probe each service; return its `state` (up, down), answer in words, and milliseconds taken."""
     return list(await asyncio.gather(*map(_state, lab.services)))
 
 
 async def _state(service: LabService) -> JsonObject:
     began = time.monotonic()
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_PROBE_TIMEOUT):
             answer = await _ask(service.check)
         up = not answer.startswith("HTTP 5")
     except TimeoutError:
-        up, answer = False, f"no answer within {_PATIENCE:g} s"
+        up, answer = False, f"no answer within {_PROBE_TIMEOUT:g} s"
     except OSError as error:
         up, answer = False, error.strerror or str(error)
     took = round((time.monotonic() - began) * 1000, 1)
@@ -79,7 +79,7 @@ async def _state(service: LabService) -> JsonObject:
 
 
 async def _ask(check: str) -> str:
-    """A connection, and of a web service the status of its answer: no more is needed, so no client library is."""
+    """Connect, and for HTTP read the status line: a client library is not needed for that."""
     parts = urlsplit(check if "://" in check else f"tcp://{check}")
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page: static files under a policy that lets nothing run but themselves."""
+"""Static files of the lineage page, under a content security policy that allows nothing else to run."""
 
 import gzip
 import hashlib
@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from starlette.routing import Route
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
-"""Names in events are written by strangers. Nothing that they could smuggle into the page would run or call out."""
+"""Names in events are untrusted: script injected through them must neither run nor send requests."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -23,7 +23,7 @@ _TYPES = {
 }
 _INDEX = "index.html"
 _NAMED_BY_CONTENT = "assets/"
-"""Vite puts a hash into the names of what is in there."""
+"""Vite puts a content hash into the names of these files."""
 
 _NOT_BUILT = """\
 The lineage service is up; its page is not built.
@@ -38,7 +38,7 @@ Setting up needs Node 20.19 or newer. The API works without the page: docs/refer
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file of the page as it is sent. `packed` is its gzip, empty where that is not smaller."""
+    """One served file. `packed` is its gzip, empty if that is not smaller."""
 
     content: bytes
     packed: bytes
@@ -46,7 +46,7 @@ class File:
 
 
 def read_site(folder: Path) -> dict[str, File]:
-    """Every file of a built page by its path, read once: some hundred kilobytes.
+    """Read every file of a built page by its path: some hundred kilobytes.
 
     Raises:
         OSError: the folder has no page, or it cannot be read.
@@ -58,7 +58,7 @@ def read_site(folder: Path) -> dict[str, File]:
 
 
 def site_routes(folder: Path | None) -> list[Route]:
-    """Routes of the page; without a folder, one that says how to get it.
+    """Return the routes of the page; without a folder, one that explains how to build it.
 
     Raises:
         OSError: there is no page in the folder.

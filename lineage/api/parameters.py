@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Query parameters that FastAPI has no type for."""
+"""Query parameters without a FastAPI type."""
 
 from lineage.api.errors import ApiError
 from lineage.events.timestamps import parse_time
 
 
 def time_parameter(name: str, text: str) -> int:
-    """Nanoseconds since the epoch of an RFC 3339 time.
+    """Return the nanoseconds since the epoch of an RFC 3339 time.
 
     Raises:
-        ApiError: 400 where it is none.
+        ApiError: 400 if it is invalid.
     """
     try:
-        # In a URL an unescaped + of an offset arrives as a blank.
+        # In a URL an unescaped + of an offset arrives as a space.
         return parse_time(text.replace(" ", "+") if "T" in text else text)
     except ValueError as error:
         raise ApiError(400, "invalid_parameter", f"{name}: {error}", {"field": name}) from error
 
 
 def hash_parameter(name: str, text: str) -> bytes:
-    """The content hash of an event, from 64 hexadecimal digits.
+    """Return the content hash of an event from 64 hexadecimal digits.
 
     Raises:
-        ApiError: 400 where it is none.
+        ApiError: 400 if it is invalid.
     """
     try:
         value = bytes.fromhex(text)
     except ValueError:
         value = b""
     if len(value) != 32:
-        message = f"{name}: {text[:70]!r} is no content hash of an event; it has 64 hexadecimal digits"
+        message = f"{name}: {text[:70]!r} is not a content hash; expected 64 hexadecimal digits"
         raise ApiError(400, "invalid_parameter", message, {"field": name})
     return value

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routing on the path as it was sent.
+"""Routing on the percent-encoded path.
 
 Servers decode a path before the router sees it, so that `/namespaces/s3%3A%2F%2Fwarehouse` would look like
-three more segments. Here the router sees the encoded path, and handlers decode what they got out of it.
-Clients that do not encode slashes are understood as well, because routes match greedily.
+three more segments. Here the router matches the encoded path, and handlers decode its parameters.
+Unencoded slashes work too, because routes match greedily.
 """
 
 from urllib.parse import quote, unquote
@@ -14,13 +14,13 @@ from lineage.api.errors import ApiError
 
 
 class RawPath:
-    """ASGI middleware: the path of a request is its raw, encoded form."""
+    """ASGI middleware that replaces the path of a request by its raw, encoded form."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, its path replaced."""
+        """Pass the request on with its raw path."""
         if scope["type"] == "http":
             raw: bytes | None = scope.get("raw_path")
             path = raw.decode("latin-1").partition("?")[0] if raw else quote(scope["path"])
@@ -29,7 +29,7 @@ class RawPath:
 
 
 def decode(segment: str) -> str:
-    """What a path parameter stands for.
+    """Decode a path parameter.
 
     Raises:
         ApiError: 400 where it is not UTF-8.

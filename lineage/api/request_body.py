@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a request's body within limits, before and after decompression."""
+"""Request bodies, limited in size before and after decompression."""
 
 import zlib
 
@@ -11,7 +11,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """The body, unpacked where it came as gzip; at most `limit` bytes either way.
+    """Read the body and decompress gzip; at most `limit` bytes before and after.
 
     Raises:
         ApiError: 413 too large, 415 unknown encoding, 400 broken gzip.
@@ -34,10 +34,10 @@ async def read_body(request: Request, limit: int) -> bytes:
 def _unpack(data: bytes, limit: int) -> bytes:
     unpacker = zlib.decompressobj(_GZIP)
     try:
-        # One byte more than allowed is enough to see a bomb without letting it unfold.
+        # One byte more than the limit detects a decompression bomb without expanding it.
         unpacked = unpacker.decompress(data, limit + 1)
     except zlib.error as error:
-        raise ApiError(400, "malformed_gzip", f"the body is no gzip: {error}") from error
+        raise ApiError(400, "malformed_gzip", f"the body is not gzip: {error}") from error
     if len(unpacked) > limit:
         raise _too_large(limit)
     if not unpacker.eof or unpacker.unused_data:

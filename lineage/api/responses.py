@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of any length, made in turns so that a long one does not keep others from the event loop."""
+"""JSON responses of any length, encoded in slices so that a long one does not block the event loop."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ from lineage.api.time_slices import in_slices
 from lineage.events import JsonObject, canonical_json
 
 _ROWS = 20
-"""Rows made and encoded between two turns of others: some milliseconds for the largest kind, jobs."""
+"""Rows encoded between two yields to the event loop: some milliseconds for the largest kind, jobs."""
 
 
 async def rows_response(key: str, rows: Iterable[JsonObject], **more: object) -> Response:
-    """`{key: rows, more}`; `rows` are made as they are encoded."""
+    """Return `{key: rows, **more}`; `rows` may be lazy."""
     encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS) for row in part]
     parts = {name: canonical_json(value) for name, value in more.items()}
     parts[key] = b"[%b]" % b",".join(encoded)
@@ -22,5 +22,5 @@ async def rows_response(key: str, rows: Iterable[JsonObject], **more: object) ->
 
 
 def json_response(value: object) -> Response:
-    """One short value."""
+    """Return one short value."""
     return Response(canonical_json(value), media_type="application/json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Namespaces, sources, tags, jobs, runs and datasets, as Marquez serves them.
+"""Marquez-compatible routes of namespaces, sources, tags, jobs, runs and datasets.
 
 More specific paths come first: parameters match greedily, so that unencoded slashes are understood too.
 """
@@ -37,21 +37,21 @@ _JOB = "/namespaces/{namespace:path}/jobs/{job:path}"
 _DATASET = "/namespaces/{namespace:path}/datasets/{dataset:path}"
 
 _SCAN = 1000
-"""Jobs or datasets looked at between two turns of others: a few milliseconds."""
+"""Jobs or datasets processed between two yields to the event loop: a few milliseconds."""
 
 LastRunStates = Annotated[list[str] | None, Query(alias="lastRunStates")]
 
 
 @router.get("/namespaces", response_model=marquez.Namespaces)
 async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """All namespaces of jobs and datasets."""
+    """List the namespaces of jobs and datasets."""
     names = sorted(service.lineage.namespaces)[offset : offset + limit]
     return await rows_response("namespaces", map(catalog.namespace, names))
 
 
 @router.get("/sources", response_model=marquez.Sources)
 async def sources(service: ServiceDep, lists: ListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Where datasets are: their namespaces."""
+    """List sources: the namespaces of datasets."""
     names = lists.index.datasets.namespaces.page(offset, limit)
     return await rows_response("sources", (source_of_namespace(service.lineage, name) for name in names))
 
@@ -67,7 +67,7 @@ async def source_of_name(service: ServiceDep, lists: ListsDep, source: str) -> R
 
 @router.get("/tags", response_model=marquez.Tags)
 async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """All tags of jobs, datasets and columns."""
+    """List the tags of jobs, datasets and columns."""
     found: set[str] = set()
     nodes: list[JobId | DatasetId] = [*service.lineage.jobs, *service.lineage.datasets]
     async for part in in_slices(nodes, _SCAN):
@@ -82,20 +82,20 @@ async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> R
 async def jobs(
     service: ServiceDep, lists: ListsDep, states: LastRunStates = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """All jobs; with `lastRunStates` those whose latest run is in one of these states, as in Marquez counting all."""
+    """List jobs. `lastRunStates` filters by the state of the latest run; `totalCount` counts all, as in Marquez."""
     return await _jobs(service, lists, None, states, limit, offset)
 
 
 @router.get("/jobs/runs/{run}/facets", response_model=marquez.RunFacets)
 async def facets_of_run(run: RunDep, kind: Annotated[Literal["run", "job"], Query(alias="type")]) -> Response:
-    """What the events of a run say of the run, or of its job."""
+    """Return the facets of a run, or those of its job that the run's events carry."""
     facets = run.facets if kind == "run" else run.job_facets
     return json_response({"runId": run.id.run, "facets": facets.values()})
 
 
 @router.get("/jobs/runs/{run}", response_model=marquez.Run)
 async def run(catalog: CatalogDep, run: RunDep) -> Response:
-    """One run by its UUID."""
+    """Return one run by its UUID."""
     return json_response(catalog.run(run))
 
 
@@ -103,7 +103,7 @@ async def run(catalog: CatalogDep, run: RunDep) -> Response:
 async def runs(
     service: ServiceDep, catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """The runs of a job, latest first."""
+    """List the runs of a job, latest first."""
     record = service.lineage.jobs[job]
     found = catalog.runs_of(record, offset, limit)
     return await rows_response("runs", map(catalog.run, found), totalCount=len(record.runs))
@@ -111,7 +111,7 @@ async def runs(
 
 @router.get(f"{_JOB}/versions/{{version}}", response_model=marquez.JobVersion)
 async def job_version(catalog: CatalogDep, job: JobDep, version: str) -> Response:
-    """One version of a job."""
+    """Return one version of a job."""
     for found in catalog.job_versions(job):
         if job_version_id(job, found.inputs, found.outputs) == decode(version):
             return json_response(catalog.job_version(job, found))
@@ -120,7 +120,7 @@ async def job_version(catalog: CatalogDep, job: JobDep, version: str) -> Respons
 
 @router.get(f"{_JOB}/versions", response_model=marquez.JobVersions)
 async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The versions of a job, newest first: the sets of datasets that its runs had."""
+    """List the versions of a job, newest first: the sets of datasets that its runs used."""
     found = catalog.job_versions(job)
     rows = (catalog.job_version(job, version) for version in found[offset : offset + limit])
     return await rows_response("versions", rows, totalCount=len(found))
@@ -128,7 +128,7 @@ async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, off
 
 @router.get(_JOB, response_model=marquez.Job)
 async def job(catalog: CatalogDep, job: JobDep) -> Response:
-    """One job."""
+    """Return one job."""
     return json_response(catalog.job(job))
 
 
@@ -141,13 +141,13 @@ async def jobs_of_namespace(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """The jobs of a namespace, as `/jobs` lists them."""
+    """List the jobs of a namespace, as `/jobs` does."""
     return await _jobs(service, lists, namespace, states, limit, offset)
 
 
 @router.get(f"{_DATASET}/versions/{{version}}", response_model=marquez.DatasetVersion)
 async def dataset_version(catalog: CatalogDep, dataset: DatasetDep, version: str) -> Response:
-    """One version of a dataset."""
+    """Return one version of a dataset."""
     found = catalog.dataset_versions(dataset).find(decode(version))
     if found is None:
         raise not_found("dataset version", decode(version))
@@ -158,7 +158,7 @@ async def dataset_version(catalog: CatalogDep, dataset: DatasetDep, version: str
 async def dataset_versions(
     catalog: CatalogDep, dataset: DatasetDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """The versions of a dataset, newest first."""
+    """List the versions of a dataset, newest first."""
     found = catalog.dataset_versions(dataset).all[::-1]
     rows = (catalog.dataset_version(dataset, version) for version in found[offset : offset + limit])
     return await rows_response("versions", rows, totalCount=len(found))
@@ -166,7 +166,7 @@ async def dataset_versions(
 
 @router.get(_DATASET, response_model=marquez.Dataset)
 async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> Response:
-    """One dataset."""
+    """Return one dataset."""
     return json_response(catalog.dataset(dataset))
 
 
@@ -174,29 +174,29 @@ async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> Response:
 async def datasets_of_namespace(
     lists: ListsDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """The datasets of a namespace."""
-    shelf = lists.index.datasets
-    rows = map(lists.catalog.dataset, shelf.page(namespace, offset, limit))
-    return await rows_response("datasets", rows, totalCount=shelf.count(namespace))
+    """List the datasets of a namespace."""
+    names = lists.index.datasets
+    rows = map(lists.catalog.dataset, names.page(namespace, offset, limit))
+    return await rows_response("datasets", rows, totalCount=names.count(namespace))
 
 
 @router.get("/namespaces/{namespace:path}", response_model=marquez.Namespace)
 async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> Response:
-    """One namespace."""
+    """Return one namespace."""
     return json_response(catalog.namespace(namespace))
 
 
 async def _jobs(
     service: Service, lists: Lists, namespace: str | None, states: list[str] | None, limit: int, offset: int
 ) -> Response:
-    shelf = lists.index.jobs
-    total = shelf.count(namespace)
+    names = lists.index.jobs
+    total = names.count(namespace)
     if not states:
-        found = shelf.page(namespace, offset, limit)
+        found = names.page(namespace, offset, limit)
     else:
         wanted = frozenset(map(_run_state, states))
         found = []
-        async for part in in_slices(shelf.all(namespace), _SCAN):
+        async for part in in_slices(names.all(namespace), _SCAN):
             found += _in_states(service, part, wanted)
             if len(found) >= offset + limit:
                 break

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole graph: as it is, as it was, what changed between two times, and what changes now."""
+"""Graph export, past graphs, differences between two times, and the change stream."""
 
 import asyncio
 import json
@@ -24,21 +24,21 @@ from lineage.store.graph_as_of import Compacted
 router = APIRouter(prefix="/api/v1")
 
 HEARTBEAT = 15.0
-"""Seconds without a message after which a listener is shown that the line is alive; proxies cut silent ones."""
+"""Seconds without a message after which a comment line is sent; proxies close idle connections."""
 
 
 @router.get("/graph", response_model=GraphExport)
 async def graph(service: ServiceDep, at: Annotated[str | None, Query(alias="asOf")] = None) -> Response:
-    """The graph as canonical JSON; see `lineage.graph.export` for its shape.
+    """Return the graph as canonical JSON.
 
-    With `asOf` as the events up to that time made it; 410 where retention has compacted what came after it.
+    `asOf` limits it to events up to that time; 410 if retention has compacted later events.
     """
     return Response(await _graph(service, "asOf", at), media_type="application/json")
 
 
 @router.get("/diff", response_model=GraphDifference)
 async def diff(service: ServiceDep, since: Annotated[str, Query(alias="from")], to: str | None = None) -> Response:
-    """What changed in the graph between two times; without `to` until now."""
+    """Return the differences between the graphs of two times; `to` defaults to now."""
     before = await _graph(service, "from", since)
     after = await _graph(service, "to", to)
     return Response(await asyncio.to_thread(_difference, before, after), media_type="application/json")
@@ -46,12 +46,12 @@ async def diff(service: ServiceDep, since: Annotated[str, Query(alias="from")], 
 
 @router.get("/changes", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
 async def changes(service: ServiceDep) -> StreamingResponse:
-    """Server-sent events: `event` for each event that has come into the graph, with what it is about.
+    """Stream server-sent events: `event` for each event that was applied to the graph, with a summary.
 
-    `resync` says that messages may be missing: at the beginning, and to a listener who fell behind.
+    `resync` means that messages may be missing: at the beginning, and after the client fell behind.
     """
     return StreamingResponse(
-        _encoded(service.change_feed.listen(HEARTBEAT)),
+        _encoded(service.change_feed.subscribe(HEARTBEAT)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -65,16 +65,16 @@ async def _graph(service: Service, parameter: str, at: str | None) -> bytes:
     if at is None:
         return canonical_json(await service.export())
     try:
-        return await service.past.graph(time_parameter(parameter, at))
+        return await service.as_of_queries.graph(time_parameter(parameter, at))
     except Compacted as error:
         earliest = format_time(error.since)
         message = f"{parameter}: retention has compacted the events up to {earliest}; ask for that time or later"
         raise ApiError(410, "compacted", message, {"field": parameter, "earliest": earliest}) from error
     except AsOfQueryFailed as error:
-        message = f"the graph of that time could not be made ({error}); ask again"
+        message = f"the graph of that time could not be computed ({error}); retry"
         raise ApiError(503, "unanswered", message, headers={"Retry-After": "5"}) from error
     except TooManyAsOfQueries as error:
-        message = "too many questions about the past wait; ask again in a moment"
+        message = "too many queries of past graphs are queued; retry later"
         raise ApiError(503, "overloaded", message, headers={"Retry-After": "2"}) from error
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Impact and origin: what changes when a dataset or column changes, and what it is made of."""
+"""Routes of impact analysis and origin of datasets and columns."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -18,16 +18,16 @@ router = APIRouter(prefix="/api/v1")
 
 DepthOrAll = Annotated[int | None, Query(ge=0, le=MAX_DEPTH)]
 _ROWS = 100
-"""Rows encoded between two turns of others: some milliseconds."""
+"""Rows encoded between two yields to the event loop: some milliseconds."""
 
 
 @router.get("/impact", response_model=schemas.Reach)
 async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
-    """Everything that changes when a dataset or column changes.
+    """Return everything that depends on a dataset or column.
 
     `{"start": {"namespace", "name", "field"?}, "columns": [row], "datasets": [row and "whole"], "jobs": [row]}`, a
     row being `{"namespace", "name", "field" of a column, "distance" in jobs, "certain", "edges": [{"job", "input",
-    "output", "type", "subtype", "masking"}]}`; input and output have no `field` where a dataset as a whole is meant.
+    "output", "type", "subtype", "masking"}]}`; input and output have no `field` for a dataset as a whole.
     See `lineage.graph.traversal` for what depends on what.
     """
     return await _reach(service, start, depth, downstream=True)
@@ -35,7 +35,7 @@ async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None
 
 @router.get("/origin", response_model=schemas.Reach)
 async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
-    """Everything that a dataset or column is made of; the answer has the shape of `/impact`."""
+    """Return everything that a dataset or column depends on; the response has the shape of `/impact`."""
     return await _reach(service, start, depth, downstream=False)
 
 

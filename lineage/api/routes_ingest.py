@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where events come in, and how the service is doing."""
+"""Routes of ingest, health and statistics."""
 
 import asyncio
 
@@ -16,14 +16,14 @@ from lineage.store import QueueFull, StoreError
 router = APIRouter()
 
 _LISTED = 1_000
-"""Refused events of a batch that are named one by one; the others are counted."""
+"""Refused events of a batch that are listed; further ones are only counted."""
 
 
 async def post_event(request: Request) -> Response:
-    """Accept one OpenLineage event (run, job or dataset event; optionally gzip).
+    """Store one OpenLineage event (run, job or dataset event; optionally gzip).
 
-    201 once it is on disk, also for one that was there before. 400 malformed, 413 too large, 415 unknown
-    encoding, 422 a field is missing or wrong, 503 overloaded (Retry-After), 507 no room.
+    201 once it is on disk, also for one stored before. 400 malformed, 413 too large, 415 unknown encoding,
+    422 a field is missing or wrong, 503 overloaded (Retry-After), 507 disk full.
     """
     service = await service_of(request)
     try:
@@ -40,7 +40,7 @@ async def post_event(request: Request) -> Response:
 
 
 async def post_batch(request: Request) -> Response:
-    """Accept a JSON array of OpenLineage events, as one or each with what is wrong with it.
+    """Store a JSON array of OpenLineage events; report the cause for each refused one.
 
     200 once all are on disk: `{"received", "stored", "duplicates"}`. 422 where some are refused: the others are
     stored, `details` holds the same counts, `refusedCount`, and `refused` with index, code and message of each.
@@ -76,7 +76,7 @@ async def post_batch(request: Request) -> Response:
     raise ApiError(422, "invalid_events", message, {**counts.model_dump(), "refusedCount": count, "refused": refused})
 
 
-# As plain routes: FastAPI's parameter machinery costs a tenth of the ingest rate and has nothing to resolve.
+# Plain routes: FastAPI's parameter resolution costs a tenth of the ingest rate and has nothing to resolve here.
 router.add_route("/api/v1/lineage", post_event, methods=["POST"])
 router.add_route("/api/v1/lineage/batch", post_batch, methods=["POST"])
 
@@ -109,16 +109,16 @@ documented.add_api_route(
 
 @router.get("/health")
 async def health() -> schemas.Health:
-    """200 once the graph is rebuilt and events are accepted; before that, nothing listens."""
+    """Report that events are accepted. The port opens after the graph is built."""
     return schemas.Health(status="UP")
 
 
 @router.get("/api/v1/stats")
 async def stats(service: ServiceDep) -> schemas.Statistics:
-    """Counts since the start; `logged` and `deadLetters` are those of the log. Refused events by error code.
+    """Return counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code.
 
-    `unapplied` lists what a defect kept out of the graph: events, and jobs whose lineage is not up to date.
-    `forward` is where events are sent on to, and how far that is; null where they are not.
+    `unapplied` lists events that a defect kept out of the graph, and jobs whose lineage is outdated.
+    `forward` is the progress of forwarding; null if disabled.
     """
     logged = await asyncio.to_thread(service.log.count)
     letters = await asyncio.to_thread(service.log.dead_letters.count)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage graphs, search and the log of events, as Marquez serves them."""
+"""Marquez-compatible routes of lineage graphs, search, events and counts."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -29,12 +29,12 @@ _Thing = TypeVar("_Thing")
 
 DEFAULT_DEPTH = 20
 _SCAN = 2000
-"""Records looked at between two turns of others: a few milliseconds."""
+"""Records processed between two yields to the event loop: a few milliseconds."""
 
 
 @router.get("/lineage", response_model=marquez.LineageGraph)
 async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> Response:
-    """Jobs and datasets around a job or dataset, both directions."""
+    """Return jobs and datasets around a job or dataset, in both directions."""
     found = Neighbourhood(service.graph, node, depth)
     await run_cooperatively(found.steps(), lambda: found.size)
     return await rows_response("graph", found.nodes(catalog))
@@ -48,7 +48,7 @@ async def columns(
     downstream: Annotated[bool, Query(alias="withDownstream")] = False,
     depth: Depth = DEFAULT_DEPTH,
 ) -> Response:
-    """Columns upstream of a dataset, a column or a job's outputs; downstream too where asked."""
+    """Return columns upstream of a dataset, a column or a job's outputs; `withDownstream` adds those downstream."""
     found = ColumnNeighbourhood(service.graph, node, depth, downstream)
     await run_cooperatively(found.steps(), lambda: found.size)
     return await rows_response("graph", found.nodes(catalog))
@@ -58,7 +58,7 @@ async def columns(
 async def upstream_runs(
     service: ServiceDep, catalog: CatalogDep, run: Annotated[str, Query(alias="runId")], depth: Depth = DEFAULT_DEPTH
 ) -> Response:
-    """A run, the runs that wrote what it read, and so on."""
+    """Return a run and the runs upstream of it, nearest first."""
     record = service.lineage.run(run)
     if record is None:
         raise not_found("run", run)
@@ -78,7 +78,7 @@ async def search_names(
     before: str | None = None,
     after: str | None = None,
 ) -> Response:
-    """Jobs and datasets by part of their name; `before` and `after` are days (UTC) of their last event."""
+    """Search jobs and datasets by part of their name; `before` and `after` are days (UTC) of their last event."""
     wanted = Wanted(
         q,
         kind.upper() if kind else None,
@@ -104,9 +104,9 @@ async def events(
     offset: Offset = 0,
     run: str | None = None,
 ) -> Response:
-    """Run events as they were stored, by event time; with `run` those of one run.
+    """Return stored run events by event time; `run` selects those of one run.
 
-    A page may hold fewer events than asked for, because its size is bounded: go on behind those it holds until
+    A page may hold fewer events than `limit`, because its size in bytes is bounded: continue with `offset` until
     `totalCount` is reached.
     """
     query = EventQuery(_time("after", after), _time("before", before), direction == "desc", limit, offset, run)
@@ -117,7 +117,7 @@ async def events(
 
 @router.get("/stats/lineage-events", response_model=list[marquez.EventCounts])
 async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC") -> Response:
-    """Runs that started and ended, by hour of the last day or day of the last week."""
+    """Return started and ended runs per hour of the last day or day of the last week."""
     counts = EventCounts(bounds(period, _zone(timezone), time_ns()))
     async for part in in_slices(list(service.lineage.jobs.values()), _SCAN):
         for job in part:
@@ -133,7 +133,7 @@ async def growth(
     period: Period,
     timezone: str = "UTC",
 ) -> Response:
-    """How many jobs, datasets or sources there were, by hour of the last day or day of the last week."""
+    """Return the number of jobs, datasets or sources per hour of the last day or day of the last week."""
     found = Growth(bounds(period, _zone(timezone), time_ns()))
     known = service.lineage
     match kind:
@@ -161,7 +161,7 @@ def _day(parameter: str, text: str | None) -> int | None:
     try:
         return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) * 10**9
     except ValueError as error:
-        message = f"{parameter}: {text[:40]!r} is no day; write it as 2026-01-31"
+        message = f"{parameter}: {text[:40]!r} is not a date; write it as 2026-01-31"
         raise ApiError(400, "invalid_parameter", message, {"field": parameter}) from error
 
 
@@ -169,5 +169,5 @@ def _zone(name: str) -> tzinfo:
     try:
         return UTC if name == "UTC" else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        message = f"timezone: {name[:60]!r} is no time zone that is known here; write it as Europe/Berlin, or UTC"
+        message = f"timezone: {name[:60]!r} is an unknown time zone; write it as Europe/Berlin, or UTC"
         raise ApiError(400, "invalid_parameter", message, {"field": "timezone"}) from error

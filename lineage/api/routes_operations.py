@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the service: dead letters, rebuilding, compacting."""
+"""Routes of operations: dead letters, rebuild, compaction."""
 
 import asyncio
 import json
@@ -23,10 +23,10 @@ Kind = Literal["fold", "damaged", "forward"]
 async def dead_letters(
     service: ServiceDep, kind: Kind | None = None, limit: Limit = 100, offset: Offset = 0
 ) -> schemas.DeadLetters:
-    """Events that were accepted and could not be used: kind, hash, error, time, and the event itself.
+    """List events that were accepted and could not be used: kind, hash, error, time, and the event itself.
 
-    `fold`: a defect keeps it out of the graph. `damaged`: its row in the log is broken. `forward`: the consumer
-    behind the forwarder refuses it for good.
+    `fold`: a defect keeps it out of the graph. `damaged`: its row in the log is corrupt. `forward`: the backend
+    that events are forwarded to rejects it permanently.
     """
     trouble = DeadLetterKind(kind) if kind else None
     letters = await asyncio.to_thread(service.log.dead_letters.page, limit, offset, trouble)
@@ -39,7 +39,7 @@ async def dead_letters(
 async def replay(
     service: ServiceDep, kind: Kind | None = None, event: Annotated[str | None, Query(alias="hash")] = None
 ) -> schemas.Replayed:
-    """Try again to use dead letters: all, those of one kind, or one by its hash. Says how many still are."""
+    """Retry dead letters: all, those of one kind, or one by its hash. Returns how many remain."""
     wanted = hash_parameter("hash", event) if event else None
     replayed = failed = 0
     try:
@@ -57,14 +57,14 @@ async def replay(
 
 @router.post("/rebuild")
 async def rebuild(service: ServiceDep) -> schemas.Rebuilt:
-    """Make the graph anew from the log and use it; `equal` says whether it is the one that was in use."""
+    """Rebuild the graph from the log and use it; `equal` is true if it matches the previous one."""
     done = await service.rebuild()
     return schemas.Rebuilt(equal=done.equal, events=done.events, seconds=round(done.seconds, 3))
 
 
 @router.post("/compact")
 async def compact(service: ServiceDep, before: str) -> schemas.Compacted:
-    """Compact events older than `before` now, as retention does: the graph stays, the events leave the log."""
+    """Compact events older than `before`, as retention does: the events leave the log, the graph is unchanged."""
     try:
         removed = await service.compact(time_parameter("before", before))
     except StoreError as error:

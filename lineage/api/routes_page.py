@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lineage page asks for beyond the graph: a line for each node, what happened to a dataset, flow, the lab."""
+"""Routes of the lineage page: summaries, dataset activity, ingest rate, lab services, contract."""
 
 import asyncio
 import json
@@ -24,22 +24,22 @@ from lineage.ingest_metrics import SAMPLES, STEP
 router = APIRouter(prefix="/api/v1")
 
 _ROWS = 100
-"""Rows made and encoded between two turns of others: some milliseconds."""
+"""Rows encoded between two yields to the event loop: some milliseconds."""
 
 _SCANNED = 5_000
-"""Latest events that are looked through for those that moved data of one dataset."""
+"""Latest events that are scanned for writes of one dataset."""
 
 
 @router.get("/summaries", response_model=page.Summaries)
 async def summaries(service: ServiceDep) -> Response:
-    """A line for each job and dataset, sorted, and the edges between them: what the whole graph looks like.
+    """Return a summary of each job and dataset, sorted, with the edges between them.
 
-    `{"jobs": [...], "datasets": [...]}`; see `lineage.graph.summaries` for the rows.
+    `{"jobs": [...], "datasets": [...]}`.
     """
     service.graph.refresh()
     now = time.time_ns()
     lineage, job_lineages = service.lineage, list(service.graph.job_lineages.values())
-    # In order of names, not of arrival: equal graphs are to give equal pictures.
+    # Sorted by name, not by arrival: equal graphs are drawn alike.
     known = sorted(lineage.datasets.values(), key=lambda record: record.id)
     places = {record.id: place for place, record in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
@@ -65,7 +65,7 @@ async def summaries(service: ServiceDep) -> Response:
 async def activity(
     service: ServiceDep, dataset: DatasetDep, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
-    """What the latest events say of transfers to and from a dataset: rows, bytes, and checks of its quality.
+    """Return writes and data quality checks of a dataset among the latest events.
 
     `{"writes": [{"job", "run", "eventTime", "rowCount", "size", "fileCount"}], "quality": [{"assertion", "column",
     "success", "job", "eventTime"}], "scanned"}`, newest first; numbers are null where the emitter does not say.
@@ -77,21 +77,21 @@ async def activity(
 
 @router.get("/flow", response_model=page.IngestFlow)
 async def flow(service: ServiceDep) -> page.IngestFlow:
-    """How many events came in the last half hour since the start, and how late, in steps of some seconds.
+    """Return number and lag of events per interval of the last half hour since the start.
 
     `{"stepSeconds", "mostSamples", "samples": [{"start", "events", "lagSeconds"}]}`, oldest first; the last sample
     still grows. `lagSeconds` is the longest time from an event's own to the graph, null where no event came.
     """
     samples = [
         page.IngestSample(start=format_time(sample.start * 10**9), events=sample.events, lag_seconds=sample.lag)
-        for sample in service.flow.samples(time.time())
+        for sample in service.ingest_metrics.samples(time.time())
     ]
     return page.IngestFlow(step_seconds=STEP, most_samples=SAMPLES, samples=samples)
 
 
 @router.get("/lab", response_model=page.LabOverview)
 async def lab_overview(request: Request) -> page.LabOverview:
-    """The services of the lab and whether they answer; `{"name": null, "services": []}` outside a lab."""
+    """Return the services of the lab and their state; name null and no services outside a lab."""
     lab: Lab | None = request.app.state.lab
     if lab is None:
         return page.LabOverview(name=None, services=[])
@@ -101,12 +101,12 @@ async def lab_overview(request: Request) -> page.LabOverview:
 
 @router.get("/contract", response_model=page.ContractReport)
 async def contract(service: ServiceDep, request: Request) -> Response:
-    """The graph against the lineage contract, as `lab verify` compares them; 404 where no contract was given."""
+    """Compare the graph with the lineage contract, as `lab verify` does; 404 if no contract is configured."""
     lab: Lab | None = request.app.state.lab
     if lab is None or lab.contract is None:
         raise ApiError(404, "not_found", "the service was started without a lineage contract (--lab)", {})
     try:
-        # Read anew each time: it is edited while the lab runs.
+        # Read for each request: it is edited while the lab runs.
         wanted = load(await asyncio.to_thread(lab.contract.read_text, encoding="utf-8"))
     except (OSError, ContractError) as error:
         raise ApiError(

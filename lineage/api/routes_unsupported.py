@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Marquez lets clients write, and this service does not: here the graph is what events say, and nothing else."""
+"""Write routes of Marquez that this service refuses: its graph is derived from events alone."""
 
 from typing import NoReturn
 
@@ -20,13 +20,13 @@ _WRITES = (
     ("/api/v1/sources/{source:path}", ("PUT",)),
     ("/api/v1/tags/{tag:path}", ("PUT",)),
 )
-"""Paths and methods by which Marquez is written to."""
+"""Paths and methods of Marquez's write API."""
 
 router = APIRouter()
 
 
 async def refuse(request: Request) -> NoReturn:
-    """405, and where lineage comes from instead."""
+    """Refuse the request with 405 and name the ingest route."""
     message = (
         f"{request.method} is not supported here: lineage arrives as events. Send an OpenLineage event to "
         "POST /api/v1/lineage (tags, descriptions and schemas are facets of it)"

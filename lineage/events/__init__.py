@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenLineage events: from bytes to a checked, immutable `Event`."""
+"""OpenLineage events: from bytes to a validated, immutable `Event`."""
 
 from lineage.events.errors import EventError, InvalidEvent, MalformedJson
 from lineage.events.event import Event, event_from_body

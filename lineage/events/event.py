@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An event as the fold sees it."""
+"""Validated event under canonical names."""
 
 import hashlib
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A checked event under canonical names. `encoded` is its canonical JSON, `order.hash` its SHA-256.
+    """Validated event under canonical names. `encoded` is its canonical JSON, `order.hash` its SHA-256.
 
-    `body` is shared with the fold's state and must not be changed.
+    `body` is shared with the records and must not be changed.
     """
 
     kind: Kind
@@ -37,7 +37,7 @@ class Event:
 
 
 def event_from_body(kind: Kind, body: JsonObject, encoded: bytes | None = None) -> Event:
-    """Build the event of a body whose shape has been checked and whose names are canonical.
+    """Build the event of a validated body with canonical names.
 
     `encoded` is the body's canonical JSON where the caller has it, as when reading the log.
 

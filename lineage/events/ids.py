@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Identities of the things that lineage speaks of."""
+"""Identities of datasets, jobs and runs."""
 
 from typing import Any, NamedTuple
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON that every consumer reads alike.
+"""Strict JSON: only what every consumer parses alike.
 
 NaN, Infinity, lone surrogates and integers beyond 64 bits, once stored, would break the next reader: SQLite, a
-browser, a Java service. So they are refused at the door.
+browser, a Java service. They are rejected on ingest.
 
-orjson reads and writes: it takes a third of the time of Python's own. What it does not take is read once more by
-Python's parser, slowly, which can say what is wrong and where.
+orjson takes a third of the time of Python's `json`. What it rejects is parsed again by Python's parser, which
+reports cause and position.
 """
 
 import json
@@ -91,10 +91,10 @@ def parse_json(data: bytes) -> object:
 
 
 def _explained(data: bytes) -> object:
-    """What Python's parser makes of bytes that orjson refuses, or would read with integers out of range.
+    """Parse with Python's parser what orjson rejects, or would read with integers out of range.
 
     Raises:
-        MalformedJson: says what is wrong and where.
+        MalformedJson: with cause and position.
     """
     try:
         text = data.decode("utf-8")
@@ -115,7 +115,7 @@ def _explained(data: bytes) -> object:
 
 
 def canonical_json(value: object) -> bytes:
-    """The one spelling of a JSON value: sorted keys, no blanks, UTF-8.
+    """Encode a JSON value canonically: sorted keys, no white space, UTF-8.
 
     Raises:
         MalformedJson: a string holds half of a surrogate pair, which UTF-8 cannot express.
@@ -129,7 +129,7 @@ def canonical_json(value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """Named tuples are arrays."""
+    """Encode named tuples as arrays."""
     if isinstance(value, tuple):
         return list(value)
-    raise TypeError(f"{value!r:.60} is no JSON")
+    raise TypeError(f"{value!r:.60} is not JSON")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of an event: which keys must be there and of what type.
+"""Validation of events: required keys and their types.
 
-Checks what the standard requires and every facet that the fold reads; other facets may hold anything. Empty
+Validates what the standard requires and every facet that the graph uses; other facets may hold anything. Empty
 dataset names pass here, because the rules may still resolve them; `lineage.rules` refuses what stays empty.
 """
 
@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Kind(StrEnum):
-    """What an event speaks of; see "Core spec" of OpenLineage."""
+    """Kind of an event; see "Core spec" of OpenLineage."""
 
     RUN = "run"
     JOB = "job"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 
 class ValidatedEvent(NamedTuple):
-    """A body whose shape is known to be right."""
+    """Validated event body."""
 
     kind: Kind
     body: JsonObject
@@ -44,7 +44,7 @@ _FacetCheck = Callable[[JsonObject, str], None]
 
 
 def validate_event(body: object) -> ValidatedEvent:
-    """Check an event's shape and say of which kind it is.
+    """Validate an event and determine its kind.
 
     Raises:
         InvalidEvent: names the first field that is missing or wrong.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feeds another OpenLineage consumer, such as Marquez, from the event log.
+"""Forwarding of events to another OpenLineage backend, such as Marquez.
 
-Such a consumer believes the last event that it got: a bare event wipes a job's edges, a late one opens a run
-again, and what it missed while it was down is lost. So it is not sent what came in, but what that means:
+Such a backend takes the last event for the full state: an event without datasets removes a job's edges, a late one
+reopens a run, and events sent while it was down are lost. So events are enriched before they are sent:
 
 - `complete`: an event of the log -> the event to send, with everything that its run is known to have. Pure.
 - `ends`: how and by what a run ended, and which runs an event closes. Pure.

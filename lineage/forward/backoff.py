@@ -1,49 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When to leave a consumer alone, and for how long."""
+"""Exponential backoff, and the circuit breaker of a backend."""
 
 import asyncio
 import random
 
 FIRST_DELAY = 0.2
 MAX_DELAY = 10.0
-"""Seconds between two attempts: few enough that a consumer which is back is found soon, and that one which is not
-costs next to nothing."""
+"""Maximum seconds between two attempts: short enough to find a recovered backend soon, long enough to cost next to
+nothing while it is down."""
 
 
 def delay_before(attempt: int) -> float:
-    """Seconds to wait before attempt number `attempt` (the second is 1): exponential, with jitter."""
+    """Return the seconds to wait before retry number `attempt`, from 1: exponential, with jitter."""
     return float(min(MAX_DELAY, FIRST_DELAY * 2.0 ** min(attempt - 1, 16)) * random.uniform(0.5, 1.0))
 
 
 class CircuitBreaker:
-    """Holds requests back while the consumer as a whole is unable to take any."""
+    """Circuit breaker that holds requests back while the backend is unavailable."""
 
     def __init__(self) -> None:
         self._failures = 0
-        self._shut_until = 0.0
+        self._tripped_until = 0.0
 
     @property
-    def is_shut(self) -> bool:
-        """Whether requests have to wait."""
-        return asyncio.get_running_loop().time() < self._shut_until
+    def is_tripped(self) -> bool:
+        """Return whether requests must wait."""
+        return asyncio.get_running_loop().time() < self._tripped_until
 
     async def wait(self) -> None:
-        """Return when it is open."""
-        while (left := self._shut_until - asyncio.get_running_loop().time()) > 0:
+        """Wait until requests are allowed."""
+        while (left := self._tripped_until - asyncio.get_running_loop().time()) > 0:
             await asyncio.sleep(left)
 
-    def shut(self, at_least: float | None = None) -> None:
-        """Close it for a while that grows with every time in a row, `at_least` seconds where the consumer says so.
+    def trip(self, at_least: float | None = None) -> None:
+        """Stop requests for a time that grows with each consecutive failure, at least `at_least` seconds.
 
-        Requests that were under way when it closed tell nothing new, unless they ask for more time.
+        Failures of requests that were in flight at that time are ignored, unless they extend it.
         """
-        if self.is_shut and at_least is None:
+        if self.is_tripped and at_least is None:
             return
         self._failures += 1
         pause = max(delay_before(self._failures), at_least or 0.0)
-        self._shut_until = max(self._shut_until, asyncio.get_running_loop().time() + pause)
+        self._tripped_until = max(self._tripped_until, asyncio.get_running_loop().time() + pause)
 
-    def open(self) -> None:
-        """The consumer answers."""
+    def reset(self) -> None:
+        """Allow requests: the backend responds."""
         self._failures = 0
-        self._shut_until = 0.0
+        self._tripped_until = 0.0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""columnLineage as Marquez reads it: from edges, with its deprecated keys, under schemas that hold its columns.
+"""columnLineage facets for Marquez: built from edges, with deprecated keys, under schemas that contain the columns.
 
-Marquez drops a column edge without a word where the schema that comes with it lacks the column, and of how a
-column came about it keeps nothing but the keys that version 1-1-0 of the facet has deprecated.
+Marquez silently drops a column edge if the schema in the event lacks the column, and it stores only those
+transformation keys that version 1-1-0 of the facet has deprecated.
 """
 
 from collections.abc import Iterable
@@ -12,14 +12,14 @@ from lineage.forward.facets import column_lineage_facet
 from lineage.graph import ColumnEdge
 
 MAX_TYPE = 255
-"""Characters of a transformationType in Marquez's database; a longer one makes it refuse the event."""
+"""Characters of a transformationType in Marquez's database; it rejects an event with a longer one."""
 
 Columns = dict[DatasetId, dict[str, None]]
 """Names of columns by dataset, each once, in the order of mention."""
 
 
 def facet_of_edges(edges: Iterable[ColumnEdge]) -> JsonObject:
-    """The columnLineage facet of one output that says what its edges say."""
+    """Return the columnLineage facet of one output from its edges."""
     fields: dict[str, dict[tuple[DatasetId, str], list[JsonObject]]] = {}
     whole: dict[tuple[DatasetId, str], list[JsonObject]] = {}
     for edge in sorted(edges, key=lambda edge: tuple(map(str, edge))):
@@ -34,12 +34,12 @@ def facet_of_edges(edges: Iterable[ColumnEdge]) -> JsonObject:
 
 
 def with_deprecated_keys(facet: JsonObject) -> JsonObject:
-    """The facet with inputFields, transformationType and transformationDescription in every column."""
+    """Return the facet with inputFields, transformationType and transformationDescription in every column."""
     return {**facet, "fields": {name: _column(field) for name, field in (facet.get("fields") or {}).items()}}
 
 
 def add_columns(columns: Columns, output: DatasetId, facet: JsonObject) -> None:
-    """Note the columns that the facet of an output speaks of, on either side."""
+    """Collect the columns that the facet of an output names, on either side."""
     for name, field in facet["fields"].items():
         columns.setdefault(output, {})[name] = None
         for source in field["inputFields"]:
@@ -47,7 +47,7 @@ def add_columns(columns: Columns, output: DatasetId, facet: JsonObject) -> None:
 
 
 def with_columns(schema: JsonObject, names: Iterable[str], known: Iterable[JsonObject]) -> JsonObject:
-    """The schema facet with the named columns added that it lacks; `known` are their fields where they are known."""
+    """Return the schema facet with missing named columns added; `known` are their fields if known."""
     fields = schema.get("fields") or []
     held = {field["name"] for field in fields}
     described = {field["name"]: field for field in known}
@@ -59,7 +59,7 @@ def _column(field: JsonObject) -> JsonObject:
     sources = field.get("inputFields") or []
     completed = {**field, "inputFields": sources}
     said = [transformation for source in sources for transformation in source.get("transformations") or ()]
-    # What merely decides on rows does not make the value: it counts where nothing else is said.
+    # INDIRECT transformations count only where no DIRECT one is stated.
     kinds = [one for one in said if one["type"] == "DIRECT"] or said
     if kinds:
         completed.setdefault("transformationType", _type(kinds))
@@ -74,7 +74,7 @@ def _type(kinds: list[JsonObject]) -> str:
 
 
 def _description(said: list[JsonObject]) -> str:
-    """The emitter's words, and where it has none the names of what it does."""
+    """Return the emitter's descriptions, or else the types of the transformations."""
     words = {one.get("description") or " ".join(filter(None, (one["type"], one.get("subtype")))) for one in said}
     return "; ".join(sorted(words))
 

@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from lineage.events import DatasetId, JsonObject
 from lineage.forward.column_lineage import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
-from lineage.forward.facets import DATASET_FACETS, READ_FACETS, standing
+from lineage.forward.facets import DATASET_FACETS, READ_FACETS, effective_facet
 from lineage.graph import ColumnEdge, JobLineage, LineageRecords
 from lineage.graph.record_types import Facets, JobRecord, RunRecord, Uses
 from lineage.graph.run_history import Direction
 
 
 class EventOwner(NamedTuple):
-    """Who says something of datasets: a job, or (`run` set) one of its runs.
+    """Sender of an event: a job, or (`run` set) one of its runs.
 
-    `settled`: the run has ended, so that what it said last stands before what the event at hand says.
+    `settled`: the run has ended, so that its latest facets take precedence over those of the event.
     """
 
     job: JobRecord
@@ -25,13 +25,13 @@ class EventOwner(NamedTuple):
     starting: bool
 
     def uses(self, direction: Direction) -> Uses:
-        """What this speaker itself has named so far."""
+        """Return the datasets that this job or run has named so far."""
         owner = self.run or self.job.declared
         return owner.uses(direction) if owner else {}
 
 
 def datasets_of(lineage: LineageRecords, owner: EventOwner, body: JsonObject) -> dict[str, list[JsonObject]]:
-    """`inputs` and `outputs` of the event to send, under these keys; lists are there also when empty."""
+    """Return `inputs` and `outputs` of the event to send, possibly empty."""
     columns: Columns = {}
     edges: dict[DatasetId, list[ColumnEdge]] = {}
     for edge in owner.view.columns:
@@ -48,7 +48,7 @@ def datasets_of(lineage: LineageRecords, owner: EventOwner, body: JsonObject) ->
 
 
 def lone_dataset(lineage: LineageRecords, dataset: JsonObject) -> JsonObject:
-    """The dataset of a dataset event."""
+    """Return the enriched dataset of a dataset event."""
     completed = _complete(lineage, dataset, None, settled=False)
     facet = completed["facets"].get("columnLineage")
     if facet is not None:
@@ -57,14 +57,18 @@ def lone_dataset(lineage: LineageRecords, dataset: JsonObject) -> JsonObject:
 
 
 def carry(names: Iterable[str], facets: JsonObject, settled: bool, *known: Callable[[str], JsonObject | None]) -> None:
-    """Put facets that an event left out into `facets`, each from the first of `known` that has it.
+    """Add facets that an event left out to `facets`, each from the first of `known` that has it.
 
-    Where `settled`, the first of `known` stands before the event. Tombstones that a consumer would stumble over are
-    taken out.
+    With `settled`, the first of `known` takes precedence over the event. Tombstones that a backend cannot read are
+    removed.
     """
     for name in names:
         latest = known[0](name) if settled else None
-        value = latest or standing(facets, name) or next((found for source in known if (found := source(name))), None)
+        value = (
+            latest
+            or effective_facet(facets, name)
+            or next((found for source in known if (found := source(name))), None)
+        )
         if value is not None:
             facets[name] = value
         elif name in READ_FACETS:
@@ -77,7 +81,7 @@ def _complete_all(
     uses = owner.uses(direction)
     rows = [_complete(lineage, dataset, uses.get(_id(dataset)), owner.settled) for dataset in named]
     known = {_id(dataset) for dataset in named}
-    # A declaration names all that it means; events of a run add up.
+    # A declaration is complete; events of a run accumulate.
     rest: Mapping[DatasetId, Facets | None] = {}
     if owner.run is not None:
         rest = {dataset: facets for dataset, facets in uses.items() if dataset not in known}
@@ -90,10 +94,10 @@ def _complete_all(
 
 
 def _current(owner: EventOwner, direction: Direction) -> Mapping[DatasetId, Facets | None]:
-    """The job's current datasets of a direction in which a run (or a job event) names none.
+    """Return the job's current datasets of a direction in which a run (or job event) names none.
 
-    A START that names its inputs alone has made the view forget the outputs, which may follow: until then those of
-    the last run stand, because Marquez does not take edges back that it has once dropped.
+    A START that names only inputs has removed the outputs from the job's lineage, although they may follow: until then
+    those of the last run are sent, because Marquez does not restore edges that it has dropped.
     """
     datasets = owner.view.inputs if direction is Direction.INPUT else owner.view.outputs
     if datasets or not owner.starting:
@@ -113,7 +117,7 @@ def _complete(lineage: LineageRecords, dataset: JsonObject, said: Facets | None,
 
 
 def _add_column_lineage(output: JsonObject, owner: EventOwner, edges: dict[DatasetId, list[ColumnEdge]]) -> None:
-    """The emitter's facet, or the job's current column edges as one: bare events and the lineage facet have none."""
+    """Add the emitter's facet, or one built from the job's column edges, if the event has none."""
     facets = output["facets"]
     facet = facets.get("columnLineage")
     if facet is None and (found := edges.get(_id(output))):
@@ -123,7 +127,7 @@ def _add_column_lineage(output: JsonObject, owner: EventOwner, edges: dict[Datas
 
 
 def _widen_schema(lineage: LineageRecords, dataset: JsonObject, columns: Iterable[str]) -> None:
-    """Make a schema that is known hold the columns that columnLineage speaks of."""
+    """Add columns that columnLineage names to a known schema."""
     schema = dataset["facets"].get("schema")
     if schema is not None:
         record = lineage.datasets.get(_id(dataset))

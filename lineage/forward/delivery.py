@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gets one event after another across, however often that takes, and finds out which will never get there."""
+"""Delivery with retries, and detection of events that the backend will never accept."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from lineage.forward.backend import Answer, AttemptStatus, Backend
+from lineage.forward.backend import AttemptResult, AttemptStatus, Backend
 from lineage.forward.backoff import CircuitBreaker, delay_before
 
 logger = logging.getLogger(__name__)
 
-REQUESTS_AT_ONCE = 4
-"""As many as saturate Marquez; more of them make its database refuse some."""
+MAX_CONCURRENT = 4
+"""Maximum concurrent requests: enough to saturate Marquez; with more its database rejects some."""
 
 MIN_TRIES = 5
-MIN_STRIKES = 3
-"""How often an event must have failed before it is to blame, and how often of it while others were accepted."""
+MIN_FAILURES_WHILE_OTHERS_SUCCEED = 3
+"""Failures after which an event is considered the cause, and how many of them while other events were accepted."""
 
-STUBBORN_SECONDS = 60.0
-"""After so long an event that nothing else can be compared with is to blame, where the consumer says it is well."""
+LONE_FAILURE_SECONDS = 60.0
+"""Seconds after which an event without others to compare with is considered the cause, if the backend is healthy."""
 
 
 @dataclass(slots=True)
 class _Attempts:
-    """How sending one event has gone so far; `accepted` is how many others were when it first failed."""
+    """Attempts at one event; `accepted` is the number of accepted events at its first failure."""
 
     accepted: int
     since: float
@@ -33,25 +33,25 @@ class _Attempts:
 
 
 class Delivery:
-    """At most `REQUESTS_AT_ONCE` requests to one consumer. The caller keeps events in order."""
+    """Delivery to one backend with at most `MAX_CONCURRENT` requests. The caller keeps events in order."""
 
     def __init__(self, consumer: Backend) -> None:
         self.last_error: str | None = None
         self._consumer = consumer
-        self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
-        self._gate = CircuitBreaker()
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT)
+        self._breaker = CircuitBreaker()
         self._failing: dict[int, _Attempts] = {}
         self._accepted = 0
-        self._blamed_alone_at = -1
-        self._under_way = 0
+        self._lone_failure_at = -1
+        self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._closing = False
 
     async def send(self, seq: int, make_body: Callable[[], Awaitable[bytes | None]]) -> str | None:
-        """Send what `make_body` gives (None: nothing is to be sent) until the consumer has it.
+        """Send the result of `make_body` (None: nothing to send) until the backend accepts it.
 
-        Returns None once it has, else why it never will. `seq` tells events apart.
+        Return None on success, else the cause of the permanent failure. `seq` identifies the event.
         """
         try:
             while True:
@@ -64,16 +64,16 @@ class Delivery:
                 if answer.verdict is AttemptStatus.REFUSED:
                     return answer.text
                 if answer.verdict is AttemptStatus.UNAVAILABLE:
-                    self._gate.shut(answer.retry_after)
-                elif await self._is_to_blame(seq):
-                    return f"failed {self._failing[seq].tries} times while the consumer was well: {answer.text}"
+                    self._breaker.trip(answer.retry_after)
+                elif await self._is_cause(seq):
+                    return f"failed {self._failing[seq].tries} times while the backend was healthy: {answer.text}"
                 else:
                     await asyncio.sleep(delay_before(self._failing[seq].tries))
         finally:
             self._failing.pop(seq, None)
 
     async def send_once(self, body: bytes) -> str | None:
-        """One attempt, whatever became of others. Returns None where the consumer has taken it, else why not."""
+        """Send once, without retries. Return None on success, else the cause."""
         answer = await self._post(body)
         if answer.verdict is AttemptStatus.ACCEPTED:
             return None
@@ -81,64 +81,64 @@ class Delivery:
         return answer.text
 
     async def drain(self, seconds: float) -> None:
-        """Begin no more requests; wait for those under way, but not longer than that."""
+        """Start no more requests; wait up to `seconds` for those in flight."""
         self._closing = True
         try:
             async with asyncio.timeout(seconds):
                 await self._idle.wait()
         except TimeoutError:
-            logger.info("%d requests are given up and made again after the next start", self._under_way)
+            logger.info("%d requests were cancelled and will be sent again after the next start", self._in_flight)
 
-    async def _attempt(self, make_body: Callable[[], Awaitable[bytes | None]]) -> Answer | None:
-        """One request; None where the consumer became unavailable before it could be made."""
-        await self._gate.wait()
+    async def _attempt(self, make_body: Callable[[], Awaitable[bytes | None]]) -> AttemptResult | None:
+        """Send one request; None if the backend became unavailable first."""
+        await self._breaker.wait()
         async with self._slots:
-            if self._gate.is_shut:
+            if self._breaker.is_tripped:
                 return None
             body = await make_body()
             if body is None:
-                return Answer(AttemptStatus.ACCEPTED, "")
+                return AttemptResult(AttemptStatus.ACCEPTED, "")
             return await self._post(body)
 
-    async def _post(self, body: bytes) -> Answer:
+    async def _post(self, body: bytes) -> AttemptResult:
         if self._closing:
-            # For ever: whoever closes this cancels what still waits.
+            # Never completes: closing cancels all waiting tasks.
             await asyncio.get_running_loop().create_future()
-        self._under_way += 1
+        self._in_flight += 1
         self._idle.clear()
         try:
             answer = await self._consumer.post(body)
         finally:
-            self._under_way -= 1
-            if not self._under_way:
+            self._in_flight -= 1
+            if not self._in_flight:
                 self._idle.set()
         if answer.verdict is AttemptStatus.ACCEPTED:
             self._accepted += 1
-            self._gate.open()
+            self._breaker.reset()
         return answer
 
-    async def _is_to_blame(self, seq: int) -> bool:
-        """Whether an event that has failed once more fails because of itself.
+    async def _is_cause(self, seq: int) -> bool:
+        """Return whether the event itself, and not the backend, causes its failures.
 
-        Evidence is that the consumer accepts others meanwhile. Where there are no others, its word must do; but one
-        that is well by its word and accepts nothing costs one event only, not one after the other.
+        The evidence is that the backend accepts other events meanwhile. Without others its health check decides; a
+        backend that reports healthy and accepts nothing costs one event only, not one after the other.
         """
         now = asyncio.get_running_loop().time()
         attempts = self._failing.setdefault(seq, _Attempts(self._accepted, now))
         attempts.tries += 1
         if self._accepted > attempts.accepted:
             attempts.strikes += 1
-        # What has failed without any other being accepted since speaks against the consumer.
+        # Failures without any accepted event since then indicate that the backend is the cause.
         unexplained = [other for other in self._failing.values() if other.accepted == self._accepted]
-        if len(unexplained) >= REQUESTS_AT_ONCE:
-            self._gate.shut()
+        if len(unexplained) >= MAX_CONCURRENT:
+            self._breaker.trip()
         if attempts.tries < MIN_TRIES or any(other is not attempts for other in unexplained):
             return False
-        if attempts.strikes >= MIN_STRIKES:
+        if attempts.strikes >= MIN_FAILURES_WHILE_OTHERS_SUCCEED:
             return True
-        if now - attempts.since < STUBBORN_SECONDS or self._blamed_alone_at == self._accepted:
+        if now - attempts.since < LONE_FAILURE_SECONDS or self._lone_failure_at == self._accepted:
             return False
         if not await self._consumer.is_healthy():
             return False
-        self._blamed_alone_at = self._accepted
+        self._lone_failure_at = self._accepted
         return True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An event of the log and what is known by now -> the event to send.
+"""Enrichment: an event of the log, with everything known so far, becomes the event to send.
 
-It names all inputs and outputs, with schemas and column lineage, its job's type and its own type. So a consumer that
-takes the last event for the whole truth, as Marquez does, has the whole truth.
+It names all inputs and outputs, with schemas and column lineage, the job's type and its event type. A backend that
+takes the last event for the full state, as Marquez does, then has the full state.
 """
 
 import re
@@ -20,10 +20,10 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}
 
 
 def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: str | None = None) -> JsonObject:
-    """The event to send for one of the log, which must have been applied; the graph must be fresh.
+    """Return the event to send for one of the log, which must have been applied; the graph must be refreshed.
 
-    `ended` is the type of the terminal event under which its run has ended already, None where it has not: whatever
-    comes behind the end carries that type, so that its facets arrive and the state stays. A terminal event carries
+    `ended` is the type of the terminal event if its run has ended already, else None: events after the end are sent
+    with that type, so that their facets arrive and the state stays. A terminal event carries
     the type of the strongest of its run (FAIL, then ABORT, then COMPLETE).
 
     Times stay as they are, except for spellings that not every consumer reads.
@@ -40,7 +40,7 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: str | Non
 
 
 def closing_event(lineage: LineageRecords, graph: Graph, run: RunRecord, end: End) -> JsonObject:
-    """The ABORT event of a run that the service has closed: the same whenever it is made of the same records."""
+    """Return the ABORT event of a run that the service has closed; deterministic for equal records."""
     facets = {"lineageLab_closed": closed_facet(end.because or "")}
     body: JsonObject = {
         "eventType": "ABORT",
@@ -82,6 +82,6 @@ def _job(said: JsonObject, job: JobRecord, run: RunRecord | None, settled: bool)
 
 
 def _event_time(event: Event) -> str:
-    """The emitter's own spelling where it is plain RFC 3339; ours allows blanks, commas and offsets without colon."""
+    """Return the event time as sent if it is strict RFC 3339; this service also accepts spaces, commas and +0100."""
     text: str = event.body["eventTime"]
     return text if _TIME.fullmatch(text) else format_time(event.order.time)

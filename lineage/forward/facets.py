@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which facets are carried along from event to event, and the few that the service states itself."""
+"""Facets that are repeated in every sent event, and those that the service states itself."""
 
 from lineage.events import JsonObject
 
@@ -21,11 +21,11 @@ DATASET_FACETS = (
     "datasetType",
     "hierarchy",
 )
-"""Facets that describe a thing as it stands: Marquez unlearns most of them with the first event that leaves them
-out. What tells of a moment (statistics, a version, a change of state) is sent where an event says it, once."""
+"""Facets that describe the current state: Marquez drops most of them with the first event that leaves them
+out. Facets about a moment (statistics, version, state change) are sent once, with the event that has them."""
 
 READ_FACETS = frozenset({"schema", "symlinks", "dataSource", "columnLineage", "jobType", "parent", "nominalTime"})
-"""Facets whose content consumers read without looking for a tombstone first: those are not sent on."""
+"""Facets that backends read without checking for a tombstone: tombstones of these are not sent."""
 
 BATCH: JsonObject = {
     "_producer": PRODUCER,
@@ -33,21 +33,21 @@ BATCH: JsonObject = {
     "processingType": "BATCH",
     "integration": "UNKNOWN",
 }
-"""The jobType of a job of which nobody said any: what the standard takes it for."""
+"""The jobType of a job without one: the default of the standard."""
 
 
 def column_lineage_facet(content: JsonObject) -> JsonObject:
-    """A columnLineage facet that the service states."""
+    """Return a columnLineage facet stated by the service."""
     url = f"{SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
     return {"_producer": PRODUCER, "_schemaURL": url, **content}
 
 
 def closed_facet(reason: str) -> JsonObject:
-    """A run facet that says why the service closed the run: our own, so it has the base facet's schema."""
+    """Return a custom run facet with the cause for which the service closed the run."""
     return {"_producer": PRODUCER, "_schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunFacet", "reason": reason}
 
 
-def standing(facets: JsonObject, name: str) -> JsonObject | None:
-    """A facet that is there and is no tombstone."""
+def effective_facet(facets: JsonObject, name: str) -> JsonObject | None:
+    """Return a facet, or None if it is absent or a tombstone."""
     facet: JsonObject | None = facets.get(name)
     return None if facet is None or facet.get("_deleted") is True else facet

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the log in order of arrival and sends what it means to a consumer.
+"""Forwarder: reads the log in order of arrival and sends enriched events to a backend.
 
-Every event up to the durable cursor is delivered or parked. After a kill, what was delivered since the cursor was
-last stored is sent once more: at least once, in order.
+Every event up to the durable cursor is delivered or a dead letter. After a crash, events delivered since the cursor
+was stored are sent again: delivery is at-least-once, in order.
 """
 
 import asyncio
@@ -23,27 +23,27 @@ from lineage.store import DeadLetterKind, EventLog, StoreError
 logger = logging.getLogger(__name__)
 
 PAGE = 32
-"""Events read at once: as an event may have megabytes, a page of them must not be large."""
+"""Events per read: an event may have megabytes."""
 
 TIMEOUT_SECONDS = 10.0
-"""For one attempt; Marquez takes up to 1 s under load."""
+"""Timeout of one request; Marquez takes up to 1 s under load."""
 
 REPLAY_SECONDS = 15.0
-"""Who asks for a parked event to be sent again does not wait longer than that."""
+"""Timeout of a replay request."""
 
 SAVE_SECONDS = 0.25
-"""Between two writes of the cursor: each one costs those who wait for a commit of theirs."""
+"""Interval of storing the cursor: each write delays commits of events."""
 
 GRACE_SECONDS = 1.0
-"""How long requests under way may go on when the service ends."""
+"""Time limit for requests in flight when the service stops."""
 
 ENDED_READ = 512
-"""Events before the cursor that are read again after a start, for the ends of runs among them."""
+"""Events before the cursor that are read again after a start, to find ended runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """Something to send; `label` tells people what, `closes` is set where it is the end of another run."""
+    """Event to send; `label` describes it, `closes` is set if it is the end of another run."""
 
     label: str
     make_body: Callable[[], Awaitable[bytes | None]]
@@ -51,13 +51,13 @@ class _Message:
 
 
 class Forwarder:
-    """Feeds one consumer. Belongs to the event loop that calls it; `start` it once, end it with `close`."""
+    """Forwarder to one backend. Not thread-safe; `start` it once, end it with `close`."""
 
     def __init__(self, service: GraphSource, log: EventLog, url: str, seconds: float = TIMEOUT_SECONDS) -> None:
-        """`seconds` is the time that one attempt may take. Raises ValueError where `url` is none to post to."""
+        """`seconds` is the timeout of one request. Raises ValueError if `url` is invalid."""
         self._log = log
-        self._consumer = Backend(url, seconds)
-        self._delivery = Delivery(self._consumer)
+        self._backend = Backend(url, seconds)
+        self._delivery = Delivery(self._backend)
         self._messages = OutgoingEvents(service, log)
         self._window = InFlightWindow(0)
         self._news = asyncio.Event()
@@ -71,29 +71,29 @@ class Forwarder:
         self._parked = 0
 
     def start(self) -> None:
-        """Begin where the last forwarder of this log has ended."""
+        """Start from the durable cursor."""
         # The client library would log a line for every request.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._task = asyncio.get_running_loop().create_task(self._run(), name="forwarder")
 
     def notify(self) -> None:
-        """There may be new events in the log. To be called after they are in the graph."""
+        """Signal new events in the log. Call it after they are in the graph."""
         self._at_end = False
         self._news.set()
 
     @property
     def position(self) -> str:
-        """The name of the durable cursor: another consumer begins at the beginning of the log."""
-        return f"forward to {self._consumer.name}"
+        """Return the name of the durable cursor; another backend starts at the beginning of the log."""
+        return f"forward to {self._backend.name}"
 
     def status(self) -> JsonObject:
-        """`delivered` and `parked` count events since the start; those `behind` are in the log and neither yet.
+        """Return counts since the start: `delivered`, `parked`; `behind` counts events not yet sent.
 
-        `lastError` is the last thing that went wrong, None where nothing has.
+        `lastError` is the last error, or None.
         """
         left = 0 if self._at_end else self._log.last() - self._window.cursor
         return {
-            "to": self._consumer.name,
+            "to": self._backend.name,
             "delivered": self._delivered,
             "behind": max(left, len(self._window)),
             "parked": self._parked,
@@ -102,14 +102,14 @@ class Forwarder:
         }
 
     async def replay(self, content_hash: bytes) -> bool:
-        """Try once more to send a parked event, in its job's turn; False where it stays parked, with a new reason.
+        """Retry a dead letter in the order of its job; False if it fails again, with an updated cause.
 
         Raises:
-            StoreError: the new reason could not be written down.
+            StoreError: the updated cause could not be stored.
         """
         try:
             event = await asyncio.to_thread(self._log.event, content_hash)
-            reason = "the event has left the log" if event is None else await self._resend(event)
+            reason = "the event was compacted" if event is None else await self._resend(event)
         except sqlite3.Error:
             raise
         except Exception as error:
@@ -120,7 +120,7 @@ class Forwarder:
         return reason is None
 
     async def close(self) -> None:
-        """Give requests under way a moment, store the cursor, end. To be called before the log is closed."""
+        """Drain requests in flight, store the cursor, stop. Call it before the log is closed."""
         if self._task is not None:
             await self._delivery.drain(GRACE_SECONDS)
             self._task.cancel()
@@ -128,14 +128,14 @@ class Forwarder:
                 turn.cancel()
             await asyncio.wait([self._task, *self._turns])
             if self._saving is not None:
-                # A thread cannot be cancelled: it must not store an older cursor after the last one.
+                # A thread cannot be cancelled: it must not store an older cursor afterwards.
                 await asyncio.wait([self._saving])
             if self._window.cursor:
                 await self._save_cursor()
-        await self._consumer.close()
+        await self._backend.close()
 
     async def _run(self) -> None:
-        """Forward for ever. Where reading the log fails, go on from the durable cursor, ever more slowly."""
+        """Forward until cancelled. After an error, resume from the durable cursor with backoff."""
         failures = 0
         while True:
             delivered = self._delivered
@@ -143,16 +143,16 @@ class Forwarder:
                 await self._session()
             except Exception as error:
                 failures = 1 if self._delivered > delivered else failures + 1
-                self._delivery.last_error = f"forwarding broke off and is taken up again: {error!r}"
-                logger.exception("forwarding to %s broke off and is taken up again", self._consumer.name)
+                self._delivery.last_error = f"forwarding failed and will be resumed: {error!r}"
+                logger.exception("forwarding to %s failed and will be resumed", self._backend.name)
                 await asyncio.sleep(delay_before(failures))
 
     async def _session(self) -> None:
         cursor = await asyncio.to_thread(self._log.position, self.position)
-        # Retention leaves alone what a known reader has not read, so be known before anything is sent.
+        # Register the position first: retention does not compact events after it.
         await asyncio.to_thread(self._log.set_position, self.position, cursor)
         self._window = InFlightWindow(cursor)
-        await self._learn(cursor)
+        await self._load_runs(cursor)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._keep_cursor())
             self._admitted = cursor
@@ -167,9 +167,9 @@ class Forwarder:
                     self._at_end = True
                     await self._news.wait()
 
-    async def _learn(self, cursor: int) -> None:
-        """Learn which runs are open below a parent, and which have ended not far before the cursor."""
-        await self._messages.learn()
+    async def _load_runs(self, cursor: int) -> None:
+        """Load the runs that are open below a parent, and those that ended shortly before the cursor."""
+        await self._messages.load()
         place = max(0, cursor - ENDED_READ)
         while page := await asyncio.to_thread(self._log.after, place, PAGE):
             for place, event in page:
@@ -178,7 +178,7 @@ class Forwarder:
                 self._messages.sent(event)
 
     async def _admit(self, seq: int, event: Event) -> InFlightEvent:
-        """Put an event of the log into the window."""
+        """Add an event of the log to the window."""
         entry = InFlightEvent(seq, event)
         try:
             entry.closes = await self._messages.closes(event, seq)
@@ -202,13 +202,13 @@ class Forwarder:
             self._moved.set()
 
     async def _send(self, entry: InFlightEvent) -> list[str]:
-        """Send all messages of an event; returns what is refused, and why."""
+        """Send all messages of an event; return the causes of those that were rejected."""
         refusals = []
         for message in self._messages_of(entry):
             try:
                 refusal = await self._delivery.send(entry.seq, message.make_body)
             except sqlite3.Error:
-                # The log cannot be read, which is no fault of the event.
+                # The log cannot be read; the event is not the cause.
                 raise
             except Exception as error:
                 logger.exception("event %s cannot be forwarded", entry.event.order.hash.hex())
@@ -220,9 +220,9 @@ class Forwarder:
         return refusals
 
     def _messages_of(self, entry: InFlightEvent) -> list[_Message]:
-        """An event and the ends of the runs that it closes.
+        """Return an event and the ends of the runs that it closes, in sending order.
 
-        A run ends before the START that takes its place, and after the parent that took it along.
+        A run ends before the START that supersedes it, and after its parent.
         """
         event, messages = entry.event, self._messages
         own = [_Message("", partial(messages.completed, event, entry.seq))]
@@ -233,7 +233,7 @@ class Forwarder:
         return ends + own if event.event_type == "START" else own + ends
 
     async def _resend(self, event: Event) -> str | None:
-        """Send an event that the cursor has passed, once, in its job's turn. Returns why that failed."""
+        """Send an event before the cursor once, in the order of its job. Return the cause of a failure, or None."""
         seq = self._admitted + 1
         entry = InFlightEvent(seq, event, await self._messages.closes(event, seq))
         self._window.queue(entry)
@@ -248,9 +248,9 @@ class Forwarder:
                         return message.label + refusal
                 return None
         except TimeoutError:
-            return f"no turn within {REPLAY_SECONDS:g} s: {self._delivery.last_error or 'the consumer is slow'}"
+            return f"not sent within {REPLAY_SECONDS:g} s: {self._delivery.last_error or 'the backend is slow'}"
         finally:
-            # What came behind it goes out after what came before it, whatever became of it.
+            # Later events of the job are sent after earlier ones, whatever its outcome.
             turn.add_done_callback(lambda _: self._end_turn(turn, entry))
             for closing in entry.closes:
                 self._messages.reopen(closing.run)
@@ -260,7 +260,7 @@ class Forwarder:
         self._window.finish(entry)
 
     async def _park(self, event: Event, reason: str) -> None:
-        """Put an event on the list of dead letters, as soon as that can be written."""
+        """Record an event as a dead letter; retry until that is stored."""
         name = event.order.hash.hex()
         attempt = 0
         while True:
@@ -269,11 +269,11 @@ class Forwarder:
                 break
             except StoreError as error:
                 attempt += 1
-                self._delivery.last_error = f"event {name} cannot be put on the list of dead letters: {error}"
+                self._delivery.last_error = f"event {name} cannot be stored as a dead letter: {error}"
                 logger.warning("%s", self._delivery.last_error)
                 await asyncio.sleep(delay_before(attempt))
         self._parked += 1
-        logger.error("event %s is not forwarded to %s, which goes on: %s", name, self._consumer.name, reason)
+        logger.error("event %s is not forwarded to %s and becomes a dead letter: %s", name, self._backend.name, reason)
 
     async def _keep_cursor(self) -> None:
         while True:
@@ -289,5 +289,5 @@ class Forwarder:
             await asyncio.shield(self._saving)
         except StoreError as error:
             self._delivery.last_error = f"cursor {cursor} is not stored: {error}"
-            logger.warning("%s; after the next start, events since are sent again", self._delivery.last_error)
+            logger.warning("%s; events since then will be sent again after the next start", self._delivery.last_error)
             self._moved.set()

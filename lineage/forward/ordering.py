@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the log that is on its way: which event may go out when, and up to where all is done."""
+"""In-flight window of the log: ordering of events, and the position up to which all are done."""
 
 import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from lineage.events import Event
-from lineage.forward.facets import standing
+from lineage.forward.facets import effective_facet
 from lineage.forward.run_ends import Closing
 
 MAX_EVENTS = 256
 MAX_BYTES = 16 * 2**20
-"""Bounds of what is in memory while the consumer is slow or gone; the rest stays in the log."""
+"""Limits of events in memory while the backend is slow or down; the others stay in the log."""
 
 Key = tuple[Hashable, ...]
 
 
 @dataclass(slots=True, eq=False)
 class InFlightEvent:
-    """One event on its way. `closes` are runs that the service takes to have ended at it.
+    """One event in flight. `closes` are runs that the service considers ended by it.
 
-    `defect` is set where the event cannot be sent at all, and says why.
+    `defect` is the cause if the event cannot be sent at all.
     """
 
     seq: int
@@ -33,22 +33,22 @@ class InFlightEvent:
     _before: list["InFlightEvent"] = field(default_factory=list)
 
     async def turn(self) -> None:
-        """Return when everything that must go out before this event has gone out."""
+        """Wait until all events that must be sent before this one are finished."""
         for entry in self._before:
             await entry.finished.wait()
-        # Each would else keep its own forerunners, and so the whole history, in memory.
+        # Otherwise each entry would keep its predecessors, and so the entire history, in memory.
         self._before = []
 
 
 class InFlightWindow:
-    """Events in order of arrival. What speaks of the same job, run or dataset goes out in that order.
+    """Events in flight in order of arrival. Events of the same job, run or dataset are sent in that order.
 
-    The parent of a run goes out before the run: a consumer that hears of the child first makes the parent up.
+    The parent of a run is sent before the run: a backend that gets the child first invents the parent.
     """
 
     def __init__(self, cursor: int) -> None:
         self.cursor = cursor
-        """Every event up to this number is done with."""
+        """Every event up to this number is finished."""
 
         self._entries: dict[int, InFlightEvent] = {}
         self._last: dict[Key, InFlightEvent] = {}
@@ -60,25 +60,25 @@ class InFlightWindow:
         return len(self._entries)
 
     async def room(self) -> None:
-        """Return when there is room for more."""
+        """Wait until the window has room."""
         await self._room.wait()
 
     def add(self, entry: InFlightEvent) -> None:
-        """Put in the next event of the log."""
+        """Add the next event of the log."""
         self.queue(entry)
         self._entries[entry.seq] = entry
         self._bytes += len(entry.event.encoded)
         self._note_room()
 
     def queue(self, entry: InFlightEvent) -> None:
-        """Have an event wait for its turn that the cursor has passed already."""
+        """Order an event before the cursor among those in flight."""
         entry._keys = _keys(entry)
         wanted = entry._keys | _parent_keys(entry.event)
         entry._before = [before for key in wanted if (before := self._last.get(key)) is not None]
         self._last.update(dict.fromkeys(entry._keys, entry))
 
     def finish(self, entry: InFlightEvent) -> bool:
-        """An event is done with. True where the cursor has moved."""
+        """Mark an event as finished. Return True if the cursor has moved."""
         entry.finished.set()
         for key in entry._keys:
             if self._last.get(key) is entry:
@@ -99,7 +99,7 @@ class InFlightWindow:
 
 
 def _keys(entry: InFlightEvent) -> set[Key]:
-    """What an event speaks of, itself or by what it closes."""
+    """Return the ordering keys of an event and of the runs that it closes."""
     event = entry.event
     keys: set[Key] = set()
     if event.dataset is not None:
@@ -113,7 +113,7 @@ def _keys(entry: InFlightEvent) -> set[Key]:
 
 
 def _parent_keys(event: Event) -> set[Key]:
-    """The run that an event names as the parent of its own."""
+    """Return the key of the run that an event names as parent."""
     facets = (event.body.get("run") or {}).get("facets") or {}
-    parent = standing(facets, "parent")
+    parent = effective_facet(facets, "parent")
     return set() if parent is None else {("run", parent["run"]["runId"].lower())}

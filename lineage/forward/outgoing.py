@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be sent because of an event of the log: itself, and the ends of runs that it closes."""
+"""Events to send for an event of the log: itself, and the ends of runs that it closes."""
 
 import asyncio
 from collections import OrderedDict
@@ -18,19 +18,19 @@ _YIELD_EVERY = 5_000
 
 
 class GraphSource(Protocol):
-    """What the forwarder needs of the service: records and graph, which belong to the event loop."""
+    """Records and graph that the forwarder reads; they belong to the event loop."""
 
     @property
     def lineage(self) -> LineageRecords:
-        """The records of everything that is in the log."""
+        """Return the records of the log."""
 
     @property
     def graph(self) -> Graph:
-        """The graph over them."""
+        """Return the graph over the records."""
 
 
 class OutgoingEvents:
-    """Makes messages of the records as they are. To be told of events in the order of their arrival."""
+    """Builds the events to send from the current records. Call it in order of arrival."""
 
     def __init__(self, service: GraphSource, log: EventLog) -> None:
         self._service = service
@@ -38,8 +38,8 @@ class OutgoingEvents:
         self._children = OpenChildren()
         self._ended: OrderedDict[RunId, None] = OrderedDict()
 
-    async def learn(self) -> None:
-        """Learn from the records which runs are open below a parent."""
+    async def load(self) -> None:
+        """Load the runs that are open below a parent."""
         self._children = OpenChildren()
         for job in list(self._service.lineage.jobs.values()):
             for count, run in enumerate(list(job.runs.values()), 1):
@@ -48,9 +48,9 @@ class OutgoingEvents:
                     await asyncio.sleep(0)
 
     async def closes(self, event: Event, seq: int) -> list[Closing]:
-        """The runs that an event closes, which has arrived under number `seq`; sees to it that it is in the records."""
+        """Return the runs that event number `seq` closes; apply it to the records if it is not yet."""
         lineage, ended = self._service.lineage, None
-        # The log is ahead of the graph while a batch is applied; applying an event twice changes nothing.
+        # The log is ahead of the graph while a batch is applied; applying an event is idempotent.
         lineage.apply(event)
         if event.run is not None:
             run = lineage.jobs[event.run.job].runs[event.run.run]
@@ -61,11 +61,11 @@ class OutgoingEvents:
         return closed_by(lineage, event, self._children, ended)
 
     def reopen(self, run: RunId) -> None:
-        """The end of a closed run has not gone out: its parent's end is to close it again when it is sent again."""
+        """Reopen a closed run whose end was not sent, so that its parent's end closes it on a retry."""
         self._children.note(self._service.lineage.jobs[run.job].runs[run.run])
 
     async def completed(self, event: Event, seq: int) -> bytes:
-        """The message of an event that has arrived under number `seq`."""
+        """Return the event to send for event number `seq`."""
         lineage, ended = self._service.lineage, None
         if event.run is not None and event.event_type not in TERMINAL_RANK:
             end = end_of(lineage, lineage.jobs[event.run.job].runs[event.run.run])
@@ -75,7 +75,7 @@ class OutgoingEvents:
         return canonical_json(enrich(event, self._service.lineage, self._service.graph, ended))
 
     async def closing(self, closing: Closing) -> bytes | None:
-        """The end of a run that the service closed; None where the run has since got another."""
+        """Return the end of a run that the service closed; None if another end has arrived since."""
         lineage = self._service.lineage
         if not is_closed_at(lineage, closing):
             return None
@@ -86,7 +86,7 @@ class OutgoingEvents:
         return canonical_json(closing_event(lineage, self._service.graph, record, end))
 
     def sent(self, event: Event) -> None:
-        """Remember that a run has ended: should it end again, later and harder, nothing may come in between."""
+        """Record that a run has ended: no open event may be sent between two terminal events."""
         if event.run is not None and event.event_type in TERMINAL_RANK:
             self._ended[event.run] = None
             self._ended.move_to_end(event.run)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ended, by which event, and which runs an event ends besides its own.
+"""Ends of runs: the event that ended a run, and other runs that an event ends.
 
-`lineage.graph.run_state` says how a run stands; here it matters which event made it so, because a consumer has to
-learn of it at that event and not before.
+`lineage.graph.run_state` derives the state of a run; this module finds the event that caused it, because a backend must
+get the end with that event and not before.
 """
 
 from bisect import bisect_left, bisect_right
@@ -38,7 +38,7 @@ class OpenChildren:
         self._children: dict[str, set[RunId]] = {}
 
     def note(self, run: RunRecord) -> None:
-        """Take a run in, or out once it has its end."""
+        """Add a run, or remove it once it has ended."""
         facet = run.facets.get("parent")
         if facet is None:
             return
@@ -51,11 +51,11 @@ class OpenChildren:
                 del self._children[parent]
 
     def of(self, run: RunId) -> list[RunId]:
-        """The open children of a run, sorted."""
+        """Return the open children of a run, sorted."""
         return sorted(self._children.get(run.run, ()))
 
     def discard(self, parent: RunId, child: RunId) -> None:
-        """Forget a child of which nothing more is to be said."""
+        """Remove a child."""
         siblings = self._children.get(parent.run, set())
         siblings.discard(child)
         if not siblings:
@@ -63,7 +63,7 @@ class OpenChildren:
 
 
 def end_of(lineage: LineageRecords, run: RunRecord) -> End | None:
-    """The end of a run; None while it is open."""
+    """Return the end of a run; None while it is open."""
     if run.terminal is not None:
         _, order, event_type = run.terminal
         return End(order, event_type, None)
@@ -72,10 +72,10 @@ def end_of(lineage: LineageRecords, run: RunRecord) -> End | None:
 
 
 def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, ended: Order | None) -> list[Closing]:
-    """The runs that the service takes to have ended when it learns of this event; parents before their children.
+    """Return the runs that this event ends besides its own; parents before their children.
 
     `ended` is what ended the event's own run, if that has arrived. An event may come behind it and be the first to
-    say whose child its run is, or bring up a run that ended before it was heard of. Children are taken out of
+    name the parent of its run, or be the first of a run that has already ended. Children are removed from
     `children`.
     """
     if event.job is None or event.run is None:
@@ -95,13 +95,13 @@ def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, end
 
 
 def is_closed_at(lineage: LineageRecords, closing: Closing) -> bool:
-    """Whether the service closed a run, and because of this event."""
+    """Return whether the service closed a run because of this event."""
     end = end_of(lineage, lineage.jobs[closing.run.job].runs[closing.run.run])
     return end is not None and end.because is not None and end.order == closing.order
 
 
 def _older(job: JobRecord, event: Event) -> Iterator[RunRecord]:
-    """Runs that this START may close: the last that started before, and those that came up since without one."""
+    """Yield runs that this START may close: the last one started before, and later ones without a START."""
     assert event.run is not None
     at = bisect_left(job.starts, (event.order, event.run.run)) - 1
     while at >= 0 and job.starts[at][1] == event.run.run:
@@ -117,7 +117,7 @@ def _older(job: JobRecord, event: Event) -> Iterator[RunRecord]:
 
 
 def _closer(lineage: LineageRecords, run: RunRecord) -> Order:
-    """The event because of which a run without a terminal event counts as ended; the caller knows that it does."""
+    """Return the event that ended a run without a terminal event; the caller has checked that it ended."""
     climbed: RunRecord | None = run
     while climbed is not None:
         if climbed.terminal is not None:

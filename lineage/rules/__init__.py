@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Canonical names: one physical thing has one name, whoever speaks of it."""
+"""Naming rules: map the names that emitters use to canonical dataset names."""
 
 from lineage.rules.canonical import canonical_event
 from lineage.rules.load import RulesError, load_rules, read_rules

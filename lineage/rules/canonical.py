@@ -55,7 +55,7 @@ def _dataset(dataset: JsonObject, names: Names, path: str, producer: str) -> Jso
 
 
 def _stands(name: str, facets: JsonObject) -> bool:
-    """Whether a facet is there and is no tombstone (`_deleted`), whose content nobody has checked."""
+    """Return whether a facet is present and not a tombstone (`_deleted`), whose content is not validated."""
     return name in facets and facets[name].get("_deleted") is not True
 
 

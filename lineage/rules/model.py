@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The naming rules: which spellings mean which canonical namespace."""
+"""Naming rules: hosts, patterns, aliases and catalogs behind canonical names."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class NamespaceRule:
 
 
 class TableName(NamedTuple):
-    """A table as a catalog knows it; `path` is `sales.orders`."""
+    """Table of a catalog; `path` is `sales.orders`."""
 
     catalog: str
     path: str
@@ -33,17 +33,17 @@ class Catalog:
     warehouse: str
 
     def default_location(self, path: str) -> str:
-        """Where the catalog puts a table that was made without a location of its own."""
+        """Return the location of a table that was created without an explicit one."""
         return "/".join((self.warehouse.rstrip("/"), *path.split(".")))
 
     def symlink(self, path: str) -> DatasetId:
-        """A table's alias. It carries no URI of the catalog, which differs between installations."""
+        """Return a table's alias. It omits the catalog's URI, which differs between installations."""
         return DatasetId(self.warehouse.rstrip("/"), f"{self.name}.{path}")
 
 
 @dataclass(frozen=True, slots=True)
 class SymlinkRule:
-    """Other names under which emitters speak of a dataset."""
+    """Other names of a dataset."""
 
     dataset: DatasetId
     aliases: tuple[DatasetId, ...]
@@ -51,10 +51,10 @@ class SymlinkRule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules. An empty `Rules()` renames nothing.
+    """All naming rules. An empty `Rules()` renames nothing.
 
     Raises:
-        ValueError: aliases go round in a circle.
+        ValueError: aliases form a cycle.
     """
 
     namespaces: tuple[NamespaceRule, ...] = ()
@@ -70,10 +70,10 @@ class Rules:
             if separator:
                 hosts.update({f"{scheme}://{host}".lower(): rule.canonical for host in (*rule.hosts, authority)})
         object.__setattr__(self, "_hosts", hosts)
-        object.__setattr__(self, "_aliases", self._ends())
+        object.__setattr__(self, "_aliases", self._resolve_aliases())
 
-    def _ends(self) -> dict[DatasetId, DatasetId]:
-        """What each alias stands for in the end, all under canonical namespaces."""
+    def _resolve_aliases(self) -> dict[DatasetId, DatasetId]:
+        """Resolve chains of aliases: alias -> dataset, under canonical namespaces."""
         steps = {
             DatasetId(self.namespace(alias.namespace), alias.name): DatasetId(
                 self.namespace(rule.dataset.namespace), rule.dataset.name
@@ -94,9 +94,9 @@ class Rules:
         return ends
 
     def namespace(self, spelling: str) -> str:
-        """The canonical namespace; `spelling` itself where no rule knows it.
+        """Return the canonical namespace; `spelling` itself if no rule matches.
 
-        Of a list of hosts (`kafka://a:9092,b:9092`) one known member is enough.
+        Of a list of hosts (`kafka://a:9092,b:9092`) one matching member is enough.
         """
         scheme, separator, authority = spelling.partition("://")
         if separator:
@@ -111,7 +111,7 @@ class Rules:
         return spelling
 
     def catalog(self, name: str) -> Catalog:
-        """The catalog of that name.
+        """Return the catalog of that name.
 
         Raises:
             KeyError: there is none.
@@ -122,7 +122,7 @@ class Rules:
         raise KeyError(name)
 
     def table(self, namespace: str, name: str) -> TableName | None:
-        """The table that a dataset's name means; None where no catalog has it.
+        """Return the table that a dataset name refers to, or None.
 
         A table is named in SQL (`lake.sales.orders` under a blank namespace) or by its catalog's URI
         (`sales.orders` under that).
@@ -139,6 +139,6 @@ class Rules:
         return None
 
     def resolve_alias(self, namespace: str, name: str) -> DatasetId:
-        """The canonical identity of what is no table of a catalog; may still be empty where no rule applies."""
+        """Return the canonical identity of a name that is not a catalog's table; may be empty if no rule applies."""
         dataset = DatasetId(self.namespace(namespace) if namespace.strip() else namespace, name)
         return self._aliases.get(dataset, dataset)

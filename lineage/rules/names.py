@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Canonical identities under the rules and under what is known of where tables lie."""
+"""Resolution of names under the rules and known table locations."""
 
 from collections.abc import Mapping
 
@@ -10,8 +10,8 @@ from lineage.rules.model import Rules, TableName
 class Names:
     """Resolves names for one event.
 
-    `locations` are the places of tables as their catalogs tell them (`s3://warehouse/sales/orders`). A table that
-    is not among them is taken to lie at its catalog's default location. `tables` are those that were asked for.
+    `locations` are table locations from catalogs (`s3://warehouse/sales/orders`). A table without one is assumed at its
+    catalog's default location. `tables` collects the tables that were resolved.
     """
 
     def __init__(self, rules: Rules, locations: Mapping[TableName, str]) -> None:
@@ -21,7 +21,7 @@ class Names:
         self._resolved: dict[tuple[str, str], DatasetId] = {}
 
     def dataset(self, namespace: str, name: str) -> DatasetId:
-        """The canonical identity of a dataset; may still be empty where no rule applies."""
+        """Return the canonical identity of a dataset; may be empty if no rule applies."""
         # Column lineage names the same few datasets once per column.
         known = self._resolved.get((namespace, name))
         if known is None:
@@ -31,11 +31,11 @@ class Names:
         return known
 
     def symlink(self, namespace: str, name: str) -> DatasetId:
-        """The canonical alias of a dataset."""
+        """Return the canonical alias of a dataset."""
         return self.alias(namespace, name) or self._rules.resolve_alias(namespace, name)
 
     def alias(self, namespace: str, name: str) -> DatasetId | None:
-        """The canonical alias of a table; None for what is no table of a catalog."""
+        """Return the canonical alias of a table; None for a name that is not a catalog's table."""
         table = self._rules.table(namespace, name)
         return self._rules.catalog(table.catalog).symlink(table.path) if table else None
 

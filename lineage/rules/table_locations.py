@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where tables lie, asked of their Iceberg REST catalogs.
+"""Table locations, looked up in Iceberg REST catalogs.
 
-Flink knows a table by its name in the catalog alone. The catalog knows its location, which a user may have chosen.
-Asking must not cost an emitter his event: a catalog that is slow, down or does not know the table yet is passed
-over, and the table is taken to lie at the catalog's default location.
+Flink names a table by its catalog name alone; its location, which may be user-defined, is in the catalog. A lookup
+never fails an event: if the catalog is slow, down or does not have the table yet, the table is assumed at the
+catalog's default location.
 """
 
 import asyncio
@@ -23,18 +23,18 @@ from lineage.rules import Rules, TableName
 logger = logging.getLogger(__name__)
 
 TIMEOUT = 2.0
-"""Seconds after which a sender waits no longer, and a question counts as not answered."""
+"""Timeout of a lookup in seconds."""
 
 KEEP = 60.0
-"""Seconds for which an answer holds: a table may be dropped and made anew elsewhere."""
+"""Lifetime of a location in seconds: a table may be dropped and created again elsewhere."""
 
 RETRY = 5.0
-"""Seconds until a catalog that did not answer, or did not know a table, is asked again."""
+"""Retry interval in seconds after a failed lookup or an unknown table."""
 
 MAX_ANSWER = 32 * 2**20
-"""Bytes of an answer: the metadata of a table with thousands of snapshots has some of these MiB."""
+"""Maximum bytes of a response: table metadata with thousands of snapshots has several MiB."""
 
-_AT_ONCE = 16
+_MAX_CONCURRENT = 16
 _SEPARATOR = "\x1f"
 """Between the levels of a namespace, in the protocol of REST catalogs."""
 
@@ -43,71 +43,71 @@ _LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^/\x00-\x20\x7f]*/[^\x00-\x1f\x7f]
 
 
 class TableLocations:
-    """Answers of the catalogs in the rules. `known` may be read at any time; `find` asks for what is missing."""
+    """Table locations from the catalogs in the rules. `known` holds the results; `find` looks up missing ones."""
 
     def __init__(self, rules: Rules) -> None:
         self.known: dict[TableName, str] = {}
         self._rules = rules
-        self._ask_again: dict[TableName, float] = {}
-        self._silent_until: dict[str, float] = {}
+        self._retry_at: dict[TableName, float] = {}
+        self._unavailable_until: dict[str, float] = {}
         self._prefixes: dict[str, str] = {}
-        self._asking: dict[TableName, asyncio.Task[None]] = {}
+        self._lookups: dict[TableName, asyncio.Task[None]] = {}
         self._client = httpx.AsyncClient(timeout=TIMEOUT, trust_env=False)
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
 
     def due(self, tables: Iterable[TableName]) -> list[TableName]:
-        """Those tables that a catalog should be asked for now."""
+        """Return the tables whose lookup is due."""
         now = time.monotonic()
         return [
             table
             for table in tables
-            if self._ask_again.get(table, 0) <= now and self._silent_until.get(table.catalog, 0) <= now
+            if self._retry_at.get(table, 0) <= now and self._unavailable_until.get(table.catalog, 0) <= now
         ]
 
     async def find(self, tables: Iterable[TableName]) -> None:
-        """Ask the catalogs; on return `known` holds what they answered in time. Never fails."""
+        """Look tables up; on return `known` holds the locations received in time. Never raises."""
         asking = []
         for table in tables:
-            if table not in self._asking:
-                self._asking[table] = asyncio.create_task(self._find(table))
-            asking.append(self._asking[table])
-        # Waiting does not own the tasks: several senders may wait for one answer, and one may go away.
+            if table not in self._lookups:
+                self._lookups[table] = asyncio.create_task(self._find(table))
+            asking.append(self._lookups[table])
+        # The tasks outlive this wait: several senders may wait for one lookup, and one may disconnect.
         if asking:
             await asyncio.wait(asking, timeout=TIMEOUT)
 
     async def close(self) -> None:
-        """Give the connections back."""
-        for task in self._asking.values():
+        """Cancel lookups and close connections."""
+        for task in self._lookups.values():
             task.cancel()
-        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+        await asyncio.gather(*self._lookups.values(), return_exceptions=True)
         await self._client.aclose()
 
     async def _find(self, table: TableName) -> None:
         try:
-            async with self._turns, asyncio.timeout(TIMEOUT):
-                location = await self._ask(table)
+            async with self._slots, asyncio.timeout(TIMEOUT):
+                location = await self._look_up(table)
         except Exception as error:
-            # Whatever a server may answer, it must not cost a sender his event.
-            self._silence(table.catalog, error)
+            # No response of a catalog may fail an event.
+            self._mark_unavailable(table.catalog, error)
         else:
-            self._silent_until.pop(table.catalog, None)
-            self._ask_again[table] = time.monotonic() + (RETRY if location is None else KEEP)
+            self._unavailable_until.pop(table.catalog, None)
+            self._retry_at[table] = time.monotonic() + (RETRY if location is None else KEEP)
             if location is not None:
                 self.known[table] = location
         finally:
-            del self._asking[table]
+            del self._lookups[table]
 
-    def _silence(self, catalog: str, error: Exception) -> None:
+    def _mark_unavailable(self, catalog: str, error: Exception) -> None:
         now = time.monotonic()
-        if self._silent_until.get(catalog, 0) <= now:
+        if self._unavailable_until.get(catalog, 0) <= now:
             logger.warning(
-                "catalog %s at %s gives no answer (%r); its tables count as lying at their default locations",
+                "catalog %s at %s is unavailable (%r); its tables are assumed at their default locations",
                 *(catalog, _public(self._rules.catalog(catalog).uri), error),
             )
-        self._silent_until[catalog] = now + RETRY
+        self._unavailable_until[catalog] = now + RETRY
 
-    async def _ask(self, table: TableName) -> str | None:
-        """The table's location; None where the catalog does not have it."""
+    async def _look_up(self, table: TableName) -> str | None:
+        """Return the table's location; None if the catalog does not have it."""
         *namespace, name = table.path.split(".")
         base = self._rules.catalog(table.catalog).uri.rstrip("/")
         prefix = await self._prefix(table.catalog, base)
@@ -117,7 +117,7 @@ class TableLocations:
             return None
         location = answer["metadata"]["location"]
         if not isinstance(location, str) or len(location) > MAX_NAME or not _LOCATION.fullmatch(location):
-            raise ValueError(f"table {table.path} is said to lie at {location!r:.200}")
+            raise ValueError(f"table {table.path} has the invalid location {location!r:.200}")
         return location
 
     async def _prefix(self, catalog: str, base: str) -> str:
@@ -128,7 +128,7 @@ class TableLocations:
         return self._prefixes[catalog]
 
     async def _get(self, url: str) -> dict[str, Any] | None:
-        """A JSON object; None where the server does not know the address."""
+        """Fetch a JSON object; None on status 404."""
         async with self._client.stream("GET", url) as response:
             if response.status_code == httpx.codes.NOT_FOUND:
                 return None
@@ -137,14 +137,14 @@ class TableLocations:
             async for chunk in response.aiter_bytes():
                 content += chunk
                 if len(content) > MAX_ANSWER:
-                    raise ValueError(f"an answer of more than {MAX_ANSWER} bytes")
+                    raise ValueError(f"response exceeds {MAX_ANSWER} bytes")
         answer = parse_json(bytes(content))
         if not isinstance(answer, dict):
-            raise ValueError("an answer that is no JSON object")
+            raise ValueError("response is not a JSON object")
         return answer
 
 
 def _public(url: str) -> str:
-    """A URL without user and password."""
+    """Return a URL without user and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph as it was: made anew from the log's events up to a time, in a process of its own.
+"""As-of queries: the graph of a past time, built from the log in a subprocess.
 
-The service's own loop goes on meanwhile; the process reads the same file and ends with its answer.
+The event loop is not blocked; the subprocess reads the same file and exits with its result.
 """
 
 import asyncio
@@ -15,52 +15,52 @@ from lineage.store.graph_as_of import COMPACTED, Compacted
 logger = logging.getLogger(__name__)
 
 _KEPT = 8
-"""Answers that are kept: a page that goes back and forth asks for the same times."""
+"""Number of cached results: a page that moves back and forth requests the same times."""
 
 _SECONDS = 300
-"""Time for one answer: enough for a million events."""
+"""Timeout of one query: enough for a million events."""
 
 _WAITING = 8
-"""Questions that may wait for one another."""
+"""Maximum number of queued queries."""
 
 
 class AsOfQueryFailed(Exception):
-    """The answer could not be made this time."""
+    """A query failed; a retry may succeed."""
 
 
 class TooManyAsOfQueries(Exception):
-    """More questions about the past wait than may."""
+    """The queue of as-of queries is full."""
 
 
 class AsOfQueries:
-    """Answers questions about the past, one at a time."""
+    """Runs as-of queries one at a time and caches their results."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._answers: OrderedDict[int, bytes] = OrderedDict()
-        self._asking: int | None = None
+        self._results: OrderedDict[int, bytes] = OrderedDict()
+        self._running: int | None = None
         self._outdated = False
         self._waiting = 0
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
 
-    def heard(self, time: int) -> None:
-        """An event of that time (ns) has arrived: answers that should have held it are forgotten."""
-        for at in [at for at in self._answers if at >= time]:
-            del self._answers[at]
-        if self._asking is not None and self._asking >= time:
+    def invalidate(self, time: int) -> None:
+        """Discard results that an event of that time (ns), which has arrived, makes outdated."""
+        for at in [at for at in self._results if at >= time]:
+            del self._results[at]
+        if self._running is not None and self._running >= time:
             self._outdated = True
 
-    def forget_all(self) -> None:
-        """Forget every answer."""
-        self._answers.clear()
+    def clear(self) -> None:
+        """Discard all results."""
+        self._results.clear()
         self._outdated = True
 
     async def graph(self, at: int) -> bytes:
-        """The graph export (canonical JSON) of all events of event time `at` (ns) and before.
+        """Return the graph export (canonical JSON) of all events of event time `at` (ns) and before.
 
         Raises:
-            Compacted: retention has removed what one would have to know.
+            Compacted: retention has compacted events after that time.
             PastUnanswered: the process that makes the answer failed, or took too long.
             TooManyQuestions: too many wait already.
         """
@@ -68,30 +68,30 @@ class AsOfQueries:
             raise TooManyAsOfQueries
         self._waiting += 1
         try:
-            async with self._turn:
-                return self._answers[at] if at in self._answers else await self._run_query(at)
+            async with self._lock:
+                return self._results[at] if at in self._results else await self._run_query(at)
         finally:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """End a process that is still at work."""
+        """Kill a running subprocess."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
 
     async def _run_query(self, at: int) -> bytes:
-        self._asking, self._outdated = at, False
+        self._running, self._outdated = at, False
         try:
-            answer = await self._ask(at)
+            answer = await self._run_subprocess(at)
         finally:
-            self._asking = None
+            self._running = None
         if not self._outdated:
-            self._answers[at] = answer
-            while len(self._answers) > _KEPT:
-                self._answers.popitem(last=False)
+            self._results[at] = answer
+            while len(self._results) > _KEPT:
+                self._results.popitem(last=False)
         return answer
 
-    async def _ask(self, at: int) -> bytes:
+    async def _run_subprocess(self, at: int) -> bytes:
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "lineage.store.graph_as_of", str(self._log.path), str(at)),
             stdout=asyncio.subprocess.PIPE,
@@ -101,12 +101,12 @@ class AsOfQueries:
             async with asyncio.timeout(_SECONDS):
                 out, err = await self._process.communicate()
         except TimeoutError as error:
-            raise AsOfQueryFailed(f"not done within {_SECONDS} s") from error
+            raise AsOfQueryFailed(f"timed out after {_SECONDS} s") from error
         finally:
             await self.close()
         if self._process.returncode == COMPACTED:
             raise Compacted(int(out))
         if self._process.returncode != 0:
-            logger.error("the graph of the past could not be made: %s", err.decode(errors="replace").strip())
-            raise AsOfQueryFailed(f"its process ended with {self._process.returncode}")
+            logger.error("as-of query failed: %s", err.decode(errors="replace").strip())
+            raise AsOfQueryFailed(f"its subprocess exited with code {self._process.returncode}")
         return out

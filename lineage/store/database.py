@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SQLite file: one process's lock on it, one connection that writes, one that reads.
+"""SQLite file with a process lock, one writing and one reading connection.
 
-WAL lets readers go on while the writer commits; `synchronous=FULL` makes a commit mean *on disk*.
+WAL mode lets reads run during commits; with `synchronous=FULL` a commit is on disk.
 """
 
 import fcntl
@@ -22,16 +22,16 @@ _RESERVE_PAGES = 8192
 
 
 class Database:
-    """The file of one data directory, which no other service may use at the same time.
+    """File of one data directory, locked against other processes.
 
-    Safe from any thread: transactions and reads each wait for their like, not for one another.
+    Thread-safe: transactions are serialized among themselves, and so are reads; they do not block each other.
     """
 
     def __init__(self, directory: Path, max_bytes: int = 0) -> None:
-        """Open or create the file. `max_bytes` caps it; 0 leaves it to the disk.
+        """Open or create the file. `max_bytes` limits it; 0 means no limit but the disk.
 
         Raises:
-            StoreUnusable: the directory cannot be written, is in use, or its file is not ours to read.
+            StoreUnusable: the directory is not writable, in use, or its file is not a log of this version.
         """
         self.path = directory / FILE_NAME
         self._lock_file = lock_directory(directory)
@@ -55,12 +55,12 @@ class Database:
 
     @contextmanager
     def transaction(self, making_room: bool = False) -> Iterator[sqlite3.Connection]:
-        """A transaction that is on disk once the block has ended; it leaves nothing where the block fails.
+        """Run a transaction that is committed to disk at the end of the block, or rolled back if it fails.
 
-        One that is `making_room` may take the file a little over its limit for the while.
+        With `making_room` it may temporarily exceed the file's limit.
 
         Raises:
-            StoreFull: there is no room.
+            StoreFull: no space left.
             StoreError: writing failed otherwise.
         """
         with self._writing:
@@ -73,7 +73,7 @@ class Database:
             except sqlite3.Error as error:
                 if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
                     self._make_room()
-                    raise StoreFull(f"no room left for {self.path}: {error}") from error
+                    raise StoreFull(f"no space left for {self.path}: {error}") from error
                 raise StoreError(f"cannot write to {self.path}: {error}") from error
             finally:
                 if self._writer.in_transaction:
@@ -82,7 +82,7 @@ class Database:
                     self._writer.execute(f"PRAGMA max_page_count = {self._max_pages}")
 
     def _make_room(self) -> None:
-        """Fold the WAL into the file, which small commits on a small disk never do: the next attempt may fit."""
+        """Checkpoint the WAL, which small commits on a full disk never do: the next attempt may succeed."""
         with suppress(sqlite3.Error):
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
@@ -90,7 +90,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection for reading, which is the caller's alone until the block ends.
+        """Lend the reading connection exclusively for the block.
 
         Raises:
             StoreUnusable: the file is damaged.
@@ -101,14 +101,14 @@ class Database:
             except sqlite3.DatabaseError as error:
                 raise _unusable(self.path, error) from error
 
-    def give_back_room(self) -> None:
-        """Let the file shrink by what removed rows have left."""
+    def shrink(self) -> None:
+        """Shrink the file by the pages that removed rows have freed."""
         with self._writing:
-            # As a script: stepped as a query, it would stop after the first page.
+            # As a script: as a query it would stop after the first page.
             self._writer.executescript("PRAGMA incremental_vacuum;")
 
     def close(self) -> None:
-        """Close the file. The last connection to close folds the WAL into it."""
+        """Close the file. The last connection checkpoints the WAL."""
         with self._reading:
             self._reader.close()
         with self._writing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that were accepted and could not be used further: kept in the log, listed here with the reason."""
+"""Dead letters: accepted events that could not be processed, with the cause; the log holds the events."""
 
 import time
 from enum import StrEnum
@@ -9,16 +9,16 @@ from lineage.store.database import Database
 
 
 class DeadLetterKind(StrEnum):
-    """What an event could not be used for."""
+    """Kind of a dead letter: the use that failed."""
 
     FOLD = "fold"
     """A defect keeps it out of the graph."""
 
     DAMAGED = "damaged"
-    """Its row in the log has been changed or broken."""
+    """Its row in the log is corrupt."""
 
     FORWARD = "forward"
-    """The consumer behind the forwarder refuses it for good."""
+    """The backend that events are forwarded to rejects it permanently."""
 
 
 class DeadLetter(NamedTuple):
@@ -32,13 +32,13 @@ class DeadLetter(NamedTuple):
 
 
 class DeadLetters:
-    """The list, part of the log's file."""
+    """Table of dead letters in the log's file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def park(self, trouble: DeadLetterKind, content_hash: bytes, error: str) -> None:
-        """Put an event on the list, or renew the reason why it is there."""
+        """Add an event, or update its cause."""
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO dead_letters (kind, hash, error, parked_at) VALUES (?, ?, ?, ?)"
@@ -47,24 +47,24 @@ class DeadLetters:
             )
 
     def release(self, trouble: DeadLetterKind, content_hash: bytes) -> None:
-        """Take an event off the list."""
+        """Remove an event."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM dead_letters WHERE kind = ? AND hash = ?", (trouble, content_hash))
 
     def hashes(self, trouble: DeadLetterKind) -> list[bytes]:
-        """The hashes of all events of one kind, oldest first."""
+        """Return the hashes of all events of one kind, oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute("SELECT hash FROM dead_letters WHERE kind = ? ORDER BY id", (trouble,)).fetchall()
         return [content_hash for (content_hash,) in rows]
 
     def count(self) -> dict[DeadLetterKind, int]:
-        """How many there are of each kind."""
+        """Return the number of dead letters of each kind."""
         with self._database.reading() as connection:
             rows = connection.execute("SELECT kind, count(*) FROM dead_letters GROUP BY kind").fetchall()
         return {DeadLetterKind(kind): count for kind, count in rows}
 
     def page(self, limit: int, offset: int = 0, trouble: DeadLetterKind | None = None) -> list[DeadLetter]:
-        """One page, oldest first; of one kind where `trouble` is given."""
+        """Return one page, oldest first; `trouble` selects one kind."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT d.kind, d.hash, d.error, d.parked_at, e.body FROM dead_letters d"

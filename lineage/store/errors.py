@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong with the event log."""
+"""Errors of the event log."""
 
 
 class StoreError(Exception):

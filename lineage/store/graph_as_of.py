@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage.store.graph_as_of FILE NANOSECONDS`: writes the graph of a log's file as it was at a time.
+"""`python -m lineage.store.graph_as_of FILE NANOSECONDS`: write the graph of a log file as of a time.
 
-Reads beside a running service: all that it reads is of one moment, and it takes no lock. Exit code 3 where retention
-has compacted events behind that time: it writes the earliest time that is known instead.
+Safe beside a running service: it reads one consistent snapshot and takes no lock. Exit code 3 if retention has
+compacted events after that time; it then writes the earliest time that can be queried.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ COMPACTED = 3
 
 
 class Compacted(Exception):
-    """Retention has removed what one would have to know; `since` (ns) is the earliest time that is known."""
+    """Retention has compacted later events; `since` (ns) is the earliest time that can be queried."""
 
     def __init__(self, since: int) -> None:
         super().__init__(since)
@@ -26,10 +26,10 @@ class Compacted(Exception):
 
 
 def graph_at(path: Path, at: int) -> bytes:
-    """The graph export, as canonical JSON, of a file's events of time `at` (ns) and before.
+    """Return the graph export, as canonical JSON, of a file's events of time `at` (ns) and before.
 
     Raises:
-        Compacted: it is not known any more.
+        Compacted: retention has compacted later events.
     """
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
@@ -50,7 +50,7 @@ def _export(connection: sqlite3.Connection, at: int) -> dict[str, object]:
         snapshots = snapshot_page(connection, snapshots[-1].key)
     place = 0
     while rows := event_rows(connection, place, PAGE, at):
-        # A damaged row is on the list of dead letters, which the service keeps.
+        # The service has recorded damaged rows as dead letters.
         for _, event in events_of(rows, lambda _hash, _error: None):
             lineage.apply(event)
         place = rows[-1].seq

@@ -24,7 +24,7 @@ from lineage.store.rows import (
 from lineage.store.snapshots import Snapshots
 
 _ROWS = 64
-"""Events of one statement. Each statement costs the writer a wait for the interpreter, which the loop keeps busy."""
+"""Events per INSERT statement. Each statement makes the writer wait for the GIL, which the event loop keeps busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class EventQuery:
 
 
 class EventLog:
-    """The log of one data directory, which no other process may use at the same time. Safe from any thread."""
+    """Log of one data directory, locked against other processes. Thread-safe."""
 
     def __init__(self, directory: Path, max_bytes: int = 0) -> None:
-        """Open or create the log. `max_bytes` caps its file; 0 leaves it to the disk.
+        """Open or create the log. `max_bytes` limits its file; 0 means no limit but the disk.
 
         Raises:
-            StoreUnusable: the directory cannot be written, is in use, or its file is not ours to read.
+            StoreUnusable: the directory is not writable, in use, or its file is not a log of this version.
         """
         self._database = Database(directory, max_bytes)
         self.path = self._database.path
@@ -57,7 +57,7 @@ class EventLog:
         """Store events in one transaction; on return they are on disk. False for each one stored before.
 
         Raises:
-            StoreFull: there is no room; nothing of the batch was stored.
+            StoreFull: no space left; nothing of the batch was stored.
             StoreError: storing failed otherwise; nothing of the batch was stored.
         """
         now = time.time_ns()
@@ -68,9 +68,9 @@ class EventLog:
         return stored
 
     def events(self, on_damaged: DamagedRowHandler) -> Iterator[Event]:
-        """Every event that is not compacted, in order of arrival.
+        """Yield every event that is not compacted, in order of arrival.
 
-        Rows that cannot be read are left out and told to `on_damaged`.
+        Damaged rows are skipped and go to `on_damaged`.
         """
         place = 0
         while rows := self._rows(place, PAGE):
@@ -78,7 +78,7 @@ class EventLog:
             place = rows[-1].seq
 
     def event(self, content_hash: bytes) -> Event | None:
-        """The event stored under a hash; None where there is none.
+        """Return the event stored under a hash, or None.
 
         Raises:
             ValueError: the row is damaged.
@@ -89,10 +89,9 @@ class EventLog:
         return None if row is None else event_of(EventRow(*row))
 
     def after(self, seq: int, limit: int) -> list[tuple[int, Event]]:
-        """Up to `limit` events that arrived after number `seq`, in order of arrival, each with its number.
+        """Return up to `limit` events after number `seq` with their numbers, in order of arrival.
 
-        Damaged rows are passed over: the fold has met them and put them on the list of dead letters. The page is
-        empty only at the end of the log.
+        Damaged rows are skipped: they are dead letters already. The page is empty only at the end of the log.
         """
         while rows := self._rows(seq, limit):
             if found := list(events_of(rows, lambda _hash, _error: None)):
@@ -101,28 +100,28 @@ class EventLog:
         return []
 
     def number(self, content_hash: bytes) -> int:
-        """The number under which an event arrived; 0 where it has left the log, and so came before all that is in."""
+        """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
         with self._database.reading() as connection:
             row = connection.execute("SELECT seq FROM events WHERE hash = ?", (content_hash,)).fetchone()
         return row[0] if row else 0
 
     def count(self) -> int:
-        """How many events the log holds; those that retention has compacted are not among them."""
+        """Return the number of events in the log, without compacted ones."""
         with self._database.reading() as connection:
             total: int = connection.execute("SELECT count(*) FROM events").fetchone()[0]
         return total
 
     def last(self) -> int:
-        """The number of the last event that arrived; 0 where there was none."""
+        """Return the number of the last event; 0 if there is none."""
         with self._database.reading() as connection:
             row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
         return row[0] if row else 0
 
     def run_events(self, query: EventQuery) -> tuple[list[bytes], int]:
-        """Canonical JSON of one page of run events, and how many the whole query has.
+        """Return one page of run events as canonical JSON, and the total number of matches.
 
-        A page ends before its limit where one more event would take it over `MAX_PAGE_BYTES`; it always holds
-        one, so that a reader who continues behind the last event he got reaches the end.
+        A page ends before `limit` if one more event would exceed `MAX_PAGE_BYTES`; it holds at least one, so that
+        reading page by page reaches the end.
         """
         where = "kind = ? AND event_time >= ? AND event_time < ?"
         after = 0 if query.after is None else query.after
@@ -140,7 +139,7 @@ class EventLog:
         return bodies, total
 
     def latest_run_events(self, scanned: int, text: str) -> list[bytes]:
-        """Of the latest `scanned` run events those whose canonical JSON holds `text` as a JSON string, newest first."""
+        """Return the events among the latest `scanned` run events that contain the string `text`, newest first."""
         latest = "SELECT body FROM events WHERE kind = ? ORDER BY event_time DESC, hash DESC LIMIT ?"
         query = f"SELECT body FROM ({latest}) WHERE instr(body, ?) > 0"
         with self._database.reading() as connection:
@@ -148,20 +147,20 @@ class EventLog:
             return [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
 
     def position(self, name: str) -> int:
-        """How far the reader of that name has come: the number of the last event it is done with."""
+        """Return the position of a reader: the number of the last event that it has processed."""
         with self._database.reading() as connection:
             row = connection.execute("SELECT seq FROM positions WHERE name = ?", (name,)).fetchone()
         return row[0] if row else 0
 
     def set_position(self, name: str, seq: int) -> None:
-        """Note durably how far a reader has come; what it is not done with is not compacted."""
+        """Store the position of a reader; events after it are not compacted."""
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO positions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", (name, seq)
             )
 
     def keep_position(self, name: str | None) -> None:
-        """Know this reader, if any, and no other: what those that are gone have not read must not stay for ever."""
+        """Register this reader, if any, and remove all others, whose unread events would never be compacted."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM positions WHERE name IS NOT ?", (name,))
             if name is not None:
@@ -184,12 +183,12 @@ class EventLog:
             if removed or not damaged:
                 return removed
 
-    def give_back_room(self) -> None:
-        """Let the file shrink by what compacted events have left."""
-        self._database.give_back_room()
+    def shrink(self) -> None:
+        """Shrink the file by the pages that compacted events have freed."""
+        self._database.shrink()
 
     def close(self) -> None:
-        """Close the file. The last connection to close folds the WAL into it."""
+        """Close the file. The last connection checkpoints the WAL."""
         self._database.close()
 
     def _rows(self, after: int, limit: int) -> list[EventRow]:
@@ -198,7 +197,7 @@ class EventLog:
 
 
 def _insert(connection: sqlite3.Connection, events: Sequence[Event], now: int) -> list[bool]:
-    """Store those of some events that are new; True for each of them."""
+    """Insert new events; return for each whether it was new."""
     hashes = [event.order.hash for event in events]
     marks = ",".join("?" * len(hashes))
     known = {

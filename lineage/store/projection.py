@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph in memory and how it is made of the log."""
+"""Projection of the event log: records and graph in memory."""
 
 import logging
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ from lineage.store import DeadLetterKind, EventLog, StoreError
 logger = logging.getLogger(__name__)
 
 _STEP = 50
-"""Events after which building lets others have their turn."""
+"""Events applied between two yields to the event loop."""
 
 
 class Projection:
-    """Lineage and graph of a log's events. One thread owns it.
+    """Records and graph of a log's events. Not thread-safe.
 
-    While `restoring`, no event may be applied: a run is put together from its snapshot first.
-    `unapplied` are events that are on disk and not in the graph, by hash, with the reason: one event that a defect
-    cannot digest must not take the others with it.
+    While `restoring`, no event may be applied: runs are restored from their snapshots first.
+    `unapplied` holds events that are on disk and not in the graph, by hash, with the cause: an event that cannot be
+    applied must not affect others.
     """
 
     def __init__(self, log: EventLog) -> None:
@@ -32,9 +32,9 @@ class Projection:
         self._log = log
 
     def build(self) -> Iterator[None]:
-        """Read everything from the log, in steps; events that arrive meanwhile may be applied in between.
+        """Read the log in steps; events that arrive meanwhile may be applied in between.
 
-        Not while `restoring`; they are in the log, and read from there afterwards.
+        While `restoring` they must not be: they are read from the log afterwards.
         """
         self.restoring = True
         for count, snapshot in enumerate(self._log.snapshots.all(), start=1):
@@ -48,10 +48,10 @@ class Projection:
                 yield
         while self.graph.refresh_some(_STEP):
             yield
-        self._tidy_dead_letters()
+        self._release_applied()
 
     def apply(self, event: Event) -> bool:
-        """Join an event that is on disk into the graph; False where that failed and it is a dead letter now."""
+        """Apply a stored event; return False if that failed and the event became a dead letter."""
         self.applied += 1
         try:
             self.lineage.apply(event)
@@ -63,7 +63,7 @@ class Projection:
         return True
 
     def replay(self, content_hash: bytes) -> bool:
-        """Try again to apply a dead letter; False where it stays one."""
+        """Retry applying a dead letter; return False if it fails again."""
         try:
             event = self._log.event(content_hash)
         except ValueError as error:
@@ -80,11 +80,11 @@ class Projection:
         try:
             self._log.dead_letters.park(trouble, content_hash, error)
         except StoreError:
-            # It stays known until the process ends, and is met again at the next start.
-            logger.exception("dead letter %s cannot be written down", content_hash.hex())
+            # It is in memory until the process ends, and detected again at the next start.
+            logger.exception("dead letter %s cannot be stored", content_hash.hex())
 
-    def _tidy_dead_letters(self) -> None:
-        """Take those off the list that have just been applied."""
+    def _release_applied(self) -> None:
+        """Release dead letters that have been applied."""
         for trouble in (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED):
             for content_hash in self._log.dead_letters.hashes(trouble):
                 if content_hash not in self.unapplied:

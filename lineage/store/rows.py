@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the file as events and snapshots, page by page: no reader holds the file for long."""
+"""Paged reads of event and snapshot rows: no reader holds the file for long."""
 
 import json
 import sqlite3
@@ -16,14 +16,14 @@ PAGE = 500
 END_OF_TIME = 2**63 - 1
 
 MAX_PAGE_BYTES = 16 * 2**20
-"""Bytes of one page of events: bounds what a reader costs in memory, whatever the number he asks for."""
+"""Maximum bytes of a page of events: bounds memory whatever the requested number."""
 
 DamagedRowHandler = Callable[[bytes, Exception], None]
-"""Told of a row that cannot be read as the event it was: the hash it was stored under, and why."""
+"""Callback for a damaged row: the hash it was stored under, and the error."""
 
 
 class EventRow(NamedTuple):
-    """An event as it lies in the file."""
+    """Row of an event."""
 
     seq: int
     hash: bytes
@@ -32,13 +32,13 @@ class EventRow(NamedTuple):
 
 
 def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: int = END_OF_TIME) -> list[EventRow]:
-    """Up to `limit` rows behind number `after`, in order of arrival, of event time (ns) `until` or before."""
+    """Return up to `limit` rows after number `after`, in order of arrival, of event time (ns) `until` or before."""
     query = "SELECT seq, hash, kind, body FROM events WHERE seq > ? AND event_time <= ? ORDER BY seq LIMIT ?"
     return [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, connection.execute(query, (after, until, limit)), 3)]
 
 
 def up_to(limit: int, rows: Iterable[tuple[Any, ...]], body: int) -> Iterator[tuple[Any, ...]]:
-    """Rows until their bodies (the column of number `body`) have more than `limit` bytes; at least one."""
+    """Yield rows until their bodies (column number `body`) exceed `limit` bytes; at least one row."""
     size = 0
     for row in rows:
         if size and size + len(row[body]) > limit:
@@ -48,10 +48,10 @@ def up_to(limit: int, rows: Iterable[tuple[Any, ...]], body: int) -> Iterator[tu
 
 
 def event_of(row: EventRow) -> Event:
-    """The event of a row.
+    """Decode the event of a row.
 
     Raises:
-        ValueError: the row does not hold what was stored under its hash.
+        ValueError: the row's content does not match its hash.
     """
     try:
         event = restore_event(row.kind, row.body)
@@ -63,7 +63,7 @@ def event_of(row: EventRow) -> Event:
 
 
 def events_of(rows: list[EventRow], on_damaged: DamagedRowHandler) -> Iterator[tuple[int, Event]]:
-    """The events of rows with their numbers; damaged rows are told to `on_damaged` and left out."""
+    """Yield the events of rows with their numbers; damaged rows go to `on_damaged`."""
     for row in rows:
         try:
             event = event_of(row)
@@ -74,33 +74,33 @@ def events_of(rows: list[EventRow], on_damaged: DamagedRowHandler) -> Iterator[t
 
 
 def snapshot_page(connection: sqlite3.Connection, after: Key | None) -> list[Snapshot]:
-    """The snapshots behind `after`, in the order in which they are restored."""
+    """Return a page of snapshots after `after`, in restore order."""
     query = "SELECT kind, key, body FROM snapshots WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
     place = ("", "") if after is None else row_key(after)
     return [read_snapshot(*row) for row in connection.execute(query, (*place, PAGE))]
 
 
 def known_since(connection: sqlite3.Connection) -> int | None:
-    """The event time (ns) of the last event that retention has removed: the graph is known from then on.
+    """Return the event time (ns) of the last compacted event, the earliest time that can be queried.
 
-    None where nothing was removed.
+    None if nothing was compacted.
     """
     row = connection.execute("SELECT known_since FROM retention").fetchone()
     return row[0] if row else None
 
 
 def row_key(key: Key) -> tuple[str, str]:
-    """The primary key of a snapshot."""
+    """Return the primary key of a snapshot."""
     return key.subject.value, canonical_json(list(key.identity)).decode()
 
 
 def snapshot_body(snapshot: Snapshot) -> bytes:
-    """A snapshot's content as it is stored."""
+    """Encode a snapshot's content for the file."""
     return zlib.compress(canonical_json(snapshot.content), 1)
 
 
 def read_snapshot(kind: str, key: str, body: bytes) -> Snapshot:
-    """The snapshot of a row.
+    """Decode the snapshot of a row.
 
     Raises:
         StoreUnusable: the row is damaged.
@@ -109,6 +109,6 @@ def read_snapshot(kind: str, key: str, body: bytes) -> Snapshot:
         return Snapshot(Key(Subject(kind), tuple(json.loads(key))), json.loads(zlib.decompress(body)))
     except (ValueError, zlib.error) as error:
         raise StoreUnusable(
-            f"the snapshot of {kind} {key} is damaged ({error}); bring a backup back with"
-            " `python -m lineage.maintenance restore`, or move the log away to begin anew"
+            f"the snapshot of {kind} {key} is damaged ({error}); restore a backup with"
+            " `python -m lineage.maintenance restore`, or move the log away to start empty"
         ) from error

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the log, and how a file of an older service becomes one of this.
+"""Tables of the log, and migrations from older versions.
 
-Each migration brings a file from the version before it to its own, in one transaction with the version's number:
-a service killed in mid-migration finds the old file. New files go through all of them, so that no file differs
-from one that has grown.
+Each migration runs in one transaction with its version number: a service killed during a migration finds the old
+file. New files go through all migrations, so that new and migrated files are equal.
 """
 
 import sqlite3
@@ -67,19 +66,21 @@ SCHEMA_VERSION = len(_MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring a file to this service's version; a file without tables is made.
+    """Migrate a file to the current version; create the tables of an empty one.
 
     Raises:
-        StoreUnusable: it is of a newer service, or of something else.
-        sqlite3.Error: it is damaged, or there is no room.
+        StoreUnusable: the file is of a newer version, or of another program.
+        sqlite3.Error: the file is damaged, or the disk is full.
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA_VERSION:
-        raise StoreUnusable(f"{path} has schema {version}, this service knows {SCHEMA_VERSION}; use the newer service")
+        raise StoreUnusable(
+            f"{path} has schema {version}, this service supports {SCHEMA_VERSION}; use the newer service"
+        )
     if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        raise StoreUnusable(f"{path} is a database of something else; choose another data directory")
+        raise StoreUnusable(f"{path} is a database of another program; choose another data directory")
     if connection.execute("PRAGMA auto_vacuum").fetchone()[0] != _INCREMENTAL:
-        # A file of the first version: only writing it anew lets it shrink from now on.
+        # File of version 1: only a VACUUM enables incremental shrinking.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("VACUUM")
     for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):

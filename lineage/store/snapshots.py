@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What retention keeps of removed events: one compressed record a job, run, dataset and namespace."""
+"""Snapshots of compacted events: one compressed record per job, run, dataset and namespace."""
 
 from collections.abc import Iterable, Iterator
 
@@ -46,7 +46,7 @@ class Snapshots:
         """Move one slice of events older than `before` (ns) into snapshots.
 
         Those that arrived at `arrived_before` (ns) or later stay, however old they say they are. Rows that cannot
-        be read are told to `on_damaged` and stay.
+        be read go to `on_damaged` and stay.
 
         Returns how many it removed: 0 once there are none left. What a reader by position is not done with, and
         what is on the list of dead letters, stays.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group commit: one thread writes what has queued up while the last commit was on its way to the disk."""
+"""Group commit: one thread writes all events queued during the previous commit."""
 
 import logging
 import queue
@@ -15,18 +15,18 @@ from lineage.store.log import EventLog
 logger = logging.getLogger(__name__)
 
 MAX_BATCH = 512
-"""Events after which a transaction takes in no further submission: bounds how long the first waits for the last."""
+"""Events after which a transaction accepts no further submission: bounds the latency of its first one."""
 
 T = TypeVar("T")
 
 
 class QueueFull(Exception):
-    """More events wait for the disk than the queue may hold."""
+    """The write queue is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission(Generic[T]):
-    """Events that one sender gave together; `tag` is whatever he wants to have back."""
+    """Events submitted together; `tag` is returned to the sender."""
 
     events: list[Event]
     tag: T
@@ -34,7 +34,7 @@ class Submission(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[T]):
-    """What became of submissions that were written together: `stored` flags of each, or the error they share."""
+    """Result of submissions written in one transaction: `stored` flags of each, or their common error."""
 
     submissions: list[Submission[T]]
     stored: list[list[bool]]
@@ -42,7 +42,7 @@ class Batch(Generic[T]):
 
 
 class EventWriter(Generic[T]):
-    """Owns the log's writing side; `on_batch` is called on its thread after each commit or failure."""
+    """Sole writer of the log; calls `on_batch` on its thread after each commit or failure."""
 
     def __init__(self, log: EventLog, capacity: int, on_batch: Callable[[Batch[T]], None]) -> None:
         self._log = log
@@ -57,7 +57,7 @@ class EventWriter(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """Events submitted whose commit is not done."""
+        """Return the number of submitted events that are not committed."""
         return self._waiting
 
     def submit(self, events: list[Event], tag: T) -> None:
@@ -73,7 +73,7 @@ class EventWriter(Generic[T]):
             self._queue.put(Submission(events, tag))
 
     def close(self) -> None:
-        """Write what is queued, then end the thread."""
+        """Write queued events, then end the thread."""
         with self._lock:
             self._closed = True
             self._queue.put(None)
@@ -112,6 +112,6 @@ class EventWriter(Generic[T]):
         except StoreError as error:
             return Batch(submissions, [], error)
         except Exception as error:
-            # The thread must outlive whatever happens: without it every later request would wait for ever.
+            # The thread must survive any error: without it later requests would never complete.
             logger.exception("writing %d events failed", len(events))
             return Batch(submissions, [], StoreError(f"cannot write: {error!r}"))

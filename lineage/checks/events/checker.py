@@ -15,7 +15,7 @@ from lineage.checks.events.run_lifecycle import RunTracker
 from lineage.checks.events.specification import Specification
 from lineage.events import EventError, InvalidEvent, JsonObject, MalformedJson, parse_json, validate_event
 from lineage.rules import Names, Rules, canonical_event
-from lineage.rules.event_reader import NOWHERE
+from lineage.rules.event_reader import NO_LOCATIONS
 
 
 def check_events(
@@ -107,7 +107,7 @@ class _Checker:
         """Return the event under canonical names; as it is, with the error, if the service rejects it."""
         try:
             validate_event(body)
-            return canonical_event(body, Names(self._rules, NOWHERE)), None
+            return canonical_event(body, Names(self._rules, NO_LOCATIONS)), None
         except InvalidEvent as error:
             return body, error
         except EventError as error:

@@ -7,7 +7,7 @@ import pytest
 from lineage_events import body
 from test_lineage_operations import Api, run
 
-from lineage.ingest_metrics import SAMPLES, STEP, Flow, Sample
+from lineage.ingest_metrics import SAMPLES, STEP, IngestMetrics, Sample
 
 START = 1_800_000_003
 
@@ -17,10 +17,10 @@ def told(flow, now):
 
 
 def test_events_are_counted_where_they_came_and_the_latest_of_them_is_the_lag():
-    flow = Flow(START)
-    flow.heard(START, START - 1.5)
-    flow.heard(START + 1, START)
-    flow.heard(START + 2 * STEP, START)
+    flow = IngestMetrics(START)
+    flow.record(START, START - 1.5)
+    flow.record(START + 1, START)
+    flow.record(START + 2 * STEP, START)
     assert flow.samples(START + 2 * STEP) == [
         Sample(1_800_000_000, 2, 1.5),
         Sample(1_800_000_010, 0, None),
@@ -29,31 +29,31 @@ def test_events_are_counted_where_they_came_and_the_latest_of_them_is_the_lag():
 
 
 def test_a_service_that_has_just_begun_tells_of_nothing_before():
-    assert told(Flow(START), START) == [(0, None)]
+    assert told(IngestMetrics(START), START) == [(0, None)]
 
 
 @pytest.mark.parametrize("silence", [SAMPLES, SAMPLES + 1, 10 * SAMPLES + 7])
 def test_what_is_older_than_the_ring_is_forgotten(silence):
-    flow = Flow(START)
-    flow.heard(START, START)
+    flow = IngestMetrics(START)
+    flow.record(START, START)
     later = START + silence * STEP
     assert told(flow, later) == [(0, None)] * SAMPLES
     assert flow.samples(later)[-1].start == later // STEP * STEP
 
 
 def test_clocks_that_disagree_break_nothing():
-    flow = Flow(START)
-    flow.heard(START, START + 60)
-    flow.heard(START - 3600, START - 3600)
+    flow = IngestMetrics(START)
+    flow.record(START, START + 60)
+    flow.record(START - 3600, START - 3600)
     assert told(flow, START) == [(2, 0.0)]
 
 
 def test_it_says_what_a_list_of_all_events_would():
-    random, flow, now, heard = Random(11), Flow(START), float(START), []
+    random, flow, now, heard = Random(11), IngestMetrics(START), float(START), []
     for _ in range(3000):
         now += random.expovariate(1)
         lag = random.random() * 5
-        flow.heard(now, now - lag)
+        flow.record(now, now - lag)
         heard.append((int(now) // STEP, lag))
     found = {sample.start // STEP: sample for sample in flow.samples(now)}
     assert len(found) == SAMPLES

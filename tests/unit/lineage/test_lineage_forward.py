@@ -115,13 +115,13 @@ def test_every_event_arrives_in_full_and_in_order(tmp_path, recorder):
     }
     assert len(recorder.events) == 30
     assert_in_order(recorder, 10)
-    assert recorder.most_at_once <= delivery_module.REQUESTS_AT_ONCE
+    assert recorder.most_at_once <= delivery_module.MAX_CONCURRENT
     assert recorder.encodings == {None}
 
 
 def test_four_requests_are_under_way_at_once_but_never_two_of_one_job(tmp_path, recorder, monkeypatch):
     monkeypatch.setattr(Forwarder.__init__, "__defaults__", (float(WAIT_SECONDS),))
-    together = threading.Barrier(delivery_module.REQUESTS_AT_ONCE)
+    together = threading.Barrier(delivery_module.MAX_CONCURRENT)
     under_way: set[str] = set()
     doubled: list[str] = []
 
@@ -129,7 +129,7 @@ def test_four_requests_are_under_way_at_once_but_never_two_of_one_job(tmp_path, 
         job = event["job"]["name"]
         doubled.extend(under_way & {job})
         under_way.add(job)
-        if len(recorder.events) < delivery_module.REQUESTS_AT_ONCE:
+        if len(recorder.events) < delivery_module.MAX_CONCURRENT:
             together.wait(WAIT_SECONDS)
         under_way.discard(job)
         return 201
@@ -143,7 +143,7 @@ def test_four_requests_are_under_way_at_once_but_never_two_of_one_job(tmp_path, 
             await delivered(service, recorder)
 
     run(scenario())
-    assert recorder.most_at_once == delivery_module.REQUESTS_AT_ONCE
+    assert recorder.most_at_once == delivery_module.MAX_CONCURRENT
     assert doubled == []
     assert_in_order(recorder, 4)
 

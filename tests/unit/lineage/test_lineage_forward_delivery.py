@@ -111,15 +111,15 @@ def test_the_gate_shuts_for_longer_with_every_failure_in_a_row(monkeypatch):
     async def scenario():
         gate = CircuitBreaker()
         await gate.wait()
-        gate.shut()
-        gate.shut()
-        assert gate.is_shut
+        gate.trip()
+        gate.trip()
+        assert gate.is_tripped
         assert gate._failures == 1
         await gate.wait()
-        assert not gate.is_shut
-        gate.shut(1000)
-        assert gate.is_shut
-        gate.open()
+        assert not gate.is_tripped
+        gate.trip(1000)
+        assert gate.is_tripped
+        gate.reset()
         await gate.wait()
         assert gate._failures == 0
 
@@ -227,7 +227,7 @@ def test_an_event_that_fails_while_others_pass_is_given_up(impatient):
         recorder.rule = lambda content: 500 if "poison" in content else 201
         refusals = deliver(recorder, scenario)
         tries = [sum(1 for content, _ in recorder.attempts if content == {"poison": seq}) for seq in (1, 2)]
-    assert all("while the consumer was well: HTTP 500 refused by the recorder" in refusal for refusal in refusals)
+    assert all("while the backend was healthy: HTTP 500 refused by the recorder" in refusal for refusal in refusals)
     assert min(tries) >= delivery_module.MIN_TRIES
 
 
@@ -245,7 +245,7 @@ def test_an_outage_is_nobodys_fault(impatient):
         recorder.healthy = True
         recorder.rule = lambda _: 500 if recorder.events else 201
         assert deliver(recorder, scenario) == [None] * 20
-        assert recorder.most_at_once <= delivery_module.REQUESTS_AT_ONCE
+        assert recorder.most_at_once <= delivery_module.MAX_CONCURRENT
 
 
 def test_an_event_alone_is_given_up_where_the_consumer_says_it_is_well_but_not_a_second_one(impatient, monkeypatch):
@@ -255,14 +255,14 @@ def test_an_event_alone_is_given_up_where_the_consumer_says_it_is_well_but_not_a
         await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 20, "attempts")
         assert not first.done()
         recorder.healthy = True
-        assert "while the consumer was well" in await first
+        assert "while the backend was healthy" in await first
         second = asyncio.ensure_future(send(delivery, 2, body()))
         await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 60, "attempts")
         assert not second.done()
         recorder.rule = lambda _: 201
         return await second
 
-    monkeypatch.setattr(delivery_module, "STUBBORN_SECONDS", 0.05)
+    monkeypatch.setattr(delivery_module, "LONE_FAILURE_SECONDS", 0.05)
     with recording() as recorder:
         recorder.rule = lambda _: 500
         assert deliver(recorder, scenario) is None

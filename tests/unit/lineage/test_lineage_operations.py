@@ -318,7 +318,7 @@ def test_changes_are_told_as_they_happen(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             service = api.app.state.service
-            messages = service.change_feed.listen(heartbeat=30)
+            messages = service.change_feed.subscribe(heartbeat=30)
             assert await anext(messages) == ("resync", {})
             await api.store(orders(0))
             name, content = await anext(messages)
@@ -339,7 +339,7 @@ def test_a_listener_that_falls_behind_is_told_to_read_anew(tmp_path, monkeypatch
 
     async def check():
         async with Api(tmp_path) as api:
-            messages = api.app.state.service.change_feed.listen(heartbeat=0.01)
+            messages = api.app.state.service.change_feed.subscribe(heartbeat=0.01)
             assert await anext(messages) == ("resync", {})
             assert await anext(messages) is None
             await api.store(*(orders(second) for second in range(5)))

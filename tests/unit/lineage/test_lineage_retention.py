@@ -152,6 +152,6 @@ def test_room_is_given_back(tmp_path):
         log.append([event("RUNNING", second, run_facets={"big": {"text": f"{second}" + "x" * 50_000}})])
     while log.compact(FAR):
         pass
-    log.give_back_room()
+    log.shrink()
     log.close()
     assert (tmp_path / "lineage.db").stat().st_size < 300_000
