@@ -44,7 +44,7 @@ class ApiError(Exception):
 
 def not_found(what: str, name: str) -> ApiError:
     """Return a 404 error for something that no event names."""
-    return ApiError(404, "not_found", f"no event speaks of {what} {name!r}", {what: name})
+    return ApiError(404, "not_found", f"no event names {what} {name!r}", {what: name})
 
 
 def ingest_error(error: Exception) -> ApiError:

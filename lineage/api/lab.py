@@ -55,7 +55,7 @@ def read_lab(path: Path) -> Lab:
         features = frozenset(map(str, content.get("features", ())))
         return Lab(str(content["name"]), services, None if contract is None else Path(contract), features)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LabError(f"--lab {path}: {error}; `lab up` writes this file anew") from error
+        raise LabError(f"--lab {path}: {error}; `lab up` writes this file") from error
 
 
 async def states(lab: Lab) -> list[JsonObject]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a set of events: states of runs, and the graph of jobs, datasets and columns.
+"""State derived from a set of events: records, states of runs, and the graph of jobs, datasets and columns.
 
-Everything kept is a minimum, a maximum or a last-in-total-order register. Joining one more event into such a
-value is commutative, associative and idempotent, so the state depends on the *set* of events alone: arrival
-order and duplicates mean nothing, and applying one event at a time gives what folding all at once gives.
+Every stored value is a minimum, a maximum or a last-writer-wins register in the total order of events. Applying an
+event to such a value is commutative, associative and idempotent (a state-based CRDT), so the state depends on the *set*
+of events alone: ingestion is order-independent, and duplicates have no effect.
 """
 
 from lineage.graph.adjacency import Graph

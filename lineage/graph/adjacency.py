@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph over all jobs, kept current as events arrive."""
+"""Graph over all jobs, updated incrementally."""
 
 import logging
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _Value = TypeVar("_Value")
 
 
 class Column(NamedTuple):
-    """A column of a dataset; `field` None stands for the dataset as a whole."""
+    """Column of a dataset; `field` None means the dataset as a whole."""
 
     dataset: DatasetId
     field: str | None
@@ -25,11 +25,11 @@ class Column(NamedTuple):
 class Graph:
     """Adjacency of jobs, datasets and columns.
 
-    Call `refresh` before reading: it derives anew the views of those jobs that events have touched since.
-    `failed` are the jobs whose view could not be derived when last tried, and why. `referencing_jobs` are the jobs that
+    Call `refresh` before reading: it derives the lineage of the jobs that events have changed since.
+    `failed` holds the jobs whose lineage could not be derived, with the cause. `referencing_jobs` holds the jobs that
     name a dataset as a source in lineage facets and not among their inputs.
 
-    One thread owns the graph and its lineage: neither may be read or changed from another.
+    Not thread-safe: one thread owns the graph and its records.
     """
 
     def __init__(self, lineage: LineageRecords) -> None:
@@ -44,15 +44,15 @@ class Graph:
         lineage.touched.update(lineage.jobs)
 
     def refresh(self) -> None:
-        """Bring every view up to date with the records."""
+        """Derive the lineage of all changed jobs."""
         while self.refresh_some(len(self._lineage.touched)):
             pass
 
     def refresh_some(self, limit: int) -> bool:
-        """Bring up to `limit` views up to date; False where all are.
+        """Derive the lineage of up to `limit` changed jobs; return False once none is left.
 
-        A job whose view cannot be derived keeps the view it had: a defect that one job brings to light must not
-        take the others with it.
+        A job whose lineage cannot be derived keeps its previous lineage: a defect that one job triggers must not affect
+        others.
         """
         touched = self._lineage.touched
         for _ in range(min(limit, len(touched))):
@@ -69,7 +69,7 @@ class Graph:
         return bool(touched)
 
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
-        """Jobs that read or write a dataset."""
+        """Return the jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
 
     def _replace(self, job: JobId, after: JobLineage) -> None:

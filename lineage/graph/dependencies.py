@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the graph's jobs connect, looked at from a dataset: a view for searches, which remembers what it worked out."""
+"""Dependencies between datasets, indexed for one traversal and cached."""
 
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Graph
@@ -15,7 +15,7 @@ class Links:
         self.from_source: dict[DatasetId, list[DatasetId]] = {}
         self.into_output: dict[DatasetId, list[DatasetId]] = {}
         self.described: set[DatasetId] = set()
-        """Outputs of which the job says anything about columns."""
+        """Outputs with column lineage of this job."""
         self.connected: set[tuple[DatasetId, DatasetId]] = set()
         for edge in view.columns:
             self.columns.setdefault(edge.source, set()).add(edge.source_field)
@@ -29,7 +29,7 @@ class Links:
 
 
 class Dependencies:
-    """Which thing depends on which, answered from the graph and remembered for the time of one search."""
+    """Dependencies derived from the graph, cached for one traversal."""
 
     def __init__(self, lineage: LineageRecords, graph: Graph) -> None:
         self.graph = graph
@@ -38,14 +38,14 @@ class Dependencies:
         self._columns: dict[DatasetId, set[str]] = {}
 
     def links(self, job: JobId) -> Links:
-        """Flows and column edges of a job."""
+        """Return flows and column edges of a job."""
         found = self._links.get(job)
         if found is None:
             found = self._links[job] = Links(self.graph, job)
         return found
 
     def columns(self, dataset: DatasetId) -> set[str]:
-        """Every column that the schema or an edge names."""
+        """Return every column that the schema or an edge names."""
         found = self._columns.get(dataset)
         if found is None:
             record = self._lineage.datasets.get(dataset)
@@ -56,9 +56,9 @@ class Dependencies:
         return found
 
     def readers(self, dataset: DatasetId) -> set[JobId]:
-        """Jobs that read a dataset, those included that name it in lineage facets alone."""
+        """Return the jobs that read a dataset, including those that name it in lineage facets only."""
         return self.graph.consumers.get(dataset, set()) | self.graph.referencing_jobs.get(dataset, set())
 
     def writers(self, dataset: DatasetId) -> set[JobId]:
-        """Jobs that write a dataset."""
+        """Return the jobs that write a dataset."""
         return self.graph.producers.get(dataset, set())

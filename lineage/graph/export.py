@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph as canonical JSON: what `same graph` means in every test and in the contract check."""
+"""Graph export as canonical JSON: the definition of graph equality in tests and in the contract check."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,11 +15,11 @@ from lineage.graph.run_state import run_outcome
 EXPORT_VERSION = 1
 
 _STEP = 50
-"""Jobs or datasets of one step."""
+"""Jobs or datasets per step."""
 
 
 def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
-    """Jobs, datasets and all edges, sorted.
+    """Return jobs, datasets and all edges, sorted.
 
     Free of times, run ids and snapshot versions, so that a second run of the same pipeline exports the same.
 
@@ -41,7 +41,7 @@ def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
 def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> Iterator[None]:
     """Fill `export` as `export_graph` does, in steps of some milliseconds.
 
-    It is whole at the end, and true only if no event was applied between two steps.
+    The export is complete after the last step, and consistent only if no event was applied in between.
     """
     while graph.refresh_some(_STEP):
         yield
@@ -77,8 +77,8 @@ def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage
         export["flows"].append({"job": _pair(job), "input": _pair(flow.source), "output": _pair(flow.output)})
     for edge in view.columns:
         export["datasetColumns" if edge.field is None else "columns"].append(_column(edge))
-    for gone in view.vanished:
-        row = {"direction": gone.direction, "dataset": _pair(gone.dataset), "reason": gone.reason}
+    for vanished in view.vanished:
+        row = {"direction": vanished.direction, "dataset": _pair(edge.dataset), "reason": edge.reason}
         export["vanished"].append({"job": _pair(job), **row})
 
 
@@ -107,7 +107,7 @@ def _dataset(record: DatasetRecord) -> JsonObject:
 
 
 def _fields(fields: Iterable[JsonObject]) -> list[JsonObject]:
-    """Columns in the schema's own order, which is part of a schema; nested ones below their parents."""
+    """Return columns in schema order, which is significant; nested ones below their parents."""
     return [
         {"name": field["name"], "type": field.get("type")}
         | ({"fields": _fields(field["fields"])} if field.get("fields") else {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets that an event names in facets alone: they are in the graph, so they must be findable too."""
+"""Datasets that an event names only in facets: they are nodes of the graph too."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ from lineage.events.ids import DatasetId, JsonObject
 
 
 def referenced_datasets(body: JsonObject) -> set[DatasetId]:
-    """Datasets that lineage facets of an event name as sources or targets."""
+    """Return the datasets that lineage facets of an event name as sources or targets."""
     found: set[DatasetId] = set()
     for dataset in (*(body.get("inputs") or ()), *(body.get("outputs") or ()), body.get("dataset") or {}):
         facets = dataset.get("facets") or {}
@@ -23,7 +23,7 @@ def referenced_datasets(body: JsonObject) -> set[DatasetId]:
 
 
 def lineage_sources(target: JsonObject) -> Iterator[JsonObject]:
-    """The source datasets of one target of a lineage facet, those of its fields included."""
+    """Yield the source datasets of one target of a lineage facet, including those of its fields."""
     for owner in (target, *(target.get("fields") or {}).values()):
         yield from (source for source in owner.get("inputs") or () if source["type"] == "DATASET")
 

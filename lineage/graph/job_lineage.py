@@ -13,7 +13,7 @@ from lineage.graph.run_history import Direction, Edge
 class ColumnEdge(NamedTuple):
     """A column of `output` (None: the dataset as a whole) depends on a column of `source`.
 
-    `type` is DIRECT or INDIRECT; None where the emitter does not say.
+    `type` is DIRECT or INDIRECT; None if the emitter omits it.
     """
 
     job: JobId
@@ -34,7 +34,7 @@ class DataFlow(NamedTuple):
 
 
 class VanishedEdge(NamedTuple):
-    """An edge that the job once had. `since` is the time (ns) of what last showed it without the edge."""
+    """Edge that the job once had. `since` is the time (ns) of the run or declaration that removed it."""
 
     direction: Direction
     dataset: DatasetId
@@ -43,7 +43,7 @@ class VanishedEdge(NamedTuple):
 
 
 class JobLineage(NamedTuple):
-    """A job as it stands now. `latest_run` is its latest run, whether or not that run named datasets."""
+    """Current lineage of a job. `latest_run` is its latest run, with or without datasets."""
 
     inputs: frozenset[DatasetId]
     outputs: frozenset[DatasetId]
@@ -53,16 +53,18 @@ class JobLineage(NamedTuple):
     latest_run: RunRecord | None
 
 
-EMPTY_JOB_LINEAGE = JobLineage(frozenset(), frozenset(), frozenset(), frozenset(), (), None)
-"""A job of which nothing is known."""
+EMPTY_JOB_LINEAGE = JobLineage(
+    inputs=frozenset(), outputs=frozenset(), flows=frozenset(), columns=frozenset(), vanished=(), latest_run=None
+)
+"""Lineage of an unknown job."""
 
 
 def derive_job_lineage(job: JobRecord) -> JobLineage:
-    """The current lineage of a job: that of its latest run with any datasets, and what job events declare.
+    """Derive the current lineage of a job from its latest run with datasets and from declarations by job events.
 
-    A declaration holds beside a run that was under way when it was made. A run that began later is the better
-    witness: in each direction in which it names any dataset, what it does not name has vanished; where it names
-    none, the declaration stands. Facets of a declaration outlive it, but for sources that have vanished.
+    A declaration applies together with a run that was in progress when it was made. A run that began later takes
+    precedence: in each direction in which it names any dataset, datasets that it omits have vanished; in a direction in
+    which it names none, the declaration applies. Facets of a declaration stay in effect, except for vanished sources.
     """
     latest, last = job.history.runs.last(), job.history.with_edges.last()
     run = job.runs[last.run] if last else None
@@ -86,20 +88,20 @@ def _current(job: JobRecord, run: RunRecord | None, direction: Direction) -> fro
 
 
 class _OutputLineage(NamedTuple):
-    """What facets say of one output. `sources` is None where nothing says which inputs feed it."""
+    """Lineage of one output stated by facets. `sources` is None if no facet states which inputs feed it."""
 
     sources: frozenset[DatasetId] | None
     complete: bool
     columns: list[ColumnEdge]
 
     def only(self, inputs: frozenset[DatasetId]) -> "_OutputLineage":
-        """What is left where the job reads no more than `inputs`, of which some may be news to the facet."""
+        """Return the part whose sources are among `inputs`; the facet may predate some of these."""
         sources = (self.sources or frozenset()) & inputs
         return _OutputLineage(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
 
 
 class _FacetValue(NamedTuple):
-    """A facet that stands; `outdated` where a declaration said it before a run named its inputs anew."""
+    """Effective facet; `outdated` if it was declared before a run named other inputs."""
 
     facet: JsonObject
     outdated: bool
@@ -122,7 +124,7 @@ def _lineage_of(
 
 
 def _latest(name: str, run: RunRecord | None, by_run: Facets | None, declared: Facets | None) -> _FacetValue | None:
-    """The facet that is last in total order of what the run says and what is declared."""
+    """Return the later, in total order, of the run's facet and the declared one."""
     from_run = by_run.register(name) if by_run else None
     return _later(run, from_run, declared.register(name) if declared else None)
 
@@ -137,7 +139,7 @@ def _later(run: RunRecord | None, from_run: Register | None, declared: Register 
 
 
 def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _FacetValue | None:
-    """All entries of the job's lineage facet for one target as one."""
+    """Merge all entries of the job's lineage facet for one target."""
     declared = job.declared_facets.register("lineage")
     if declared is not None and job.declared is not None and declared.order < job.declared.order:
         declared = None
@@ -203,7 +205,7 @@ def _edges(
 
 
 def _from_deprecated(transformation_type: str | None) -> JsonObject:
-    """Emitters before version 1-1-0 of the facet say IDENTITY or MASKED once per column."""
+    """Map the transformationType of facets before version 1-1-0: IDENTITY or MASKED per column."""
     match transformation_type:
         case "IDENTITY":
             return {"type": "DIRECT", "subtype": "IDENTITY"}
@@ -214,10 +216,10 @@ def _from_deprecated(transformation_type: str | None) -> JsonObject:
 
 
 def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]) -> Iterator[DataFlow]:
-    """Which input feeds which output.
+    """Yield which input feeds which output.
 
-    Where facets say it, they are followed; an input that no output's columns speak of (a `count(*)`, a reader
-    that the emitter cannot see through) is taken to feed every output that does not have its sources in full.
+    Facets take precedence. An input that no output's columns name (a `count(*)`, an opaque reader) is assumed to feed
+    every output whose sources are not complete.
     """
     spoken_of: set[DatasetId] = set()
     for said in stated.values():
@@ -233,12 +235,12 @@ def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]
 
 
 def _vanished(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:
-    gone = (edge for edge in job.ever_declared | job.history.by_edge.keys() if edge[1] not in current[edge[0]])
-    return sorted(VanishedEdge(*edge, *_since(job, edge)) for edge in gone)
+    vanished = (edge for edge in job.ever_declared | job.history.by_edge.keys() if edge[1] not in current[edge[0]])
+    return sorted(VanishedEdge(*edge, *_since(job, edge)) for edge in vanished)
 
 
 def _since(job: JobRecord, edge: Edge) -> tuple[int, str]:
-    """When and why an edge vanished that no longer stands: the last of all that took it out."""
+    """Return when and why an edge vanished: the last removal."""
     direction, dataset = edge
     found: list[tuple[int, str]] = []
     places = job.history.by_edge.get(edge)

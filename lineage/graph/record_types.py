@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is remembered of runs, jobs and datasets: joinable values only, nothing derived."""
+"""Records of runs, jobs and datasets: mergeable values only, nothing derived."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable
@@ -13,18 +13,18 @@ from lineage.events.strict_json import canonical_json
 from lineage.graph.run_history import Direction, Edge, RunHistory, RunPosition
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
-"""Which terminal event stands where a run has several: Spark sends COMPLETE after FAIL."""
+"""Precedence of terminal events of one run: Spark sends COMPLETE after FAIL."""
 
 
 class Register(NamedTuple):
-    """A value and the order of the event that said it; the last in total order stands."""
+    """Last-writer-wins register: a value and the order of its event."""
 
     order: Order
     value: JsonObject
 
 
 class Facets:
-    """Facets of one thing, each a register of its own: an event changes only those that it names."""
+    """Facets of one job, run or dataset, each in its own register: an event changes only those that it carries."""
 
     __slots__ = ("_registers", "_spelled")
 
@@ -33,16 +33,16 @@ class Facets:
         self._spelled: dict[str, tuple[JsonObject, bytes]] = {}
 
     def join(self, order: Order, facets: JsonObject | None) -> None:
-        """Take over every facet that comes later in total order than the one known."""
+        """Merge facets: the later one in total order wins."""
         for name, value in (facets or {}).items():
             known = self._registers.get(name)
             if known is None or known.order < order:
                 self._registers[name] = Register(order, value)
 
     def share(self, facets: JsonObject) -> JsonObject:
-        """`facets` with every value that equals a standing one replaced by it.
+        """Return `facets` with every value that equals the current one replaced by that object.
 
-        Run after run says the same of a dataset; sharing keeps memory to what is new.
+        Runs repeat the same facets; sharing them saves memory.
         """
         return {name: self._shared(name, value) for name, value in facets.items()}
 
@@ -50,7 +50,7 @@ class Facets:
         known = self._registers.get(name)
         if known is None or known.value != value:
             return value
-        # Equality alone would take true for 1; marshal (version 2 has no references) tells types apart, fast.
+        # `==` treats True and 1 as equal; marshal (version 2 has no references) distinguishes types, fast.
         spelled = self._spelled.get(name)
         if spelled is None or spelled[0] is not known.value:
             spelled = self._spelled[name] = known.value, dumps(known.value, 2)
@@ -58,45 +58,45 @@ class Facets:
 
     @classmethod
     def of(cls, registers: dict[str, Register]) -> "Facets":
-        """Facets that stand as given."""
+        """Create facets from registers."""
         facets = cls()
         facets._registers = registers
         return facets
 
     def registers(self) -> dict[str, Register]:
-        """Every register, those of deleted facets included: the whole state."""
+        """Return every register, including those of deleted facets."""
         return self._registers
 
     def register(self, name: str) -> Register | None:
-        """The register of one facet; None where it was never said or was deleted last."""
+        """Return the register of one facet; None if it is unknown or deleted."""
         register = self._registers.get(name)
         return None if register is None or register.value.get("_deleted") is True else register
 
     def get(self, name: str) -> JsonObject | None:
-        """The standing value of one facet."""
+        """Return the current value of one facet, or None."""
         register = self.register(name)
         return register.value if register else None
 
     def values(self) -> dict[str, JsonObject]:
-        """All standing facets."""
+        """Return all current facets."""
         return {name: register.value for name in self._registers if (register := self.register(name))}
 
 
 def latest(name: str, *owners: Facets | None) -> JsonObject | None:
-    """The facet that is last in total order among several owners of it."""
+    """Return the last facet, in total order, of several owners."""
     found = [register for owner in owners if owner is not None and (register := owner.register(name))]
     return max(found, key=lambda register: register.order).value if found else None
 
 
 @dataclass(slots=True)
 class Span:
-    """First and last event of something, in total order."""
+    """First and last event of a record, in total order."""
 
     first: Order
     last: Order
 
     def join(self, order: Order) -> None:
-        """Widen the span to hold one more event."""
+        """Extend the span by one event."""
         if order < self.first:
             self.first = order
         if order > self.last:
@@ -104,7 +104,7 @@ class Span:
 
 
 class Parts(NamedTuple):
-    """What an event says of its job and datasets; values are shared with what is known of them already."""
+    """Facets and datasets of an event; values are shared with equal known ones."""
 
     job_facets: JsonObject
     inputs: list[JsonObject]
@@ -112,14 +112,14 @@ class Parts(NamedTuple):
 
 
 Uses = dict[DatasetId, Facets]
-"""Datasets that a run or job names in one direction, with what it says of each."""
+"""Datasets that a run or job names in one direction, with their facets."""
 
 
 def join_uses(uses: Uses, order: Order, datasets: Iterable[JsonObject]) -> None:
     """Add datasets and their facets.
 
-    The direction's own facets (inputFacets, outputFacets) describe a transfer, not a dataset: under a name that
-    both have, they must not stand in for the dataset's. Nothing is derived from them; the log keeps them.
+    inputFacets and outputFacets describe a transfer, not a dataset, and must not replace dataset facets of the same
+    name. Nothing is derived from them; the log keeps them.
     """
     for dataset in datasets:
         facets = uses.setdefault(DatasetId(dataset["namespace"], dataset["name"]), Facets())
@@ -142,7 +142,7 @@ class RunRecord:
     outputs: Uses = field(default_factory=dict)
 
     def join(self, event: Event, parts: Parts) -> None:
-        """Take in one more event of this run."""
+        """Apply one event of this run."""
         order = event.order
         self.span.join(order)
         if event.event_type == "START":
@@ -160,29 +160,29 @@ class RunRecord:
 
     @property
     def place(self) -> RunPosition:
-        """Place among the runs of its job: by first START, or first event where no START is known."""
+        """Return the position among the job's runs: by first START, or by first event without one."""
         return RunPosition(self.first_start or self.span.first, self.id.run)
 
     def uses(self, direction: Direction) -> Uses:
-        """The datasets of one direction."""
+        """Return the datasets of one direction."""
         return self.inputs if direction is Direction.INPUT else self.outputs
 
 
 class Declaration(NamedTuple):
-    """The last job event that names any datasets, with what that event alone says of them."""
+    """Last job event that names any datasets, with its facets."""
 
     order: Order
     inputs: Uses
     outputs: Uses
 
     def uses(self, direction: Direction) -> Uses:
-        """The datasets of one direction."""
+        """Return the datasets of one direction."""
         return self.inputs if direction is Direction.INPUT else self.outputs
 
 
 @dataclass(slots=True)
 class JobRecord:
-    """One job: its runs and their order, and what job events declare of it.
+    """One job: its runs in order, and declarations by job events.
 
     `starts` are all START events, sorted; `ever_declared` are the edges of all job events.
     """
@@ -198,7 +198,7 @@ class JobRecord:
     history: RunHistory = field(default_factory=RunHistory)
 
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
-        """Take in one more event of this job or of one of its runs."""
+        """Apply one event of this job or of one of its runs."""
         self.span.join(event.order)
         parts = Parts(self.facets.share(event.body["job"].get("facets") or {}), inputs, outputs)
         self.facets.join(event.order, parts.job_facets)
@@ -219,7 +219,7 @@ class JobRecord:
                 insort(self.starts, start)
 
     def restore(self, run: RunRecord, starts: list[Order]) -> None:
-        """Put in a run that is known as a whole; `starts` are its START events."""
+        """Insert a restored run; `starts` are its START events."""
         self.runs[run.id.run] = run
         edges = [(direction, dataset) for direction in Direction for dataset in run.uses(direction)]
         self.history.add(run.place, edges)
@@ -236,7 +236,7 @@ class JobRecord:
             join_uses(self.declared.outputs, order, parts.outputs)
 
     def _keep_order(self, run: RunRecord, before: RunPosition, named: set[Edge]) -> None:
-        """Note the edges of one more event; all of the run's where the event has moved its beginning."""
+        """Index the edges of one event, or all of the run's if the event changed its position."""
         if run.place != before:
             named = {(direction, dataset) for direction in Direction for dataset in run.uses(direction)}
             self.history.discard(before, named)
@@ -252,9 +252,9 @@ def _edges(parts: Parts) -> set[Edge]:
 
 
 class DatasetVersion(NamedTuple):
-    """A state of a dataset that an emitter told apart: by its columns, or by the `version` facet's datasetVersion.
+    """State of a dataset, identified by its columns or by the `version` facet's datasetVersion.
 
-    `order` is the first event that said it, `run` the run that sent it (None: a dataset event).
+    `order` is the first event with it, `run` the run that sent it (None: a dataset event).
     """
 
     order: Order
@@ -264,7 +264,7 @@ class DatasetVersion(NamedTuple):
 
 
 class DatasetStatement(NamedTuple):
-    """What one event says of a dataset's state; None where it does not speak of columns or version."""
+    """Columns and version of a dataset that one event states; None if it omits them."""
 
     order: Order
     run: RunId | None
@@ -274,16 +274,16 @@ class DatasetStatement(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """Equal for sayings that say the same."""
+        """Return a key that is equal for equal statements."""
         return canonical_json([self.read, self.fields, self.version])
 
 
 @dataclass(slots=True)
 class DatasetRecord:
-    """One dataset: what all events together say of it.
+    """One dataset: state merged from all events.
 
-    A schema said by a writer (or by a dataset event) stands before one said by a reader, who may see a part.
-    `statements` holds the first of equal ones.
+    A schema of a writer (or dataset event) takes precedence over a reader's, which may be partial.
+    `statements` holds the first of equal statements.
     """
 
     id: DatasetId
@@ -295,7 +295,7 @@ class DatasetRecord:
     _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
 
     def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
-        """Take in what one event (of `run`, if any) says of this dataset; `read` where it is an input.
+        """Apply the facets of one event (of `run`, if any); `read` if the dataset is an input.
 
         Returns `dataset` with facets shared.
         """
@@ -312,18 +312,18 @@ class DatasetRecord:
         return {**dataset, "facets": facets}
 
     def all_facets(self) -> dict[str, JsonObject]:
-        """All standing facets, the reader's schema included where no writer gave one."""
+        """Return all current facets, with a reader's schema if no writer stated one."""
         return {**self.read_facets.values(), **self.facets.values()}
 
     def fields(self) -> list[JsonObject]:
-        """The schema's columns as the facet has them; empty where the schema is unknown."""
+        """Return the schema's columns; empty if unknown."""
         fields: list[JsonObject] = self.all_facets().get("schema", {}).get("fields") or []
         return fields
 
     def versions(self) -> list[DatasetVersion]:
-        """The dataset's versions, oldest first; readers are heard where no writer says anything.
+        """Return the dataset's versions, oldest first; statements of readers count only if no writer made one.
 
-        What an event leaves out (columns, version) is as it was before. Not to be changed.
+        Columns or version that an event omits are unchanged. The list must not be modified.
         """
         if self._versions is None:
             self._versions = self._derived_versions()
@@ -344,7 +344,7 @@ class DatasetRecord:
     def _join_statement(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
         words = facets.get("schema"), facets.get("version")
         last = self._last_statement
-        # Equal facets are shared, so that run after run says it with the very same objects.
+        # Equal facets are shared: repeated statements carry identical objects.
         if last and last[0] is words[0] and last[1] is words[1] and last[2] is read and last[3] < order:
             return
         self._last_statement = (*words, read, order)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of everything: records of all jobs, runs and datasets, joined event by event."""
+"""Records of all jobs, runs and datasets, updated event by event."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ from lineage.graph.record_types import DatasetRecord, JobRecord, RunRecord, Span
 
 
 class LineageRecords:
-    """Joins events into records.
+    """All records; `apply` merges one event.
 
-    `touched` collects the jobs whose records changed since its reader last cleared it, so that what is
-    derived from them can be renewed for those alone.
+    `touched` collects the jobs whose records have changed, until the reader clears it, so that only their derived state
+    is recomputed.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class LineageRecords:
         self._jobs_of_run: dict[str, set[JobId]] = {}
 
     def apply(self, event: Event) -> None:
-        """Join one event; a second time it changes nothing."""
+        """Apply one event; idempotent."""
         if event.dataset is not None:
             self._join_dataset(event, event.body["dataset"], read=False)
         for dataset in referenced_datasets(event.body):
@@ -43,9 +43,9 @@ class LineageRecords:
             self._jobs_of_run.setdefault(event.run.run, set()).add(event.job)
 
     def run(self, run: str, job: JobId | None = None) -> RunRecord | None:
-        """The run with this UUID, of `job` where that job has it; None where nobody spoke of it.
+        """Return the run with this UUID, preferably of `job`; None if unknown.
 
-        Should an emitter use one UUID for several jobs, the first by name is meant.
+        If an emitter uses one UUID for several jobs, the first by name is returned.
         """
         jobs = self._jobs_of_run.get(run.lower())
         if not jobs:
@@ -53,14 +53,14 @@ class LineageRecords:
         return self.jobs[job if job in jobs else min(jobs)].runs[run.lower()]
 
     def parent(self, run: RunRecord) -> RunRecord | None:
-        """The run that the parent facet names, where events of it are known."""
+        """Return the run that the parent facet names, or None if unknown."""
         facet = run.facets.get("parent")
         if facet is None:
             return None
         return self.run(facet["run"]["runId"], JobId(facet["job"]["namespace"], facet["job"]["name"]))
 
     def restore_run(self, run: RunRecord, starts: list[Order]) -> None:
-        """Put in a run that is known as a whole, of a job that is known; `starts` are its START events."""
+        """Insert a restored run of a known job; `starts` are its START events."""
         self.jobs[run.id.job].restore(run, starts)
         self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
 
@@ -81,7 +81,7 @@ class LineageRecords:
 
 
 def fold_events(events: Iterable[Event]) -> LineageRecords:
-    """The state that a set of events means: the definition that every incremental update must agree with."""
+    """Return the records of a set of events: the specification of incremental updates."""
     lineage = LineageRecords()
     for _, event in sorted({event.order: event for event in events}.items()):
         lineage.apply(event)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of a job's runs, kept as events arrive: no reader has to sort a history that only grows."""
+"""Runs of a job in order, maintained incrementally."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -12,21 +12,21 @@ from lineage.events.ids import DatasetId
 
 
 class Direction(StrEnum):
-    """How a job uses a dataset."""
+    """Direction in which a job uses a dataset."""
 
     INPUT = "input"
     OUTPUT = "output"
 
 
 class RunPosition(NamedTuple):
-    """A run's place among the runs of its job: its beginning, then its UUID."""
+    """Position of a run among the runs of its job: its start, then its UUID."""
 
     order: Order
     run: str
 
 
 class RunPositions:
-    """A sorted set of places."""
+    """Sorted set of run positions."""
 
     __slots__ = ("_sorted",)
 
@@ -37,28 +37,28 @@ class RunPositions:
         return len(self._sorted)
 
     def add(self, place: RunPosition) -> None:
-        """Put a place in; a second time it changes nothing."""
+        """Add a position; idempotent."""
         at = bisect_left(self._sorted, place)
         if at == len(self._sorted) or self._sorted[at] != place:
             self._sorted.insert(at, place)
 
     def discard(self, place: RunPosition) -> None:
-        """Take a place out if it is in."""
+        """Remove a position if present."""
         at = bisect_left(self._sorted, place)
         if at < len(self._sorted) and self._sorted[at] == place:
             del self._sorted[at]
 
     def last(self) -> RunPosition | None:
-        """The last place of all."""
+        """Return the last position, or None."""
         return self._sorted[-1] if self._sorted else None
 
     def after(self, order: Order, run: str = "") -> RunPosition | None:
-        """The first place behind the given one, which need not be in the set."""
+        """Return the first position after the given one, which need not be in the set."""
         at = bisect_right(self._sorted, RunPosition(order, run))
         return self._sorted[at] if at < len(self._sorted) else None
 
     def latest_first(self, offset: int, limit: int) -> list[RunPosition]:
-        """One page of all places, the last of them first."""
+        """Return one page of positions, latest first."""
         end = max(0, len(self._sorted) - offset)
         return self._sorted[max(0, end - limit) : end][::-1]
 
@@ -68,7 +68,7 @@ Edge = tuple[Direction, DatasetId]
 
 @dataclass(slots=True)
 class RunHistory:
-    """Places of a job's runs: of all, of those that name any dataset, by direction, and by edge."""
+    """Positions of a job's runs: all, those with datasets, by direction, and by edge."""
 
     runs: RunPositions = field(default_factory=RunPositions)
     with_edges: RunPositions = field(default_factory=RunPositions)
@@ -76,7 +76,7 @@ class RunHistory:
     by_edge: dict[Edge, RunPositions] = field(default_factory=dict)
 
     def add(self, place: RunPosition, edges: Iterable[Edge]) -> None:
-        """Note a run that names `edges`, or more edges of a run that is known."""
+        """Add a run that names `edges`, or more edges of a known run."""
         self.runs.add(place)
         for edge in edges:
             self.with_edges.add(place)
@@ -84,7 +84,7 @@ class RunHistory:
             self.by_edge.setdefault(edge, RunPositions()).add(place)
 
     def discard(self, place: RunPosition, edges: Iterable[Edge]) -> None:
-        """Forget a run at this place; `edges` are at least those that it has been added with."""
+        """Remove a run at this position; `edges` must include all that it was added with."""
         self.runs.discard(place)
         self.with_edges.discard(place)
         for edge in edges:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run stands: from its own events, and where it has no end, from what happened around it."""
+"""State of a run, derived from its own events, or from its parent and successors if it has no end."""
 
 from bisect import bisect_right
 from enum import StrEnum
@@ -9,7 +9,7 @@ from lineage.graph.record_types import JobRecord, RunRecord, latest
 from lineage.graph.records import LineageRecords
 
 DEFAULT_INTERVAL = 30.0
-"""Seconds between the RUNNING events of a streaming job that does not say its own interval."""
+"""Default interval in seconds between RUNNING events of a streaming job."""
 
 STALE_INTERVALS = 3
 
@@ -28,7 +28,7 @@ _STATE_OF = {"COMPLETE": RunState.COMPLETED, "ABORT": RunState.ABORTED, "FAIL": 
 
 
 class RunOutcome(NamedTuple):
-    """A run's state. `ended` is in nanoseconds; `closed_because` is set where the service closed the run."""
+    """State of a run. `ended` is in nanoseconds; `closed_because` is set if the service closed the run."""
 
     state: RunState
     ended: int | None = None
@@ -36,16 +36,16 @@ class RunOutcome(NamedTuple):
 
 
 def run_outcome(lineage: LineageRecords, run: RunRecord) -> RunOutcome:
-    """The state of a run.
+    """Return the state of a run.
 
-    The emitter's own terminal event stands before anything the service concludes. A run without one counts as
-    aborted once the same streaming job has started anew, or once the application it belongs to has ended.
+    The emitter's terminal event takes precedence over any conclusion. A run without one counts as
+    aborted once the same streaming job has started again, or once its parent application has ended.
     """
     own = _own_outcome(lineage, run)
     if own is not None:
         return own
     parent = nearest = lineage.parent(run)
-    # Emitters have been seen to name a run its own parent; a circle of parents closes nothing.
+    # Some emitters name a run as its own parent; a cycle of parents closes nothing.
     seen = {run.id.run}
     while parent is not None and parent.id.run not in seen:
         above = _own_outcome(lineage, parent)
@@ -57,7 +57,7 @@ def run_outcome(lineage: LineageRecords, run: RunRecord) -> RunOutcome:
 
 
 def _own_outcome(lineage: LineageRecords, run: RunRecord) -> RunOutcome | None:
-    """How a run has ended by its own events or by its job's next start; None where neither has."""
+    """Return the outcome from the run's own events or its job's next start; None if it is open."""
     if run.terminal is not None:
         _, order, event_type = run.terminal
         return RunOutcome(_STATE_OF[event_type], order.time)
@@ -68,7 +68,7 @@ def _own_outcome(lineage: LineageRecords, run: RunRecord) -> RunOutcome | None:
 
 
 def _next_start(job: JobRecord, run: RunRecord) -> int | None:
-    """Time of the first START of another run of the job after the last START of this one."""
+    """Return the time of the first START of another run of the job after the last START of this one."""
     place = (run.last_start or run.span.first, run.id.run)
     for at in range(bisect_right(job.starts, place), len(job.starts)):
         order, other = job.starts[at]
@@ -78,13 +78,13 @@ def _next_start(job: JobRecord, run: RunRecord) -> int | None:
 
 
 def is_streaming(job: JobRecord, run: RunRecord | None) -> bool:
-    """Whether a run (or the job, where `run` is None) is a streaming one by its jobType facet."""
+    """Return whether a run (or the job, if `run` is None) is a streaming one by its jobType facet."""
     facet = (run.job_facets.get("jobType") if run else None) or job.facets.get("jobType") or {}
     return str(facet.get("processingType", "")).upper() == "STREAMING"
 
 
 def is_stale(lineage: LineageRecords, run: RunRecord, now: int) -> bool:
-    """Whether a streaming run that should be alive was silent for three of its intervals at `now` (ns)."""
+    """Return whether an open streaming run has sent no event for three of its intervals at `now` (ns)."""
     job = lineage.jobs[run.id.job]
     if not is_streaming(job, run) or run_outcome(lineage, run).ended is not None:
         return False

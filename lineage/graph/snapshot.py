@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records as JSON and back: what retention keeps of events that leave the log.
+"""Snapshots: JSON encoding of records, which retention keeps of compacted events.
 
-A record holds minima, maxima and last-in-total-order registers, each with the order that won. So the record of
-the removed events, with the events that stay joined into it, is the record of all events: the graph, every run's
-state and every time are the same as before.
+A record holds minima, maxima and last-writer-wins registers with their orders. So the record of the removed events,
+merged with the remaining events, equals the record of all events: graph, run states and times are unchanged.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,7 @@ from lineage.graph.run_history import Direction, Edge
 
 
 class Subject(StrEnum):
-    """What a snapshot is of, in the order in which they are restored: a run needs its job."""
+    """Kind of a snapshot, in restore order: a run needs its job."""
 
     DATASET = "dataset"
     JOB = "job"
@@ -52,7 +51,7 @@ class Snapshot(NamedTuple):
 
 
 def subjects_of(event: Event) -> set[Key]:
-    """Every record that an event changes."""
+    """Return the keys of every record that an event changes."""
     datasets = referenced_datasets(event.body)
     for direction in ("inputs", "outputs"):
         datasets |= {DatasetId(ds["namespace"], ds["name"]) for ds in event.body.get(direction) or ()}
@@ -68,7 +67,7 @@ def subjects_of(event: Event) -> set[Key]:
 
 
 def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
-    """Everything that a lineage holds, one subject at a time."""
+    """Yield a snapshot of every record."""
     for dataset in lineage.datasets.values():
         yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _dataset(dataset))
     for job in lineage.jobs.values():
@@ -83,7 +82,7 @@ def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
 
 
 def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
-    """Put snapshots into a lineage that knows none of their subjects; runs must come behind their jobs."""
+    """Restore snapshots into records that hold none of their subjects; runs must follow their jobs."""
     for (subject, identity), content in snapshots:
         match subject:
             case Subject.DATASET:
@@ -219,7 +218,7 @@ def _facets(facets: Facets) -> JsonObject:
 
 
 def _read_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
-    """Facets; values that `owner` has too are shared with it, which keeps memory to what is new."""
+    """Decode facets; values equal to those of `owner` are shared to save memory."""
     registers = {}
     for name, (time, digest, value) in content.items():
         shared = owner.share({name: value})[name] if owner else value

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line for each job and dataset: what a list or a drawing of the whole graph shows.
+"""Summaries of jobs and datasets for lists and the graph drawing.
 
-A tenth of the export's size where jobs tell their columns, since columns are only counted.
+With column lineage a tenth of the export's size, because columns are only counted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ def job_summary(
     """`{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
     "owners", "description", "inputs", "outputs"}`.
 
-    Times are RFC 3339, `now` (ns) decides what is stale, inputs and outputs are the datasets' `places`.
+    Times are RFC 3339, `now` (ns) determines `stale`, inputs and outputs are indexes from `places`.
     """
     run = view.latest_run
     outcome = run_outcome(lineage, run) if run else None
@@ -83,7 +83,7 @@ def _about(facets: dict[str, JsonObject]) -> JsonObject:
 
 
 def _object(value: object) -> JsonObject:
-    """Facets are checked for being objects, not for what is in them."""
+    """Return an object, or an empty one: the content of facets is not validated."""
     return value if isinstance(value, dict) else {}
 
 

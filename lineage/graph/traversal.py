@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes when a dataset or a column changes, and what one is made of.
+"""Impact analysis and origin: transitive dependencies of datasets and columns.
 
-Things are columns, and datasets as a whole: their rows. One thing depends on another where
+Nodes are columns, and datasets as a whole (their rows). One node depends on another if
 - a column edge says so; an edge without an output column makes the whole output depend on the input column,
 - a job's flow connects two datasets: the rows of the output depend on those of the input. That is certain where
-  a column edge connects the two; else nobody knows what the job does with the input,
-- a job says of an output nothing about columns: the whole output may depend on every column of what flows into it,
+  a column edge connects the two; otherwise the job's use of the input is unknown,
+- a job states no columns for an output: the whole output may depend on every column that flows into it,
 - it is a column of the other: what happens to rows happens to every column.
 
 Impact follows these dependencies downstream, origin follows the very same ones upstream: one column is in the
@@ -22,7 +22,7 @@ from lineage.graph.dependencies import Dependencies
 from lineage.graph.records import LineageRecords
 
 _SLICE = 500
-"""Things looked at between two pauses of a search: about 10 ms."""
+"""Nodes visited between two yields of a traversal: about 10 ms."""
 
 
 class Step(NamedTuple):
@@ -40,14 +40,14 @@ class Step(NamedTuple):
 
 
 _Onward = tuple[JobId, Step | None, Column | None]
-"""A job, and what is reached over it and how; nothing where the job only reads or only writes."""
+"""A job, with the step over it and the node reached; None if the job only reads or only writes."""
 
 
 class ReachedNode(NamedTuple):
-    """How something was reached: over so many jobs at least, lastly over one of `steps`.
+    """Minimum distance in jobs, and the last `steps` of the shortest paths.
 
-    A job is reached over its own steps; there are none where it only reads or only writes. `certain` tells
-    whether there is a path of certain dependencies; it need not be the shortest.
+    A job is reached over its own steps; it has none if it only reads or only writes. `certain` is true if a path of
+    certain dependencies exists, which need not be the shortest.
     """
 
     distance: int
@@ -56,14 +56,14 @@ class ReachedNode(NamedTuple):
 
 
 class ReachedDataset(NamedTuple):
-    """A dataset of which something was reached; `whole` where its rows were, and with them all of its columns."""
+    """Dataset of which a node was reached; `whole` if its rows, and so all of its columns, were."""
 
     how: ReachedNode
     whole: bool
 
 
 class TraversalResult(NamedTuple):
-    """Everything that was reached over one job at least."""
+    """Everything reached over at least one job."""
 
     columns: dict[Column, ReachedNode]
     datasets: dict[DatasetId, ReachedDataset]
@@ -81,10 +81,10 @@ def traverse(
 
 
 class Traversal:
-    """A search that can pause, so that one over a large graph does not keep others from the event loop.
+    """Cooperative traversal: a large graph does not block the event loop.
 
-    Should the graph change in a pause, then what is found later is found in the changed graph. `found` is complete
-    when there is no pause left.
+    If the graph changes between two steps, the remaining steps use the changed graph. `found` is complete after the
+    last step.
     """
 
     def __init__(
@@ -97,17 +97,17 @@ class Traversal:
 
     @property
     def size(self) -> int:
-        """Columns, whole datasets and jobs that were found so far, the certain ones twice."""
+        """Return the number of nodes and jobs found so far, counting certain ones twice."""
         return sum(len(walk.found) + len(walk.jobs) for walk in (self._all, self._certain))
 
     def steps(self) -> Iterator[None]:
-        """Do the work; each item is an occasion to pause."""
+        """Run the traversal; yields after each slice."""
         yield from self._certain.steps()
         yield from self._all.steps()
         yield from self._conclude()
 
     def _conclude(self) -> Iterator[None]:
-        """A dataset is as near as the nearest thing of it, and reached over the steps of all that are as near."""
+        """Derive datasets: each has the distance of its nearest node and the steps of all nodes at that distance."""
         nearest: dict[DatasetId, _Last] = {}
         for number, (thing, last) in enumerate(self._all.found.items(), 1):
             if thing.field is not None:
@@ -128,16 +128,16 @@ class Traversal:
 
 
 class _Last(NamedTuple):
-    """How far something is, and the last steps on the shortest ways to it."""
+    """Distance of a node, and the last steps of the shortest paths to it."""
 
     distance: int
     steps: set[Step]
 
 
 class _Walk:
-    """Breadth-first search over all dependencies, or over the certain ones alone.
+    """Breadth-first search over all dependencies, or over certain ones only.
 
-    `found` and `jobs` give distance and last steps of all that was reached over one job at least.
+    `found` and `jobs` hold distance and last steps of everything reached over at least one job.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class _Walk:
         self._start = frozenset(begin)
 
     def steps(self) -> Iterator[None]:
-        """Search; each item is an occasion to pause."""
+        """Run the search; yields after each slice."""
         frontier: Iterable[Column] = self._start
         distance = 0
         looked_at = 0
@@ -185,7 +185,7 @@ class _Walk:
             last.steps.add(step)
 
     def _spread(self, level: dict[Column, set[Step]]) -> None:
-        """A whole dataset brings its columns along; a column is made of its dataset's rows as well."""
+        """Add the columns of whole datasets downstream, and the rows of a column's dataset upstream."""
         for thing, steps in list(level.items()):
             if self._downstream and thing.field is None:
                 others = [Column(thing.dataset, field) for field in self._dependencies.columns(thing.dataset)]

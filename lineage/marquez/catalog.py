@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Namespaces, jobs, runs and datasets as Marquez shows them."""
+"""Namespaces, jobs, runs and datasets in Marquez's shapes."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ _JOB_TYPES = {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}
 
 
 class Catalog:
-    """Renders what lineage and graph hold; `now` (ns) decides what is stale. The graph must be refreshed."""
+    """Renders records and graph; `now` (ns) determines `stale`. The graph must be refreshed."""
 
     def __init__(self, lineage: LineageRecords, graph: Graph, now: int) -> None:
         self._lineage = lineage
@@ -28,7 +28,7 @@ class Catalog:
         self._job_versions: dict[tuple[JobId, frozenset[DatasetId], frozenset[DatasetId]], str] = {}
 
     def namespace(self, name: str) -> JsonObject:
-        """One namespace; the caller knows that it exists."""
+        """Render an existing namespace."""
         return {
             "name": name,
             **_times(self._lineage.namespaces[name]),
@@ -38,7 +38,7 @@ class Catalog:
         }
 
     def job(self, job: JobId) -> JsonObject:
-        """One job with its facets and latest runs."""
+        """Render a job with its facets and latest runs."""
         record = self._lineage.jobs[job]
         runs = self.runs_of(record, 0, LATEST_RUNS)
         return {
@@ -47,17 +47,17 @@ class Catalog:
             "facets": record.facets.values(),
             "vanishedEdges": [
                 {
-                    "direction": gone.direction,
-                    "dataset": _pair(gone.dataset),
-                    "since": format_time(gone.since),
-                    "reason": gone.reason,
+                    "direction": edge.direction,
+                    "dataset": _pair(edge.dataset),
+                    "since": format_time(edge.since),
+                    "reason": edge.reason,
                 }
-                for gone in self._graph.job_lineages[job].vanished
+                for edge in self._graph.job_lineages[job].vanished
             ],
         }
 
     def job_summary(self, job: JobId) -> JsonObject:
-        """One job as a node of the lineage graph."""
+        """Render a job as a node of the lineage graph."""
         record = self._lineage.jobs[job]
         view = self._graph.job_lineages[job]
         facets = record.facets.values()
@@ -82,11 +82,11 @@ class Catalog:
         }
 
     def job_versions(self, job: JobId) -> list[JobVersion]:
-        """The versions of a job, newest first."""
+        """Return the versions of a job, newest first."""
         return job_versions(self._lineage.jobs[job], self._graph.job_lineages[job])
 
     def job_version(self, job: JobId, version: JobVersion) -> JsonObject:
-        """One version of a job, with the latest run that had it."""
+        """Render one version of a job with its latest run."""
         record = self._lineage.jobs[job]
         identity = job_version_id(job, version.inputs, version.outputs)
         return {
@@ -102,11 +102,11 @@ class Catalog:
         }
 
     def runs_of(self, job: JobRecord, offset: int, limit: int) -> list[RunRecord]:
-        """One page of the runs of a job, latest first."""
+        """Return one page of the runs of a job, latest first."""
         return [job.runs[place.run] for place in job.history.runs.latest_first(offset, limit)]
 
     def run(self, run: RunRecord) -> JsonObject:
-        """One run."""
+        """Render one run."""
         outcome = run_outcome(self._lineage, run)
         started = run.first_start.time if run.first_start else None
         nominal = run.facets.get("nominalTime") or {}
@@ -133,7 +133,7 @@ class Catalog:
         }
 
     def dataset(self, dataset: DatasetId) -> JsonObject:
-        """One dataset with facets and column lineage."""
+        """Render a dataset with facets and column lineage."""
         record = self._lineage.datasets[dataset]
         return {
             **self.dataset_summary(dataset),
@@ -143,7 +143,7 @@ class Catalog:
         }
 
     def dataset_summary(self, dataset: DatasetId) -> JsonObject:
-        """One dataset as a node of the lineage graph."""
+        """Render a dataset as a node of the lineage graph."""
         record = self._lineage.datasets[dataset]
         facets = record.all_facets()
         return {
@@ -163,14 +163,14 @@ class Catalog:
         }
 
     def dataset_versions(self, dataset: DatasetId) -> DatasetVersions:
-        """The versions of a dataset, remembered for as long as this catalog is read."""
+        """Return the versions of a dataset, cached by this catalog."""
         found = self._dataset_versions.get(dataset)
         if found is None:
             found = self._dataset_versions[dataset] = DatasetVersions(self._lineage.datasets[dataset])
         return found
 
     def dataset_version(self, dataset: DatasetId, version: DatasetVersion) -> JsonObject:
-        """One version of a dataset. Facets are those that stand now, and only the current version has them."""
+        """Render one version of a dataset. Only the current version has facets: the current ones."""
         versions = self.dataset_versions(dataset)
         identity = versions.id_of(version)
         summary = self.dataset_summary(dataset)
@@ -190,7 +190,7 @@ class Catalog:
         }
 
     def _job_version(self, job: JobId, inputs: frozenset[DatasetId], outputs: frozenset[DatasetId]) -> str:
-        """The id of a job's version: most runs of a job have the same."""
+        """Return the id of a job's version, cached: most runs of a job share one."""
         key = (job, inputs, outputs)
         found = self._job_versions.get(key)
         if found is None:
@@ -210,7 +210,7 @@ class Catalog:
         ]
 
     def field_type(self, column: Column) -> str | None:
-        """Type of a column, where a schema says it."""
+        """Return the type of a column, or None if no schema has it."""
         record = self._lineage.datasets.get(column.dataset)
         for field in record.fields() if record else ():
             if field["name"] == column.field:
@@ -231,7 +231,7 @@ class Catalog:
 
 
 def input_fields(edges: Iterable[ColumnEdge]) -> list[JsonObject]:
-    """The sources of one column, each once even where several jobs make the same edge."""
+    """Return the distinct sources of one column over all jobs."""
     sources = {(edge.source, edge.source_field, edge.subtype or edge.type or "") for edge in edges}
     return [
         {
@@ -246,7 +246,7 @@ def input_fields(edges: Iterable[ColumnEdge]) -> list[JsonObject]:
 
 
 def _common_kind(edges: Iterable[ColumnEdge]) -> str:
-    """The kind that all edges of a column share; empty where they differ."""
+    """Return the kind common to all edges of a column, or an empty string."""
     kinds = {edge.subtype or edge.type or "" for edge in edges}
     return kinds.pop() if len(kinds) == 1 else ""
 

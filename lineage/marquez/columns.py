@@ -10,11 +10,11 @@ from lineage.marquez.catalog import Catalog, input_fields
 from lineage.marquez.node_ids import NodeRef, node_id
 
 _SLICE = 1000
-"""Columns looked at between two pauses."""
+"""Columns visited between two yields."""
 
 
 def column_lineage(catalog: Catalog, graph: Graph, start: NodeRef, depth: int, downstream: bool) -> JsonObject:
-    """The graph around a node in one go."""
+    """Return the graph around a node without yielding."""
     found = ColumnNeighbourhood(graph, start, depth, downstream)
     for _ in found.steps():
         pass
@@ -22,12 +22,11 @@ def column_lineage(catalog: Catalog, graph: Graph, start: NodeRef, depth: int, d
 
 
 class ColumnNeighbourhood:
-    """Columns within `depth` steps upstream of the start, and downstream too where asked.
+    """Columns within `depth` steps upstream of the start, and optionally downstream.
 
-    Marquez's shape knows columns only: what a column does to a dataset as a whole (filter, join key) is in
-    the graph export and in impact and origin. Nor does Marquez turn an edge with the data: every edge of a node has
-    that node as its origin, so that the destination of an `inEdge` is a source of the column. Its clients count on
-    that. The search can pause, so that one over a large graph does not keep others from the event loop.
+    Marquez's shape has columns only: dependencies of a dataset as a whole (filter, join key) are in the graph export
+    and in impact and origin. Its edges do not follow the data: every edge of a node has that node as its origin, so
+    that the destination of an `inEdge` is a source of the column. Clients rely on that. The search is cooperative.
     """
 
     def __init__(self, graph: Graph, start: NodeRef, depth: int, downstream: bool) -> None:
@@ -39,17 +38,17 @@ class ColumnNeighbourhood:
 
     @property
     def size(self) -> int:
-        """Columns that were found so far."""
+        """Return the number of columns found so far."""
         return len(self._found)
 
     def steps(self) -> Iterator[None]:
-        """Search; each item is an occasion to pause."""
+        """Run the search; yields after each slice."""
         yield from self._walk(upstream=True)
         if self._downstream:
             yield from self._walk(upstream=False)
 
     def nodes(self, catalog: Catalog) -> Iterator[JsonObject]:
-        """The nodes that were found, by id."""
+        """Yield the nodes found, sorted by id."""
         return (self._node(catalog, column) for column in sorted(self._found, key=node_id))
 
     def _walk(self, upstream: bool) -> Iterator[None]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All jobs and datasets by namespace and name: no list has to sort what only grows."""
+"""Sorted index of all jobs and datasets by namespace and name, updated incrementally."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -10,13 +10,13 @@ from lineage.graph import LineageRecords
 from lineage.marquez.names import SortedNames
 
 _SLICE = 2000
-"""Names taken in between two pauses: some milliseconds."""
+"""Names indexed between two yields: some milliseconds."""
 
 _Id = TypeVar("_Id", JobId, DatasetId)
 
 
 class NameIndex(Generic[_Id]):
-    """The identities that are the keys of a mapping which only grows, sorted."""
+    """Sorted identities of a mapping that only grows."""
 
     def __init__(self, keys: dict[_Id, Any], identity: Callable[[str, str], _Id]) -> None:
         self._keys: dict[_Id, Any] = keys
@@ -27,7 +27,7 @@ class NameIndex(Generic[_Id]):
         self.namespaces = SortedNames()
 
     def renew(self) -> bool:
-        """Take in some of the keys that are new; False where there were none."""
+        """Index one slice of new keys; return False if there were none."""
         # A mapping keeps the order of arrival, so that the new keys are the last.
         new = len(self._keys) - self._taken
         self._waiting += islice(reversed(self._keys), new)
@@ -42,13 +42,13 @@ class NameIndex(Generic[_Id]):
         return bool(part)
 
     def count(self, namespace: str | None = None) -> int:
-        """How many there are, in one namespace or in all."""
+        """Return their number in one namespace or in all."""
         if namespace is None:
             return self._taken - len(self._waiting)
         return len(self._names.get(namespace, ()))
 
     def page(self, namespace: str | None, offset: int, limit: int) -> list[_Id]:
-        """`limit` of them from a position on, of one namespace or of all."""
+        """Return one page, of one namespace or of all."""
         found: list[_Id] = []
         for space, names in self._chosen(namespace):
             if len(found) == limit:
@@ -61,12 +61,12 @@ class NameIndex(Generic[_Id]):
         return found
 
     def all(self, namespace: str | None = None) -> Iterator[_Id]:
-        """All of them, of one namespace or of all; bears additions between two items."""
+        """Yield all, of one namespace or of all; names may be added meanwhile."""
         for space, names in self._chosen(namespace):
             yield from (self._identity(space, name) for name in names)
 
     def holding(self, wanted: str, namespace: str | None) -> Iterator[tuple[str, list[str]]]:
-        """Namespace and sorted names that hold a text in lower case, for each part that was searched."""
+        """Yield namespace and sorted names that contain a lower-case text, per searched part."""
         for space, names in self._chosen(namespace):
             for part in names.holding(wanted):
                 yield space, part
@@ -80,7 +80,7 @@ class NameIndex(Generic[_Id]):
 
 
 class Index:
-    """The sorted names of one lineage. Bring it up to date before reading: go through `steps`."""
+    """Sorted names of jobs and datasets. Run `steps` before reading to update it."""
 
     def __init__(self, lineage: LineageRecords) -> None:
         self.lineage = lineage
@@ -88,6 +88,6 @@ class Index:
         self.datasets: NameIndex[DatasetId] = NameIndex(lineage.datasets, DatasetId)
 
     def steps(self) -> Iterator[None]:
-        """Take in everything new; each item is an occasion to pause."""
+        """Index everything new; yields after each slice."""
         while self.jobs.renew() or self.datasets.renew():
             yield

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorted names that cost little to add to, to page through, and to search."""
+"""Sorted set of names with cheap insertion, paging and search."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 
 _FULL = 1000
-"""Names of a bucket before it is halved: adding one moves no more than these."""
+"""Names of a bucket before it is split: an insertion moves at most these."""
 
 
 class _Bucket:
-    """Neighbouring names. `text` is all of them in lower case: one look tells whether any holds what is wanted."""
+    """Adjacent names. `text` joins them in lower case, so that one search covers the bucket."""
 
     __slots__ = ("_text", "names")
 
@@ -19,20 +19,20 @@ class _Bucket:
 
     @property
     def text(self) -> str:
-        """Made when it is first asked for after a change."""
+        """Return the joined names; computed on first use after a change."""
         if self._text is None:
             self._text = "\n".join(self.names).lower()
         return self._text
 
     def changed(self) -> None:
-        """Forget the text."""
+        """Invalidate the text."""
         self._text = None
 
 
 class SortedNames:
     """A sorted set of names.
 
-    All reads by position or by neighbour stay right when names are added between them.
+    Iteration stays correct when names are added meanwhile.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class SortedNames:
         return self._size
 
     def add(self, name: str) -> None:
-        """Put a name in; a second time it changes nothing."""
+        """Add a name; idempotent."""
         if not self._buckets:
             self._buckets.append(_Bucket([name]))
             self._firsts.append(name)
@@ -66,7 +66,7 @@ class SortedNames:
             self._firsts.insert(at + 1, upper[0])
 
     def page(self, offset: int, limit: int) -> list[str]:
-        """`limit` names from a position on."""
+        """Return `limit` names from a position on."""
         found: list[str] = []
         for bucket in self._buckets:
             if len(found) == limit:

@@ -9,11 +9,11 @@ from lineage.marquez.catalog import Catalog
 from lineage.marquez.node_ids import NodeRef, node_id
 
 _SLICE = 1000
-"""Nodes looked at between two pauses."""
+"""Nodes visited between two yields."""
 
 
 def lineage_graph(catalog: Catalog, graph: Graph, start: NodeRef, depth: int) -> JsonObject:
-    """The graph around a node in one go."""
+    """Return the graph around a node without yielding."""
     found = Neighbourhood(graph, start, depth)
     for _ in found.steps():
         pass
@@ -23,8 +23,7 @@ def lineage_graph(catalog: Catalog, graph: Graph, start: NodeRef, depth: int) ->
 class Neighbourhood:
     """All jobs within `depth` job-to-job steps of the start in either direction, and all datasets they touch.
 
-    From a dataset, the jobs that touch it are step 0, as in Marquez. The search can pause, so that one over a large
-    graph does not keep others from the event loop.
+    From a dataset, the jobs that read or write it are step 0, as in Marquez. The search is cooperative.
     """
 
     def __init__(self, graph: Graph, start: NodeRef, depth: int) -> None:
@@ -39,11 +38,11 @@ class Neighbourhood:
 
     @property
     def size(self) -> int:
-        """Nodes that were found so far."""
+        """Return the number of nodes found so far."""
         return len(self._jobs) + len(self._datasets)
 
     def steps(self) -> Iterator[None]:
-        """Search; each item is an occasion to pause."""
+        """Run the search; yields after each slice."""
         frontier = set(self._jobs)
         for step in range(self._depth + 1):
             touched: set[DatasetId] = set()
@@ -63,7 +62,7 @@ class Neighbourhood:
             self._jobs |= frontier
 
     def nodes(self, catalog: Catalog) -> Iterator[JsonObject]:
-        """The nodes that were found, by id."""
+        """Yield the nodes found, sorted by id."""
         found: list[JobId | DatasetId] = [*self._jobs, *self._datasets]
         for node in sorted(found, key=node_id):
             yield self._job(catalog, node) if isinstance(node, JobId) else self._dataset(catalog, node)

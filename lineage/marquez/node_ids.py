@@ -11,7 +11,7 @@ from lineage.graph.adjacency import Column
 
 
 class NodeKind(StrEnum):
-    """What a node id stands for."""
+    """Kind of a node."""
 
     DATASET = "dataset"
     FIELD = "datasetField"
@@ -28,7 +28,7 @@ class NodeRef(NamedTuple):
 
 
 def node_id(node: DatasetId | JobId | Column) -> str:
-    """The id of a node; a column must have a field."""
+    """Return the id of a node; a column must have a field."""
     if isinstance(node, Column):
         return ":".join((NodeKind.FIELD, *node.dataset, node.field or ""))
     kind = NodeKind.JOB if isinstance(node, JobId) else NodeKind.DATASET
@@ -36,10 +36,10 @@ def node_id(node: DatasetId | JobId | Column) -> str:
 
 
 def find_node(lineage: LineageRecords, graph: Graph, text: str) -> NodeRef | None:
-    """The node that an id means; None where there is none.
+    """Return the node of an id, or None.
 
     Namespaces and names hold colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
-    split an id for sure. The graph can: of all ways to split it, the one that names something known is meant.
+    split an id unambiguously. The split that names a known node is used.
     """
     head, _, rest = text.partition(":")
     for namespace, name in _cuts(rest):
@@ -55,7 +55,7 @@ def find_node(lineage: LineageRecords, graph: Graph, text: str) -> NodeRef | Non
 
 
 def _cuts(text: str) -> Iterator[tuple[str, str]]:
-    """All ways to cut a text in two at a colon."""
+    """Yield all splits of a text at a colon."""
     for i, character in enumerate(text):
         if character == ":":
             yield text[:i], text[i + 1 :]

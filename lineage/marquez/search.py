@@ -12,14 +12,14 @@ from lineage.marquez.index import Index
 from lineage.marquez.node_ids import node_id
 
 _SLICE = 1000
-"""Names found, or parts of the index searched, between two pauses."""
+"""Names found, or buckets searched, between two yields."""
 
 _SPARE = 5000
-"""Hits kept beyond those wanted before the worst are dropped."""
+"""Surplus hits kept before the worst are dropped."""
 
 
 class Query(NamedTuple):
-    """What is looked for: `text` in any case; `kind` is JOB, DATASET or None for both.
+    """Search query: `text` is case-insensitive; `kind` is JOB, DATASET or None for both.
 
     `after` (inclusive) and `before` (exclusive) bound the time (ns) of the last event, which `by_update` sorts by,
     latest first; else names do.
@@ -40,7 +40,7 @@ class _Hit(NamedTuple):
 
 
 def search(lineage: LineageRecords, text: str, kind: str | None, by_update: bool, limit: int) -> JsonObject:
-    """Search in one go."""
+    """Search without yielding."""
     index = Index(lineage)
     found = Search(index, Query(text, kind, by_update=by_update, limit=limit))
     for work in (index.steps(), found.steps()):
@@ -50,7 +50,7 @@ def search(lineage: LineageRecords, text: str, kind: str | None, by_update: bool
 
 
 class Search:
-    """A search that can pause, so that one over many names does not keep others from the event loop."""
+    """Cooperative search: many names do not block the event loop."""
 
     def __init__(self, index: Index, query: Query) -> None:
         self._index = index
@@ -60,7 +60,7 @@ class Search:
         self._look_at_all = query.by_update or query.after is not None or query.before is not None
 
     def steps(self) -> Iterator[None]:
-        """Do the work on an index that is up to date; each item is an occasion to pause."""
+        """Run the search on an updated index; yields after each slice."""
         done = 0
         for identity, namespace, names in self._parts():
             # Names of a part are sorted: where they are all that counts, no more than the first can be wanted.
@@ -76,7 +76,7 @@ class Search:
                 yield
 
     def result(self) -> JsonObject:
-        """The hits that are wanted, and how many there are in all."""
+        """Return the best hits and the total number."""
         self._drop()
         return {"totalCount": self._total, "results": [_result(hit) for hit in self._best]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources and tags as Marquez shows them."""
+"""Sources and tags in Marquez's shapes."""
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
@@ -7,7 +7,7 @@ from lineage.graph import LineageRecords
 
 
 def source_of_namespace(lineage: LineageRecords, namespace: str) -> JsonObject:
-    """A namespace of datasets, which is where they are: `kafka://host:port`, `s3://bucket`."""
+    """Render a namespace of datasets (`kafka://host:port`, `s3://bucket`) as a source."""
     span = lineage.namespaces[namespace]
     scheme = namespace.partition("://")[0].upper() if "://" in namespace else ""
     return {
@@ -21,7 +21,7 @@ def source_of_namespace(lineage: LineageRecords, namespace: str) -> JsonObject:
 
 
 def tags_of(lineage: LineageRecords, node: JobId | DatasetId) -> set[str]:
-    """Names of the tags on a job, or on a dataset and its columns."""
+    """Return the names of the tags on a job, or on a dataset and its columns."""
     facets = lineage.jobs[node].facets if isinstance(node, JobId) else lineage.datasets[node].facets
     tags = (facets.get("tags") or {}).get("tags")
     if not isinstance(tags, list):

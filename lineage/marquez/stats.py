@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts over the last day or week, as the start page of Marquez shows them."""
+"""Counts over the last day or week for Marquez's start page."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -31,12 +31,12 @@ class Bounds(NamedTuple):
     times: list[int]
 
     def place(self, time: int) -> int | None:
-        """The interval that a time falls into; None where it is outside all."""
+        """Return the interval that a time falls into, or None."""
         at = bisect_right(self.times, time) - 1
         return at if 0 <= at < len(self.times) - 1 else None
 
     def rows(self) -> list[JsonObject]:
-        """The intervals as Marquez shows them."""
+        """Return the intervals in Marquez's shape."""
         starts = [format_time(time) for time in self.times]
         return [{"startInterval": start, "endInterval": end} for start, end in pairwise(starts)]
 
@@ -73,7 +73,7 @@ class EventCounts:
                 self._count(run.terminal[2].lower(), run.terminal[1])
 
     def rows(self) -> list[JsonObject]:
-        """The counts as Marquez shows them."""
+        """Return the counts in Marquez's shape."""
         return self._rows
 
     def _count(self, event_type: str, order: Order) -> None:
@@ -83,21 +83,21 @@ class EventCounts:
 
 
 class Growth:
-    """How many things there were at the end of each interval."""
+    """Number of nodes at the end of each interval."""
 
     def __init__(self, within: Bounds) -> None:
         self._within = within
         self._new = [0] * (len(within.times) - 1)
 
     def add(self, spans: Iterable[Span]) -> None:
-        """Count things by the first event that spoke of them."""
+        """Count nodes by their first event."""
         for span in spans:
             at = max(0, bisect_right(self._within.times, span.first.time) - 1)
             if at < len(self._new):
                 self._new[at] += 1
 
     def rows(self) -> list[JsonObject]:
-        """The counts as Marquez shows them."""
+        """Return the counts in Marquez's shape."""
         total = 0
         rows = []
         for row, new in zip(self._within.rows(), self._new, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runs that a run builds upon: run, dataset version that it read, run that wrote it, and so on."""
+"""Runs upstream of a run: the runs that wrote the dataset versions it read, transitively."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from lineage.marquez.catalog import Catalog
 
 
 class UpstreamRuns:
-    """All runs within `depth` steps upstream of a run, itself first, nearest first. The search can pause."""
+    """All runs within `depth` steps upstream of a run, itself first, nearest first. The search is cooperative."""
 
     def __init__(self, catalog: Catalog, lineage: LineageRecords, graph: Graph, run: RunRecord, depth: int) -> None:
         self._catalog = catalog
@@ -24,7 +24,7 @@ class UpstreamRuns:
         self._rows: list[JsonObject] = []
 
     def steps(self) -> Iterator[None]:
-        """Search; each item is an occasion to pause."""
+        """Run the search; yields after each run."""
         seen = {self._run.id}
         level = [self._run]
         for _ in range(self._depth + 1):
@@ -40,7 +40,7 @@ class UpstreamRuns:
                 break
 
     def result(self) -> JsonObject:
-        """What was found, as Marquez shows it."""
+        """Return the runs found in Marquez's shape."""
         return {"runs": self._rows}
 
     def _row(self, run: RunRecord) -> tuple[JsonObject, list[RunRecord]]:
@@ -65,10 +65,10 @@ class UpstreamRuns:
         }, producers
 
     def _producer(self, reader: RunRecord, dataset: DatasetId) -> RunRecord | None:
-        """The run that wrote what a run read.
+        """Return the run that wrote the dataset version that a run read.
 
         It is the one that made the version which the reader names; else the last that began to write the dataset
-        before the reader began, or, where none did, before the reader was last heard of.
+        before the reader began, or, if none did, before the reader's last event.
         """
         facets = reader.inputs[dataset]
         version = self._catalog.dataset_versions(dataset).used(facets, reader.span.last)
@@ -95,7 +95,7 @@ def _said_version(facet: JsonObject | None) -> str:
 
 
 def _last_before(places: RunPositions, until: Order) -> RunPosition | None:
-    """The last place before a point in the total order."""
+    """Return the last position before a point in the total order."""
     at = bisect_left(range(len(places)), True, key=lambda i: places.latest_first(i, 1)[0].order < until)
     found = places.latest_first(at, 1)
     return found[0] if found else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of datasets and jobs: which there are, and their ids.
+"""Versions of datasets and jobs, and their ids.
 
-Marquez makes a version of a dataset per run and schema. Here a version is a state that an emitter told apart, by
+Marquez makes a version of a dataset per run and schema. Here a version is a state that an emitter identifies by
 its columns or by the table format's own version, so that a run that writes the same again makes no new one.
 """
 
@@ -16,7 +16,7 @@ from lineage.graph.record_types import DatasetRecord, DatasetVersion, Facets, Jo
 
 
 def version_id(content: object) -> str:
-    """Marquez's versions are UUIDs of what they version."""
+    """Return the id of a version: a UUID of its content, as in Marquez."""
     return str(uuid5(NAMESPACE_URL, canonical_json(content).decode()))
 
 
@@ -36,7 +36,7 @@ class DatasetVersions:
         return found
 
     def current_id(self) -> str:
-        """The id of the version that stands; of what is known of the dataset where nobody told any version."""
+        """Return the id of the current version; without any statement, of the current columns."""
         fields = self._record.fields()
         same = [version for version in self.all if version.fields == fields] or self.all
         return self.id_of(same[-1]) if same else self._id(None, fields)
@@ -53,7 +53,7 @@ class DatasetVersions:
         said = (facets.get("version") or {}).get("datasetVersion")
         fields = (facets.get("schema") or {}).get("fields")
         agreeing = [v for v in self.all if not isinstance(said, str) or v.version == said]
-        # A reader may see a part of the columns only: they tell versions apart, but rule none out.
+        # A reader may see only some columns: matching columns identify a version, missing ones exclude none.
         agreeing = [v for v in agreeing if fields is None or v.fields == fields] or agreeing
         before = [v for v in agreeing if v.order <= until]
         return before[-1] if before else agreeing[0] if agreeing else None
@@ -71,7 +71,7 @@ class DatasetVersions:
 
 
 class JobVersion(NamedTuple):
-    """What a job read and wrote at a time; `created` (ns) is when it was first seen so."""
+    """Inputs and outputs that a job had; `created` (ns) is the first time."""
 
     inputs: frozenset[DatasetId]
     outputs: frozenset[DatasetId]

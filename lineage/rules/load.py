@@ -71,7 +71,7 @@ def _namespace(content: object, path: str) -> NamespaceRule:
         try:
             patterns.append(re.compile(pattern))
         except re.error as error:
-            raise RulesError(f"{path}.patterns[{i}]: {pattern!r} is no regular expression: {error}") from error
+            raise RulesError(f"{path}.patterns[{i}]: {pattern!r} is not a regular expression: {error}") from error
     if not hosts and not patterns:
         raise RulesError(f"{path}: needs hosts or patterns")
     return NamespaceRule(canonical, hosts, tuple(patterns))

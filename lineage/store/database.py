@@ -140,7 +140,7 @@ def lock_directory(directory: Path) -> int:
 def _unusable(path: Path, error: sqlite3.Error) -> StoreUnusable:
     return StoreUnusable(
         f"cannot read {path}: {error}; bring a backup back with `python -m lineage.maintenance restore`,"
-        " or move the file away to begin anew"
+        " or move the file away to start empty"
     )
 
 

@@ -265,7 +265,7 @@ def test_upstream_runs(url):
         ("/stats/jobs?period=WEEK&timezone=../../etc/passwd", 400, "timezone"),
         ("/stats/none?period=DAY", 400, "kind"),
         ("/lineage?nodeId=dataset:s3://warehouse:sales/orders%23none", 404, "is at version"),
-        ("/lineage?nodeId=dataset:no:such%23none", 404, "no event speaks of"),
+        ("/lineage?nodeId=dataset:no:such%23none", 404, "no event names"),
     ],
 )
 def test_bad_reads_get_an_error_that_says_what_is_wrong(url, path, status, words):

@@ -260,7 +260,7 @@ def test_outside_a_lab_there_are_no_services_and_there_is_no_contract(tmp_path):
 def test_a_file_that_tells_of_no_lab_is_refused(tmp_path, text):
     file = tmp_path / "lab.json"
     file.write_text(text)
-    with pytest.raises(LabError, match=r"lab\.json.*`lab up` writes this file anew"):
+    with pytest.raises(LabError, match=r"lab\.json.*`lab up` writes this file"):
         read_lab(file)
 
 

@@ -356,7 +356,7 @@ def test_the_endpoints_answer_with_sorted_canonical_json(tmp_path):
     ("query", "status", "words"),
     [
         (f"nodeId=job:{NAMESPACE}:etl", 400, "neither impact nor origin"),
-        ("nodeId=dataset:no:such", 404, "no event speaks of"),
+        ("nodeId=dataset:no:such", 404, "no event names"),
         ("", 400, "nodeId"),
         (f"nodeId=dataset:{KAFKA}:orders&depth=-1", 400, "depth"),
         (f"nodeId=dataset:{KAFKA}:orders&depth=many", 400, "depth"),
