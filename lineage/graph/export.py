@@ -78,7 +78,7 @@ def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage
     for edge in view.columns:
         export["datasetColumns" if edge.field is None else "columns"].append(_column(edge))
     for vanished in view.vanished:
-        row = {"direction": vanished.direction, "dataset": _pair(edge.dataset), "reason": edge.reason}
+        row = {"direction": vanished.direction, "dataset": _pair(vanished.dataset), "reason": vanished.reason}
         export["vanished"].append({"job": _pair(job), **row})
 
 

@@ -198,7 +198,7 @@ def test_an_outage_of_every_kind_loses_nothing(tmp_path, recorder):
             await post(client, *made[90:])
             await asyncio.to_thread(
                 recorder.wait_for,
-                lambda: "no answer" in (service.forwarder.status()["lastError"] or ""),
+                lambda: "did not respond" in (service.forwarder.status()["lastError"] or ""),
                 "attempts that hang",
             )
             recorder.rule = lambda _: (503, {"Retry-After": "0"})

@@ -258,7 +258,7 @@ def test_upstream_runs(url):
         ("/jobs?lastRunStates=DONE", 400, "lastRunStates: 'DONE'"),
         (f"/runlineage/upstream?runId={run_id(9)}", 404, "run"),
         ("/runlineage/upstream", 400, "runId"),
-        ("/search?q=a&before=noon", 400, "before: 'noon' is no day"),
+        ("/search?q=a&before=noon", 400, "before: 'noon' is not a date"),
         ("/stats/lineage-events", 400, "period"),
         ("/stats/jobs?period=YEAR", 400, "period"),
         ("/stats/jobs?period=WEEK&timezone=Mars/Olympus", 400, "Mars/Olympus"),

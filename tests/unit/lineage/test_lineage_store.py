@@ -78,7 +78,7 @@ def test_a_full_store_refuses_the_whole_batch_and_goes_on_reading(tmp_path):
     small = event("START", 0)
     log.append([small])
     large = event("START", 1, run_facets={"big": {"text": "x" * 200_000}})
-    with pytest.raises(StoreFull, match="no room left"):
+    with pytest.raises(StoreFull, match="no space left"):
         log.append([event("RUNNING", 2), large])
     assert list(log.events(_no_damage)) == [small]
     assert log.append([event("COMPLETE", 3)]) == [True]
@@ -95,7 +95,7 @@ def test_a_newer_file_is_left_alone(tmp_path):
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreUnusable, match="schema 99, this service knows 2"):
+    with pytest.raises(StoreUnusable, match="schema 99, this service supports 2"):
         EventLog(tmp_path)
 
 
@@ -103,7 +103,7 @@ def test_a_foreign_database_is_left_alone(tmp_path):
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("CREATE TABLE theirs (x)")
     connection.close()
-    with pytest.raises(StoreUnusable, match="a database of something else"):
+    with pytest.raises(StoreUnusable, match="a database of another program"):
         EventLog(tmp_path)
 
 
