@@ -340,7 +340,7 @@ def test_a_replay_waits_its_turn_but_not_for_ever(tmp_path, recorder, monkeypatc
 
     failed, letters = run(scenario())
     assert failed == {"replayed": 0, "failed": 1}
-    assert letters[0]["error"].startswith("no turn within 0.2 s: HTTP 500")
+    assert letters[0]["error"].startswith("not sent within 0.2 s: HTTP 500")
     assert [event["eventType"] for event in recorder.events] == ["RUNNING", "COMPLETE"]
 
 

@@ -31,7 +31,7 @@ def stream(arrival: list[Event], live: bool):
             log.append(arrival)
             for one in arrival:
                 lineage.apply(one)
-        await messages.learn()
+        await messages.load()
         sent = []
         for one in arrival:
             if live and not log.append([one])[0]:

@@ -368,7 +368,7 @@ def test_the_recorder_reads_what_clients_send():
         ("POST", "/elsewhere", b"{}", {}, (404, "Not Found")),
         ("GET", "/api/v1/namespaces", None, {}, (404, "Not Found")),
         ("POST", PATH, b"{}", {"Content_Encoding": "br"}, (415, "'br' is not supported")),
-        ("POST", PATH, b"{}", {"Content_Encoding": "gzip"}, (400, "the body is no gzip")),
+        ("POST", PATH, b"{}", {"Content_Encoding": "gzip"}, (400, "the body is not gzip")),
         ("POST", PATH, gzip.compress(b"{}", mtime=0)[:-4], {"Content_Encoding": "gzip"}, (400, "cut short")),
         ("POST", PATH, TOO_LARGE, {"Content_Encoding": "gzip"}, (413, "also unpacked")),
         ("POST", PATH, None, {"Content_Length": str(MAX_BYTES + 1)}, (413, "an event may have")),

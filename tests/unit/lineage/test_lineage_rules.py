@@ -92,7 +92,7 @@ def test_an_alias_is_the_dataset_that_it_stands_for():
         ({"namespaces": [{"canonical": "kafka://k:1"}]}, "needs hosts or patterns"),
         ({"namespaces": [{"canonical": "k", "hosts": ["a:1"]}]}, "has no scheme"),
         ({"namespaces": [{"canonical": "k://a", "hosts": [1]}]}, "array of strings"),
-        ({"namespaces": [{"canonical": "k://a", "patterns": ["("]}]}, "no regular expression"),
+        ({"namespaces": [{"canonical": "k://a", "patterns": ["("]}]}, "is not a regular expression"),
         ({"namespaces": [{"canonical": "k://a", "host": ["a:1"]}]}, r"namespaces\[0\].host: unknown key"),
         ({"catalogs": [{"name": "a", "uri": "b"}]}, r"catalogs\[0\].warehouse: is missing"),
         ({"catalogs": [{"name": "", "uri": "b", "warehouse": "s3://c"}]}, "not empty"),
