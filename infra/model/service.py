@@ -201,7 +201,7 @@ class Service:
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
+        """Key by which other parts refer to it in `needs`."""
         return self.name
 
 
@@ -220,5 +220,5 @@ class Task:
 
     @property
     def key(self) -> str:
-        """How other parts name it in `needs`."""
+        """Key by which other parts refer to it in `needs`."""
         return self.name
