@@ -40,7 +40,8 @@ public final class BoundedRegex {
       return new BoundedRegex(Pattern.compile(text, flags));
     } catch (final PatternSyntaxException | StackOverflowError e) {
       // Pattern parses nested groups recursively, so deep nesting overflows the stack.
-      throw new UnusableOptionException("'" + abridged(text) + "' is no regular expression");
+      throw new UnusableOptionException(
+          "'" + abridged(text) + "' is not a valid regular expression");
     }
   }
 
@@ -71,7 +72,7 @@ public final class BoundedRegex {
             return matcher.replaceFirst(replacement);
           } catch (final IllegalArgumentException | IndexOutOfBoundsException e) {
             throw new UnusableOptionException(
-                "'" + abridged(replacement) + "' is no replacement: " + e.getMessage());
+                "'" + abridged(replacement) + "' is not a valid replacement: " + e.getMessage());
           }
         });
   }
@@ -82,7 +83,9 @@ public final class BoundedRegex {
           use.apply(pattern.matcher(new BudgetedText(text, new int[] {MAX_CHARACTER_READS}))));
     } catch (final BudgetExceededException | StackOverflowError e) {
       throw new UnusableOptionException(
-          "the regular expression '" + abridged(pattern.pattern()) + "' takes too long");
+          "the regular expression '"
+              + abridged(pattern.pattern())
+              + "' exceeds the evaluation limit");
     }
   }
 

@@ -35,7 +35,7 @@ public record ColumnOrigins(
   static final String KEY_COLUMN = Origin.of(Origin.Part.KEY).columnName();
 
   private static final String NO_SCHEMA =
-      "No schema was seen: only the columns that transforms name are known.";
+      "No schema was observed: only columns named by transforms are known.";
 
   /** Collect the columns of a struct, or of all variants of a value. */
   public static ColumnOrigins of(final SymbolicValue value) {

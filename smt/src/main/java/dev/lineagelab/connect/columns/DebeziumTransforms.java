@@ -41,7 +41,7 @@ final class DebeziumTransforms {
       if (isEnvelope.isEmpty()) {
         return List.of(
             record.asUnknown(
-                "Whether values are Debezium's change events is not known before one is seen."));
+                "It is unknown whether values are Debezium change events until a record is observed."));
       }
       if (!isEnvelope.get()) {
         return List.of(record);
@@ -76,7 +76,7 @@ final class DebeziumTransforms {
 
   private static SymbolicRecord routedByRow(final SymbolicRecord record) {
     return record.withTopic(
-        new TopicName.Unknown("A field of the row names the topic ('route.by.field')."));
+        new TopicName.Unknown("The topic depends on a field of the row ('route.by.field')."));
   }
 
   private static List<SymbolicRecord> row(
@@ -137,7 +137,8 @@ final class DebeziumTransforms {
       final String[] renamed = text.split(":", -1);
       final String[] path = renamed[0].split("\\.", -1);
       if (path.length > 2 || renamed.length > 2) {
-        throw new UnusableOptionException("'" + text + "' names no field of a change event");
+        throw new UnusableOptionException(
+            "'" + text + "' does not refer to a field of a change event");
       }
       final String field = path[path.length - 1];
       final String struct = path.length == 2 ? path[0] : homeOf(field);

@@ -170,7 +170,9 @@ final class FieldTransforms {
                       && !(kept.child(to) instanceof Absent);
           if (isUnclear) {
             fields.put(
-                to, Unknown.because("Whether '" + to + "' was renamed or was there is not known."));
+                to,
+                Unknown.because(
+                    "It is unknown whether '" + to + "' was renamed or existed before."));
           } else if (!isDropped) {
             fields.put(to, kept.child(from));
           }
@@ -242,7 +244,7 @@ final class FieldTransforms {
   static SymbolicTransform timestampConverter(final Side side, final ConnectorOptions options) {
     final String type = TIMESTAMP_TYPES.get(options.required("target.type"));
     if (type == null) {
-      throw new UnusableOptionException("'target.type' is none that is known");
+      throw new UnusableOptionException("the value of 'target.type' is not supported");
     }
     final Optional<String> field = options.text("field");
     return field

@@ -26,9 +26,9 @@ final class FlattenedFields {
           Unknown.because(
               "Fields were flattened with delimiter '"
                   + delimiter
-                  + "' before a schema was seen: '"
+                  + "' before a schema was observed: '"
                   + name
-                  + "' can be more than one field.");
+                  + "' is ambiguous.");
     };
   }
 

@@ -157,7 +157,9 @@ final class IcebergTransforms {
       final SymbolicValue made =
           StructOperations.derive(value, type, Contribution::transformed)
               .orElseGet(
-                  () -> SymbolicValue.Unknown.because("A struct is where a value was expected."));
+                  () ->
+                      SymbolicValue.Unknown.because(
+                          "A field is a struct where a scalar was expected."));
       if (made instanceof SymbolicValue.Unknown || made instanceof OneOf) {
         return made;
       }

@@ -94,7 +94,8 @@ final class RecordTransforms {
           .orElse(topic);
     }
     return topic instanceof TopicName.Timestamped
-        ? new TopicName.Unknown("A router decides on a topic that has the record's time in it.")
+        ? new TopicName.Unknown(
+            "A router depends on a topic name that contains the record's timestamp.")
         : topic;
   }
 

@@ -18,7 +18,7 @@ import org.apache.kafka.connect.data.Schema;
 /** Refines symbolic values with the schema that was observed at their place in the chain. */
 public final class SchemaRefinement {
   private static final String CONTRADICTION =
-      "A field was seen that the transforms before it should not have left there.";
+      "A field was observed that the preceding transforms should have removed.";
 
   private SchemaRefinement() {}
 

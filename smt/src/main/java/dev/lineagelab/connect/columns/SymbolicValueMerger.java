@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 final class SymbolicValueMerger {
   private static final int MAX_VARIANTS = 8;
   private static final String TOO_MANY_VARIANTS =
-      "Too many transforms depend on what is in the record.";
+      "Too many transforms depend on the content of the record.";
 
   private SymbolicValueMerger() {}
 

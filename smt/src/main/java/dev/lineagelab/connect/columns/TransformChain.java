@@ -128,7 +128,7 @@ public final class TransformChain {
       return new Step(
           alias,
           name,
-          known.orElseGet(() -> unknownAfter(alias, name, "what it does is not known")),
+          known.orElseGet(() -> unknownAfter(alias, name, "the class is not supported")),
           predicate);
     } catch (final UnusableOptionException e) {
       return new Step(alias, className, unknownAfter(alias, className, e.getMessage()), predicate);
@@ -142,7 +142,7 @@ public final class TransformChain {
 
   private static String unknownReason(
       final String alias, final String className, final String why) {
-    return "Columns and topics behind transform '"
+    return "Columns and topics after transform '"
         + alias
         + "' ("
         + className
@@ -235,7 +235,7 @@ public final class TransformChain {
     final List<SymbolicRecord> merged = byTopic(branches, SymbolicRecord::merged);
     return merged.size() <= MAX_BRANCHES
         ? merged
-        : List.of(merged.get(0).asUnknown("Records take too many ways through the transforms."));
+        : List.of(merged.get(0).asUnknown("The transform chain has too many branches."));
   }
 
   /** Merge branches into one record per topic. */

@@ -63,10 +63,11 @@ record TransformPredicate(
         case KAFKA + "HasHeaderKey" -> hasHeaderKey(options.required("name"));
         case KAFKA + "RecordIsTombstone" ->
             new TransformPredicate(TransformPredicate::recordIsTombstone, Optional.empty());
-        default -> unknown("What predicate '" + name + "' (" + type + ") depends on is not known.");
+        default ->
+            unknown("The class of predicate '" + name + "' (" + type + ") is not supported.");
       };
     } catch (final UnusableOptionException e) {
-      return unknown("What predicate '" + name + "' says is not known: " + e.getMessage() + ".");
+      return unknown("Predicate '" + name + "' is unusable: " + e.getMessage() + ".");
     }
   }
 

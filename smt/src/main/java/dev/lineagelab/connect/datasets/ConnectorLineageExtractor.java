@@ -112,25 +112,25 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
     @Override
     public Resolution<SourceStream> sourceStreams(
         final ConnectorContext connector, final List<ObservedTopic> seen) {
-      return unknown(connector, "reads");
+      return unknown(connector, "read");
     }
 
     @Override
     public Resolution<SinkTarget> sinkTargets(
         final ConnectorContext connector, final SymbolicRecord record) {
-      return unknown(connector, "writes");
+      return unknown(connector, "write");
     }
 
-    private <T> Resolution<T> unknown(final ConnectorContext connector, final String does) {
+    private <T> Resolution<T> unknown(final ConnectorContext connector, final String verb) {
       return declared.isEmpty()
           ? Resolution.unknown(
-              "What connectors of class "
+              "The datasets that connectors of class "
                   + connector.definition().connectorClass()
                   + " "
-                  + does
-                  + " besides topics is not known; the transform's option '"
+                  + verb
+                  + " are unknown; the transform's option '"
                   + DeclaredDatasets.OPTION
-                  + "' can tell.")
+                  + "' can declare them.")
           : Resolution.empty();
     }
   }

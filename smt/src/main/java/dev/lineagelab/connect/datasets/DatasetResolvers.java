@@ -94,6 +94,6 @@ final class DatasetResolvers {
           what,
           failure);
     }
-    return "Only topics are told: " + what + " (" + failure.getClass().getName() + ").";
+    return "Only topics are reported: " + what + " (" + failure.getClass().getName() + ").";
   }
 }

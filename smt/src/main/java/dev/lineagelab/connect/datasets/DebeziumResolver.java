@@ -63,7 +63,7 @@ public final class DebeziumResolver implements DatasetResolver {
             : List.of(
                 "Tables that '"
                     + database.tableListOption()
-                    + "' does not name one by one are known once a record of them was seen."));
+                    + "' does not name literally are known once a record of them is observed."));
   }
 
   private static Dataset table(

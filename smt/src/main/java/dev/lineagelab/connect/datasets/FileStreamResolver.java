@@ -90,6 +90,6 @@ public final class FileStreamResolver implements DatasetResolver {
     return file.isPresent()
         ? List.of()
         : List.of(
-            "The option 'file' has no absolute path: which file it is only the worker knows.");
+            "The option 'file' is not an absolute path: the file depends on the worker's directory.");
   }
 }

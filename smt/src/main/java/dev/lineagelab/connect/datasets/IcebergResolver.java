@@ -79,7 +79,7 @@ public final class IcebergResolver implements DatasetResolver {
       final List<String> tables) {
     if (route instanceof SymbolicValue.Absent) {
       return Resolution.unknown(
-          "Records do not have the field of '" + ROUTE_FIELD + "': they go nowhere.");
+          "Records lack the field of '" + ROUTE_FIELD + "' and are written to no table.");
     }
     final Set<Contribution> filters = filters(route);
     return Resolution.of(
@@ -108,7 +108,7 @@ public final class IcebergResolver implements DatasetResolver {
       return Resolution.of(List.of(target(connector, record, table, Set.of())));
     }
     return Resolution.unknown(
-        "Records name their table themselves ('" + ROUTE_FIELD + "'): which ones is not known.");
+        "The table depends on a field of the record ('" + ROUTE_FIELD + "') and is unknown.");
   }
 
   private static SinkTarget target(

@@ -40,7 +40,9 @@ record IcebergTable(Dataset dataset, List<Symlink> symlinks) {
         place
             .or(() -> logical)
             .orElseThrow(
-                () -> new UnusableOptionException("the catalog's options tell no place of tables")),
+                () ->
+                    new UnusableOptionException(
+                        "the catalog's options do not determine the location of tables")),
         place.isPresent()
             ? logical.stream().map(d -> new Symlink(d.namespace(), d.name(), TABLE)).toList()
             : List.of());

@@ -38,14 +38,14 @@ public final class JdbcResolver implements DatasetResolver {
     final ConnectorOptions options = connector.options();
     final String prefix = options.text("topic.prefix").orElse("");
     if (options.text("query").isPresent()) {
-      return Resolution.unknown("The connector reads a query: from which tables is not known.");
+      return Resolution.unknown("The connector reads a query; its tables are unknown.");
     }
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final List<String> tables = new ArrayList<>(options.list("table.whitelist"));
     tables.addAll(options.list("table.include.list"));
     if (tables.isEmpty()) {
       return Resolution.unknown(
-          "'table.whitelist' names no tables: which ones are read is not known.");
+          "'table.whitelist' is empty; the tables that are read are unknown.");
     }
     return Resolution.of(
         tables.stream().map(table -> stream(connector, url, prefix, table)).toList());

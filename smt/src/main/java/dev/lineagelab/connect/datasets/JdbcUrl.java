@@ -42,7 +42,7 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
     final Kind kind = parts.matches() ? KINDS.get(parts.group(1)) : null;
     // A password that contains a question mark would become part of the name.
     if (kind == null || url.contains("@") && !url.split("[?;]", -1)[0].contains("@")) {
-      throw new UnusableOptionException("'connection.url' is of no database that is known");
+      throw new UnusableOptionException("the database of 'connection.url' is not supported");
     }
     final String server = parts.group(2);
     final String[] oracle = server.split(":");

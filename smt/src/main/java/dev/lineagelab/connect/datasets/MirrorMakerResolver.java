@@ -45,7 +45,8 @@ public final class MirrorMakerResolver implements DatasetResolver {
     if (ConnectorClassNames.matchesAny(List.of(CHECKPOINT), name)) {
       final String alias = options.required("source.cluster.alias");
       final SymbolicValue made =
-          SymbolicValue.Unknown.because("Checkpoints are made of offsets of many records.");
+          SymbolicValue.Unknown.because(
+              "Checkpoints are computed from the offsets of many records.");
       return Resolution.of(
           List.of(
               new SourceStream(
@@ -76,7 +77,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
     final Optional<String> prefix = prefix(connector.options());
     if (prefix.isEmpty()) {
       return Resolution.unknown(
-          "How the class of 'replication.policy.class' calls topics is not known.");
+          "The topic names of the class in 'replication.policy.class' are unknown.");
     }
     final Set<String> remote = new TreeSet<>();
     connector.options().list("topics").stream()
@@ -98,8 +99,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
             .map(t -> stream(new Dataset(source, t.substring(prefix.get().length())), t))
             .toList(),
         isRouted
-            ? List.of(
-                "Topics are renamed by a transform: only those are traced that 'topics' names.")
+            ? List.of("A transform renames topics: only those listed in 'topics' are traced.")
             : List.of());
   }
 

@@ -35,6 +35,6 @@ public record Resolution<T>(List<T> found, List<String> notes) {
     return unknown(
         topic instanceof final TopicName.Unknown unknown
             ? unknown.reason()
-            : "The name of the place that records go to has their time in it.");
+            : "The name of the dataset contains the record's timestamp.");
   }
 }

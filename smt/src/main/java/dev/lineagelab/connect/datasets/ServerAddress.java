@@ -31,7 +31,7 @@ final class ServerAddress {
     // A password that contains a slash would become part of the name.
     final boolean isDoubtful = !authority.contains("@") && rest.contains("@");
     if (isDoubtful || !HOST.matcher(host).matches()) {
-      throw new UnusableOptionException("an address has no host that can be told");
+      throw new UnusableOptionException("an address has no unambiguous host");
     }
     final String name = scheme < 0 ? "" : first.substring(0, scheme);
     final boolean hasPort = host.indexOf(':', host.lastIndexOf(']') + 1) >= 0;

@@ -118,7 +118,7 @@ final class SinkLineageExtractor {
     try {
       return new TreeSet<>(connector.options().list("topics"));
     } catch (final UnusableOptionException e) {
-      result.addNote("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("The topics that the connector reads are unknown: " + e.getMessage() + ".");
       return List.of();
     }
   }
@@ -135,7 +135,7 @@ final class SinkLineageExtractor {
         return topic -> isMatch(pattern.get(), topic);
       }
     } catch (final UnusableOptionException e) {
-      result.addNote("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("The topics that the connector reads are unknown: " + e.getMessage() + ".");
       return topic -> true;
     }
     final Set<String> topics = Set.copyOf(configured);
@@ -146,7 +146,7 @@ final class SinkLineageExtractor {
     try {
       return pattern.matches(topic);
     } catch (final UnusableOptionException e) {
-      result.addNote("Which topics the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("The topics that the connector reads are unknown: " + e.getMessage() + ".");
       return true;
     }
   }
@@ -210,13 +210,12 @@ final class SinkLineageExtractor {
     final Dataset input = connector.topic(topic);
     final Optional<Dataset> other = declared.forTopic(topic, connector);
     if (branches.isEmpty()) {
-      result.addNote("No record of topic '" + topic + "' gets through the transforms.");
+      result.addNote("No record of topic '" + topic + "' passes the transforms.");
     } else if (other.isPresent()) {
       result.addPair(
           input,
           other.get(),
-          TopicOnlyExtractor.unknownColumns(
-              "Columns of datasets that are only declared are not known."));
+          TopicOnlyExtractor.unknownColumns("The columns of declared datasets are unknown."));
     } else {
       TransformChain.byTopic(branches).forEach(record -> addTargets(input, record));
     }
@@ -229,7 +228,7 @@ final class SinkLineageExtractor {
       result.addNotes(targets.notes());
       targets.found().forEach(target -> addTarget(input, record, target));
     } catch (final UnusableOptionException e) {
-      result.addNote("Where the connector writes is not known: " + e.getMessage() + ".");
+      result.addNote("The datasets that the connector writes are unknown: " + e.getMessage() + ".");
     }
   }
 

@@ -86,7 +86,7 @@ final class SourceLineageExtractor {
       result.addNotes(streams.notes());
       return streams.found();
     } catch (final UnusableOptionException e) {
-      result.addNote("What the connector reads is not known: " + e.getMessage() + ".");
+      result.addNote("The datasets that the connector reads are unknown: " + e.getMessage() + ".");
       return List.of();
     }
   }
@@ -190,7 +190,6 @@ final class SourceLineageExtractor {
   }
 
   private static ColumnLineage unknownColumns() {
-    return TopicOnlyExtractor.unknownColumns(
-        "Columns of datasets that are only declared are not known.");
+    return TopicOnlyExtractor.unknownColumns("The columns of declared datasets are unknown.");
   }
 }

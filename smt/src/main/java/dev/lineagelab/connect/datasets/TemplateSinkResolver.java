@@ -72,7 +72,9 @@ public final class TemplateSinkResolver implements DatasetResolver {
         row.columns == Content.VALUE
             ? record.value()
             : SymbolicValue.Unknown.because(
-                "How " + connector.definition().connectorClass() + " writes records is not known.");
+                "The format in which "
+                    + connector.definition().connectorClass()
+                    + " writes records is unknown.");
     return Resolution.of(
         List.of(
             SinkTarget.of(

@@ -18,7 +18,7 @@ import java.util.Set;
  */
 final class TopicOnlyExtractor {
   static final String UNKNOWN_CONFIG =
-      "The connector's configuration is not known: no REST extension has seen it.";
+      "The connector's configuration is unknown: the REST extension is not installed.";
 
   private TopicOnlyExtractor() {}
 

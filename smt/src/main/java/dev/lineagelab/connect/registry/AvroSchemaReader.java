@@ -56,7 +56,7 @@ final class AvroSchemaReader {
     try {
       return JSON.readTree(text);
     } catch (final JsonProcessingException e) {
-      throw new UnsupportedSchemaException("the schema is no JSON");
+      throw new UnsupportedSchemaException("the schema is not JSON");
     }
   }
 
@@ -66,7 +66,7 @@ final class AvroSchemaReader {
       return new AvroSchemaReader().schema(avro, "");
     } catch (final DataException e) {
       throw new UnsupportedSchemaException(
-          "the schema is no record's of Connect: " + e.getMessage());
+          "the schema has no Connect equivalent: " + e.getMessage());
     }
   }
 
@@ -92,7 +92,7 @@ final class AvroSchemaReader {
       default -> {
         final Schema.Type primitive = PRIMITIVES.get(type.asText());
         if (primitive == null && type.isMissingNode()) {
-          throw new UnsupportedSchemaException("the schema is no Avro");
+          throw new UnsupportedSchemaException("the schema is not Avro");
         }
         yield primitive == null ? schema(type, namespace) : scalar(avro, primitive);
       }
@@ -127,7 +127,7 @@ final class AvroSchemaReader {
     final String name = fullName(avro, outer);
     final String namespace = namespace(name);
     if (!inProgress.add(name)) {
-      throw new UnsupportedSchemaException("two records are called " + name);
+      throw new UnsupportedSchemaException("there are two records with the name " + name);
     }
     final SchemaBuilder struct =
         SchemaBuilder.struct().name(avro.path("connect.name").asText(name));
@@ -200,8 +200,8 @@ final class AvroSchemaReader {
     if (known == null) {
       throw new UnsupportedSchemaException(
           inProgress.contains(name)
-              ? "schema " + name + " contains itself"
-              : "schema " + name + " stands in another subject");
+              ? "schema " + name + " is recursive"
+              : "schema " + name + " is defined in another subject");
     }
     return known;
   }

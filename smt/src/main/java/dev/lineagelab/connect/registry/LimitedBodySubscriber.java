@@ -38,8 +38,7 @@ final class LimitedBodySubscriber implements BodySubscriber<byte[]> {
     for (final ByteBuffer part : parts) {
       if (part.remaining() > limit - body.size()) {
         subscription.cancel();
-        whole.completeExceptionally(
-            new IOException("the answer has more than " + limit + " bytes"));
+        whole.completeExceptionally(new IOException("the response exceeds " + limit + " bytes"));
         return;
       }
       final byte[] bytes = new byte[part.remaining()];

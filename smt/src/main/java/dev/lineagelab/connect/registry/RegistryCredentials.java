@@ -47,7 +47,7 @@ final class RegistryCredentials {
     for (final String prefix : new String[] {"apicurio.registry.auth.", "apicurio.auth."}) {
       if (converter.has(prefix + "service.token.endpoint")) {
         throw new UnusableOptionException(
-            "'" + prefix + "service.token.endpoint' asks for tokens, which this plugin does not");
+            "'" + prefix + "service.token.endpoint' is not supported");
       }
       final Optional<String> user = converter.text(prefix + "username");
       if (user.isPresent()) {

@@ -65,12 +65,12 @@ final class RegistryHttp {
     }
     if (response.statusCode() / 100 != 2) {
       throw RegistryException.retriable(
-          "GET " + address + " was answered " + response.statusCode(), null);
+          "GET " + address + " returned " + response.statusCode(), null);
     }
     try {
       return Optional.of(JSON.readTree(response.body()));
     } catch (final IOException e) {
-      throw RegistryException.retriable("GET " + address + " was answered with no JSON", e);
+      throw RegistryException.retriable("GET " + address + " did not return JSON", e);
     }
   }
 
@@ -93,7 +93,7 @@ final class RegistryHttp {
       throw RegistryException.retriable("GET " + address + " failed: " + e.getCause(), e);
     } catch (final TimeoutException e) {
       throw RegistryException.retriable(
-          "GET " + address + " was not answered within " + timeout.toMillis() + " ms", e);
+          "GET " + address + " timed out after " + timeout.toMillis() + " ms", e);
     } finally {
       answer.cancel(true);
     }

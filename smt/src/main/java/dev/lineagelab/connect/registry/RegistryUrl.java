@@ -23,7 +23,7 @@ record RegistryUrl(String address, String userInfo) {
       final boolean isWeb =
           "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
       if (!isWeb || uri.getHost() == null) {
-        throw new UnusableOptionException("'" + option + "' is no http or https address");
+        throw new UnusableOptionException("'" + option + "' is not an http or https address");
       }
       final String path = uri.getRawPath() == null ? "" : uri.getRawPath().replaceAll("/+$", "");
       final URI bare =
@@ -31,7 +31,7 @@ record RegistryUrl(String address, String userInfo) {
       return new RegistryUrl(bare + path, uri.getUserInfo());
     } catch (final URISyntaxException e) {
       // The exception quotes the address, which may contain a password.
-      throw new UnusableOptionException("'" + option + "' is no http or https address");
+      throw new UnusableOptionException("'" + option + "' is not an http or https address");
     }
   }
 

@@ -113,7 +113,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
     } catch (final UnusableOptionException e) {
       return new Converter(
           Optional.empty(),
-          "The registry of the value converter cannot be asked for versions: "
+          "The registry of the value converter cannot be queried for versions: "
               + e.getMessage()
               + ".");
     }

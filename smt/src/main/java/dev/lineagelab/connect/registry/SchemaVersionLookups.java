@@ -81,7 +81,7 @@ final class SchemaVersionLookups implements AutoCloseable {
       }
       if (isClosed || lookups.size() >= MAX_LOOKUPS) {
         return VersionLookupResult.none(
-            "Too many topics wait for the registry at " + registry + ".");
+            "Too many lookups are pending for the registry at " + registry + ".");
       }
       state = new State();
       lookups.put(lookup, state);
@@ -119,7 +119,7 @@ final class SchemaVersionLookups implements AutoCloseable {
       } else {
         retryOrGiveUp(
             lookup,
-            "Subject '" + lookup.subject + "' has no version with the columns that were seen.",
+            "Subject '" + lookup.subject + "' has no version with the observed columns.",
             true);
       }
     } catch (final RegistryException e) {
@@ -128,7 +128,7 @@ final class SchemaVersionLookups implements AutoCloseable {
       Thread.currentThread().interrupt();
     } catch (final RuntimeException | StackOverflowError e) {
       // The exception's message may quote the request with its credentials.
-      retryOrGiveUp(lookup, "Asking failed with " + e.getClass().getName() + ".", false);
+      retryOrGiveUp(lookup, "The request failed with " + e.getClass().getName() + ".", false);
     }
   }
 
@@ -181,7 +181,7 @@ final class SchemaVersionLookups implements AutoCloseable {
       settle(
           lookup,
           VersionLookupResult.none(
-              "The version of '" + lookup.subject + "' in the registry is not known. " + why));
+              "The version of '" + lookup.subject + "' in the registry is unknown. " + why));
       if (!isAnswered) {
         schedule(lookup, UNAVAILABLE_RETRY_INTERVAL);
       }

@@ -52,7 +52,7 @@ record SubjectNameStrategy(String fixed, String suffix) {
 
   private static UnusableOptionException unknown(final String option, final String strategy) {
     return new UnusableOptionException(
-        "subjects are called after more than their topic ('" + option + "' is " + strategy + ")");
+        "subject names do not depend on the topic alone ('" + option + "' is " + strategy + ")");
   }
 
   String subject(final String topic) {

@@ -80,7 +80,7 @@ class DatasetResolversTest {
   void notesUnusableOptions() {
     final Odd careful = new Odd(() -> true, () -> new UnusableOptionException("'url' is missing"));
     assertThat(extract(careful, ConnectorType.SINK).notes())
-        .containsExactly("Where the connector writes is not known: 'url' is missing.");
+        .containsExactly("The datasets that the connector writes are unknown: 'url' is missing.");
   }
 
   @Test

@@ -199,8 +199,8 @@ class SchemaVersionEnricherTest {
         .isNull();
     assertThat(found.notes())
         .containsExactly(
-            "The version of 'orders-value' in the registry is not known."
-                + " Subject 'orders-value' has no version with the columns that were seen.");
+            "The version of 'orders-value' in the registry is unknown."
+                + " Subject 'orders-value' has no version with the observed columns.");
   }
 
   @ParameterizedTest
@@ -238,7 +238,7 @@ class SchemaVersionEnricherTest {
       registry.mode = mode;
       assertThatThrownBy(() -> http.get(registry.url() + "/subjects", new Password("")))
           .isInstanceOf(RegistryException.class)
-          .hasMessageContaining("was not answered within 100 ms");
+          .hasMessageContaining("timed out after 100 ms");
     }
   }
 
@@ -349,7 +349,7 @@ class SchemaVersionEnricherTest {
     final ConnectorLineage found = enrich(sink(options), description(ID)).lineage();
     assertThat(found.notes())
         .containsExactly(
-            "The registry of the value converter cannot be asked for versions:"
+            "The registry of the value converter cannot be queried for versions:"
                 + " the value of 'basic.auth.user.info' is a reference.");
     assertThat(registry.requests).isEmpty();
   }
