@@ -238,7 +238,7 @@ class SchemaVersionEnricherTest {
       registry.mode = mode;
       assertThatThrownBy(() -> http.get(registry.url() + "/subjects", new Password("")))
           .isInstanceOf(RegistryException.class)
-          .hasMessageContaining("timed out after 100 ms");
+          .hasMessageContaining("timed out"); // on a busy machine, already while connecting
     }
   }
 
