@@ -12,7 +12,7 @@ from pathlib import Path
 from infra.project import PROJECT, STATE
 from infra.toolchain import Artifacts
 from infra.toolchain.cache import hash_tree
-from infra.toolchain.maven import outside
+from infra.toolchain.maven import external_modules
 
 BUILT = STATE / ".connect-plugins"
 REACTOR = "components"
@@ -66,7 +66,7 @@ def _built(name: str, modules: Sequence[str]) -> Path:
 def _build(modules: Sequence[str], folder: Path) -> Path:
     """Build in a copy, to leave the target folders of the checkout unchanged."""
     # Maven requires all modules of the reactor, even those that are not built.
-    for part in (PROJECT / REACTOR, *outside(PROJECT / REACTOR)):
+    for part in (PROJECT / REACTOR, *external_modules(PROJECT / REACTOR)):
         shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns("target", "__pycache__"))
     command, environment = Artifacts.open().maven_command()
     wanted = ",".join(os.path.relpath(module, REACTOR) for module in modules)
