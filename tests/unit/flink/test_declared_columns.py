@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is declared of jobs that Flink cannot look into, and how a wrong declaration is refused."""
+"""Tests of declared column lineage and of rejecting invalid declarations."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_a_declaration_becomes_datasets_with_schema_and_column_lineage():
     ]
 
 
-def test_with_several_inputs_a_source_names_its_own():
+def test_sources_are_qualified_with_several_inputs():
     columns = {"supplier": ["lake/sales/orders#supplier IDENTITY"], "total": []}
     found = described(inputs=["kafka/orders", "lake/sales/orders"], output={"columns": columns, "rows": []})
     lineage = found.outputs[0]["facets"]["columnLineage"]
@@ -86,7 +86,7 @@ def test_with_several_inputs_a_source_names_its_own():
         ({"output": {"rows": ["supplier FILTER", "supplier FILTER"]}}, "rows: duplicate source"),
     ],
 )
-def test_what_is_wrong_is_named(changes, problem):
+def test_errors_name_the_problem(changes, problem):
     with pytest.raises(DeclarationError) as raised:
         described(**changes)
     assert problem in str(raised.value)
@@ -94,24 +94,24 @@ def test_what_is_wrong_is_named(changes, problem):
 
 
 @pytest.mark.parametrize(("text", "problem"), [("{", "Expecting"), ('{"a": 1, "a": 2}', "a is a duplicate key")])
-def test_what_is_no_json_is_refused(text, problem):
+def test_invalid_json_is_rejected(text, problem):
     with pytest.raises(DeclarationError, match=problem):
         declared(text, "job.json", DATASET_NAMESPACES)
 
 
-def test_a_declaration_that_cannot_be_read_is_an_error(tmp_path):
+def test_an_unreadable_file_is_an_error(tmp_path):
     with pytest.raises(DeclarationError, match=r"columns\.json cannot be read"):
         declaration(tmp_path / "columns.json", DATASET_NAMESPACES)
 
 
-def test_the_windows_are_declared_under_the_names_of_the_lab():
+def test_supplier_windows_declares_the_labs_dataset_names():
     found = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES)
     assert [(d["namespace"], d["name"]) for d in found.inputs] == [(KAFKA, TOPIC_ORDERS)]
     assert [(d["namespace"], d["name"]) for d in found.outputs] == [(KAFKA, TOPIC_SUPPLIER_WINDOWS)]
 
 
-def test_the_windows_are_declared_with_the_schema_that_the_job_writes():
-    """Beside the key, which is no field of the message."""
+def test_supplier_windows_declares_the_schema_that_the_job_writes():
+    """The declaration additionally contains the key, which is not part of the value schema."""
     written = {field["name"]: _word(field["type"]) for field in json.loads(AVRO.read_text())["fields"]}
     (output,) = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES).outputs
     said = {field["name"]: field["type"] for field in output["facets"]["schema"]["fields"]}

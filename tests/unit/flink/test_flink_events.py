@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of Flink's answers: the run's id, figures, causes, events, as recorded."""
+"""Tests of run ids, statistics, root causes and events, from recorded responses of Flink."""
 
 from dataclasses import replace
 
@@ -20,17 +20,17 @@ DESCRIBED = JobLineage("x", [TOPIC], [TABLE], {"sql": {"query": "INSERT"}})
 
 
 @pytest.mark.parametrize(
-    ("job_id", "started", "said_by_the_listener"),
+    ("job_id", "started", "listener_id"),
     [
         ("108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "01a20044-9a26-73ed-9cbf-2a1002ac71ad"),
         ("12c216fca4cc2979ea2bebb984bfb052", 1795301845971, "01a20054-2bd3-7065-bae5-e86c0a379d82"),
     ],
 )
-def test_the_run_has_the_id_that_the_listener_gives_it(job_id, started, said_by_the_listener):
-    assert run_id(job_id, started) == said_by_the_listener
+def test_the_run_id_equals_that_of_the_listener(job_id, started, listener_id):
+    assert run_id(job_id, started) == listener_id
 
 
-def test_a_run_that_began_at_a_full_second_has_an_id_too():
+def test_the_run_id_of_a_start_at_a_full_second():
     assert run_id(RUN.job_id, 1795300825000)[:13] == "01a20044-97a8"
 
 
@@ -54,11 +54,11 @@ Caused by: java.lang.NumberFormatException: For input string: 'abc'. Invalid cha
         ("", "no cause is given"),
     ],
 )
-def test_the_root_cause_is_the_deepest_one(trace, cause):
+def test_the_root_cause_is_the_deepest_cause(trace, cause):
     assert root_cause(trace) == cause
 
 
-def test_the_last_exception_counts():
+def test_the_latest_exception_is_reported():
     entries = [{"timestamp": 2, "stacktrace": TRACE}, {"timestamp": 1, "stacktrace": "earlier"}]
     said = {"exceptionHistory": {"entries": entries}}
     assert trace_of(said) == TRACE
@@ -89,7 +89,7 @@ CHECKPOINT = {
 CHECKPOINTS = {"counts": {"completed": 110, "failed": 41}, "latest": {"completed": CHECKPOINT, "savepoint": None}}
 
 
-def test_figures_are_made_of_the_answers():
+def test_statistics_from_rest_responses():
     found = figures(VERTICES, SUMS, {"Source__g[1].currentFetchEventTimeLag": 12.0}, CHECKPOINTS, 2)
     assert found.read == {"Source__g[1]": 1081}
     assert found.written == {"b[3]__Writer": 1080}
@@ -110,11 +110,11 @@ def test_a_source_that_has_read_nothing_has_no_lag():
         ({"completed": {**CHECKPOINT, "discarded": True}, "restored": {"id": 9, "external_path": "old"}}, "old"),
     ],
 )
-def test_the_newest_checkpoint_is_the_one_to_go_on_from(latest, path):
+def test_the_newest_usable_checkpoint_is_selected(latest, path):
     assert newest({"latest": latest})["external_path"] == path
 
 
-def test_there_may_be_no_checkpoint():
+def test_no_checkpoint():
     assert newest({"latest": {"completed": None}}) is None
     assert newest({}) is None
 
@@ -131,48 +131,48 @@ def test_there_may_be_no_checkpoint():
         ({"a": 3}, {}, None),
     ],
 )
-def test_rows_of_a_window(before, after, rows):
+def test_row_count_between_two_snapshots(before, after, rows):
     assert since(before, after) == rows
 
 
-def said(what=EventType.RUNNING, described=DESCRIBED, **more):
+def build(what=EventType.RUNNING, described=DESCRIBED, **more):
     return event(RUN, described, RunUpdate(what, 1795300830000, **more))
 
 
-def test_an_event_is_full_in_itself():
-    told = said()
-    assert told["eventTime"] == "2026-11-21T22:40:30.000Z"
-    assert told["run"]["runId"] == RUN.run_id
-    assert (told["inputs"], told["outputs"]) == ([TOPIC], [TABLE])
-    assert told["job"]["facets"]["sql"] == {"query": "INSERT"}
-    job_type = told["job"]["facets"]["jobType"]
+def test_an_event_is_self_contained():
+    built = build()
+    assert built["eventTime"] == "2026-11-21T22:40:30.000Z"
+    assert built["run"]["runId"] == RUN.run_id
+    assert (built["inputs"], built["outputs"]) == ([TOPIC], [TABLE])
+    assert built["job"]["facets"]["sql"] == {"query": "INSERT"}
+    job_type = built["job"]["facets"]["jobType"]
     assert (job_type["processingType"], job_type["integration"], job_type["jobType"]) == (
         *("STREAMING", "FLINK"),
         "SQL_JOB",
     )
 
 
-def test_rows_are_of_the_one_dataset_that_there_is():
+def test_row_counts_require_a_single_dataset():
     before = Figures(read={"a": 1}, written={"b": 1})
     after = replace(before, read={"a": 11}, written={"b": 6})
-    told = said(window=Window(30.0, before, after))
-    assert told["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 10
-    assert told["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 5
+    built = build(window=Window(30.0, before, after))
+    assert built["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 10
+    assert built["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 5
     assert "inputFacets" not in TOPIC
-    two = said(described=replace(DESCRIBED, inputs=[TOPIC, TABLE]), window=Window(30.0, before, after))
+    two = build(described=replace(DESCRIBED, inputs=[TOPIC, TABLE]), window=Window(30.0, before, after))
     assert not any("inputFacets" in dataset for dataset in two["inputs"])
 
 
-def test_a_failure_says_why():
+def test_a_fail_event_has_the_root_cause():
     failure = failure_of({"exceptionHistory": {"entries": [{"timestamp": 1, "stacktrace": TRACE}]}}, "the cause")
-    message = said(EventType.FAIL, failure=failure)["run"]["facets"]["errorMessage"]
+    message = build(EventType.FAIL, failure=failure)["run"]["facets"]["errorMessage"]
     assert (message["message"], message["stackTrace"]) == ("the cause", TRACE)
 
 
 @pytest.mark.parametrize("what", list(EventType))
-def test_events_are_as_the_standard_wants_them(what):
+def test_events_conform_to_the_openlineage_schemas(what):
     figures_of_window = figures(VERTICES, SUMS, {}, CHECKPOINTS, 2)
     window = Window(30.0, Figures(read={}, written={}), figures_of_window)
     failure = Failure("the cause", TRACE) if what is EventType.FAIL else None
     described = replace(DESCRIBED, job_facets={})
-    assert conformance_errors(said(what, described, why="a test", window=window, failure=failure)) == []
+    assert conformance_errors(build(what, described, why="a test", window=window, failure=failure)) == []

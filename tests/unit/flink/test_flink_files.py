@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What launchers keep in files: their state, and the newest checkpoint."""
+"""Tests of the launcher's state file and of finding the newest checkpoint."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lineagelab_flink import checkpoints, launcher_state
 from lineagelab_flink.launcher_state import JobLineage, LauncherState
 from lineagelab_flink.lifecycle import JobState, Phase
 
-REMEMBERED = LauncherState(
+SAVED = LauncherState(
     JobState(Phase.OPEN, "job", "definition", 1000, "chk-2", "chk-1", True, 3),
     JobLineage("definition", [{"name": "orders"}], [{"name": "live/orders"}], {"sql": {}}),
     "BATCH",
@@ -16,25 +16,25 @@ REMEMBERED = LauncherState(
 )
 
 
-def test_what_is_remembered_comes_back(tmp_path):
-    launcher_state.save(tmp_path / "below" / "state.json", REMEMBERED)
-    assert launcher_state.load(tmp_path / "below" / "state.json") == REMEMBERED
+def test_state_round_trip(tmp_path):
+    launcher_state.save(tmp_path / "below" / "state.json", SAVED)
+    assert launcher_state.load(tmp_path / "below" / "state.json") == SAVED
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"memory": {}}', '{"memory": {"phase": "AWAKE"}, "described": {}}'])
-def test_a_damaged_file_is_forgotten_and_said(tmp_path, caplog, text):
+def test_a_corrupt_state_file_is_ignored_with_a_warning(tmp_path, caplog, text):
     (tmp_path / "state.json").write_text(text)
     assert launcher_state.load(tmp_path / "state.json") == LauncherState()
     assert "cannot read" in caplog.text
 
 
-def test_there_may_be_nothing_to_remember(tmp_path, caplog):
+def test_a_missing_state_file_is_an_empty_state(tmp_path, caplog):
     assert launcher_state.load(tmp_path / "state.json") == LauncherState()
     assert caplog.text == ""
 
 
 @pytest.mark.parametrize(
-    ("there", "number"),
+    ("files", "number"),
     [
         (["chk-9/_metadata", "chk-10/_metadata"], 10),
         (["job/chk-9/_metadata", "job/chk-11/part-0"], 9),
@@ -42,11 +42,11 @@ def test_there_may_be_nothing_to_remember(tmp_path, caplog):
         ([], None),
     ],
 )
-def test_the_newest_checkpoint_is_the_last_whole_one(there, number):
-    assert checkpoints.latest(there) == number
+def test_the_newest_checkpoint_is_the_latest_complete_one(files, number):
+    assert checkpoints.latest(files) == number
 
 
-def test_the_folder_knows_better_than_who_looked_a_while_ago(tmp_path):
+def test_the_newest_checkpoint_is_read_from_the_folder(tmp_path):
     for number in (8, 9, 10):
         (tmp_path / f"chk-{number}").mkdir()
     (tmp_path / "chk-8" / "_metadata").touch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jars as jobs: what they are told, what makes another job of them, what is known of their columns."""
+"""Tests of jar jobs: arguments, definition identity and declared columns."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def job(jar, *arguments, columns=None):
     return JarJob("supplier_windows", jar, arguments, "http://127.0.0.1:1", columns, DATASET_NAMESPACES)
 
 
-def test_a_job_is_another_one_when_its_jar_or_its_arguments_change(jar):
+def test_a_changed_jar_or_argument_changes_the_definition(jar):
     first = job(jar, "--a", "b").identity
     assert job(jar, "--a", "b").identity == first
     assert job(jar, "--a b").identity != first
@@ -41,7 +41,7 @@ def test_an_invalid_declaration_is_a_flink_error(jar, tmp_path):
         job(jar, columns=tmp_path / "columns.json").describe()
 
 
-def test_a_jar_without_a_declaration_has_no_datasets_of_the_launcher(jar):
+def test_a_jar_without_a_declaration_reports_no_datasets(jar):
     described = job(jar).describe()
     assert (described.inputs, described.outputs) == ([], [])
 
@@ -59,7 +59,7 @@ def test_a_missing_setting_is_reported(monkeypatch, capsys, environment, message
     assert message in capsys.readouterr().err
 
 
-def test_a_dataset_namespace_without_an_alias_is_refused(capsys):
+def test_a_dataset_namespace_without_an_alias_is_rejected(capsys):
     with pytest.raises(SystemExit):
         main(["--dataset-namespace", "kafka", "job"])
     assert "'kafka' does not match ALIAS=NAMESPACE" in capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launcher does about its job: from what it remembers and what the cluster shows, to what is said and done."""
+"""Tests of the launcher's state machine: actions by saved state and observed cluster."""
 
 from dataclasses import replace
 
@@ -35,12 +35,12 @@ FAILED = replace(DEPLOYING, state="FAILED", ended=5000)
 CANCELED = replace(DEPLOYING, state="CANCELED", ended=5000)
 ELSEWHERE = replace(RUNNING, job_id="another")
 
-AWAY = None
-NOTHING = ClusterView()
+DOWN = None
+NO_JOB = ClusterView()
 
 
 class Launcher:
-    """A launcher that takes turns; `said` is what it did in the last one, by short names."""
+    """Launcher under test: `turn` runs one step and returns its actions by short names."""
 
     def __init__(self, memory=IDLE):
         self.memory, self.timers, self.ids = memory, Timers(), 0
@@ -68,54 +68,54 @@ def own(job):
 @pytest.mark.parametrize(
     ("memory", "turns"),
     [
-        pytest.param(IDLE, [(0, NOTHING, ["submit"]), (1, NOTHING, ["submit"])], id="sent, and not seen: once more"),
+        pytest.param(IDLE, [(0, NO_JOB, ["submit"]), (1, NO_JOB, ["submit"])], id="not observed: resubmitted"),
         pytest.param(
             SUBMITTED,
             [(0, own(DEPLOYING), ["START"]), (1, own(RUNNING), ["RUNNING"]), (30, own(RUNNING), []),
              (31, own(RUNNING), ["RUNNING"])],
-            id="runs",
+            id="running",
         ),
-        pytest.param(SUBMITTED, [(0, own(FINISHED), ["START", "COMPLETE", "exit"])], id="over before it was seen"),
-        pytest.param(OPEN, [(0, own(FINISHED), ["COMPLETE", "exit"])], id="has read all there is"),
-        pytest.param(OPEN, [(0, own(CANCELED), ["ABORT", "exit"])], id="somebody cancels it: it stays cancelled"),
+        pytest.param(SUBMITTED, [(0, own(FINISHED), ["START", "COMPLETE", "exit"])], id="finished before observed"),
+        pytest.param(OPEN, [(0, own(FINISHED), ["COMPLETE", "exit"])], id="finished"),
+        pytest.param(OPEN, [(0, own(CANCELED), ["ABORT", "exit"])], id="cancelled by another client: not restarted"),
         pytest.param(
             OPEN,
-            [(0, own(FAILED), ["FAIL", "warn"]), (1, NOTHING, []), (4.9, NOTHING, []), (5, NOTHING, ["submit"])],
-            id="fails, and is submitted again after a while",
+            [(0, own(FAILED), ["FAIL", "warn"]), (1, NO_JOB, []), (4.9, NO_JOB, []), (5, NO_JOB, ["submit"])],
+            id="failed: resubmitted after a backoff",
         ),
-        pytest.param(OPEN, [(0, NOTHING, ["ABORT"]), (1, NOTHING, ["submit"])], id="the cluster has lost it"),
+        pytest.param(OPEN, [(0, NO_JOB, ["ABORT"]), (1, NO_JOB, ["submit"])], id="lost by the cluster"),
         pytest.param(
-            OPEN, [(0, AWAY, ["warn"]), (600, AWAY, ["warn"]), (601, own(RUNNING), ["RUNNING"])], id="an outage"
+            OPEN, [(0, DOWN, ["warn"]), (600, DOWN, ["warn"]), (601, own(RUNNING), ["RUNNING"])], id="cluster down"
         ),
         pytest.param(
             OPEN,
             [(0, own(RUNNING), ["RUNNING"]), (1, own(RESTARTING), ["OTHER"]), (2, own(RESTARTING), []),
              (3, own(DEPLOYING), []), (4, own(RUNNING), ["RUNNING"])],
-            id="its tasks are restarted",
+            id="tasks restarted",
         ),
         pytest.param(
             OPEN,
             [(0, own(RUNNING), ["RUNNING"]), (1, own(DEPLOYING), ["OTHER"]), (2, own(RUNNING), ["RUNNING"])],
-            id="its tasks are restarted, too fast to be seen at it",
+            id="tasks restarted between two observations",
         ),
         pytest.param(
             OPEN, [(0, own(WAITING), []), (14, own(WAITING), []), (15, own(WAITING), ["warn"])], id="no slots"
         ),
-        pytest.param(IDLE, [(0, ClusterView(other=ELSEWHERE), ["warn"])], id="a stranger"),
+        pytest.param(IDLE, [(0, ClusterView(other=ELSEWHERE), ["warn"])], id="foreign job of the same name"),
         pytest.param(
             IDLE,
             [(0, ClusterView(other=ELSEWHERE, mark=DEFINITION), ["warn"]), (1, own(ELSEWHERE), ["START", "RUNNING"])],
-            id="its own job, forgotten: taken up",
+            id="own job without saved state: adopted",
         ),
     ],
 )  # fmt: skip
-def test_what_is_done_when(memory, turns):
+def test_actions(memory, turns):
     launcher = Launcher(memory)
     for now, view, expected in turns:
         assert launcher.turn(now, view) == expected
 
 
-def test_a_stop_waits_for_the_savepoint_and_says_one_abort():
+def test_a_stop_waits_for_the_savepoint_and_emits_one_abort():
     launcher = Launcher(OPEN)
     assert launcher.turn(0, own(RUNNING), stop=True) == ["stop"]
     assert launcher.turn(1, own(RUNNING), stop=True) == []
@@ -124,59 +124,59 @@ def test_a_stop_waits_for_the_savepoint_and_says_one_abort():
 
 
 @pytest.mark.parametrize("memory", [IDLE, SUBMITTED])
-@pytest.mark.parametrize("view", [AWAY, NOTHING])
-def test_a_stop_without_a_job_leaves_at_once(memory, view):
+@pytest.mark.parametrize("view", [DOWN, NO_JOB])
+def test_a_stop_without_a_job_exits_immediately(memory, view):
     launcher = Launcher(memory)
     assert launcher.turn(0, view, stop=True) == ["exit"]
     assert launcher.memory == memory
 
 
-def test_a_stop_that_meets_no_cluster_gives_it_some_time_and_then_ends_the_run():
+def test_a_stop_with_an_unavailable_cluster_times_out_and_aborts_the_run():
     launcher = Launcher(OPEN)
-    assert launcher.turn(0, AWAY, stop=True) == []
-    assert launcher.turn(lifecycle.STOP_TIMEOUT - 1, AWAY, stop=True) == []
-    assert launcher.turn(lifecycle.STOP_TIMEOUT, AWAY, stop=True) == ["ABORT", "exit"]
+    assert launcher.turn(0, DOWN, stop=True) == []
+    assert launcher.turn(lifecycle.STOP_TIMEOUT - 1, DOWN, stop=True) == []
+    assert launcher.turn(lifecycle.STOP_TIMEOUT, DOWN, stop=True) == ["ABORT", "exit"]
 
 
-def test_a_job_that_is_lost_while_it_is_stopped_is_not_brought_back():
-    assert Launcher(OPEN).turn(0, NOTHING, stop=True) == ["ABORT", "exit"]
+def test_a_job_lost_during_a_stop_is_not_resubmitted():
+    assert Launcher(OPEN).turn(0, NO_JOB, stop=True) == ["ABORT", "exit"]
 
 
-def test_another_definition_replaces_the_job():
+def test_a_changed_definition_replaces_the_job():
     launcher = Launcher(replace(OPEN, definition=OLDER))
     assert launcher.turn(0, own(RUNNING)) == ["stop"]
     assert launcher.turn(1, own(CANCELED)) == ["ABORT"]
-    assert launcher.turn(2, NOTHING) == ["submit"]
+    assert launcher.turn(2, NO_JOB) == ["submit"]
     assert launcher.memory.definition == DEFINITION
 
 
-def test_a_launcher_that_was_killed_while_it_stopped_its_job_brings_it_back():
+def test_a_launcher_killed_during_a_stop_resubmits_the_job():
     launcher = Launcher(replace(OPEN, asked=True))
     assert launcher.turn(0, own(CANCELED)) == ["ABORT"]
-    assert launcher.turn(1, NOTHING) == ["submit"]
+    assert launcher.turn(1, NO_JOB) == ["submit"]
 
 
-def test_a_submission_is_tried_again_with_the_same_id_later_and_later():
+def test_a_submission_is_retried_with_the_same_id_and_backoff():
     launcher = Launcher(IDLE)
-    assert launcher.turn(0, NOTHING) == ["submit"]
+    assert launcher.turn(0, NO_JOB) == ["submit"]
     first = launcher.memory.job_id
     pauses = []
     for _ in range(6):
         launcher.refused(0)
         pauses.append(launcher.timers.submit)
     assert pauses == [5, 10, 20, 40, 60, 60]
-    assert launcher.turn(59, NOTHING) == []
-    assert launcher.turn(60, NOTHING) == ["submit"]
+    assert launcher.turn(59, NO_JOB) == []
+    assert launcher.turn(60, NO_JOB) == ["submit"]
     assert launcher.memory.job_id == first
 
 
-def test_a_submission_that_was_refused_and_yet_came_through_is_seen():
+def test_a_job_submitted_despite_an_error_is_adopted():
     launcher = Launcher(SUBMITTED)
     launcher.refused(0)
     assert launcher.turn(1, own(RUNNING)) == ["START", "RUNNING"]
 
 
-def test_failures_one_after_the_other_make_pauses_longer_and_a_long_run_makes_them_short_again():
+def test_backoff_grows_with_failures_and_resets_after_a_long_run():
     launcher = Launcher(replace(OPEN, failures=3))
     launcher.turn(0, own(FAILED))
     assert launcher.timers.submit == 40
@@ -185,21 +185,21 @@ def test_failures_one_after_the_other_make_pauses_longer_and_a_long_run_makes_th
     assert launcher.timers.submit == 5
 
 
-def test_the_next_job_goes_on_from_the_newest_checkpoint_and_has_an_id_of_its_own():
+def test_the_next_job_restores_the_newest_checkpoint_under_a_new_id():
     launcher = Launcher(OPEN)
-    launcher.turn(0, NOTHING)
-    launcher.turn(1, NOTHING)
+    launcher.turn(0, NO_JOB)
+    launcher.turn(1, NO_JOB)
     assert launcher.memory.restored == "chk-1"
     assert launcher.memory.job_id == "job-0"
 
 
-def test_what_has_read_all_there_is_begins_anew():
+def test_a_finished_job_keeps_no_checkpoint():
     launcher = Launcher(OPEN)
     launcher.turn(0, own(FINISHED))
     assert launcher.memory == JobState(definition=DEFINITION)
 
 
-def test_events_are_of_the_job_and_of_its_own_times():
+def test_events_have_the_times_of_the_job():
     launcher = Launcher(SUBMITTED)
     launcher.turn(0, own(FINISHED))
     start, end, _ = launcher.actions
@@ -208,7 +208,7 @@ def test_events_are_of_the_job_and_of_its_own_times():
     assert start.of.started == end.of.started == 1000
 
 
-def test_words_are_used():
-    """All kinds of actions are there in the table above; a new one wants a line."""
+def test_all_actions_and_event_types_are_covered():
+    """A new action or event type requires a case in the table above."""
     assert {Event, Submit, Stop, Warn, Exit} == set(lifecycle.Action.__args__)
-    assert {say.value for say in EventType} == {"START", "RUNNING", "OTHER", "COMPLETE", "FAIL", "ABORT"}
+    assert {kind.value for kind in EventType} == {"START", "RUNNING", "OTHER", "COMPLETE", "FAIL", "ABORT"}

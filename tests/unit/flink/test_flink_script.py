@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQL files: what is a statement, where it stands, and what is refused."""
+"""Tests of splitting and validating SQL files."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_a_statement_set_is_one_statement(begin):
     assert found.writes
 
 
-def test_lines_are_those_of_the_file():
+def test_line_numbers():
     found = statements("a.sql", "-- header\n\nSELECT 1;\n\n/* two\nlines */ SELECT\n2;", {})
     assert [statement.line for statement in found] == [3, 6]
 
@@ -57,7 +57,7 @@ def test_lines_are_those_of_the_file():
         "EXECUTE INSERT INTO a SELECT 1",
     ],
 )
-def test_what_makes_a_job(text):
+def test_statements_that_make_a_job(text):
     assert statements("a.sql", text, {})[0].writes
 
 
@@ -70,11 +70,11 @@ def test_what_makes_a_job(text):
         "SET 'a' = 'INSERT'",
     ],
 )
-def test_what_makes_none(text):
+def test_statements_that_make_no_job(text):
     assert not statements("a.sql", text, {})[0].writes
 
 
-def test_a_script_is_all_files_and_ends_with_what_writes():
+def test_a_script_concatenates_files_and_ends_with_a_write():
     found = script([("catalog.sql", "CREATE CATALOG c;"), ("a.sql", "USE CATALOG c;\nINSERT INTO t SELECT 1;")], VALUES)
     assert [statement.place for statement in found.prepare] == ["catalog.sql, line 1", "a.sql, line 1"]
     assert found.job.place == "a.sql, line 2"
@@ -96,6 +96,6 @@ def test_a_script_is_all_files_and_ends_with_what_writes():
         ("SELECT '${S3_ENDPOINT}'", "line 1: .* has no value: environment variable S3_ENDPOINT is not set"),
     ],
 )  # fmt: skip
-def test_what_is_refused(text, message):
+def test_rejected_scripts(text, message):
     with pytest.raises(ScriptError, match=message):
         script([("a.sql", text)], VALUES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the planner says of a script, as OpenLineage has it. `orders.json` is what it said of `orders.sql`."""
+"""Tests of converting the planner's output to OpenLineage. `orders.json` is the recorded output for `orders.sql`."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def recorded() -> Description:
 
 
 def spelled(inputs: list[dict[str, Any]]) -> list[str]:
-    """`TABLE#COLUMN SUBTYPE`, with `!` for masking, of inputs in a facet."""
+    """Render input fields of a facet as `TABLE#COLUMN SUBTYPE`, with `!` for masking."""
     return [
         f"{source['name']}#{source['field']} {way['subtype']}{'!' if way['masking'] else ''}"
         for source in inputs
@@ -56,7 +56,7 @@ def test_inputs_and_outputs(recorded: Description) -> None:
     assert recorded.unknown == []
 
 
-def test_schemas_leave_out_what_is_computed(recorded: Description) -> None:
+def test_schemas_omit_computed_columns(recorded: Description) -> None:
     table, topic = recorded.inputs
     assert schema(topic) == {
         "order_id": "STRING",
@@ -89,7 +89,7 @@ def test_columns(recorded: Description) -> None:
     assert rows(totals) == ["lake.live.orders#supplier GROUP_BY"]
 
 
-def test_pairs_say_which_input_reaches_which_output(recorded: Description) -> None:
+def test_dataset_edges(recorded: Description) -> None:
     entries = recorded.job_facets["lineage"]["entries"]
     whole = {
         entry["name"]: [source["name"] for source in entry["inputs"] if "field" not in source] for entry in entries
@@ -102,7 +102,7 @@ def test_pairs_say_which_input_reaches_which_output(recorded: Description) -> No
         assert {name: spelled(made["inputs"]) for name, made in entry["fields"].items()} == columns(output)
 
 
-def test_the_text_of_the_job_has_its_views(recorded: Description) -> None:
+def test_the_sql_facet_includes_views(recorded: Description) -> None:
     assert recorded.sql.startswith("CREATE TEMPORARY VIEW typed AS")
     assert recorded.job_facets["sql"]["query"] == recorded.sql
 
@@ -136,7 +136,7 @@ def unknown_write() -> Write:
     return Write(table("iceberg", "s3://warehouse/live/t"), (topic(),), (("k", plain), ("v", made)), Origins((), ()))
 
 
-def test_what_is_not_known_is_left_out_and_said() -> None:
+def test_unknown_lineage_is_omitted_and_reported() -> None:
     told = description(PlannedScript("", (unknown_write(),)))
     (output,) = told.outputs
     assert columns(output) == {"k": ["t#k IDENTITY"]}
@@ -146,7 +146,7 @@ def test_what_is_not_known_is_left_out_and_said() -> None:
     assert "lineage" not in told.job_facets
 
 
-def test_columns_of_a_source_that_nobody_can_name_are_unknown() -> None:
+def test_columns_of_an_unnamed_source_are_unknown() -> None:
     made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
     sources = (table("strange", called="c.d.s"), topic())
     write = Write(topic(), sources, (("k", Origins((), ())), ("v", made)), Origins((), ()))
@@ -156,7 +156,7 @@ def test_columns_of_a_source_that_nobody_can_name_are_unknown() -> None:
     assert told.unknown == ["which dataset the table c.d.s of connector strange is"]
 
 
-def test_made_up_rows_are_no_dataset() -> None:
+def test_generated_rows_are_not_a_dataset() -> None:
     made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
     write = Write(table("blackhole"), (table("datagen"),), (("v", made),), made)
     assert description(PlannedScript("", (write,))) == Description(
@@ -164,7 +164,7 @@ def test_made_up_rows_are_no_dataset() -> None:
     )
 
 
-def test_a_table_that_is_written_twice_is_one_output() -> None:
+def test_a_table_written_twice_is_one_output() -> None:
     first = Write(topic(), (topic(),), (("k", Origins((Edge(0, "k", (), "IDENTITY", False),), ())),), Origins((), ()))
     second = Write(
         topic(), (topic(),), (("k", Origins((Edge(0, "v", (), "TRANSFORMATION", False),), ())),), Origins((), ())
@@ -227,6 +227,6 @@ def test_columns_of_topics(options: dict[str, str], column: str, name: str) -> N
     assert field_name(given, column) == name
 
 
-def test_fields_below_a_column() -> None:
+def test_nested_fields() -> None:
     assert field_name(topic(), "v", ("a", "b")) == "v.a.b"
     assert field_name(table("iceberg"), "v", ("a",)) == "v.a"
