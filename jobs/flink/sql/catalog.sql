@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What comes before every job of this folder: the lake. Flink's JVMs have the object store's keys in their environment.
+-- Prepended to every job of this folder. Flink's JVMs have the object store's credentials in their environment.
 
 CREATE CATALOG lake WITH (
   'type' = 'iceberg',

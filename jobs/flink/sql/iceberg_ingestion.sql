@@ -2,7 +2,7 @@
 -- lab: service
 -- needs: topic/orders, subject/orders-value, schema_registry, iceberg_catalog
 
--- Orders into the lake, as they come: each valid one once.
+-- Streams orders into the lake: each valid order exactly once.
 
 CREATE DATABASE IF NOT EXISTS lake.live;
 
@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS lake.live.orders (
   bid_time TIMESTAMP(6)
 ) WITH (
   'format-version' = '2',
-  -- A commit at each checkpoint writes all of the metadata anew.
+  -- Each checkpoint commits and rewrites the metadata file.
   'write.metadata.delete-after-commit.enabled' = 'true',
   'write.metadata.previous-versions-max' = '10'
 );
@@ -37,7 +37,7 @@ CREATE TEMPORARY TABLE orders (
   'value.avro-confluent.url' = '${SCHEMA_REGISTRY_URL}'
 );
 
--- An order that is sent twice comes again within minutes: to remember all of them for ever would fill the heap.
+-- Duplicates arrive within minutes; unbounded deduplication state would exhaust the heap.
 SET 'table.exec.state.ttl' = '1 d';
 
 INSERT INTO lake.live.orders
