@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What orders.json is told of: `sql-lineage` was given this.
+-- Input of sql-lineage for which orders.json is the recorded output.
 CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'file:///tmp/lake');
 CREATE DATABASE IF NOT EXISTS lake.live;
 CREATE TABLE IF NOT EXISTS lake.live.orders (

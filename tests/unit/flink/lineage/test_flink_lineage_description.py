@@ -116,8 +116,8 @@ def test_events_are_valid(recorded: Description) -> None:
         "run": {"runId": "0190f0c4-6f3e-7b3a-9f3b-0c1d2e3f4a5b"},
         "job": {"namespace": "lineage-lab", "name": "orders", "facets": recorded.job_facets},
     }
-    for told in (recorded, description(PlannedScript("SELECT 1", (unknown_write(),)))):
-        assert conformance_errors({**event, "inputs": told.inputs, "outputs": told.outputs}) == []
+    for converted in (recorded, description(PlannedScript("SELECT 1", (unknown_write(),)))):
+        assert conformance_errors({**event, "inputs": converted.inputs, "outputs": converted.outputs}) == []
 
 
 def table(connector: str, location: str = "", called: str = "lake.live.t", **options: str) -> Table:
@@ -137,23 +137,23 @@ def unknown_write() -> Write:
 
 
 def test_unknown_lineage_is_omitted_and_reported() -> None:
-    told = description(PlannedScript("", (unknown_write(),)))
-    (output,) = told.outputs
+    converted = description(PlannedScript("", (unknown_write(),)))
+    (output,) = converted.outputs
     assert columns(output) == {"k": ["t#k IDENTITY"]}
     assert output["facets"]["columnLineage"]["unknownFields"] == ["v"]
     assert output["facets"]["columnLineage"]["unknownBecause"] == ["the table function f"]
-    assert told.unknown == ["the table function f"]
-    assert "lineage" not in told.job_facets
+    assert converted.unknown == ["the table function f"]
+    assert "lineage" not in converted.job_facets
 
 
 def test_columns_of_an_unnamed_source_are_unknown() -> None:
     made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
     sources = (table("strange", called="c.d.s"), topic())
     write = Write(topic(), sources, (("k", Origins((), ())), ("v", made)), Origins((), ()))
-    told = description(PlannedScript("", (write,)))
-    assert [identity(dataset)["name"] for dataset in told.inputs] == ["t"]
-    assert columns(told.outputs[0]) == {"k": []}
-    assert told.unknown == ["which dataset the table c.d.s of connector strange is"]
+    converted = description(PlannedScript("", (write,)))
+    assert [identity(dataset)["name"] for dataset in converted.inputs] == ["t"]
+    assert columns(converted.outputs[0]) == {"k": []}
+    assert converted.unknown == ["which dataset the table c.d.s of connector strange is"]
 
 
 def test_generated_rows_are_not_a_dataset() -> None:
