@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage of PySpark jobs, down to columns, read from the plans that run.
+"""Column lineage of PySpark jobs, derived from the analysed plans that run.
 
 Batch jobs: OpenLineage's agent reports runs, statistics and table versions, but neither the columns of a Kafka topic
-nor column lineage from them: it stops at the binary `value`. So the agent keeps the runs and this package says what
-the columns are made of, in an event for the same job. Two lines:
+nor column lineage from them: it stops at the binary `value`. The agent therefore reports the runs, and this package
+adds an event with the column lineage of the same job:
 
     lineage = SparkLineage(spark, namespace, url)
     lineage.describe(frame, "lake.sales.orders", "append_data")
 
-Streaming jobs: the agent is of no use (see `query`), and this package says all of it. Two lines:
+Streaming jobs: the agent cannot be used (see `query`); this package reports runs and column lineage:
 
     lineage = QueryLineage(spark, namespace, url)
     query = lineage.to_table(frame.writeStream.queryName("orders").option(...), "lake.sales.orders")
 
-`plan.derive` is a pure function of a plan's JSON and serves both.
+Both use `plan.derive`, a pure function of a plan's JSON.
 """
 
 from importlib import import_module
@@ -32,7 +32,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import on first use: the launcher, which stays beside each driver, does without PySpark."""
+    """Import on first use: the launcher, which stays resident with each driver, must not import PySpark."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage run of a Spark application, begun by the launcher and known to OpenLineage's agent."""
+"""Lineage run of a Spark application: created by the launcher, passed to OpenLineage's agent."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from lineagelab_spark.producer import WRITER
 
 @dataclass(frozen=True)
 class ApplicationRun:
-    """Run of an application that began at the event time `began`."""
+    """Run of an application; `began` is the event time of its start."""
 
     namespace: str
     job: str

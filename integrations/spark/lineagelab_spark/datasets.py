@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which dataset each leaf of a plan is. The JSON of a plan leaves out options and tables: Spark is asked."""
+"""Datasets of a plan's leaves, read from the JVM: the JSON of a plan omits options and tables."""
 
 import json
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ _S3_SCHEMES = {"s3", "s3a", "s3n"}
 
 @dataclass(frozen=True, order=True)
 class Dataset:
-    """A dataset as OpenLineage names it.
+    """Dataset with its OpenLineage name.
 
     Attributes:
-        is_topic: a Kafka topic, whose columns are what its messages decode to.
+        is_topic: the dataset is a Kafka topic; its columns are the fields of its decoded messages.
     """
 
     namespace: str
@@ -29,11 +29,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Source:
-    """What a leaf of a plan reads.
+    """Source that a leaf of a plan reads.
 
     Attributes:
-        datasets: none for constants.
-        unnamed: what else it reads, for people; empty where `datasets` are all.
+        datasets: empty for constants.
+        unnamed: description of inputs without a dataset name; empty if `datasets` is complete.
     """
 
     datasets: tuple[Dataset, ...] = ()
@@ -41,7 +41,10 @@ class Source:
 
 
 def of_location(location: str) -> Dataset:
-    """The dataset at a table's location: `s3a://bucket/a/b` is `a/b` in `s3://bucket`, a path is in `file`."""
+    """Return the dataset at a table's location.
+
+    `s3a://bucket/a/b` becomes `a/b` in namespace `s3://bucket`; a local path is in namespace `file`.
+    """
     parts = urlsplit(location)
     if parts.scheme in _S3_SCHEMES:
         return Dataset(f"s3://{parts.netloc}", parts.path.strip("/"))
@@ -51,9 +54,9 @@ def of_location(location: str) -> Dataset:
 
 
 def of_topics(options: dict[str, str | None]) -> Source:
-    """The topics that a Kafka source with these options reads; the first bootstrap server names the cluster.
+    """Return the topics that a Kafka source with these options reads; the first bootstrap server names the cluster.
 
-    The topics of a pattern are not known before it runs.
+    Topics that match a pattern are not known before the query runs.
     """
     servers = options["kafka.bootstrap.servers"] or ""
     if options["subscribe"]:
@@ -61,12 +64,12 @@ def of_topics(options: dict[str, str | None]) -> Source:
     elif options["assign"]:
         topics = list(json.loads(options["assign"]))
     else:
-        return Source(unnamed=f"a pattern of topics at {servers}")
+        return Source(unnamed=f"a topic pattern at {servers}")
     return Source(tuple(Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True) for topic in topics))
 
 
 def of_leaf(leaf: JavaObject) -> Source:
-    """The source of a leaf of a plan."""
+    """Return the source of a leaf of a plan."""
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == _KAFKA_RELATION:
         return of_topics(_kafka_relation_options(leaf.relation()))
@@ -89,7 +92,7 @@ def _of_stream(relation: JavaObject) -> Source:
 
 
 def _of_files(source: JavaObject) -> Source:
-    """A folder of files that Spark watches."""
+    """Return the source of a stream of files in a folder."""
     path = source.options().get("path")
     return Source((of_location(path.get()),)) if path.isDefined() else Source(unnamed=f"stream {source.className()}")
 
@@ -102,7 +105,7 @@ _WITHOUT_DATASET = {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"
 
 
 def _kafka_relation_options(relation: JavaObject) -> dict[str, str | None]:
-    """The batch source keeps its options in a private field, and nothing else has the servers."""
+    """Read the private field with the options of the batch source: nothing else has the servers."""
     field = relation.getClass().getDeclaredField("sourceOptions")
     field.setAccessible(True)
     options = field.get(relation)
@@ -111,12 +114,12 @@ def _kafka_relation_options(relation: JavaObject) -> dict[str, str | None]:
 
 
 def _of_table(table: JavaObject) -> Source:
-    """Iceberg's `SparkTable`; other connectors' tables have no location.
+    """Return the dataset of an Iceberg `SparkTable`; tables of other connectors have no location.
 
-    A metadata table (`orders.snapshots`) has the location of its table, whose columns it does not have.
+    A metadata table (`orders.snapshots`) has the location of its data table, but other columns.
     """
     if table.getClass().getName() != _ICEBERG_TABLE or _is_metadata(table.table()):
-        return Source(unnamed=f"table {table.name()}, which is not an Iceberg table of data")
+        return Source(unnamed=f"table {table.name()}, which is not an Iceberg data table")
     return Source((of_location(table.table().location()),))
 
 

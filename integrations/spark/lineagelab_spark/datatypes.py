@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data types as they stand in plans: Spark's JSON form, and Avro schemas. What a schema facet says of them."""
+"""Types and struct shapes for schema facets, from Spark's JSON form of data types and from Avro schemas."""
 
 Shape = tuple[tuple[str, "Shape"], ...] | None
-"""Names and shapes of the fields of a struct, in order; None for all that is no struct."""
+"""Names and shapes of a struct's fields, in order; None for types that are not structs."""
 
 
 def avro_type(schema: object) -> str:
-    """The type of an Avro field as one word: its logical type, else its type; of a nullable one the other."""
+    """Return the type of an Avro field as one word: the logical type if any; a nullable type without `null`."""
     if isinstance(schema, list):
         return "|".join(avro_type(member) for member in schema if member != "null")
     if isinstance(schema, dict):
@@ -15,9 +15,9 @@ def avro_type(schema: object) -> str:
 
 
 def avro_shape(schema: object) -> Shape:
-    """The struct that Spark makes of an Avro record, or of a nullable one.
+    """Return the struct that Spark decodes an Avro record, or a nullable record, to.
 
-    A record that is named but defined elsewhere has no shape here, nor has a union of several types.
+    References to named records and unions of several types have no shape.
     """
     if isinstance(schema, list):
         members = [member for member in schema if member != "null"]
@@ -30,12 +30,12 @@ def avro_shape(schema: object) -> Shape:
 
 
 def spark_type(data_type: object) -> str:
-    """The type of a Spark field as one word."""
+    """Return the type of a Spark field as one word."""
     return str(data_type.get("type")) if isinstance(data_type, dict) else str(data_type)
 
 
 def spark_shape(data_type: object) -> Shape:
-    """The fields of a struct type of Spark's."""
+    """Return the fields of a Spark struct type."""
     if not isinstance(data_type, dict) or data_type.get("type") != "struct":
         return None
     return tuple((f["name"], spark_shape(f["type"])) for f in data_type["fields"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one job reads and writes, from the plans of all that it writes. Pure: no Spark, no network."""
+"""Inputs and outputs of a job, derived from the plans of its writes. Pure: no Spark, no network."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ Fields = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Sink:
-    """The table that is written."""
+    """Table that a job writes to."""
 
     dataset: Dataset
     fields: Fields
@@ -23,12 +23,12 @@ class Sink:
 
 @dataclass(frozen=True)
 class Write:
-    """A frame that is written to a table.
+    """Write of a frame to a table.
 
     Attributes:
-        lineage: of the frame's plan.
-        sources: what each leaf of the plan reads.
-        stream_leaves: how many leaves, the first ones, are those of the stream whose micro-batches the frame is of.
+        lineage: lineage of the frame's plan.
+        sources: source of each leaf of the plan.
+        stream_leaves: number of leading leaves that belong to the plan of the stream, for a frame of a micro-batch.
     """
 
     lineage: PlanLineage
@@ -36,26 +36,26 @@ class Write:
     sink: Sink
     stream_leaves: int = 0
 
-    def means(self, other: "Write") -> bool:
-        """Whether both say the same of their table, whatever its columns are now."""
+    def has_same_lineage_as(self, other: "Write") -> bool:
+        """Return True if both have the same lineage, regardless of the table's current columns."""
         return replace(self, sink=other.sink) == other
 
     @property
     def gaps(self) -> list[str]:
-        """What keeps the column lineage from being complete: nodes without a rule, and sources without a name."""
+        """Reasons why column lineage is incomplete: nodes without a rule, and sources without a dataset name."""
         read = (source for leaf, source in zip(self.lineage.leaves, self.sources, strict=True) if leaf.is_read)
         return sorted(self.lineage.unknown | {source.unnamed for source in read if source.unnamed})
 
 
 @dataclass
 class Output:
-    """A table that is written.
+    """Lineage of a written table.
 
     Attributes:
-        fields: name -> type of its columns.
-        inputs: the datasets that reach it.
-        columns: the edges of each column; None where they are not known: a part of them would read as all.
-        rows: edges that hold for every column, since they decide about rows.
+        fields: type by column name.
+        inputs: datasets that contribute to the table.
+        columns: edges by column; None if incomplete, as consumers would take partial lineage for all of it.
+        rows: INDIRECT edges that affect rows and so hold for every column.
     """
 
     fields: dict[str, str]
@@ -66,10 +66,10 @@ class Output:
 
 @dataclass
 class Description:
-    """All that a job reads and writes.
+    """All inputs and outputs of a job.
 
     Attributes:
-        inputs: name -> type of each field, of each dataset that is read.
+        inputs: field types by name, for each dataset that is read.
     """
 
     inputs: dict[Dataset, dict[str, str]] = field(default_factory=dict)
@@ -77,17 +77,17 @@ class Description:
 
     @property
     def is_cross_product(self) -> bool:
-        """Whether every input reaches every output."""
+        """True if every input contributes to every output."""
         return all(output.inputs == self.inputs.keys() for output in self.outputs.values())
 
 
 def describe(writes: Iterable[Write], *, own_tables: bool = False) -> Description:
-    """What is read and written, all writes together: a table that is written twice is one output.
+    """Merge writes to the inputs and outputs of their job: a table that is written twice is one output.
 
     Args:
-        writes: in order; where fields of a dataset differ in type, the last one is right.
-        own_tables: False: a table that is read and written is an input. True: it is the job's memory of what it
-            wrote before, as for a streaming query that looks whether a row is new: no input of it.
+        writes: in order; if a field of a dataset changes its type, the last one wins.
+        own_tables: True: a table that is both read and written is the job's own state, not an input; for streaming
+            queries that deduplicate against their output. False: it is an input.
     """
     given = list(writes)
     memory = {write.sink.dataset for write in given} if own_tables else set()
@@ -99,15 +99,15 @@ def describe(writes: Iterable[Write], *, own_tables: bool = False) -> Descriptio
         _add(description.outputs, write, inputs.keys() - memory, memory)
     for dataset, output in description.outputs.items():
         if sum(write.sink.dataset == dataset for write in given) > 1 and output.columns is not None:
-            # An earlier frame may have had a column that the table has lost since.
+            # An earlier frame may have a column that the table no longer has.
             output.columns = {name: edges for name, edges in output.columns.items() if name in output.fields}
     return description
 
 
 def accumulated(before: Description, now: Description) -> Description:
-    """What a run has read and written so far, where `now` is what it does now. Both stay as they are.
+    """Return the inputs and outputs of a run so far, without changing the arguments.
 
-    Consumers take what an event leaves out for something that the job no longer does.
+    Consumers treat datasets that an event omits as no longer used by the job.
     """
     inputs = {dataset: fields for dataset, fields in before.inputs.items() if dataset not in now.outputs}
     for dataset, fields in now.inputs.items():
@@ -120,7 +120,7 @@ def accumulated(before: Description, now: Description) -> Description:
 
 
 def input_fields(lineage: PlanLineage, sources: Sequence[Source]) -> dict[Dataset, dict[str, str]]:
-    """Name and type of every field of every input; a dataset that is read twice is one input."""
+    """Return the field types of each input; a dataset that is read twice is one input."""
     inputs: dict[Dataset, dict[str, str]] = {}
     for ordinal, (leaf, source) in enumerate(zip(lineage.leaves, sources, strict=True)):
         if not leaf.is_read:
@@ -135,10 +135,10 @@ def input_fields(lineage: PlanLineage, sources: Sequence[Source]) -> dict[Datase
 
 
 def field_name(origin: Origin, dataset: Dataset) -> str:
-    """The name of an origin among the fields of its dataset.
+    """Return the field name of an origin in its dataset.
 
-    A topic's fields are those of its decoded messages; the columns in which Spark hands out the rest of a record
-    (key, offset ...) get an underscore, so that they cannot be taken for them.
+    The fields of a topic are those of its decoded messages; Spark's other columns of a record (key, offset, ...) get
+    an underscore prefix to avoid name clashes.
     """
     if not dataset.is_topic:
         return ".".join((origin.column, *origin.path))
@@ -148,7 +148,7 @@ def field_name(origin: Origin, dataset: Dataset) -> str:
 
 
 def _input_fields(write: Write) -> dict[Dataset, dict[str, str]]:
-    """Where a frame of a stream has a source that nobody knows, that is likely the stream once more."""
+    """Return the inputs of a write; an unresolved source in a micro-batch is taken to be the stream itself."""
     inputs = input_fields(write.lineage, write.sources)
     if write.gaps:
         for source in write.sources[: write.stream_leaves]:
@@ -168,12 +168,12 @@ def _add(
         output.rows.clear()
         return
     for column, edges in write.lineage.columns.items():
-        output.columns.setdefault(_spelled(column, write.sink), set()).update(_edges(edges, write.sources, memory))
+        output.columns.setdefault(_sink_column(column, write.sink), set()).update(_edges(edges, write.sources, memory))
     output.rows.update(_edges(write.lineage.rows, write.sources, memory))
 
 
-def _spelled(column: str, sink: Sink) -> str:
-    """The sink's spelling of a column: where case counts there may be several, and the exact one is meant."""
+def _sink_column(column: str, sink: Sink) -> str:
+    """Return the sink's spelling of a column; with several that differ in case only, the exact match."""
     names = [name for name, _ in sink.fields]
     same = [name for name in names if name.casefold() == column.casefold()]
     return same[0] if len(same) == 1 else column

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenLineage form of what a Spark job reads and writes, and events about jobs. Pure."""
+"""OpenLineage form of a Spark job's inputs and outputs, and its job events. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from lineagelab_spark.producer import WRITER
 
 INTEGRATION = "SPARK"
 JOB_TYPE = "SQL_JOB"
-"""Type that OpenLineage's Spark agent gives to a job that is a plan of Spark SQL."""
+"""Job type that OpenLineage's Spark agent uses for Spark SQL plans."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Datasets:
 
 
 def job_name(application: str, command: str, table: str) -> str:
-    """The name that OpenLineage's Spark agent gives to a write, so that both speak of the same job.
+    """Return the job name that OpenLineage's Spark agent uses for a write, so that both report the same job.
 
     `orders_etl`, `append_data`, `lake.sales.orders` make `orders_etl.append_data.lake_sales_orders`.
     """
@@ -34,15 +34,15 @@ def job_name(application: str, command: str, table: str) -> str:
 
 
 def describe(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: Sink, *, complete: bool) -> Datasets:
-    """What one plan reads and what the sink gets from it.
+    """Return the inputs and the output of one plan.
 
     Args:
-        lineage: of the frame that is written.
-        sources: the datasets of each leaf of its plan.
-        sink: where the frame goes; columns meet by name, in whatever case, and are named as the sink names them.
-        complete: False leaves the column lineage out: a part of it would read as all of it.
+        lineage: lineage of the frame that is written.
+        sources: datasets of each leaf of its plan.
+        sink: table to write to; columns match by name, ignoring case, and get the sink's spelling.
+        complete: False omits column lineage, as consumers would take partial lineage for all of it.
     """
-    unnamed = "" if complete else "what is said to be incomplete"
+    unnamed = "" if complete else "a source without a dataset name"
     named = tuple(Source(tuple(read), unnamed) for read in sources)
     return datasets(description.describe([Write(lineage, named, sink)]))
 
@@ -59,7 +59,7 @@ def datasets(described: Description) -> Datasets:
 
 
 def job_lineage(described: Description) -> Json:
-    """Return the job facet that states the inputs of each output: plain lists would connect all with all."""
+    """Return the job facet with the inputs of each output: plain lists imply all pairs."""
     return WRITER.job_lineage(
         lineage_entry(dataset, output.inputs, output.columns or {}, output.rows)
         for dataset, output in described.outputs.items()

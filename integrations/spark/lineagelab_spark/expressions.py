@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the value of an expression is made of: one rule for each kind of expression that needs one.
+"""Column lineage of expressions: one rule for each kind of expression that needs one.
 
 An expression without a rule is a function of its arguments: TRANSFORMATION of each of them.
 """
@@ -8,26 +8,26 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from lineagelab_spark import parts
+from lineagelab_spark import byte_ranges
 from lineagelab_spark.datatypes import Shape, avro_shape, avro_type, spark_shape, spark_type
 from lineagelab_spark.model import Column, Origin, Subtype, union
-from lineagelab_spark.tree import ExprId, Node
+from lineagelab_spark.plan_json import ExprId, Node
 
 _MASKING = {"Md5", "Sha1", "Sha2", "Crc32", "XxHash64", "Murmur3Hash", "HiveHash", "Mask"}
 _PASS_THROUGH = {"Alias", "KnownNotNull", "KnownNullable", "KnownNonNullable", "TempResolvedColumn"}
 _ENCODED = {Subtype.IDENTITY, Subtype.TRANSFORMATION}
-"""How bytes that are decoded may come from their source: a frame's header is cut off, a text is cast."""
+"""Subtypes by which encoded bytes may derive from their source: a header is cut off, a text is cast."""
 
 _SUBQUERIES = {"ScalarSubquery", "Exists", "ListQuery", "InSubquery", "LateralSubquery", "FunctionTableSubquery"}
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """A source's column that was decoded to a struct.
+    """Decoding of a source's column to a struct.
 
     Attributes:
-        fields: the (name, type) pairs of its top level.
-        start: the first byte of it that was decoded, counted from 1. What is before it is a header.
+        fields: (name, type) of the top-level fields.
+        start: 1-based position of the first decoded byte; bytes before it are a header.
     """
 
     leaf: int
@@ -38,7 +38,7 @@ class Decoding:
 
 @dataclass
 class Findings:
-    """What a walk notices beside edges. `unknown` holds the class names that it has no rule for."""
+    """Decodings found in a plan, and `unknown`: expressions and nodes without a rule."""
 
     unknown: set[str] = field(default_factory=set)
     decodings: set[Decoding] = field(default_factory=set)
@@ -46,10 +46,10 @@ class Findings:
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression can refer to.
+    """Attributes that an expression can refer to.
 
     Attributes:
-        in_time_window: inside `window()`, whose inner CASE only rounds: it is no condition of the user's.
+        in_time_window: inside `window()`, whose generated CASE only rounds and is not a condition of the user.
     """
 
     attributes: Mapping[ExprId, Column]
@@ -57,7 +57,7 @@ class Scope:
     in_time_window: bool = False
 
     def column(self, expression: Node) -> Column:
-        """What the value of this expression is made of."""
+        """Return the lineage of an expression's value."""
         kind = expression.kind
         rule = _RULES.get(kind)
         if rule is not None:
@@ -70,7 +70,7 @@ class Scope:
         return self.arguments(expression).through(Subtype.TRANSFORMATION, kind in _MASKING)
 
     def arguments(self, expression: Node) -> Column:
-        """What the arguments of an expression are made of, all together."""
+        """Return the merged lineage of an expression's arguments."""
         return Column(union(self.column(child) for child in expression.children).edges)
 
 
@@ -83,12 +83,12 @@ def _attribute(scope: Scope, expression: Node) -> Column:
 
 
 def _lambda_variable(_scope: Scope, _expression: Node) -> Column:
-    """An element of the collection that is another argument of the same function: counted there."""
+    """Return no edges: the variable is an element of another argument of the function, which has them."""
     return Column()
 
 
 def _struct_field(scope: Scope, expression: Node) -> Column:
-    """`.*` leaves the name out: then the type of the attribute that it is taken of has it."""
+    """Return a struct's field; `.*` omits the name, which then comes from the attribute's type."""
     (struct,) = expression.children
     name = expression.fields.get("name")
     if name is None:
@@ -98,12 +98,12 @@ def _struct_field(scope: Scope, expression: Node) -> Column:
 
 
 def _field_of_each(scope: Scope, expression: Node) -> Column:
-    """One field of every struct of an array."""
+    """Return one field of each struct in an array."""
     return _field(scope, expression, expression.fields["field"]["name"])
 
 
 def _field(scope: Scope, expression: Node, name: str | None) -> Column:
-    """Unknown where the fields are not told apart: the edges of the whole are not those of one field."""
+    """Return a field of a struct; add it to `unknown` if the struct's fields are not tracked separately."""
     (parent,) = expression.children
     whole = scope.column(parent)
     found = None
@@ -129,7 +129,7 @@ def _named_struct(scope: Scope, expression: Node) -> Column:
 
 
 def _updated_struct(scope: Scope, expression: Node) -> Column:
-    """`withField` and `dropFields`. Whether names meet in another case is a setting: then it is unknown."""
+    """Apply `withField` and `dropFields`; names that differ in case are unknown, as a Spark setting decides."""
     struct, *changes = expression.children
     fields = scope.column(struct).fields
     if fields is None:
@@ -146,33 +146,33 @@ def _updated_struct(scope: Scope, expression: Node) -> Column:
 
 
 def _choice(scope: Scope, expression: Node) -> Column:
-    """One of the arguments, or an array of them: a field of the result is that field of one of them."""
+    """Return one of the arguments or an array of them; struct fields are merged by name."""
     return union(scope.column(child) for child in expression.children).each(Subtype.TRANSFORMATION)
 
 
 def _coalesce(scope: Scope, expression: Node) -> Column:
-    """The same column whichever is taken is that column: so are the ways in which one value may be decoded."""
+    """Return the common column if all arguments are the same, as for alternative decodings of one value."""
     columns = {scope.column(child) for child in expression.children}
     return columns.pop() if len(columns) == 1 else _choice(scope, expression)
 
 
 def _presence(scope: Scope, expression: Node) -> Column:
-    """`IS NULL` looks at no byte of a value."""
+    """Return the empty byte range of the argument: `IS NULL` reads no byte of a value."""
     column = scope.column(expression.children[0])
-    return (parts.part_of(column, 1, 1) or column).through(Subtype.TRANSFORMATION)
+    return (byte_ranges.bytes_of(column, 1, 1) or column).through(Subtype.TRANSFORMATION)
 
 
 def _substring(scope: Scope, expression: Node) -> Column:
-    """Fixed bytes of a source's column are a part of it; those before the part that is decoded are a header."""
+    """Return a byte range of a source's column for constant bounds; bytes before the decoded range are a header."""
     text, *bounds = expression.children
     column = scope.column(text)
-    start, length = (_whole_number(bound) for bound in bounds)
-    part = parts.part_of(column, start, start + length) if start > 0 and length > 0 else None
+    start, length = (_integer_literal(bound) for bound in bounds)
+    part = byte_ranges.bytes_of(column, start, start + length) if start > 0 and length > 0 else None
     return (part or scope.arguments(expression)).through(Subtype.TRANSFORMATION)
 
 
-def _whole_number(literal: Node) -> int:
-    """0 for what is no literal of a whole number."""
+def _integer_literal(literal: Node) -> int:
+    """Return the value of an integer literal; 0 for any other expression."""
     value = str(literal.fields.get("value", "")) if literal.kind == "Literal" else ""
     return int(value) if value.lstrip("-").isdigit() else 0
 
@@ -191,7 +191,7 @@ def _if(scope: Scope, expression: Node) -> Column:
 
 
 def _case_when(scope: Scope, expression: Node) -> Column:
-    """Children are condition, value, condition, value, ... and perhaps the value of ELSE."""
+    """Return the lineage of CASE; children are condition, value, condition, value, ..., optional ELSE value."""
     children = list(expression.children)
     otherwise = [children.pop()] if len(children) % 2 else []
     return _conditional(scope, children[::2], children[1::2] + otherwise)
@@ -205,7 +205,7 @@ def _aggregate(scope: Scope, expression: Node) -> Column:
 
 
 def _window(scope: Scope, expression: Node) -> Column:
-    """The keys of a window decide about this one column: the rows stay what they are."""
+    """Return the lineage of a window function: its keys affect this column only, not the rows."""
     function, specification = expression.children
     value = scope.column(function).each(Subtype.TRANSFORMATION)
     return value.decided_by(scope.column(specification).deciding(Subtype.WINDOW))
@@ -217,7 +217,7 @@ def _time_conversion(scope: Scope, expression: Node) -> Column:
 
 
 def _from_avro(scope: Scope, expression: Node) -> Column:
-    """`FromAvro` has the schema as its second argument, `AvroDataToCatalyst` as a field."""
+    """Decode Avro; `FromAvro` has the schema as its second argument, `AvroDataToCatalyst` as a field."""
     text = expression.fields.get("jsonFormatSchema")
     if not isinstance(text, str) and len(expression.children) > 1:
         text = expression.children[1].fields.get("value")
@@ -232,7 +232,7 @@ def _from_avro(scope: Scope, expression: Node) -> Column:
 
 
 def _from_text(scope: Scope, expression: Node) -> Column:
-    """`from_json` and `from_csv`: the schema is Spark's own JSON of a struct."""
+    """Decode JSON or CSV (`from_json`, `from_csv`); the schema is Spark's JSON form of a struct."""
     schema = expression.fields.get("schema")
     if not isinstance(schema, dict) or schema.get("type") != "struct":
         return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
@@ -241,16 +241,16 @@ def _from_text(scope: Scope, expression: Node) -> Column:
 
 
 def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...], shape: Shape) -> Column:
-    """Decoding changes the form, not the value: a field of the result is a column of the source.
+    """Return a struct of the source's decoded columns: decoding changes the form, not the value.
 
-    Where the bytes come from more than one place, or from within a column, each field is a function of all.
+    If the bytes come from several columns, or from a field of one, each field is a function of all of them.
     """
     encoded = scope.column(expression.children[0])
     sources = {edge.origin for edge in encoded.edges if edge.subtype in _ENCODED and not edge.masking}
     source = sources.pop() if len(sources) == 1 else None
-    if source is None or source.path or not all(parts.is_encoded(edge, source) for edge in encoded.edges):
+    if source is None or source.path or not all(byte_ranges.is_encoded(edge, source) for edge in encoded.edges):
         return _of_shape(encoded.through(Subtype.TRANSFORMATION), shape)
-    scope.findings.decodings.add(Decoding(source.leaf, source.column, types, parts.start_of(source)))
+    scope.findings.decodings.add(Decoding(source.leaf, source.column, types, byte_ranges.first_byte(source)))
     return Column.struct(
         (name, Column.of(Origin(source.leaf, source.column, (name,), decoded=True), inner))
         for name, inner in shape or ()
@@ -258,7 +258,7 @@ def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...],
 
 
 def _of_shape(value: Column, shape: Shape) -> Column:
-    """A struct of which every field is made of the same."""
+    """Return a struct in which every field has the same edges."""
     if shape is None:
         return value
     return Column(value.edges, tuple((name, _of_shape(value, inner)) for name, inner in shape))

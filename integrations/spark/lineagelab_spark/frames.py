@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads frames from Spark: the JSON of their plans, and which dataset each leaf is."""
+"""Access to frames in the JVM: JSON of their plans, and the dataset of each leaf."""
 
 import re
 from collections.abc import Collection
@@ -17,13 +17,13 @@ _IDENTITY = re.compile(r"#\d+")
 
 
 @dataclass(frozen=True)
-class ReadPlan:
-    """A plan as it was read.
+class FramePlan:
+    """Analysed plan of a frame, as JSON.
 
     Attributes:
-        text: its JSON.
-        sources: what each of its leaves reads, in the order of `collectLeaves()`.
-        batch: the ordinals of the leaves that are the rows of a micro-batch.
+        text: the plan's JSON.
+        sources: source of each leaf, in the order of `collectLeaves()`.
+        batch: ordinals of the leaves that are the rows of a micro-batch.
     """
 
     text: str
@@ -31,30 +31,30 @@ class ReadPlan:
     batch: frozenset[int] = frozenset()
 
 
-def read(frame: DataFrame, batch: DataFrame | None = None) -> ReadPlan:
-    """The analysed plan of a frame. It never changes, so that it may be read while Spark runs the frame.
+def read(frame: DataFrame, batch: DataFrame | None = None) -> FramePlan:
+    """Read the analysed plan of a frame; it is immutable, so it can be read while Spark runs the frame.
 
     Args:
         frame: batch or streaming.
-        batch: the micro-batch that the frame was made in.
+        batch: micro-batch in which the frame was created.
     """
     plan = _without_lists(frame.sparkSession, analysed(frame))
     leaves = _leaves(plan)
     known = _rows_of(_leaves(analysed(batch))) if batch is not None else set()
     own = frozenset(ordinal for ordinal, leaf in enumerate(leaves) if known & _rows_of([leaf]))
     sources = tuple(Source() if ordinal in own else datasets.of_leaf(leaf) for ordinal, leaf in enumerate(leaves))
-    return ReadPlan(str(plan.toJSON()), sources, own)
+    return FramePlan(str(plan.toJSON()), sources, own)
 
 
 def analysed(frame: DataFrame) -> JavaObject:
-    """The analysed plan of a frame."""
+    """Return the analysed plan of a frame."""
     return frame._jdf.queryExecution().analyzed()
 
 
 def _without_lists(spark: SparkSession, plan: JavaObject) -> JavaObject:
-    """The plan with long lists of literals as sets, which its JSON leaves out.
+    """Replace long lists of literals by sets, which the plan's JSON omits.
 
-    Spark writes a list in a time that grows with its square: 10,000 values of `isin` take 2.4 s, and 8 ms so.
+    Spark serialises lists in quadratic time: 10,000 values of `isin` take 2.4 s as a list and 8 ms as a set.
     """
     jvm: JavaObject = spark._jvm
     return jvm.org.apache.spark.sql.catalyst.optimizer.OptimizeIn.apply(plan)
@@ -66,15 +66,15 @@ def _leaves(plan: JavaObject) -> list[JavaObject]:
 
 
 def _rows_of(leaves: Collection[JavaObject]) -> set[int]:
-    """The ids of the RDDs behind leaves. They stay where a join gives the leaf's attributes other identities."""
+    """Return the RDD ids of leaves: they are stable when a join gives the leaf's attributes new ids."""
     return {leaf.rdd().id() for leaf in leaves if leaf.getClass().getSimpleName() == _ROWS}
 
 
-def likeness(frame: DataFrame) -> int:
-    """Equal for frames whose plans differ only in identities, which Spark gives anew in each micro-batch.
+def fingerprint(frame: DataFrame) -> int:
+    """Return a hash of the plan without expression ids, which differ in each micro-batch.
 
-    It takes 0.5 ms where reading the plan takes 25 ms. But Spark abridges lists of more than 25 columns, so that
-    seldom two plans that differ are alike.
+    It takes 0.5 ms; reading the plan takes 25 ms. Spark truncates lists of more than 25 columns, so different plans
+    can, rarely, have the same fingerprint.
     """
     plan = analysed(frame)
     numbers: dict[str, str] = {}
@@ -83,20 +83,20 @@ def likeness(frame: DataFrame) -> int:
 
 
 def sink(spark: SparkSession, table: str) -> Sink:
-    """The dataset and the columns that a table has now.
+    """Return the dataset and current columns of a table.
 
     Raises:
-        ValueError: it is no table that has a dataset name.
+        ValueError: the table has no dataset name.
     """
     frame = spark.table(table)
     (leaf,) = _leaves(analysed(frame))
     source = datasets.of_leaf(leaf)
     if not source.datasets:
-        raise ValueError(f"cannot name the dataset that is written: it is {source.unnamed}")
+        raise ValueError(f"cannot name the dataset that is written: {source.unnamed}")
     return Sink(source.datasets[0], [(f.name, f.dataType.simpleString()) for f in frame.schema.fields])
 
 
 def iceberg_table(spark: SparkSession, name: str) -> JavaObject:
-    """Iceberg's own view of a table, as the session last saw it: a session sees its own commits at once."""
+    """Return the Iceberg `Table` as cached by the session, which sees its own commits immediately."""
     (leaf,) = _leaves(analysed(spark.table(name)))
     return leaf.table().table()

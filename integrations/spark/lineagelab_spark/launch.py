@@ -33,8 +33,8 @@ from lineagelab_common.files import remove_file
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun, now
 from lineagelab_common.spool import Spool
 from lineagelab_spark.application import ApplicationRun
-from lineagelab_spark.launch_process import Ending, run_to_its_end
-from lineagelab_spark.open_runs import EndType, OpenRuns, take_endings
+from lineagelab_spark.launch_process import DriverExit, run_driver
+from lineagelab_spark.open_runs import EndType, OpenRuns, take_terminal_events
 
 LINEAGE_URL = "LINEAGE_URL"
 OPEN_RUNS = "LINEAGE_OPEN_RUNS"
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return launch(arguments).exit_code
 
 
-def launch(arguments: Sequence[str] | None = None) -> Ending:
+def launch(arguments: Sequence[str] | None = None) -> DriverExit:
     """Run the driver; return how it ended."""
     given = _parse(arguments)
     with TemporaryDirectory(prefix="launch-") as scratch:
@@ -82,7 +82,7 @@ class Reporter:
 
     def end_open_runs(self, event_type: EndType, reason: str) -> None:
         """Send the ends of open runs, and what earlier launches could not deliver. Never raises."""
-        events = [event for file in self._files for event in take_endings(file, event_type, reason, now())]
+        events = [event for file in self._files for event in take_terminal_events(file, event_type, reason, now())]
         if not self._url:
             return
         spool = Spool(self._url, self._undelivered, is_needed=self._is_needed, background=False)
@@ -98,7 +98,7 @@ class Reporter:
         return event["eventType"] != "START" or not LineageClient(self._url).has_run(event["run"]["runId"])
 
 
-def _launch(given: argparse.Namespace, reporter: Reporter) -> Ending:
+def _launch(given: argparse.Namespace, reporter: Reporter) -> DriverExit:
     reporter.end_open_runs("FAIL", "the driver and its launcher were killed")
     application = None
     if given.application:
@@ -106,10 +106,10 @@ def _launch(given: argparse.Namespace, reporter: Reporter) -> Ending:
         reporter.begin(application)
     java_options = class_data_options(os.environ.get(CLASS_DATA, ""))
     environment = driver_environment({**os.environ, OPEN_RUNS: reporter.path}, application, java_options)
-    ending = run_to_its_end([sys.executable, "-m", given.module, *given.arguments], environment)
-    if ending.well:
+    ending = run_driver([sys.executable, "-m", given.module, *given.arguments], environment)
+    if ending.succeeded:
         reporter.end_application()
-    reporter.end_open_runs("ABORT" if ending.was_asked_for else "FAIL", str(ending))
+    reporter.end_open_runs("ABORT" if ending.stop_requested else "FAIL", str(ending))
     return ending
 
 
@@ -148,7 +148,7 @@ def class_data_options(archive: str) -> str:
     else:
         if expected == [str(found.st_size), str(found.st_mtime_ns)]:
             return f"-XX:SharedArchiveFile={archive}"
-        problem = f"{archive} was modified after it was made"
+        problem = f"{archive} was modified after it was created"
     print(f"class data archive not used, the driver starts slower: {problem}", file=sys.stderr)
     return ""
 

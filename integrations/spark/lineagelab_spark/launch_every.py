@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches a driver again and again: `python -m lineagelab_spark.launch_every SECONDS [--application NAME] MODULE`.
+"""Periodic launcher of a driver: `python -m lineagelab_spark.launch_every SECONDS [--application NAME] MODULE`.
 
-Between two runs there is no JVM, only this process. The seconds count from the end of a run, so that a slow one is
-never followed by the next at once; the first waits as long. A run that fails is said, and tried again when it is due.
+Between two runs only this process is alive, no JVM. The interval is the delay from the end of a run to the next start;
+the first run waits as long. A failed run is logged and retried after the interval.
 """
 
 import signal
@@ -15,7 +15,7 @@ from lineagelab_spark import launch
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs until SIGTERM or SIGINT, which stop a run under way too; returns 0."""
+    """Run until SIGTERM or SIGINT, which also stop the current run; return 0."""
     every = float(arguments[0])
     stopped = threading.Event()
 
@@ -26,10 +26,10 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(number, stop)
     while not stopped.wait(every):
         ending = launch.launch(arguments[1:])
-        if ending.was_asked_for:
+        if ending.stop_requested:
             break
-        if not ending.well:
-            print(f"{' '.join(arguments[1:])}: {ending}. It is tried again in {every:g} s", file=sys.stderr)
+        if not ending.succeeded:
+            print(f"{' '.join(arguments[1:])}: {ending}. Next run in {every:g} s", file=sys.stderr)
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver as a process: started in a group of its own, told to stop, and gone for good at the end."""
+"""Driver process: started in its own process group, sent signals, and awaited with all its children."""
 
 import ctypes
 import os
@@ -13,24 +13,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 
-GROUP_SECONDS = 10.0
-"""How long the JVM has after its Python is gone. It notices that within 3 s and tells what it had to."""
+GROUP_EXIT_TIMEOUT = 10.0
+"""Seconds for the JVM to exit after its Python process: it detects the exit within 3 s and sends its last events."""
 
-POLL_SECONDS = 0.05
+POLL_INTERVAL = 0.05
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
-class Ending:
-    """How a driver ended. `status` is as in `subprocess`: negative for a signal."""
+class DriverExit:
+    """Exit of a driver. `status` is a return code of `subprocess`: negative for a signal."""
 
     status: int
-    was_asked_for: bool = False
+    stop_requested: bool = False
 
     @property
-    def well(self) -> bool:
+    def succeeded(self) -> bool:
         return self.status == 0
 
     @property
@@ -45,21 +45,21 @@ class Ending:
             what = f"ended with exit code {self.status}; its log says why"
         else:
             what = "ended without saying how the run did"
-        return f"the driver {what}{', after it was asked to stop' if self.was_asked_for else ''}"
+        return f"the driver {what}{', after it was asked to stop' if self.stop_requested else ''}"
 
 
-def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> Ending:
-    """Runs a driver, passes on SIGTERM and SIGINT, and returns when it and all that it started in its group is gone.
+def run_driver(command: Sequence[str], environment: Mapping[str, str]) -> DriverExit:
+    """Run a driver, forward SIGTERM and SIGINT, and return when its process group has no members left.
 
-    Only for the main thread. Standard output and error are this process's.
+    Must be called from the main thread. The driver inherits standard output and error.
 
     Raises:
         OSError: the command cannot be run.
     """
     _adopt_orphans()
-    relay = _Relay()
-    with relay:
-        # A session of its own: a signal to this process's group is for this process to pass on.
+    forwarder = _SignalForwarder()
+    with forwarder:
+        # A new session: a signal to the group of this process must reach the driver only by forwarding.
         driver = subprocess.Popen(
             list(command),
             env=dict(environment),
@@ -67,86 +67,86 @@ def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> En
             start_new_session=True,
             preexec_fn=_die_with_parent(os.getpid()),
         )
-        relay.to(driver)
+        forwarder.attach(driver)
         status = driver.wait()
         _await_group(driver.pid)
-    return Ending(status, was_asked_for=relay.asked)
+    return DriverExit(status, stop_requested=forwarder.stop_requested)
 
 
-class _Relay:
-    """Passes on what asks this process to stop. What comes before there is a driver is kept for it."""
+class _SignalForwarder:
+    """Forwards SIGTERM and SIGINT to the driver; a signal that arrives before its start is kept."""
 
     SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
     def __init__(self) -> None:
         self._driver: subprocess.Popen[bytes] | None = None
-        self._asked_by: int | None = None
+        self._received: int | None = None
 
     @property
-    def asked(self) -> bool:
-        return self._asked_by is not None
+    def stop_requested(self) -> bool:
+        return self._received is not None
 
-    def to(self, driver: "subprocess.Popen[bytes]") -> None:
+    def attach(self, driver: "subprocess.Popen[bytes]") -> None:
         self._driver = driver
-        if self._asked_by is not None:
-            driver.send_signal(self._asked_by)
+        if self._received is not None:
+            driver.send_signal(self._received)
 
     def __enter__(self) -> None:
-        self._before = {number: signal.signal(number, self._pass_on) for number in self.SIGNALS}
+        self._before = {number: signal.signal(number, self._forward) for number in self.SIGNALS}
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _pass_on(self, number: int, frame: FrameType | None) -> None:
-        self._asked_by = number
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        self._received = number
         if self._driver is not None:
             self._driver.send_signal(number)  # does nothing once the driver has been waited for
 
 
 def _await_group(group: int) -> None:
-    """Waits until nothing of a process group is left; what stays too long is killed."""
-    waiter, deadline = threading.Event(), time.monotonic() + GROUP_SECONDS
+    """Wait until a process group has no members; kill those that exceed `GROUP_EXIT_TIMEOUT`."""
+    waiter, deadline = threading.Event(), time.monotonic() + GROUP_EXIT_TIMEOUT
     while _is_alive(group):
         if time.monotonic() > deadline:
-            with suppress(ProcessLookupError):  # it left just now
+            with suppress(ProcessLookupError):  # it has just exited
                 os.killpg(group, signal.SIGKILL)
             deadline = float("inf")
-        waiter.wait(POLL_SECONDS)
+        waiter.wait(POLL_INTERVAL)
 
 
 def _is_alive(group: int) -> bool:
-    """Whether a group has members, after those were buried that are dead and ours."""
+    """Reap exited children of a group; return True if it has members left."""
     try:
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
-        pass  # nobody of the group is a child of ours
+        pass  # no member of the group is a child of this process
     try:
         os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):  # macOS: the dead of others are no longer ours to signal
+    except (ProcessLookupError, PermissionError):  # macOS: zombies of other parents cannot be signalled
         return False
     return True
 
 
 def _adopt_orphans() -> None:
-    """Where the system can: the JVM becomes our child when its Python dies, so that its end can be waited for."""
+    """Become subreaper (Linux): an orphaned JVM becomes a child of this process, which can wait for it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _die_with_parent(parent: int) -> Callable[[], None] | None:
-    """What the driver does before it is one: where the system can, it asks to be killed when its launcher is.
+    """Return the `preexec_fn` that sets the parent death signal (Linux): the driver is killed with its launcher.
 
-    With SIGKILL, as nobody would be left to see that it stops; its JVM leaves with it.
+    SIGKILL, as no launcher would be left to enforce a graceful stop; the JVM exits with its Python process.
     """
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
 
-    def ask() -> None:
+    def set_death_signal() -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it was killed before the kernel knew
+        if os.getppid() != parent:  # the launcher died before prctl took effect
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return ask
+    return set_death_signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a run of a streaming query says what. Pure: the state, what is known now, and the time make the events."""
+"""State machine of a streaming query's run: state, current lineage and time decide which events are due. Pure."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -8,7 +8,7 @@ from lineagelab_spark.description import Description
 
 
 class EventType(StrEnum):
-    """As OpenLineage names them."""
+    """OpenLineage event types."""
 
     START = "START"
     RUNNING = "RUNNING"
@@ -17,12 +17,12 @@ class EventType(StrEnum):
     ABORT = "ABORT"
 
 
-class Phase(StrEnum):
-    """Where a run is."""
+class RunPhase(StrEnum):
+    """Phase of a run."""
 
-    WAITING = "it has written nothing, and nothing is said"
-    OPEN = "START is said"
-    ENDED = "its end is said, or there is nothing to say"
+    WAITING = "no write seen and no event sent"
+    OPEN = "START sent"
+    ENDED = "terminal event sent, or run not reported"
 
 
 _Step = tuple["Lifecycle", tuple[EventType, ...]]
@@ -30,48 +30,47 @@ _Step = tuple["Lifecycle", tuple[EventType, ...]]
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The state of a run.
+    """Immutable state of a run.
 
     Attributes:
-        interval: seconds between RUNNING events, and those for which START waits for a first write.
-        due: when something is to be said at the latest; None before the first step and after the end.
-        said: what the last event described.
+        interval: seconds between RUNNING events, and maximum delay of START while there is no write.
+        due: deadline of the next event; None before the first step and after the end.
+        reported: inputs and outputs in the last event.
     """
 
     interval: float
-    phase: Phase = Phase.WAITING
+    phase: RunPhase = RunPhase.WAITING
     due: float | None = None
-    said: Description | None = None
+    reported: Description | None = None
 
     def step(self, known: Description, end: EventType | None, now: float) -> _Step:
-        """The next state, and what to say now, in order.
+        """Return the next state and the events to send now, in order.
 
-        A run starts when it is known what it writes, or after an interval in which there was nothing to write: a
-        query that waits for data runs. One that ends sooner, before it wrote anything, has no run, unless it failed:
-        somebody will look for that.
+        START is sent when the first output is known, or after one interval without a write: a query that waits for
+        data is running. A query that ends earlier without a write is not reported, unless it failed.
 
         Args:
-            known: what the run has read and written so far.
-            end: how the query has ended; None while it runs.
-            now: seconds of any clock that never goes back.
+            known: inputs and outputs of the run so far.
+            end: terminal event type; None while the query runs.
+            now: seconds of a monotonic clock.
         """
-        if self.phase is Phase.ENDED:
+        if self.phase is RunPhase.ENDED:
             return self, ()
         if end is not None:
-            return replace(self, phase=Phase.ENDED, due=None, said=known), self._last_words(known, end)
-        if self.phase is Phase.WAITING:
+            return replace(self, phase=RunPhase.ENDED, due=None, reported=known), self._terminal_events(known, end)
+        if self.phase is RunPhase.WAITING:
             due = now + self.interval if self.due is None else self.due
             if known.outputs or now >= due:
-                return self._say(known, EventType.START, now)
+                return self._emit(known, EventType.START, now)
             return replace(self, due=due), ()
-        if known != self.said or (self.due is not None and now >= self.due):
-            return self._say(known, EventType.RUNNING, now)
+        if known != self.reported or (self.due is not None and now >= self.due):
+            return self._emit(known, EventType.RUNNING, now)
         return self, ()
 
-    def _say(self, known: Description, event_type: EventType, now: float) -> _Step:
-        return replace(self, phase=Phase.OPEN, due=now + self.interval, said=known), (event_type,)
+    def _emit(self, known: Description, event_type: EventType, now: float) -> _Step:
+        return replace(self, phase=RunPhase.OPEN, due=now + self.interval, reported=known), (event_type,)
 
-    def _last_words(self, known: Description, end: EventType) -> tuple[EventType, ...]:
-        if self.phase is Phase.OPEN:
+    def _terminal_events(self, known: Description, end: EventType) -> tuple[EventType, ...]:
+        if self.phase is RunPhase.OPEN:
             return (end,)
         return (EventType.START, end) if known.outputs or end is EventType.FAIL else ()

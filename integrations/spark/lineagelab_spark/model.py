@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The vocabulary of column lineage, and how it composes.
+"""Column lineage: origins, edges and columns, and their composition.
 
-Subtypes are OpenLineage's. DIRECT ones say that values flow, INDIRECT ones that a column decides about values
-or rows without flowing into them.
+Subtypes are those of OpenLineage. DIRECT: values flow into the output; INDIRECT: a column affects values or rows
+without flowing into them.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from lineagelab_spark.datatypes import Shape
 
 
 class Subtype(StrEnum):
-    """How an input column reaches an output. The DIRECT ones come first, from weakest to strongest."""
+    """OpenLineage transformation subtypes. The DIRECT ones come first, from weakest to strongest."""
 
     IDENTITY = "IDENTITY"
     TRANSFORMATION = "TRANSFORMATION"
@@ -35,36 +35,35 @@ _STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION
 
 @dataclass(frozen=True, order=True)
 class Origin:
-    """A column of a source.
+    """Column of a source, or a field of it.
 
     Attributes:
-        leaf: ordinal of the source among the plan's leaves, as `LogicalPlan.collectLeaves()` lists them.
-        column: the column of the source.
-        path: struct fields below it.
-        decoded: whether `path` lies in what the column was decoded to (Avro, JSON), not in the column itself.
-        part: the bytes of it that are looked at, from the first to before the last, counted from 1; empty for all.
-            `(1, 1)` looks at none: only at whether there is a value. Known within a plan, and of no one's concern
-            outside.
+        leaf: ordinal of the source in `LogicalPlan.collectLeaves()`.
+        column: name of the source's column.
+        path: names of nested struct fields.
+        decoded: True if `path` refers to the decoded value (Avro, JSON), not to the column itself.
+        byte_range: bytes [start, end), 1-based, that are read; empty for all. `(1, 1)`: only presence of a value is
+            tested. Used while a plan is derived, never part of its result.
     """
 
     leaf: int
     column: str
     path: tuple[str, ...] = ()
     decoded: bool = False
-    part: tuple[int, ...] = ()
+    byte_range: tuple[int, ...] = ()
 
     @property
     def whole(self) -> "Origin":
-        """The column that this is a part of."""
-        return replace(self, part=())
+        """This origin without its byte range."""
+        return replace(self, byte_range=())
 
 
 @dataclass(frozen=True, order=True)
 class Edge:
-    """`origin` reaches an output, or all of its rows, in the way `subtype` says.
+    """Flow from `origin` to an output column, or to all rows of an output.
 
     Attributes:
-        masking: the value cannot be read back from the output (hashes, counts).
+        masking: the value cannot be recovered from the output (hashes, counts).
     """
 
     origin: Origin
@@ -73,11 +72,11 @@ class Edge:
 
     @property
     def whole(self) -> "Edge":
-        """This edge from all of its column."""
+        """This edge without the byte range of its origin."""
         return replace(self, origin=self.origin.whole)
 
     def through(self, subtype: Subtype, masking: bool = False) -> "Edge":
-        """This edge after one more DIRECT step. What was indirect stays as it is."""
+        """Return this edge after another DIRECT step; INDIRECT edges are unchanged."""
         if not self.subtype.is_direct:
             return self
         strongest = max(self.subtype, subtype, key=_STRENGTH.__getitem__)
@@ -86,12 +85,12 @@ class Edge:
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of some plan node is made of.
+    """Lineage of an output column of a plan node.
 
     Attributes:
-        edges: of the column as a whole.
-        fields: (name, column) of each field of a struct, or of the structs in an array, in order. None where
-            they are not told apart: then nothing can be said of a single one.
+        edges: edges of the column, all fields merged.
+        fields: (name, column) of each field of a struct, or of the structs in an array, in order. None if fields are
+            not tracked separately: the lineage of a single field is then unknown.
     """
 
     edges: frozenset[Edge] = frozenset()
@@ -99,7 +98,7 @@ class Column:
 
     @staticmethod
     def of(origin: Origin, shape: Shape = None) -> "Column":
-        """A source's own column. Each field of a struct is an origin of its own."""
+        """Return an unmodified source column; each field of a struct is a separate origin."""
         whole = frozenset({Edge(origin, Subtype.IDENTITY)})
         if shape is None:
             return Column(whole)
@@ -113,19 +112,19 @@ class Column:
 
     @property
     def is_constant(self) -> bool:
-        """Made of no source: so is each field, known or not."""
+        """True if the column, and so each of its fields, has no source."""
         return not self.edges
 
     @property
     def is_source(self) -> bool:
-        """A source's own column, or field, as it is."""
+        """True for an unmodified column, or field, of a source."""
         return len(self.edges) == 1 and all(edge.subtype is Subtype.IDENTITY for edge in self.edges)
 
     def field(self, ordinal: int, name: str) -> "Column | None":
-        """A field by its place; None where it is not known.
+        """Return the field at a position; None if unknown.
 
-        The name must be that of the field, but for its case, which is the user's in Spark's plans. Another name
-        at that place says that the fields are not those that Spark has.
+        Names are compared ignoring case, as Spark's plans keep the user's spelling. A different name at that position
+        means that the tracked fields are not those of Spark's struct.
         """
         if self.is_constant:
             return Column()
@@ -135,19 +134,19 @@ class Column:
         return column if known.casefold() == name.casefold() else None
 
     def through(self, subtype: Subtype, masking: bool = False) -> "Column":
-        """The result of an expression over this column: one value, no fields."""
+        """Return the result of an expression over this column: one value without fields."""
         return Column(frozenset(edge.through(subtype, masking) for edge in self.edges))
 
     def each(self, subtype: Subtype, masking: bool = False) -> "Column":
-        """The result of an expression that chooses among values and leaves each field in its place."""
+        """Return the result of an expression that selects values and preserves struct fields."""
         return self._every(lambda edges: frozenset(edge.through(subtype, masking) for edge in edges))
 
     def decided_by(self, edges: frozenset[Edge]) -> "Column":
-        """This column with INDIRECT edges, which hold for each of its fields too."""
+        """Return this column with additional INDIRECT edges, on each of its fields too."""
         return self._every(lambda own: own | edges)
 
     def deciding(self, subtype: Subtype) -> frozenset[Edge]:
-        """The INDIRECT edges of something that this column decides about."""
+        """Return this column's origins as INDIRECT edges."""
         return frozenset(Edge(edge.origin, subtype) for edge in self.edges)
 
     def _every(self, change: Callable[[frozenset[Edge]], frozenset[Edge]]) -> "Column":
@@ -157,9 +156,9 @@ class Column:
 
 
 def union(columns: Iterable[Column]) -> Column:
-    """All that any of the columns is made of; fields are kept where all columns have the same ones.
+    """Merge columns; fields are kept if all columns have the same ones.
 
-    A constant, as the NULL beside a struct, adds nothing to any field.
+    A constant, such as the NULL alternative of a struct, contributes no edges.
     """
     given = list(columns)
     edges = frozenset(edge for column in given for edge in column.edges)
@@ -174,8 +173,8 @@ def _names(fields: tuple[tuple[str, Column], ...]) -> tuple[str, ...]:
     return tuple(name.casefold() for name, _ in fields)
 
 
-def simplest(edges: Iterable[Edge]) -> frozenset[Edge]:
-    """One DIRECT edge for each origin, the strongest; masking only where every way masks."""
+def merge_edges(edges: Iterable[Edge]) -> frozenset[Edge]:
+    """Keep one DIRECT edge per origin, the strongest; it is masking only if all edges of that origin are."""
     direct: dict[Origin, Edge] = {}
     indirect: set[Edge] = set()
     for edge in edges:

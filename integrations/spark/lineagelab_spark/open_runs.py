@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""File of the runs that a driver has open, with which the launcher ends them if the driver is killed.
+"""File of a driver's open runs, from which the launcher sends terminal events if the driver is killed.
 
-The file maps run ids to events. An event without `eventType` is an open run: all that is known of it but its end.
-One with `eventTime` as well began then, and nobody is known to have reported its START. An event with `eventType` is
-the run's own end, which the lineage service has not accepted yet.
+The file maps run ids to events. An event without `eventType` is an open run, complete but for its end. If it has
+`eventTime`, the run started then and its START may not have been sent. An event with `eventType` is a terminal event
+that the lineage service has not accepted yet.
 """
 
 import json
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class OpenRuns:
-    """Writer of such a file. A file that cannot be written is logged, and delays nothing.
+    """Writer of a file of open runs; write errors are logged.
 
     Args:
-        path: None keeps nothing.
+        path: file to write; None disables it.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -38,19 +38,19 @@ class OpenRuns:
         self._runs: dict[str, Json] = {}
 
     def keep(self, event: Json) -> None:
-        """Keep a run open, with all that this event states of it."""
+        """Store a run as open, with the contents of its latest event."""
         self._change(event["run"]["runId"], {key: value for key, value in event.items() if key not in _STATE})
 
     def keep_unreported(self, run: Json, began: str) -> None:
-        """Keep a run open of which no START was sent; `began` is its event time."""
+        """Store an open run whose START was not sent; `began` is its event time."""
         self._change(run["run"]["runId"], {**run, "eventTime": began})
 
     def keep_end(self, event: Json) -> None:
-        """Keep the end of a run until it is accepted."""
+        """Store the terminal event of a run until it is accepted."""
         self._change(event["run"]["runId"], event)
 
     def forget(self, run_id: str) -> None:
-        """Remove a run whose end was accepted."""
+        """Remove a run whose terminal event was accepted."""
         self._change(run_id, None)
 
     def _change(self, run_id: str, event: Json | None) -> None:
@@ -70,16 +70,16 @@ class OpenRuns:
             log.warning("cannot write %s; if this process is killed, its lineage runs stay open: %s", path, error)
 
 
-def take_endings(path: Path, event_type: EndType, reason: str, time: str) -> list[Json]:
-    """Remove the file of a process that has ended, and return the events that end its runs."""
+def take_terminal_events(path: Path, event_type: EndType, reason: str, time: str) -> list[Json]:
+    """Remove the file of an exited process, and return the terminal events of its runs."""
     found = _load(path)
     remove_file(path)
     events = [event for event in found.values() if is_event(event) and "run" in event]
-    return [ending for event in events for ending in endings(event, event_type, reason, time)]
+    return [ending for event in events for ending in terminal_events(event, event_type, reason, time)]
 
 
-def endings(event: Json, event_type: EndType, reason: str, time: str) -> list[Json]:
-    """Return the events that end one run of the file; an unreported run gets its START as well."""
+def terminal_events(event: Json, event_type: EndType, reason: str, time: str) -> list[Json]:
+    """Return the terminal event of one run, preceded by START if that may not have been sent."""
     if "eventType" in event:
         return [event]
     start = [{**event, "eventType": "START"}] if "eventTime" in event else []

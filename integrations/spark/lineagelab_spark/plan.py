@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Column lineage of an analysed plan: a pure function of its JSON.
 
-The analysed plan is the right one to read: it has names and identities resolved, it exists for streaming frames
-too, and the optimiser has not yet folded, pruned or fused anything of what the user wrote.
+The analysed plan has names and expression ids resolved, exists for streaming frames too, and still contains everything
+that the optimiser would fold, prune or merge.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lineagelab_spark import parts
+from lineagelab_spark import byte_ranges
 from lineagelab_spark.expressions import Decoding
-from lineagelab_spark.model import Edge, simplest
-from lineagelab_spark.tree import parse
-from lineagelab_spark.walk import walk
-from lineagelab_spark.walked import Batch, Leaf, Walked
+from lineagelab_spark.model import Edge, merge_edges
+from lineagelab_spark.operators import derive_columns
+from lineagelab_spark.plan_columns import Batch, Leaf, PlanColumns
+from lineagelab_spark.plan_json import parse
 
 
 @dataclass(frozen=True)
 class PlanLineage:
-    """What the output of a plan is made of.
+    """Column lineage of a plan's output.
 
     Attributes:
-        columns: edges of each output column, in output order.
-        rows: INDIRECT edges that hold for every output column, since they decide about rows.
-        leaves: in the order of `LogicalPlan.collectLeaves()`, which `Origin.leaf` counts; those of a batch's stream
-            come first.
+        columns: edges by output column, in output order.
+        rows: INDIRECT edges that affect rows and so hold for every output column.
+        leaves: in the order of `LogicalPlan.collectLeaves()`, as indexed by `Origin.leaf`; for a micro-batch, the
+            leaves of its stream come first.
         decodings: columns of leaves that the plan decodes to structs.
-        unknown: class names without a rule, and what else could not be followed. Where there is any, the edges
-            are not complete.
+        unknown: class names without a rule, and other gaps; the edges are incomplete unless it is empty.
     """
 
     columns: Mapping[str, frozenset[Edge]]
@@ -38,31 +37,31 @@ class PlanLineage:
 
 
 def derive(plan_json: str, batch: Batch | None = None) -> PlanLineage:
-    """The lineage of `df._jdf.queryExecution().analyzed().toJSON()`.
+    """Derive column lineage from the JSON of an analysed plan.
 
     Args:
-        plan_json: the plan.
-        batch: of which stream the plan has rows, where it is one of `foreachBatch`'s.
+        plan_json: result of `df._jdf.queryExecution().analyzed().toJSON()`.
+        batch: stream and leaves of the micro-batch, for a frame created in `foreachBatch`.
 
     Raises:
-        ValueError: the text is no plan of Spark's.
+        ValueError: the text is not the JSON of a Spark plan.
     """
-    return summary(walk(parse(plan_json), batch))
+    return summary(derive_columns(parse(plan_json), batch))
 
 
 def opaque(leaves: int, why: str) -> PlanLineage:
-    """Of a plan with so many leaves of which no more is known: all of them are read, nobody knows for what."""
+    """Return the lineage of a plan that cannot be analysed: all leaves are read, columns are unknown."""
     return PlanLineage({}, frozenset(), (Leaf("unknown"),) * leaves, frozenset(), frozenset({why}))
 
 
-def summary(walked: Walked) -> PlanLineage:
-    """The lineage of a plan that was walked."""
-    decodings = frozenset(walked.findings.decodings)
+def summary(columns: PlanColumns) -> PlanLineage:
+    """Return the lineage of a plan from the columns of its root."""
+    decodings = frozenset(columns.findings.decodings)
     starts = {(d.leaf, d.column): d.start for d in sorted(decodings, key=lambda d: d.start, reverse=True)}
     return PlanLineage(
-        columns={a.name: simplest(parts.of_columns(a.column.edges, starts)) for a in walked.output},
-        rows=simplest(parts.of_columns(walked.rows, starts)),
-        leaves=walked.leaves,
+        columns={a.name: merge_edges(byte_ranges.of_columns(a.column.edges, starts)) for a in columns.output},
+        rows=merge_edges(byte_ranges.of_columns(columns.rows, starts)),
+        leaves=columns.leaves,
         decodings=decodings,
-        unknown=frozenset(walked.findings.unknown),
+        unknown=frozenset(columns.findings.unknown),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Spark says of the progress of a query: one JSON for each micro-batch, summed up to a window. Pure."""
+"""Progress of a streaming query: one JSON record per micro-batch, aggregated to windows. Pure."""
 
 import json
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from lineagelab_spark.datasets import Dataset, Source
 
 @dataclass(frozen=True)
 class SourceProgress:
-    """What a micro-batch read of one source.
+    """Progress of one source in a micro-batch.
 
     Attributes:
-        behind: how many offsets the source is ahead of what was read; None where it does not count in offsets.
+        behind: lag in offsets; None for sources without numeric offsets.
     """
 
     rows: int
@@ -23,11 +23,11 @@ class SourceProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """A micro-batch that is through.
+    """Completed micro-batch.
 
     Attributes:
-        identity: tells it from the other ones of its run; ids alone come twice where a batch had no data.
-        written: rows, None where the sink does not say.
+        identity: batch id and timestamp, unique in the run; ids repeat after batches without data.
+        written: rows written; None if the sink does not report them.
     """
 
     identity: tuple[int, str]
@@ -43,12 +43,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Window:
-    """The micro-batches between two events.
+    """Aggregated micro-batches between two events.
 
     Attributes:
-        source_rows: of each source, in the order of the query's plan.
-        behind: offsets that are still to be read, after the last batch.
-        written: rows, None where some batch does not say.
+        milliseconds: total duration of the batches; `longest` is that of the longest one.
+        source_rows: rows read by source, in the order of the query's plan.
+        behind: lag in offsets after the last batch.
+        written: rows written; None if any batch does not report them.
     """
 
     batches: int = 0
@@ -61,7 +62,7 @@ class Window:
     last_batch: int | None = None
 
     def plus(self, batch: Progress) -> "Window":
-        """This window with one more batch at its end."""
+        """Return this window extended by a batch."""
         rows = tuple(source.rows for source in batch.sources)
         before = self.source_rows or (0,) * len(rows)
         behind = [source.behind for source in batch.sources if source.behind is not None]
@@ -79,32 +80,32 @@ class Window:
 
 
 def parse(text: str) -> Progress:
-    """One progress of a query, `StreamingQueryProgress.json`.
+    """Parse `StreamingQueryProgress.json`.
 
     Raises:
-        ValueError, KeyError: it is none.
+        ValueError, KeyError: the text has another form.
     """
-    said = json.loads(text)
-    written = int(said["sink"].get("numOutputRows", -1))
+    record = json.loads(text)
+    written = int(record["sink"].get("numOutputRows", -1))
     return Progress(
-        identity=(int(said["batchId"]), str(said["timestamp"])),
-        rows=int(said["numInputRows"]),
-        milliseconds=int(said["batchDuration"]),
+        identity=(int(record["batchId"]), str(record["timestamp"])),
+        rows=int(record["numInputRows"]),
+        milliseconds=int(record["batchDuration"]),
         sources=tuple(
             SourceProgress(int(source["numInputRows"]), _behind(source.get("endOffset"), source.get("latestOffset")))
-            for source in said["sources"]
+            for source in record["sources"]
         ),
         written=written if written >= 0 else None,
     )
 
 
 def rows_read(window: Window, sources: Sequence[Source]) -> dict[Dataset, int]:
-    """How many rows came from each dataset, as far as it can be told.
+    """Return the rows read by dataset, where they can be attributed.
 
     Args:
-        window: counts by source.
-        sources: what each streaming leaf of the query's plan reads, in order. Spark counts a stream that is read
-            twice once; what a source of several topics read is known of all of them together only.
+        window: row counts by source.
+        sources: source of each streaming leaf of the query's plan, in order. Spark counts a stream that is read twice
+            only once; a source of several topics has one count for all of them.
     """
     datasets = {dataset for source in sources for dataset in source.datasets}
     if len(datasets) == 1:
@@ -119,7 +120,7 @@ def rows_read(window: Window, sources: Sequence[Source]) -> dict[Dataset, int]:
 
 
 def _behind(end: object, latest: object) -> int | None:
-    """Of Kafka's offsets, topic -> partition -> offset; other sources have others. Some Sparks write JSON in JSON."""
+    """Return the lag for offsets of Kafka's form, topic -> partition -> offset (text in some Spark versions)."""
     read, there = _offsets(end), _offsets(latest)
     if read is None or there is None:
         return None

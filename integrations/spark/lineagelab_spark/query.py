@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage of Structured Streaming queries: what a job sees of it.
+"""Lineage of Structured Streaming queries: interface for jobs.
 
     lineage = QueryLineage(spark, namespace, url)
     query = lineage.to_table(frame.writeStream.queryName("orders").option(...), "lake.sales.orders")
     query.awaitTermination()
     lineage.close()
 
-One run for each start of a query: START when it is known what it writes, or after half a minute without anything to
-write, RUNNING every half minute and when schemas or datasets change, one end. Columns are derived from the plans that
-run, also through `foreach_batch`, where Spark hands out rows without their history.
+Each start of a query is one run: START when its first output is known, or after 30 s without a write; RUNNING every
+30 s and when schemas or datasets change; one terminal event. Columns are derived from the plans that run, also through
+`foreach_batch`, where Spark passes rows without their plan.
 
-OpenLineage's agent must not listen in such a driver (no `spark.extraListeners`): it sees two runs in each
-micro-batch, none of which has both a topic and a table, and no columns.
+Do not enable OpenLineage's agent in such a driver (no `spark.extraListeners`): it reports two runs per micro-batch,
+neither with both a topic and a table, and no columns.
 """
 
 import atexit
@@ -28,15 +28,17 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lineagelab_common.identifiers import ParentRun
 from lineagelab_common.spool import Spool
-from lineagelab_spark.complaints import Complaints
+from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
+from lineagelab_spark.observer_thread import ObserverThread
 from lineagelab_spark.open_runs import OpenRuns
-from lineagelab_spark.watch import NoWatch, Setting, Told, Watch
-from lineagelab_spark.worker import Worker
-from lineagelab_spark.written import Frame, Place
+from lineagelab_spark.query_observer import NoObserver, Observer, ObserverSettings, QueryObserver
+from lineagelab_spark.write_tracker import WriteId, WrittenFrame
 
-INTERVAL_SECONDS = 30.0
-CLOSE_SECONDS = 5.0
-"""About all that `close` waits: for plans that are still to be read, then for the service."""
+RUNNING_INTERVAL = 30.0
+"""Seconds between RUNNING events."""
+
+CLOSE_TIMEOUT = 5.0
+"""Approximate maximum duration of `close`, in seconds: for plans that are not read yet, then for the service."""
 
 PARENT = "OPENLINEAGE_PARENT_ID"
 OPEN_RUNS = "LINEAGE_OPEN_RUNS"
@@ -45,51 +47,51 @@ log = logging.getLogger(__name__)
 
 
 class BatchOutputs:
-    """What the function of a micro-batch writes with."""
+    """Writer for the function of a micro-batch, with lineage."""
 
-    def __init__(self, batch: DataFrame, told: Told) -> None:
+    def __init__(self, batch: DataFrame, observer: Observer) -> None:
         self._batch = batch
-        self._told = told
+        self._observer = observer
         self._counts: Counter[str] = Counter()
 
     def append(self, frame: DataFrame, table: str, options: Mapping[str, str] | None = None) -> None:
-        """`frame.writeTo(table).options(**options).append()`, and lineage knows what the frame is made of.
+        """Run `frame.writeTo(table).options(**options).append()` and record its lineage.
 
-        Iceberg's snapshot gets the id of the run into its summary, as `lineage-run-id`.
+        The run id is stored in the summary of Iceberg's snapshot, as `lineage-run-id`.
         """
         self.describe(frame, table)
-        frame.writeTo(table).options(**{**self._told.append_options(table), **(options or {})}).append()
+        frame.writeTo(table).options(**{**self._observer.append_options(table), **(options or {})}).append()
 
     def describe(self, frame: DataFrame, table: str) -> None:
-        """Says that `frame` goes to `table` (`catalog.namespace.name`), for who writes it in another way.
+        """Record that `frame` is written to `table` (`catalog.namespace.name`), for other ways of writing.
 
-        A table in which the query looks up what it has written is its memory, and no input, from the batch on in
-        which it is first said to be written. So say it in every batch, rows or no rows: this costs next to nothing.
+        A table that the query both reads and writes is its own state, not an input, from the first batch that records
+        a write to it. Call this in every batch, even without rows; the cost is negligible.
         """
-        self._told.describe(Place(table, self._counts[table]), Frame(frame, self._batch))
+        self._observer.describe(WriteId(table, self._counts[table]), WrittenFrame(frame, self._batch))
         self._counts[table] += 1
 
 
 Write = Callable[[DataFrame, int, BatchOutputs], None]
-"""What a query does with each micro-batch: its rows, its id, and what to write them with."""
+"""Function of a micro-batch: takes its rows, its id, and the writer with lineage."""
 
 
 class ObservedQuery(StreamingQuery):
-    """A query that tells lineage when its driver stops it, or has waited for its end."""
+    """Query that notifies lineage when the driver stops it or has awaited its end."""
 
-    def __init__(self, query: StreamingQuery, told: Told, call: Callable[[], None]) -> None:
+    def __init__(self, query: StreamingQuery, observer: Observer, wake: Callable[[], None]) -> None:
         super().__init__(query._jsq)
-        self._told = told
-        self._call = call
+        self._observer = observer
+        self._wake = wake
 
     def stop(self) -> None:
-        """See `StreamingQuery.stop`. A query that has ended before is not stopped by this."""
+        """See `StreamingQuery.stop`. A query that has already ended keeps its own outcome."""
         if self.isActive:
-            self._told.stopping()
+            self._observer.stopping()
         try:
             super().stop()
         finally:
-            self._call()
+            self._wake()
 
     def awaitTermination(self, timeout: float | None = None) -> bool | None:
         """See `StreamingQuery.awaitTermination`."""
@@ -98,7 +100,7 @@ class ObservedQuery(StreamingQuery):
             ended = super().awaitTermination(timeout)  # type: ignore[arg-type]
         finally:
             if ended is not False:
-                self._call()
+                self._wake()
         return ended
 
 
@@ -106,90 +108,90 @@ class QueryLineage:
     """Lineage of the streaming queries of one driver. It never fails or delays them.
 
     Args:
-        spark: the session of the driver.
-        namespace: of the queries' jobs; a job is named as its query.
-        url: root of the lineage service; nothing is read or sent where it is empty.
-        interval_seconds: between the RUNNING events of a query.
+        spark: session of the driver.
+        namespace: job namespace; the job name is the query name.
+        url: root of the lineage service; empty disables lineage.
+        interval_seconds: interval of RUNNING events.
 
-    Environment: `OPENLINEAGE_PARENT_ID` (`namespace/name/runId`) is the run that the queries' runs belong to,
-    `LINEAGE_OPEN_RUNS` a file that has, while they last, the runs that somebody has to end if this process is killed.
+    Environment: `OPENLINEAGE_PARENT_ID` (`namespace/name/runId`) is the parent of the queries' runs;
+    `LINEAGE_OPEN_RUNS` is the file of open runs, which the launcher ends if this process is killed.
     """
 
     def __init__(
-        self, spark: SparkSession, namespace: str, url: str, *, interval_seconds: float = INTERVAL_SECONDS
+        self, spark: SparkSession, namespace: str, url: str, *, interval_seconds: float = RUNNING_INTERVAL
     ) -> None:
-        self._worker = Worker()
-        self._complaints = Complaints("this driver")
-        self._setting: Setting | None = None
+        self._thread = ObserverThread()
+        self._warnings = DeduplicatedWarnings("this driver")
+        self._settings: ObserverSettings | None = None
         if url:
-            with self._complaints.survived("it has none"):
-                self._setting = _setting(spark, namespace, url, interval_seconds)
+            with self._warnings.log_exceptions("setup failed, no lineage is reported"):
+                self._settings = _settings(spark, namespace, url, interval_seconds)
                 atexit.register(self.close)
 
     def to_table(self, writer: DataStreamWriter, table: str) -> StreamingQuery:
-        """`writer.toTable(table)`, observed."""
-        told = self._watch(writer)
+        """Run `writer.toTable(table)` with lineage."""
+        observer = self._observe(writer)
         query = writer.toTable(table)
-        told.describe(Place(table), Frame(writer._df, None))
-        return self._observed(query, told)
+        observer.describe(WriteId(table), WrittenFrame(writer._df, None))
+        return self._wrap(query, observer)
 
     def foreach_batch(self, writer: DataStreamWriter, write: Write) -> StreamingQuery:
-        """`writer.foreachBatch(...).start()`, observed."""
-        told = self._watch(writer)
+        """Run `writer.foreachBatch(...).start()` with lineage."""
+        observer = self._observe(writer)
 
         def each(batch: DataFrame, batch_id: int) -> None:
             raised: BaseException | None = None
-            told.batch_began()
+            observer.batch_began()
             try:
-                write(batch, batch_id, BatchOutputs(batch, told))
+                write(batch, batch_id, BatchOutputs(batch, observer))
             except BaseException as error:
                 raised = error
                 raise
             finally:
-                told.batch_over(raised)
-                self._worker.call()
+                observer.batch_ended(raised)
+                self._thread.wake()
 
-        return self._observed(writer.foreachBatch(each).start(), told)
+        return self._wrap(writer.foreachBatch(each).start(), observer)
 
     def close(self) -> None:
-        """Says the end of what has not ended yet, and waits a little until everything is sent. Twice is once."""
-        if self._setting is None:
+        """Send terminal events of running queries, and wait up to `CLOSE_TIMEOUT` for delivery. Idempotent."""
+        if self._settings is None:
             return
-        setting, self._setting = self._setting, None
+        settings, self._settings = self._settings, None
         atexit.unregister(self.close)
-        deadline = time.monotonic() + CLOSE_SECONDS
-        if not self._worker.close(CLOSE_SECONDS):
-            log.warning("Spark does not answer: the ends of its queries are not known to lineage")
-        # What the watches have just said takes a moment, however long Spark took.
-        setting.spool.close(max(1.0, deadline - time.monotonic()))
+        deadline = time.monotonic() + CLOSE_TIMEOUT
+        if not self._thread.close(CLOSE_TIMEOUT):
+            log.warning("Spark did not respond within %g s: no terminal events are sent for its queries", CLOSE_TIMEOUT)
+        # The observers have just added events: allow at least 1 s to send them, even after a slow Spark.
+        settings.spool.close(max(1.0, deadline - time.monotonic()))
 
-    def _watch(self, writer: DataStreamWriter) -> Told:
-        if self._setting is not None:
-            with self._complaints.survived("a query has none"):
-                return Watch(self._setting, writer._df)
-        return NoWatch()
+    def _observe(self, writer: DataStreamWriter) -> Observer:
+        if self._settings is not None:
+            with self._warnings.log_exceptions("a query is not observed, it has no lineage"):
+                return QueryObserver(self._settings, writer._df)
+        return NoObserver()
 
-    def _observed(self, query: StreamingQuery, told: Told) -> StreamingQuery:
-        with self._complaints.survived("a query has none"):
-            told.started(query)
-            if isinstance(told, Watch):
-                self._worker.add(told)
-            return ObservedQuery(query, told, self._worker.call)
+    def _wrap(self, query: StreamingQuery, observer: Observer) -> StreamingQuery:
+        with self._warnings.log_exceptions("a query is not observed, it has no lineage"):
+            observer.started(query)
+            if isinstance(observer, QueryObserver):
+                self._thread.add(observer)
+            return ObservedQuery(query, observer, self._thread.wake)
         return query
 
 
 class NoQueryLineage(QueryLineage):
-    """For drivers that run without a lineage service."""
+    """No-op variant for drivers without a lineage service."""
 
     def __init__(self) -> None:
-        self._worker = Worker()
-        self._complaints = Complaints("this driver")
-        self._setting = None
+        self._thread = ObserverThread()
+        self._warnings = DeduplicatedWarnings("this driver")
+        self._settings = None
 
 
-def _setting(spark: SparkSession, namespace: str, url: str, interval: float) -> Setting:
+def _settings(spark: SparkSession, namespace: str, url: str, interval: float) -> ObserverSettings:
     path = os.environ.get(OPEN_RUNS, "")
-    return Setting(
+    return ObserverSettings(
         namespace=namespace,
         application=str(spark.conf.get("spark.app.name")),
         spark_version=str(spark.version),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells the lineage service what a frame is made of before it is written. Never fails or delays the job."""
+"""Reports column lineage of batch writes to the lineage service. Never fails or delays the job."""
 
 import logging
 import threading
@@ -14,71 +14,71 @@ from lineagelab_spark import events, frames
 from lineagelab_spark.description import Write, describe
 from lineagelab_spark.plan import derive
 
-CLOSE_SECONDS = 2.0
-"""All that `close` waits."""
+CLOSE_TIMEOUT = 2.0
+"""Maximum duration of `close`, in seconds."""
 
 log = logging.getLogger(__name__)
 
 
 class Lineage(Protocol):
-    """What a job sees of lineage."""
+    """Lineage reporter of a batch job."""
 
     def describe(self, frame: DataFrame, table: str, command: str) -> None:
-        """Says that `frame` is about to be written to `table` (`catalog.namespace.name`) by `command`."""
+        """Report that `command` writes `frame` to `table` (`catalog.namespace.name`)."""
 
     def close(self) -> None:
-        """Waits a little for what is still on its way."""
+        """Wait up to `CLOSE_TIMEOUT` for events that are not sent yet."""
 
 
 class NoLineage:
-    """For jobs that run without a lineage service."""
+    """No-op reporter for jobs without a lineage service."""
 
     def describe(self, frame: DataFrame, table: str, command: str) -> None:
-        """Nobody wants to know."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is on its way."""
+        """Do nothing."""
 
 
 class SparkLineage:
-    """Derives lineage from analysed plans beside the job, in a thread for each write, and sends it."""
+    """Reporter that derives lineage from analysed plans in one background thread per write."""
 
     def __init__(self, spark: SparkSession, namespace: str, url: str) -> None:
         self._spark = spark
         self._namespace = namespace
         self._application = str(spark.conf.get("spark.app.name"))
         self._spool = Spool(url)
-        self._under_way: list[threading.Thread] = []
+        self._threads: list[threading.Thread] = []
 
     def describe(self, frame: DataFrame, table: str, command: str) -> None:
-        """See `Lineage.describe`. The plan of a frame never changes, so it is read while Spark writes."""
+        """See `Lineage.describe`. Plans are immutable, so they can be read while Spark writes."""
         thread = threading.Thread(
             target=self._describe, args=(frame, table, command), name=f"lineage {table}", daemon=True
         )
-        self._under_way.append(thread)
+        self._threads.append(thread)
         thread.start()
 
     def close(self) -> None:
-        """See `Lineage.close`. Events that are still under way afterwards are lost, and said to be."""
-        deadline = time.monotonic() + CLOSE_SECONDS
-        for thread in self._under_way:
+        """See `Lineage.close`. Events that are not sent in time are lost, with a warning."""
+        deadline = time.monotonic() + CLOSE_TIMEOUT
+        for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
-                log.warning("%s: not derived in time, given up", thread.name)
+                log.warning("%s: not derived within the timeout, lineage is lost", thread.name)
         self._spool.close(max(0.0, deadline - time.monotonic()))
 
     def event(self, frame: DataFrame, table: str, command: str) -> Json:
-        """The event that `describe` sends."""
+        """Return the event that `describe` sends."""
         plan = frames.read(frame)
         write = Write(derive(plan.text), plan.sources, frames.sink(self._spark, table))
         if write.gaps:
-            log.warning("lineage of %s: nothing is known of %s, columns are left out", table, ", ".join(write.gaps))
+            log.warning("lineage of %s: column lineage is omitted, unsupported: %s", table, ", ".join(write.gaps))
         name = events.job_name(self._application, command, table)
         processing = "STREAMING" if frame.isStreaming else "BATCH"
         return events.job_event(self._namespace, name, processing, events.datasets(describe([write])))
 
     def _describe(self, frame: DataFrame, table: str, command: str) -> None:
-        # The one place where the job goes on whatever happened: its data matter more than their lineage.
+        # A lineage error must not fail the job.
         try:
             self._spool.add(self.event(frame, table, command))
         except Exception:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of the runs of streaming queries, from a description, statistics and an end. Pure."""
+"""OpenLineage run events of streaming queries. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from lineagelab_spark.progress import Window
 
 @dataclass(frozen=True)
 class QueryRun:
-    """One start of a query.
+    """Run of a query, from one start to its end.
 
     Attributes:
         interval: seconds between RUNNING events.
@@ -34,11 +34,11 @@ class QueryRun:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run did since its last event.
+    """Statistics of a run since its last event.
 
     Attributes:
-        seconds: the length of the window.
-        read, written: rows by dataset, of those where it is known.
+        seconds: duration of the window.
+        read, written: rows by dataset, where known.
     """
 
     window: Window
@@ -49,7 +49,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a query has failed. `language` is that of the stack trace."""
+    """Cause of a query's failure. `language` is that of the stack trace."""
 
     message: str
     language: str
@@ -70,16 +70,16 @@ def event(
     statistics: Statistics | None = None,
     failure: Failure | None = None,
 ) -> Json:
-    """One event, full in itself.
+    """Return a run event with complete inputs and outputs.
 
     Args:
-        run: whose it is.
-        event_type: what has happened.
-        when: with a zone.
-        description: all that the run has read and written.
-        with_pairs: whether to say which input reaches which output.
-        statistics: of the window that ends with this event.
-        failure: for FAIL.
+        run: run of the event.
+        event_type: type of the event.
+        when: event time, with a time zone.
+        description: inputs and outputs of the run so far.
+        with_pairs: add the job facet with the inputs of each output.
+        statistics: statistics of the window that ends with this event.
+        failure: cause, for FAIL.
     """
     run_json = {"runId": run.run_id, "facets": _run_facets(run, statistics, failure)}
     job = {"namespace": run.namespace, "name": run.job, "facets": _job_facets(run, description, with_pairs)}

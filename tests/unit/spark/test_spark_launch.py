@@ -23,8 +23,8 @@ from infra.namespaces import JOBS
 from infra.project import PROJECT, python_path
 from lineagelab_common.identifiers import new_run_id
 from lineagelab_spark.application import ApplicationRun
-from lineagelab_spark.launch_process import Ending
-from lineagelab_spark.open_runs import OpenRuns, endings, take_endings
+from lineagelab_spark.launch_process import DriverExit
+from lineagelab_spark.open_runs import OpenRuns, take_terminal_events, terminal_events
 from tests.bench.service_process import running_service
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
@@ -272,8 +272,8 @@ def test_what_a_dead_driver_started_and_does_not_leave_is_killed(tmp_path):
         "print(child.pid, flush=True)\n"
     )
     launcher = (
-        "import os, sys\nfrom lineagelab_spark import launch_process\nlaunch_process.GROUP_SECONDS = 0.3\n"
-        "sys.exit(launch_process.run_to_its_end([sys.executable, '-m', 'driver'], os.environ).exit_code)"
+        "import os, sys\nfrom lineagelab_spark import launch_process\nlaunch_process.GROUP_EXIT_TIMEOUT = 0.3\n"
+        "sys.exit(launch_process.run_driver([sys.executable, '-m', 'driver'], os.environ).exit_code)"
     )
     environment = {**os.environ, "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}"}
     done = subprocess.run(
@@ -378,7 +378,7 @@ def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):
     process.terminate()
     code, _, errors = ended(process)
     assert code == 0
-    assert "driver: the driver ended with exit code 5; its log says why. It is tried again in 0.05 s" in errors
+    assert "driver: the driver ended with exit code 5; its log says why. Next run in 0.05 s" in errors
 
 
 def test_a_stop_between_two_launches_or_during_one_ends_the_timer(launch, tmp_path):
@@ -400,16 +400,16 @@ def _catches(pid, number):
 
 
 def test_how_a_driver_ended_in_words():
-    assert str(Ending(-9)) == "the driver was ended by signal 9 (SIGKILL)"
-    assert str(Ending(-35)) == "the driver was ended by signal 35"
-    assert str(Ending(1)) == "the driver ended with exit code 1; its log says why"
-    assert str(Ending(-15, was_asked_for=True)).endswith("signal 15 (SIGTERM), after it was asked to stop")
+    assert str(DriverExit(-9)) == "the driver was ended by signal 9 (SIGKILL)"
+    assert str(DriverExit(-35)) == "the driver was ended by signal 35"
+    assert str(DriverExit(1)) == "the driver ended with exit code 1; its log says why"
+    assert str(DriverExit(-15, stop_requested=True)).endswith("signal 15 (SIGTERM), after it was asked to stop")
 
 
 def test_only_a_failed_run_has_an_error_message():
     run = ApplicationRun(JOBS, "job", "id", "2026-01-01T00:00:00Z")
-    (aborted,) = endings(run.event, "ABORT", "why", "when")
-    (failed,) = endings(run.event, "FAIL", "why", "when")
+    (aborted,) = terminal_events(run.event, "ABORT", "why", "when")
+    (failed,) = terminal_events(run.event, "FAIL", "why", "when")
     assert aborted["run"]["facets"] == {}
     assert failed["run"]["facets"]["errorMessage"]["message"] == "why"
     assert run.event["run"]["facets"] == {}
@@ -419,9 +419,9 @@ def test_an_unreported_run_is_kept_with_its_start_and_taken_once(tmp_path):
     run = ApplicationRun(JOBS, "job", "id", "2026-01-01T00:00:00Z")
     OpenRuns(tmp_path / "runs").keep_unreported(run.event, run.began)
     assert json.loads((tmp_path / "runs").read_text()) == {"id": {**run.event, "eventTime": run.began}}
-    taken = take_endings(tmp_path / "runs", "ABORT", "why", "when")
+    taken = take_terminal_events(tmp_path / "runs", "ABORT", "why", "when")
     assert [(event["eventType"], event["eventTime"]) for event in taken] == [("START", run.began), ("ABORT", "when")]
-    assert take_endings(tmp_path / "runs", "ABORT", "why", "when") == []
+    assert take_terminal_events(tmp_path / "runs", "ABORT", "why", "when") == []
 
 
 def test_an_invalid_parent_is_ignored_and_reported(launch):

@@ -10,7 +10,7 @@ import pytest
 from lineagelab_spark import datasets, events
 from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.plan import PlanLineage, derive
-from lineagelab_spark.tree import parse
+from lineagelab_spark.plan_json import parse
 from tests.unit.spark.lineage_dsl import columns, rows
 
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)

@@ -9,13 +9,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from lineagelab_spark import frames
-from lineagelab_spark.complaints import Complaints
+from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.description import Description
+from lineagelab_spark.operators import derive_columns
 from lineagelab_spark.plan import PlanLineage, derive
-from lineagelab_spark.tree import parse
-from lineagelab_spark.walk import walk
-from lineagelab_spark.walked import Batch
-from lineagelab_spark.written import Frame, Place, Written
+from lineagelab_spark.plan_columns import Batch
+from lineagelab_spark.plan_json import parse
+from lineagelab_spark.write_tracker import WriteId, WriteTracker, WrittenFrame
 from tests.unit.spark.lineage_dsl import columns, rows
 
 ORDER = """{"type": "record", "name": "Order", "fields": [
@@ -46,7 +46,7 @@ def batch_of(stream: DataFrame) -> DataFrame:
 def lineage(stream: DataFrame, write: Callable[[DataFrame], DataFrame]) -> PlanLineage:
     batch = batch_of(stream)
     plan = frames.read(write(batch), batch)
-    return derive(plan.text, Batch(walk(parse(frames.read(stream).text)), plan.batch))
+    return derive(plan.text, Batch(derive_columns(parse(frames.read(stream).text)), plan.batch))
 
 
 def decoded(records: DataFrame) -> DataFrame:
@@ -107,12 +107,14 @@ def test_a_stream_that_nobody_uses_is_not_read(kafka: DataFrame) -> None:
     assert not made.leaves[0].is_read
 
 
-def written(stream: DataFrame, *outputs: Callable[[DataFrame], tuple[DataFrame, str]]) -> tuple[Written, Description]:
+def written(
+    stream: DataFrame, *outputs: Callable[[DataFrame], tuple[DataFrame, str]]
+) -> tuple[WriteTracker, Description]:
     """What is known after one batch."""
     batch = batch_of(stream)
-    known = Written(stream, Complaints("a test"))
-    given = {Place(table): Frame(frame, batch) for frame, table in (output(batch) for output in outputs)}
-    assert known.read(given, hurry=True) == {}
+    known = WriteTracker(stream, DeduplicatedWarnings("a test"))
+    given = {WriteId(table): WrittenFrame(frame, batch) for frame, table in (output(batch) for output in outputs)}
+    assert known.read(given, is_final=True) == {}
     return known, known.description
 
 
@@ -172,7 +174,7 @@ def test_a_plan_that_cannot_be_followed_still_has_datasets(
     def broken(*_: object) -> PlanLineage:
         raise ValueError("no such plan")
 
-    monkeypatch.setattr("lineagelab_spark.written.derive", broken)
+    monkeypatch.setattr("lineagelab_spark.write_tracker.derive", broken)
     _, described = written(kafka, lambda b: (new_in(b, "lake.plans.side"), "lake.plans.first"))
 
     assert sorted(names(described)) == ["o", "side"]
@@ -184,24 +186,26 @@ def test_a_table_that_is_not_there_does_not_hide_the_others(
     tables: SparkSession, kafka: DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:
     batch = batch_of(kafka)
-    known = Written(kafka, Complaints("a test"))
-    lost, there = Place("lake.plans.missing"), Place("lake.plans.first")
+    known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
+    lost, there = WriteId("lake.plans.missing"), WriteId("lake.plans.first")
 
-    later = known.read({lost: Frame(new_in(batch), batch), there: Frame(new_in(batch), batch)}, hurry=True)
+    later = known.read(
+        {lost: WrittenFrame(new_in(batch), batch), there: WrittenFrame(new_in(batch), batch)}, is_final=True
+    )
 
     assert list(later) == [lost]
     assert [dataset.name.rpartition("/")[2] for dataset in known.description.outputs] == ["first"]
-    assert "what is written to lake.plans.missing is not known" in caplog.text
+    assert "cannot derive what is written to lake.plans.missing" in caplog.text
 
 
 def test_data_decide_about_plans_and_all_of_them_count(tables: SparkSession, kafka: DataFrame) -> None:
     """As with one schema id in one batch and another one in the next: what is known does not come and go."""
-    known = Written(kafka, Complaints("a test"))
+    known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
     seen = []
     for column in ("topic", "key", "topic", "key"):
         batch = batch_of(kafka)
         frame = batch.selectExpr(f"CAST({column} AS string) AS order_id", "CAST(NULL AS string) AS price")
-        known.read({Place("lake.plans.first"): Frame(frame, batch)}, hurry=True)
+        known.read({WriteId("lake.plans.first"): WrittenFrame(frame, batch)}, is_final=True)
         (output,) = known.description.outputs.values()
         assert output.columns is not None
         seen.append({edge.column for edge in output.columns["order_id"]})
@@ -210,12 +214,12 @@ def test_data_decide_about_plans_and_all_of_them_count(tables: SparkSession, kaf
 
 
 def test_columns_that_a_table_has_got_and_lost_are_followed(tables: SparkSession, kafka: DataFrame) -> None:
-    known = Written(kafka, Complaints("a test"))
-    place = Place("lake.plans.first")
+    known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
+    place = WriteId("lake.plans.first")
 
     def describe(*expressions: str) -> set[str]:
         batch = batch_of(kafka)
-        known.read({place: Frame(batch.selectExpr(*expressions), batch)}, hurry=True)
+        known.read({place: WrittenFrame(batch.selectExpr(*expressions), batch)}, is_final=True)
         (output,) = known.description.outputs.values()
         assert output.columns is not None
         assert output.columns.keys() <= output.fields.keys()
@@ -229,16 +233,16 @@ def test_columns_that_a_table_has_got_and_lost_are_followed(tables: SparkSession
 
 
 def test_plans_of_two_batches_are_alike_and_others_are_not(kafka: DataFrame, tables: SparkSession) -> None:
-    def likeness(write: Callable[[DataFrame], DataFrame]) -> int:
+    def fingerprint(write: Callable[[DataFrame], DataFrame]) -> int:
         batch = batch_of(kafka)
-        return frames.likeness(write(batch))
+        return frames.fingerprint(write(batch))
 
     def joined(batch: DataFrame) -> DataFrame:
         return new_in(batch, "lake.plans.first", "lake.plans.second")
 
-    assert likeness(joined) == likeness(joined)
-    assert likeness(joined) != likeness(lambda b: joined(b).where("price = 0"))
-    assert likeness(joined) != likeness(lambda b: new_in(b, "lake.plans.first", "lake.plans.side"))
+    assert fingerprint(joined) == fingerprint(joined)
+    assert fingerprint(joined) != fingerprint(lambda b: joined(b).where("price = 0"))
+    assert fingerprint(joined) != fingerprint(lambda b: new_in(b, "lake.plans.first", "lake.plans.side"))
 
 
 def test_a_plan_is_read_again_only_when_it_was_not_seen_before(
@@ -250,23 +254,23 @@ def test_a_plan_is_read_again_only_when_it_was_not_seen_before(
         followed.append(text)
         return derive(text, batch)
 
-    monkeypatch.setattr("lineagelab_spark.written.derive", counting)
-    known = Written(kafka, Complaints("a test"))
+    monkeypatch.setattr("lineagelab_spark.write_tracker.derive", counting)
+    known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
     for _ in range(3):
         batch = batch_of(kafka)
-        known.read({Place("lake.plans.first"): Frame(new_in(batch, "lake.plans.first"), batch)}, hurry=True)
+        known.read({WriteId("lake.plans.first"): WrittenFrame(new_in(batch, "lake.plans.first"), batch)}, is_final=True)
 
     assert len(followed) == 1
 
 
 def test_reading_plans_takes_a_small_part_of_the_time(tables: SparkSession, kafka: DataFrame) -> None:
-    known = Written(kafka, Complaints("a test"))
+    known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
     batch = batch_of(kafka)
-    given = {Place("lake.plans.first"): Frame(new_in(batch), batch)}
+    given = {WriteId("lake.plans.first"): WrittenFrame(new_in(batch), batch)}
 
-    assert known.read(given, hurry=False) == {}
-    assert known.read(given, hurry=False) == given
-    assert known.read(given, hurry=True) == {}
+    assert known.read(given, is_final=False) == {}
+    assert known.read(given, is_final=False) == given
+    assert known.read(given, is_final=True) == {}
 
 
 @pytest.mark.slow
@@ -276,7 +280,9 @@ def test_ten_thousand_literals_are_not_read(kafka: DataFrame) -> None:
     plan = frames.read(batch.where(~F.col("topic").isin(ids)), batch)
 
     assert ids[5000] not in plan.text
-    assert rows(derive(plan.text, Batch(walk(parse(frames.read(kafka).text)), plan.batch))) == {"topic FILTER"}
+    assert rows(derive(plan.text, Batch(derive_columns(parse(frames.read(kafka).text)), plan.batch))) == {
+        "topic FILTER"
+    }
 
 
 def test_a_condition_that_is_nested_too_deeply_is_survived(tables: SparkSession, kafka: DataFrame) -> None:

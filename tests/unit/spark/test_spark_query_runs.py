@@ -421,7 +421,7 @@ def test_a_parent_that_makes_no_sense_is_left_out(
 def test_a_broken_service_costs_the_query_nothing(
     stream: Stream, lineage: Make, answer: int | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lineagelab_spark.query.CLOSE_SECONDS", 1.0)
+    monkeypatch.setattr("lineagelab_spark.query.CLOSE_TIMEOUT", 1.0)
     with answering(answer) as broken:
         made = lineage(interval=1, url=broken.url)
         query = made.foreach_batch(stream.writer("unheard"), cheap_and_dear)
@@ -451,7 +451,7 @@ def test_an_end_that_could_not_be_told_stays_on_disk(
     stream: Stream, lineage: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LINEAGE_OPEN_RUNS", str(tmp_path / "open.json"))
-    monkeypatch.setattr("lineagelab_spark.query.CLOSE_SECONDS", 2.0)
+    monkeypatch.setattr("lineagelab_spark.query.CLOSE_TIMEOUT", 2.0)
     made = lineage(url=f"http://127.0.0.1:{free_port()}")
     query = made.to_table(stream.writer("untold", availableNow=True), TABLE)
     query.awaitTermination()
@@ -467,7 +467,7 @@ def test_lineage_that_is_broken_costs_the_query_nothing(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("lineage is broken")
 
-    monkeypatch.setattr("lineagelab_spark.watch.Watch.step", broken)
+    monkeypatch.setattr("lineagelab_spark.query_observer.QueryObserver.step", broken)
     made = lineage(interval=1)
     query = made.foreach_batch(stream.writer("broken_lineage"), cheap_and_dear)
     for price in (7, 8):

@@ -9,7 +9,7 @@ import pytest
 from lineagelab_spark import progress
 from lineagelab_spark.datasets import Dataset, Source
 from lineagelab_spark.description import Description, Output, accumulated
-from lineagelab_spark.lifecycle import EventType, Lifecycle, Phase
+from lineagelab_spark.lifecycle import EventType, Lifecycle, RunPhase
 from lineagelab_spark.progress import Window, rows_read
 
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)
@@ -25,7 +25,7 @@ WRITES_MORE = Description({TOPIC: {"a": "string"}}, {**WRITES.outputs, SECOND: O
 START, RUNNING, COMPLETE, FAIL, ABORT = EventType
 
 Step = tuple[float, Description, EventType | None, list[EventType]]
-"""Time, what is known, how it ended, and what is said then."""
+"""Time, what is known, how it ended, and and the events of that step."""
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ Step = tuple[float, Description, EventType | None, list[EventType]]
         pytest.param(
             [(0, WRITES, None, [START]), (9, WRITES_MORE, None, [RUNNING]), (30, WRITES_MORE, None, []),
              (39, WRITES_MORE, None, [RUNNING])],
-            id="a change is said at once, and the next interval counts from it",
+            id="a change is reported at once, and the next interval counts from it",
         ),
         pytest.param([(0, WRITES, None, [START]), (100, WRITES, None, [RUNNING]), (101, WRITES, None, [])], id="late"),
         pytest.param([(0, WRITES, None, [START]), (1, WRITES, COMPLETE, [COMPLETE])], id="end"),
@@ -61,10 +61,10 @@ Step = tuple[float, Description, EventType | None, list[EventType]]
 def test_what_a_run_says_when(steps: list[Step]) -> None:
     state = Lifecycle(interval=30)
     for now, known, end, expected in steps:
-        state, said = state.step(known, end, now)
-        assert list(said) == expected
+        state, events = state.step(known, end, now)
+        assert list(events) == expected
 
-    assert (state.phase is Phase.ENDED) == any(end is not None for _, _, end, _ in steps)
+    assert (state.phase is RunPhase.ENDED) == any(end is not None for _, _, end, _ in steps)
 
 
 def test_what_a_run_has_read_and_written_is_never_taken_back() -> None:
@@ -92,7 +92,7 @@ def test_a_table_that_turns_out_to_be_written_is_no_input() -> None:
 
 
 def batch(number: int, **changes: Any) -> str:
-    said: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "batchId": number,
         "timestamp": f"2026-01-01T00:00:0{number}.000Z",
         "batchDuration": 100,
@@ -107,7 +107,7 @@ def batch(number: int, **changes: Any) -> str:
         ],
         "sink": {"description": "lake.sales.orders", "numOutputRows": 7},
     }
-    return json.dumps(said | changes)
+    return json.dumps(reported | changes)
 
 
 def window(*batches: str) -> Window:

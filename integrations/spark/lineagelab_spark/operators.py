@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks a plan from its sources up and says what the columns of each node are made of."""
+"""Column lineage of logical plan operators, derived bottom-up from the leaves."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -7,15 +7,15 @@ from dataclasses import replace
 from lineagelab_spark.datatypes import spark_shape, spark_type
 from lineagelab_spark.expressions import Findings, Scope
 from lineagelab_spark.model import Column, Edge, Origin, Subtype, union
-from lineagelab_spark.tree import Node
-from lineagelab_spark.walked import Attribute, Batch, Leaf, Output, Walked
+from lineagelab_spark.plan_columns import Attribute, Attributes, Batch, Leaf, PlanColumns
+from lineagelab_spark.plan_json import Node
 
 
-def walk(plan: Node, batch: Batch | None = None) -> Walked:
-    """Walks a plan. With a batch, the leaves of its stream come first, and are read where the batch is."""
-    walker = _Walk(batch)
-    output = walker.visit(plan)
-    return Walked(output, frozenset(walker.rows), tuple(walker.leaves), walker.findings)
+def derive_columns(plan: Node, batch: Batch | None = None) -> PlanColumns:
+    """Derive the columns of a plan. With a batch, the leaves of its stream precede those of the plan."""
+    operators = _Operators(batch)
+    output = operators.visit(plan)
+    return PlanColumns(output, frozenset(operators.rows), tuple(operators.leaves), operators.findings)
 
 
 _SAME_OUTPUT = frozenset(
@@ -33,7 +33,7 @@ _SAME_OUTPUT = frozenset(
         "EventTimeWatermark",
     }
 )
-"""Nodes whose output is that of their child."""
+"""Nodes with the same output as their child."""
 
 _SOURCES = frozenset(
     {
@@ -54,8 +54,8 @@ _SOURCES = frozenset(
 )
 
 
-class _Walk:
-    """Visits children before parents; each visit gives the output attributes of a node."""
+class _Operators:
+    """Post-order traversal; each visit returns the output attributes of a node."""
 
     def __init__(self, batch: Batch | None) -> None:
         self.rows: set[Edge] = set()
@@ -63,8 +63,8 @@ class _Walk:
         self.leaves = [replace(leaf, is_read=False) for leaf in batch.stream.leaves] if batch else []
         self._own = len(self.leaves)
         self._batch = batch
-        self._common: dict[int, Output] = {}
-        self._rules: dict[str, Callable[[Node, Output], Output]] = {
+        self._ctes: dict[int, Attributes] = {}
+        self._rules: dict[str, Callable[[Node, Attributes], Attributes]] = {
             "Project": self._project,
             "Aggregate": self._aggregate,
             "Window": self._window,
@@ -75,13 +75,13 @@ class _Walk:
             "Distinct": self._distinct,
             "Deduplicate": self._deduplicate,
             "DeduplicateWithinWatermark": self._deduplicate,
-            "CTERelationDef": self._common_definition,
+            "CTERelationDef": self._cte_definition,
         }
 
-    def visit(self, node: Node) -> Output:
-        """The output of a node, in order."""
+    def visit(self, node: Node) -> Attributes:
+        """Return the output attributes of a node, in order."""
         if node.kind == "WithCTE":
-            return self._with_common(node)
+            return self._with_cte(node)
         outputs = [self.visit(child) for child in node.children]
         if not outputs:
             return self._leaf(node)
@@ -94,12 +94,12 @@ class _Walk:
         rule = self._rules.get(node.kind)
         return self._unknown(node) if rule is None else rule(node, outputs[0])
 
-    def _leaf(self, node: Node) -> Output:
+    def _leaf(self, node: Node) -> Attributes:
         ordinal = len(self.leaves)
         attributes = node.expressions("output")
         self.leaves.append(Leaf(node.kind, tuple((a.name, spark_type(a.fields.get("dataType"))) for a in attributes)))
         if node.kind == "CTERelationRef":
-            return self._common_reference(node, attributes)
+            return self._cte_reference(node, attributes)
         if self._batch is not None and ordinal - self._own in self._batch.leaves:
             return self._of_batch(node, attributes, self._batch.stream)
         if node.kind not in _SOURCES:
@@ -109,8 +109,8 @@ class _Walk:
             for a in attributes
         )
 
-    def _of_batch(self, node: Node, attributes: tuple[Node, ...], stream: Walked) -> Output:
-        """Columns meet by position: wherever a batch is joined with itself, its attributes are others."""
+    def _of_batch(self, node: Node, attributes: tuple[Node, ...], stream: PlanColumns) -> Attributes:
+        """Match columns by position: in a self-join of the batch, attributes have other ids."""
         if len(attributes) != len(stream.output):
             return self._unknown(node)
         self.leaves[-1] = replace(self.leaves[-1], is_read=False)
@@ -120,43 +120,43 @@ class _Walk:
         self.findings.decodings |= stream.findings.decodings
         return tuple(Attribute(a.expr_id, a.name, s.column) for a, s in zip(attributes, stream.output, strict=True))
 
-    def _unknown(self, node: Node) -> Output:
+    def _unknown(self, node: Node) -> Attributes:
         self.findings.unknown.add(node.kind)
         return tuple(Attribute(a.expr_id, a.name, Column()) for a in node.expressions("output"))
 
-    def _scope(self, *outputs: Output) -> Scope:
+    def _scope(self, *outputs: Attributes) -> Scope:
         known = {attribute.expr_id: attribute.column for output in outputs for attribute in output}
         return Scope(known, self.findings)
 
-    def _named(self, scope: Scope, expressions: Iterable[Node]) -> Output:
+    def _aliased(self, scope: Scope, expressions: Iterable[Node]) -> Attributes:
         return tuple(Attribute(e.expr_id, e.name, scope.column(e)) for e in expressions)
 
-    def _decide(self, scope: Scope, expressions: Iterable[Node], subtype: Subtype) -> None:
+    def _add_row_edges(self, scope: Scope, expressions: Iterable[Node], subtype: Subtype) -> None:
         for expression in expressions:
             self.rows |= scope.column(expression).deciding(subtype)
 
-    def _project(self, node: Node, child: Output) -> Output:
-        return self._named(self._scope(child), node.expressions("projectList"))
+    def _project(self, node: Node, child: Attributes) -> Attributes:
+        return self._aliased(self._scope(child), node.expressions("projectList"))
 
-    def _aggregate(self, node: Node, child: Output) -> Output:
+    def _aggregate(self, node: Node, child: Attributes) -> Attributes:
         scope = self._scope(child)
-        self._decide(scope, node.expressions("groupingExpressions"), Subtype.GROUP_BY)
-        return self._named(scope, node.expressions("aggregateExpressions"))
+        self._add_row_edges(scope, node.expressions("groupingExpressions"), Subtype.GROUP_BY)
+        return self._aliased(scope, node.expressions("aggregateExpressions"))
 
-    def _window(self, node: Node, child: Output) -> Output:
-        return child + self._named(self._scope(child), node.expressions("windowExpressions"))
+    def _window(self, node: Node, child: Attributes) -> Attributes:
+        return child + self._aliased(self._scope(child), node.expressions("windowExpressions"))
 
-    def _generate(self, node: Node, child: Output) -> Output:
+    def _generate(self, node: Node, child: Attributes) -> Attributes:
         (generator,) = node.expressions("generator")
         attributes = node.expressions("generatorOutput")
         made = self._generated(self._scope(child), generator, len(attributes))
         return child + tuple(Attribute(a.expr_id, a.name, c) for a, c in zip(attributes, made, strict=True))
 
     def _generated(self, scope: Scope, generator: Node, width: int) -> list[Column]:
-        """What the output columns of a generator are made of.
+        """Return the output columns of a generator.
 
-        Several columns come from different arguments, or different parts of one: which is known for structs whose
-        fields are told apart, and for an array or a map that is a source's own column.
+        Several output columns derive from different arguments or fields. The mapping is known for structs with tracked
+        fields, and for an array or map that is an unmodified source column.
         """
         source = union(scope.column(argument) for argument in generator.children).each(Subtype.TRANSFORMATION)
         if generator.kind == "Inline" and source.fields is not None and len(source.fields) == width:
@@ -169,10 +169,10 @@ class _Walk:
             self.findings.unknown.add(generator.kind)
         return [plain] * width
 
-    def _expand(self, node: Node, child: Output) -> Output:
-        """Each row becomes one row per projection: an output column is any of the expressions at its place.
+    def _expand(self, node: Node, child: Attributes) -> Attributes:
+        """Merge the expressions at each position: every row becomes one row per projection.
 
-        Of some, as of `unpivot`'s, Spark writes no projections.
+        For some nodes, such as those of `unpivot`, Spark serialises no projections.
         """
         scope = self._scope(child)
         output = node.expressions("output")
@@ -185,38 +185,38 @@ class _Walk:
             for place, a in enumerate(output)
         )
 
-    def _filter(self, node: Node, child: Output) -> Output:
-        self._decide(self._scope(child), node.expressions("condition"), Subtype.FILTER)
+    def _filter(self, node: Node, child: Attributes) -> Attributes:
+        self._add_row_edges(self._scope(child), node.expressions("condition"), Subtype.FILTER)
         return child
 
-    def _sort(self, node: Node, child: Output) -> Output:
-        self._decide(self._scope(child), node.expressions("order"), Subtype.SORT)
+    def _sort(self, node: Node, child: Attributes) -> Attributes:
+        self._add_row_edges(self._scope(child), node.expressions("order"), Subtype.SORT)
         return child
 
-    def _distinct(self, _node: Node, child: Output) -> Output:
+    def _distinct(self, _node: Node, child: Attributes) -> Attributes:
         for attribute in child:
             self.rows |= attribute.column.deciding(Subtype.GROUP_BY)
         return child
 
-    def _deduplicate(self, node: Node, child: Output) -> Output:
-        """OpenLineage has no subtype for it; one row for each key is what GROUP BY gives."""
-        self._decide(self._scope(child), node.expressions("keys"), Subtype.GROUP_BY)
+    def _deduplicate(self, node: Node, child: Attributes) -> Attributes:
+        """Report deduplication as GROUP_BY: OpenLineage has no subtype for it, and both yield one row per key."""
+        self._add_row_edges(self._scope(child), node.expressions("keys"), Subtype.GROUP_BY)
         return child
 
-    def _join(self, node: Node, left: Output, right: Output) -> Output:
-        self._decide(self._scope(left, right), node.expressions("condition"), Subtype.JOIN)
+    def _join(self, node: Node, left: Attributes, right: Attributes) -> Attributes:
+        self._add_row_edges(self._scope(left, right), node.expressions("condition"), Subtype.JOIN)
         kind = str(node.fields.get("joinType"))
         return left if "LeftSemi" in kind or "LeftAnti" in kind else left + right
 
-    def _union(self, outputs: list[Output]) -> Output:
-        """Columns meet by position; the attributes are the first child's."""
+    def _union(self, outputs: list[Attributes]) -> Attributes:
+        """Match columns by position; the attributes are those of the first child."""
         return tuple(
             Attribute(same[0].expr_id, same[0].name, union(a.column for a in same))
             for same in zip(*outputs, strict=True)
         )
 
-    def _with_common(self, node: Node) -> Output:
-        """Definitions come before the plan. Those that it does not reach decide about nothing, and are not read."""
+    def _with_cte(self, node: Node) -> Attributes:
+        """Derive common table expressions before the plan; those that it does not reference are not read."""
         *definitions, plan = node.children
         reached = _references(plan)
         for definition in reversed(definitions):
@@ -229,20 +229,20 @@ class _Walk:
                 self.leaves.extend(Leaf(kind, is_read=False) for kind in _leaf_kinds(definition))
         return self.visit(plan)
 
-    def _common_definition(self, node: Node, child: Output) -> Output:
-        self._common[int(node.fields["id"])] = child
+    def _cte_definition(self, node: Node, child: Attributes) -> Attributes:
+        self._ctes[int(node.fields["id"])] = child
         return child
 
-    def _common_reference(self, node: Node, attributes: Iterable[Node]) -> Output:
-        """Every reference to a common table expression has attributes of its own, by position."""
-        definition = self._common.get(int(node.fields["cteId"]))
+    def _cte_reference(self, node: Node, attributes: Iterable[Node]) -> Attributes:
+        """Match columns by position: every reference to a common table expression has new attribute ids."""
+        definition = self._ctes.get(int(node.fields["cteId"]))
         if definition is None:
             return self._unknown(node)
         return tuple(Attribute(a.expr_id, a.name, d.column) for a, d in zip(attributes, definition, strict=True))
 
 
 def _references(node: Node) -> set[int]:
-    """The common table expressions that a plan refers to, from within subqueries too."""
+    """Return the ids of common table expressions that a plan references, also from subqueries."""
     return _cte_ids(node.fields).union(*map(_references, node.children))
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks Spark how a query goes.
+"""Progress and outcome of a streaming query, read from Spark.
 
-Its own records are read. A `StreamingQueryListener` in Python would hold up `start()`, would miss what happens just
-before the driver leaves, and takes 24 ms of CPU for each batch, most of them to copy what nobody wants: reading takes
-0.5 ms.
+Spark's progress records are polled (0.5 ms per batch). A `StreamingQueryListener` in Python would block `start()`, miss
+events just before the driver exits, and take 24 ms of CPU per batch, mostly to copy unused data.
 """
 
 import traceback
@@ -17,13 +16,13 @@ from lineagelab_spark.progress import Progress
 from lineagelab_spark.run_events import Failure
 
 JVM_GONE = (Py4JNetworkError, OSError)
-"""What any call raises once the JVM is gone."""
+"""Exceptions of py4j calls after the JVM has exited."""
 
-_END_BY_THEMSELVES = {"OneTimeTrigger", "AvailableNowTrigger"}
+_FINITE_TRIGGERS = {"OneTimeTrigger", "AvailableNowTrigger"}
 
 
 def progress_since(query: StreamingQuery, last: tuple[int, str] | None) -> list[Progress]:
-    """The micro-batches that are through since the one of this identity; Spark keeps the last 100."""
+    """Return the micro-batches completed since the one with identity `last`; Spark keeps the latest 100."""
     records = query._jsq.recentProgress()
     found: list[Progress] = []
     for place in reversed(range(len(records))):
@@ -35,37 +34,37 @@ def progress_since(query: StreamingQuery, last: tuple[int, str] | None) -> list[
 
 
 def end_of(query: StreamingQuery, *, stopped: bool) -> EventType:
-    """How a query that is no longer active has ended.
+    """Return the terminal event type of an inactive query.
 
     Args:
-        query: as Spark knows it.
-        stopped: whether this process stopped it. What a batch that was cut short complained of is then no failure.
+        query: inactive query.
+        stopped: True if this process stopped it; an exception of the interrupted batch is then not a failure.
     """
     if stopped:
         return EventType.ABORT
     if query.exception() is not None:
         return EventType.FAIL
-    return EventType.COMPLETE if _trigger(query) in _END_BY_THEMSELVES else EventType.ABORT
+    return EventType.COMPLETE if _trigger(query) in _FINITE_TRIGGERS else EventType.ABORT
 
 
 def failure_of(query: StreamingQuery, raised: BaseException | None) -> Failure:
-    """Why a query has failed.
+    """Return the cause of a query's failure.
 
     Args:
-        query: that has.
-        raised: by the function that wrote its last batch. Spark has only the text of it, wrapped in its own.
+        query: failed query.
+        raised: exception of its last `foreachBatch` function; Spark keeps only its text, in an exception of its own.
     """
     if raised is not None:
         trace = "".join(traceback.format_exception(raised))
-        return Failure(_first_part(f"{type(raised).__name__}: {raised}"), "PYTHON", trace)
+        return Failure(_summary(f"{type(raised).__name__}: {raised}"), "PYTHON", trace)
     error = query.exception()
-    return Failure(_first_part(str(error)), "JAVA", str(getattr(error, "_stackTrace", "")))
+    return Failure(_summary(str(error)), "JAVA", str(getattr(error, "_stackTrace", "")))
 
 
 def _trigger(query: StreamingQuery) -> str:
     return str(query._jsq.streamingQuery().trigger().getClass().getSimpleName()).rstrip("$")
 
 
-def _first_part(message: str) -> str:
-    """Without the plans and the stacks of the JVM that Spark puts after what happened."""
+def _summary(message: str) -> str:
+    """Return the message without the plans and JVM stack traces that Spark appends."""
     return message.partition("\n=== Streaming Query ===")[0].partition("\n\nJVM stacktrace")[0]

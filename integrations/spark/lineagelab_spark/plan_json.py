@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Spark's `TreeNode.toJSON`: a flat list of nodes in pre-order, each with its number of children.
+"""Parser of Spark's `TreeNode.toJSON`: a flat list of nodes in pre-order, each with its number of children.
 
-Plans and expressions share the form. Expressions sit inside the fields of plan nodes, either as one flat list
+Plans and expressions share the form. Expressions are in the fields of plan nodes, either as one flat list
 (`condition`) or as a list of flat lists (`projectList`).
 """
 
@@ -12,13 +12,13 @@ from typing import Any
 
 Json = Mapping[str, Any]
 
-MOST_CHARACTERS = 8_000_000
-"""Of one text. That of 300 computed columns has 300,000."""
+MAX_PLAN_CHARACTERS = 8_000_000
+"""Limit per plan. The JSON of 300 computed columns has 300,000 characters."""
 
 
 @dataclass(frozen=True)
 class ExprId:
-    """Identity of an attribute: two attributes of one name differ in it, one attribute never does."""
+    """Spark's id of an attribute, which distinguishes attributes of the same name."""
 
     jvm: str
     number: int
@@ -26,11 +26,11 @@ class ExprId:
 
 @dataclass(frozen=True)
 class Node:
-    """One node of a plan or of an expression.
+    """Node of a plan or of an expression.
 
     Attributes:
-        kind: simple class name. Packages move between Spark versions, simple names seldom do.
-        fields: constructor parameters as Spark wrote them; what it cannot write is None.
+        kind: simple class name; packages change between Spark versions, simple names rarely do.
+        fields: constructor parameters as serialised by Spark; None for those it cannot serialise.
     """
 
     kind: str
@@ -39,28 +39,28 @@ class Node:
 
     @property
     def name(self) -> str:
-        """The name of an attribute, of an alias or of a change to a struct."""
+        """Name of an attribute, an alias or a struct update."""
         return str(self.fields["name"])
 
     @property
     def expr_id(self) -> ExprId:
-        """The identity of an attribute or an alias."""
+        """Id of an attribute or an alias."""
         identity = self.fields["exprId"]
         return ExprId(identity["jvmId"], identity["id"])
 
     def expressions(self, field: str) -> tuple["Node", ...]:
-        """The expressions kept in a field, none where it is absent."""
+        """Return the expressions in a field; empty if it is absent."""
         return tuple(_expressions(self.fields.get(field)))
 
 
 def parse(text: str) -> Node:
-    """The tree of one `toJSON` text.
+    """Parse the result of `toJSON`.
 
     Raises:
-        ValueError: the text is no tree of Spark's, or too long.
+        ValueError: the text has another form or is too long.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise ValueError(f"a Spark plan of {len(text)} characters; more than {MOST_CHARACTERS} are not read")
+    if len(text) > MAX_PLAN_CHARACTERS:
+        raise ValueError(f"Spark plan has {len(text)} characters, more than the limit of {MAX_PLAN_CHARACTERS}")
     flat = json.loads(text)
     if not _is_flat_tree(flat):
         raise ValueError("not the JSON of a Spark plan: expected a list of nodes with 'num-children'")
@@ -68,7 +68,7 @@ def parse(text: str) -> Node:
 
 
 def _tree(flat: list[Json]) -> Node:
-    """Builds from the end, so that depth costs no stack: plans grow with the query."""
+    """Build a tree from the end of the list, without recursion: plans can be deep."""
     done: list[Node] = []
     for raw in reversed(flat):
         count = int(raw["num-children"])

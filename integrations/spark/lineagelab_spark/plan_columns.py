@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns, leaves and findings of an analysed plan."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lineagelab_spark.expressions import Findings
+from lineagelab_spark.model import Column, Edge
+from lineagelab_spark.plan_json import ExprId
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Leaf of a plan: a source or any other node without children.
+
+    Attributes:
+        fields: (name, type) of its columns.
+        is_read: False if the result does not need it, as for the sources of an unused common table expression.
+    """
+
+    kind: str
+    fields: tuple[tuple[str, str], ...] = ()
+    is_read: bool = True
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Output column of a node, with its lineage."""
+
+    expr_id: ExprId
+    name: str
+    column: Column
+
+
+Attributes = tuple[Attribute, ...]
+
+
+@dataclass(frozen=True)
+class PlanColumns:
+    """Output columns of a plan, with what was found in deriving them.
+
+    Attributes:
+        rows: INDIRECT edges that affect rows.
+        leaves: in the order of `LogicalPlan.collectLeaves()`, as indexed by `Origin.leaf`.
+    """
+
+    output: Attributes
+    rows: frozenset[Edge]
+    leaves: tuple[Leaf, ...]
+    findings: Findings
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Link from the plan of a `foreachBatch` frame to its stream: Spark passes the rows without their plan.
+
+    Attributes:
+        stream: plan of the stream.
+        leaves: ordinals of the leaves that are the rows of the batch, in the plan of the frame.
+    """
+
+    stream: PlanColumns
+    leaves: Collection[int]

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs and outputs of a query, derived from the frames that it has written so far."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lineagelab_spark import frames
+from lineagelab_spark.datasets import Source
+from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
+from lineagelab_spark.description import Description, Sink, Write, accumulated, describe, input_fields
+from lineagelab_spark.frames import FramePlan
+from lineagelab_spark.operators import derive_columns
+from lineagelab_spark.plan import PlanLineage, derive, opaque, summary
+from lineagelab_spark.plan_columns import Batch, PlanColumns
+from lineagelab_spark.plan_json import parse
+
+MAX_VARIANTS = 8
+"""Limit of distinct lineages kept per write. Plans can depend on data (a schema id that is in one batch and not in the
+next), so the lineage of a run is that of all variants."""
+
+MAX_FINGERPRINTS = 64
+"""Limit of fingerprints of known plans per write."""
+
+MAX_READ_SHARE = 0.01
+"""Maximum share of time spent on reading the plans of one write: a read of 10 ms runs at most once per second."""
+
+MAX_READ_INTERVAL = 30.0
+"""Maximum seconds between reads: the first read, in a cold JVM, takes far longer than the next."""
+
+FINGERPRINT_TTL = 300.0
+"""Seconds for which plans with the same fingerprint are taken as equal."""
+
+SINK_TTL = 30.0
+"""Seconds for which the columns of a table are cached while nothing else has changed."""
+
+STREAMING_LEAVES = frozenset({"StreamingRelation", "StreamingRelationV2"})
+
+
+class WriteId(NamedTuple):
+    """Id of a write in a micro-batch: the `nth` write to its table, from 0."""
+
+    table: str
+    nth: int = 0
+
+
+class WrittenFrame(NamedTuple):
+    """Written frame, and the micro-batch in which it was created; None for the stream itself."""
+
+    frame: DataFrame
+    batch: DataFrame | None
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """Plan of the query's streaming frame. `columns` is None if it could not be derived."""
+
+    columns: PlanColumns | None
+    sources: tuple[Source, ...]
+
+
+@dataclass
+class _WriteHistory:
+    """Plans of one write seen so far, and their distinct lineages."""
+
+    fingerprints: dict[int, Write] = field(default_factory=dict)
+    variants: list[Write] = field(default_factory=list)
+    next_read: float = 0.0
+    """Earliest time of the next read, by the monotonic clock."""
+    expires: float = 0.0
+    """Time after which known fingerprints are ignored, by the monotonic clock."""
+
+    def add(self, fingerprint: int, write: Write) -> None:
+        """Add a write as the latest variant."""
+        same = [known for known in self.variants if known.has_same_lineage_as(write)]
+        self.variants = [*(known for known in self.variants if known not in same), write][-MAX_VARIANTS:]
+        self.fingerprints[fingerprint] = write
+        if len(self.fingerprints) > MAX_FINGERPRINTS:
+            del self.fingerprints[next(iter(self.fingerprints))]
+
+
+class WriteTracker:
+    """Writes of one start of a query. Not thread-safe."""
+
+    def __init__(self, stream: DataFrame, warnings: DeduplicatedWarnings) -> None:
+        self._stream_frame = stream
+        self._stream: _Stream | None = None
+        self._histories: defaultdict[WriteId, _WriteHistory] = defaultdict(_WriteHistory)
+        self._sinks: dict[str, tuple[Sink, float]] = {}
+        self._warnings = warnings
+        self._description = Description()
+        self.sessions: dict[str, SparkSession] = {}
+
+    @property
+    def description(self) -> Description:
+        """Inputs and outputs known so far."""
+        return self._description
+
+    @property
+    def sinks(self) -> dict[str, Sink]:
+        """Sinks by table name, as spelled by the query."""
+        return {table: sink for table, (sink, _) in self._sinks.items()}
+
+    def streams(self) -> list[Source]:
+        """Return the source of each streaming leaf of the query's plan, in order."""
+        stream = self._stream_plan()
+        leaves = stream.columns.leaves if stream.columns else ()
+        return [s for s, leaf in zip(stream.sources, leaves, strict=False) if leaf.kind in STREAMING_LEAVES]
+
+    def read(self, given: Mapping[WriteId, WrittenFrame], *, is_final: bool) -> dict[WriteId, WrittenFrame]:
+        """Read the plans of frames; return the frames that are deferred to limit CPU use.
+
+        Args:
+            given: latest frame of each write.
+            is_final: read all frames now, as no later call will follow.
+        """
+        later = {}
+        changed = False
+        for write_id, frame in given.items():
+            history = self._histories[write_id]
+            began = time.monotonic()
+            if not is_final and began < history.next_read:
+                later[write_id] = frame
+                continue
+            try:
+                changed |= self._read_write(write_id, history, frame)
+            except Exception as error:
+                # For example, the table was dropped. Still report the other frames.
+                self._warnings.warn(f"cannot derive what is written to {write_id.table}", error=error)
+                later[write_id] = frame
+            ended = time.monotonic()
+            history.next_read = ended + min(MAX_READ_INTERVAL, (ended - began) / MAX_READ_SHARE)
+        if changed:
+            self._describe()
+        return later
+
+    def read_stream_inputs(self) -> None:
+        """Read the inputs of the stream, for a query that has ended without a write."""
+        stream = self._stream_plan()
+        if not self._description.outputs and stream.columns is not None:
+            self._description = Description(input_fields(summary(stream.columns), stream.sources))
+
+    def _read_write(self, write_id: WriteId, history: _WriteHistory, given: WrittenFrame) -> bool:
+        """Read one write; return True if its lineage may have changed."""
+        now = time.monotonic()
+        fingerprint = frames.fingerprint(given.frame)
+        known = history.fingerprints.get(fingerprint) if now < history.expires else None
+        renewed = self._refresh_sink(given.frame.sparkSession, write_id.table, use_cached=known is not None)
+        if known is not None and known is history.variants[-1]:
+            return renewed
+        if known is None:
+            plan = frames.read(given.frame, given.batch)
+            known = self._write(plan, given.batch is not None, self._sinks[write_id.table][0])
+            history.expires = now + FINGERPRINT_TTL
+        history.add(fingerprint, known)
+        if known.gaps:
+            gaps = ", ".join(known.gaps)
+            self._warnings.warn(f"column lineage of {write_id.table} is omitted, unsupported: {gaps}")
+        return True
+
+    def _write(self, plan: FramePlan, in_batch: bool, sink: Sink) -> Write:
+        if not in_batch:
+            return Write(self._derived(plan, None), plan.sources, sink)
+        stream = self._stream_plan()
+        sources = stream.sources + plan.sources
+        if stream.columns is None:
+            return Write(opaque(len(sources), "the plan of the stream"), sources, sink, len(stream.sources))
+        lineage = self._derived(plan, Batch(stream.columns, plan.batch))
+        return Write(lineage, sources, sink, len(stream.sources))
+
+    def _stream_plan(self) -> _Stream:
+        if self._stream is None:
+            plan = frames.read(self._stream_frame)
+            columns = None
+            with self._warnings.log_exceptions("cannot derive the plan of its stream"):
+                columns = derive_columns(parse(plan.text))
+            self._stream = _Stream(columns, plan.sources)
+        return self._stream
+
+    def _derived(self, plan: FramePlan, batch: Batch | None) -> PlanLineage:
+        """Return the lineage of a plan; if it cannot be derived, datasets only."""
+        with self._warnings.log_exceptions("cannot derive a plan"):
+            return derive(plan.text, batch)
+        leaves = len(plan.sources) + (len(batch.stream.leaves) if batch else 0)
+        return opaque(leaves, "a plan that cannot be derived")
+
+    def _refresh_sink(self, session: SparkSession, table: str, *, use_cached: bool) -> bool:
+        """Refresh the cached sink of a table; return True if its columns have changed."""
+        self.sessions[table] = session
+        known = self._sinks.get(table)
+        now = time.monotonic()
+        if known is not None and use_cached and now - known[1] < SINK_TTL:
+            return False
+        self._sinks[table] = frames.sink(session, table), now
+        return known is None or known[0] != self._sinks[table][0]
+
+    def _describe(self) -> None:
+        writes = [
+            replace(write, sink=self._sinks[write_id.table][0])
+            for write_id, history in self._histories.items()
+            for write in history.variants
+        ]
+        self._description = accumulated(self._description, describe(writes, own_tables=True))
