@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checkpoint of a query that reads one topic: which topic its offsets are of.
+"""Topic identity of a query's checkpoint.
 
-Spark keeps offsets by the topic's name. Read on from them in a topic that was deleted and made again, it skips what
-is there before them, without a word.
+Spark stores offsets by topic name. If the topic was deleted and recreated, resuming from old offsets silently skips
+the records before them.
 """
 
 import json
@@ -18,32 +18,32 @@ _FILE = "topic.json"
 
 
 def claim(spark: SparkSession, location: str, name: str, found: TopicIdentity) -> None:
-    """Notes in a new checkpoint which topic it is for, and checks it in an old one.
+    """Store the topic's identity in a new checkpoint, or verify it in an existing one.
 
     Args:
-        spark: the session.
-        location: the folder of the checkpoint, of any file system that Hadoop knows.
-        name: the topic's name, for people.
-        found: the topic that is there now.
+        spark: session of the driver.
+        location: checkpoint folder, on any file system that Hadoop supports.
+        name: topic name, for error messages.
+        found: identity of the current topic.
 
     Raises:
-        JobError: the checkpoint is another topic's.
+        JobError: the checkpoint belongs to another topic.
     """
     jvm: JavaObject = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path(location, _FILE)
     files: JavaObject = path.getFileSystem(spark._jsc.hadoopConfiguration())
-    noted = _read(jvm, files, path) if files.exists(path) else None
-    if noted is None:
+    stored = _read(jvm, files, path) if files.exists(path) else None
+    if stored is None:
         _write(jvm, files, path, json.dumps(asdict(found)))
-    elif noted != asdict(found):
+    elif stored != asdict(found):
         raise JobError(
-            f"cannot go on from the checkpoint {location}: it has offsets of another topic {name!r} ({noted}) than "
+            f"cannot go on from the checkpoint {location}: it has offsets of another topic {name!r} ({stored}) than "
             f"the one that is there now ({asdict(found)}); the topic was made anew, or Kafka was. {REMEDY}"
         )
 
 
 def _read(jvm: JavaObject, files: JavaObject, path: JavaObject) -> dict[str, str] | None:
-    """What is noted; None where a crash left half of it."""
+    """Return the stored identity; None if a crash left the file incomplete."""
     stream = files.open(path)
     try:
         text = jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")

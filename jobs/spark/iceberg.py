@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only Iceberg's own interface says of a table: its snapshots, without a Spark job for them."""
+"""Snapshots of a table by Iceberg's Java API, without a Spark job."""
 
 from pyspark.sql import SparkSession
 
 from lineagelab_spark.java import JavaObject
 
 _REPLACED = "replace"
-"""The operation of a snapshot that has the same rows in other files."""
+"""Operation of a snapshot with the same rows in other files."""
 
 SNAPSHOT_PROPERTY = "snapshot-property."
-"""Prefix of options of a write: what follows is written into the summary of the snapshot that it makes."""
+"""Prefix of write options that are stored in the summary of the snapshot."""
 
 
 def load(spark: SparkSession, table: str) -> JavaObject:
-    """The table (`catalog.namespace.name`) as it is now, `org.apache.iceberg.Table`.
+    """Return the current state of a table (`catalog.namespace.name`) as `org.apache.iceberg.Table`.
 
-    Spark's catalog keeps tables for half a minute, so it is asked again.
+    Spark's catalog caches tables for 30 s, so the table is refreshed.
     """
     jvm: JavaObject = spark._jvm
     loaded: JavaObject = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, table)
@@ -24,18 +24,18 @@ def load(spark: SparkSession, table: str) -> JavaObject:
 
 
 def head(table: JavaObject) -> int | None:
-    """The id of the current snapshot; None of a table without any."""
+    """Return the id of the current snapshot; None for a table without snapshots."""
     snapshot = table.currentSnapshot()
     return None if snapshot is None else int(snapshot.snapshotId())
 
 
-def rows_are_as_at(table: JavaObject, known: int | None, mark: tuple[str, str]) -> bool:
-    """Whether since a snapshot nobody has changed the rows of a table but whoever leaves this mark.
+def has_only_changes_of(table: JavaObject, known: int | None, mark: tuple[str, str]) -> bool:
+    """Return True if all row changes since a snapshot are by the writer with this mark.
 
     Args:
-        table: as `load` returns it.
-        known: the id of the snapshot, None for a table that had none.
-        mark: a property of snapshots and its value.
+        table: result of `load`.
+        known: id of the snapshot; None for a table that had none.
+        mark: snapshot property and value that identify the writer.
     """
     name, value = mark
     snapshot = table.currentSnapshot()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a topic as a stream, and knows it again: a topic that was made anew has another id.
+"""Kafka topics as streams, and their identity: a recreated topic has another id.
 
-Only what is committed is read: of a transaction that was given up, or is still open, there is nothing to see.
+Streams use isolation level `read_committed`: records of aborted or open transactions are not read.
 """
 
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ TIMEOUT_MS = 15_000
 
 @dataclass(frozen=True)
 class TopicIdentity:
-    """Which topic it is, whatever its name and its broker's address: what Kafka itself calls them."""
+    """Kafka's cluster id and topic id, which are independent of topic name and broker address."""
 
     cluster: str
     topic: str
 
 
 def identity(spark: SparkSession, bootstrap: str, topic: str) -> TopicIdentity:
-    """The identity of a topic.
+    """Return the identity of a topic.
 
     Raises:
-        JobError: the topic is not there, or no broker answers.
+        JobError: the topic does not exist, or no broker responds.
     """
     try:
         with _admin(spark, bootstrap) as admin:
@@ -43,13 +43,13 @@ def identity(spark: SparkSession, bootstrap: str, topic: str) -> TopicIdentity:
 
 
 def stream(spark: SparkSession, bootstrap: str, topic: str, max_records: int) -> DataFrame:
-    """The records of a topic from its beginning: `key`, `value`, `partition`, `offset`, `timestamp` and others.
+    """Return a stream of a topic from its beginning: `key`, `value`, `partition`, `offset`, `timestamp` and others.
 
     Args:
-        spark: the session.
+        spark: session of the driver.
         bootstrap: `host:port` of a broker.
-        topic: its name.
-        max_records: as many go into a batch at most, so that a long queue is worked off in parts.
+        topic: topic name.
+        max_records: maximum records per batch, so that a backlog is processed in several batches.
     """
     return (
         spark.readStream.format("kafka")
@@ -64,9 +64,9 @@ def stream(spark: SparkSession, bootstrap: str, topic: str, max_records: int) ->
 
 
 def explained(error: BaseException) -> BaseException:
-    """What ended a query over a topic, in words that say what to do where records are gone; else the error itself."""
+    """Return an error with a remedy if the query failed because of lost records; otherwise the error itself."""
     text = str(error)
-    if isinstance(error, JobError) or not any(sign in text for sign in _SIGNS_OF_LOSS):
+    if isinstance(error, JobError) or not any(marker in text for marker in _DATA_LOSS_MARKERS):
         return error
     return JobError(
         "cannot go on reading the topic: records that the query has not read yet are no longer there. Either they "
@@ -75,7 +75,7 @@ def explained(error: BaseException) -> BaseException:
     )
 
 
-_SIGNS_OF_LOSS = ("Some data may have been lost", "deleted and re-created", "OffsetOutOfRangeException")
+_DATA_LOSS_MARKERS = ("Some data may have been lost", "deleted and re-created", "OffsetOutOfRangeException")
 
 REMEDY = (
     "Delete the query's checkpoint and start it again: the topic is then read from its beginning, and what is in "

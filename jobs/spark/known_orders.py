@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which orders the two tables have: what makes a batch that is written again write nothing.
+"""Index of the orders in the two tables, which makes writes idempotent.
 
-The tables decide, not the number of a batch. So it does not matter how a batch came to be repeated: after a crash
-between the two tables, with other records in it after a lost checkpoint, or with another decision, as the registry
-has learnt a schema since.
+Deduplication uses the contents of the tables, not batch ids. It therefore covers every cause of a repeated batch: a
+crash between the two writes, other batch boundaries after a lost checkpoint, and another outcome because the registry
+has a new schema.
 
-Looking into the tables for each batch costs 1.0 to 1.7 s with a million orders (a scan of one column), or 0.35 s from
-one file and 2.5 to 4 s from the 500 files of a busy hour (ids pushed down to Parquet's bloom filters). So they are
-read once, 6 s for a million orders, into an index beside the driver that knows 100 orders in 0.4 ms. It is a temporary
-database of SQLite: exact, and on disk where it outgrows its cache. Whether somebody else has changed the tables since
-is asked before each batch, which costs a request to the catalog for each.
+A lookup in the tables for each batch takes 1.0 to 1.7 s with a million orders (scan of one column), or 0.35 s from one
+file and 2.5 to 4 s from the 500 files of a busy hour (ids pushed down to Parquet's bloom filters). The tables are
+therefore read once, 6 s for a million orders, into an index in the driver, where 100 lookups take 0.4 ms. It is a
+temporary SQLite database: exact, and spilled to disk when larger than its cache. Before each batch, changes by other
+writers are detected with one catalog request per table.
 """
 
 import sqlite3
@@ -23,19 +23,20 @@ from jobs.spark import iceberg
 from jobs.spark.tables import Table
 
 CACHE_KIB = 64 * 1024
-"""Some 1.4 million orders. What is beyond is on disk."""
+"""Cache size of the index, enough for about 1.4 million orders; the rest is on disk."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """An order of a batch, as it is looked up.
+class BatchOrder:
+    """Order of a batch, with its keys in the index.
 
     Attributes:
-        identity: of the order, as bytes, since a key need not be text; None where its record has neither id nor key.
-        partition: of its record, as the following.
-        offset: within the partition.
-        timestamp: in milliseconds: it tells a record from one at the same place in a topic that was made anew.
-        is_sound: which of the two tables the order goes to.
+        identity: order id or record key as bytes, as keys need not be text; None if the record has neither.
+        partition: partition of the record.
+        offset: offset of the record.
+        timestamp: timestamp of the record in milliseconds; it distinguishes records at the same offset of a recreated
+            topic.
+        is_sound: True if the order is accepted, False if rejected.
     """
 
     identity: bytes | None
@@ -46,21 +47,21 @@ class Seen:
 
     @property
     def entries(self) -> tuple[bytes, ...]:
-        """Under which the index may have the order: the identity, if it has one, before the place."""
+        """Index keys of the order: the identity, if any, then the position in the topic."""
         place = f"@{self.partition}/{self.offset}/{self.timestamp}".encode()
         return (place,) if self.identity is None else (b"=" + self.identity, place)
 
 
 class KnownOrders:
-    """The index. It belongs to one driver, which is the only one that writes the tables.
+    """Index of the orders in both tables, for the one driver that writes them.
 
-    A rejected order is known by its identity and by its place: a record that was rejected under its key, as its
-    value could not be read, is the same record when it can be read and tells another id.
+    Rejected orders are indexed by identity and by position: a record that was rejected under its key, as its value
+    could not be decoded, has another order id once its schema is known.
 
     Args:
-        accepted: the table of sound orders.
-        rejected: the table of the others.
-        mark: a property of snapshots and its value, which this driver's snapshots have and no others.
+        accepted: table of accepted orders.
+        rejected: table of rejected orders.
+        mark: snapshot property and value that identify this driver's commits.
     """
 
     def __init__(self, accepted: Table, rejected: Table, mark: tuple[str, str]) -> None:
@@ -75,10 +76,10 @@ class KnownOrders:
         self._index.execute("CREATE TABLE entry (name BLOB PRIMARY KEY) WITHOUT ROWID")
 
     def refresh(self, spark: SparkSession) -> None:
-        """Reads the tables where they are not as they were left; does nothing otherwise."""
+        """Read the tables again if another writer has changed them."""
         loaded = [iceberg.load(spark, each.table.name) for each in self._tables]
         unchanged = all(
-            each.is_read and iceberg.rows_are_as_at(table, each.snapshot, self._mark)
+            each.is_read and iceberg.has_only_changes_of(table, each.snapshot, self._mark)
             for each, table in zip(self._tables, loaded, strict=True)
         )
         if not unchanged:
@@ -89,16 +90,16 @@ class KnownOrders:
                 self._add(each.entries(spark))
             each.is_read = True
 
-    def among(self, orders: Iterable[Seen]) -> list[Seen]:
-        """Those of the orders that the tables have."""
+    def among(self, orders: Iterable[BatchOrder]) -> list[BatchOrder]:
+        """Return the orders that are in the tables."""
         return [order for order in orders if any(self._has(entry) for entry in order.entries)]
 
-    def add(self, orders: Iterable[Seen]) -> None:
-        """Notes orders that were written."""
+    def add(self, orders: Iterable[BatchOrder]) -> None:
+        """Add orders that were written."""
         self._add(entry for order in orders for entry in (order.entries[:1] if order.is_sound else order.entries))
 
     def __len__(self) -> int:
-        """How many entries there are."""
+        """Return the number of index entries."""
         return int(self._index.execute("SELECT count(*) FROM entry").fetchone()[0])
 
     def _has(self, entry: bytes) -> bool:
@@ -112,13 +113,13 @@ class KnownOrders:
 
 @dataclass
 class _Indexed:
-    """A table as far as the index knows it.
+    """State of a table in the index.
 
     Attributes:
-        table: the table.
-        names: the columns under whose values the index has its rows, each binary or null.
-        snapshot: the last one that is in the index; None of a table without any.
-        is_read: False before the first time.
+        table: indexed table.
+        names: columns with the index keys of a row, each binary or null.
+        snapshot: latest indexed snapshot; None for a table without snapshots.
+        is_read: True after the first read.
     """
 
     table: Table
@@ -127,7 +128,7 @@ class _Indexed:
     is_read: bool = False
 
     def entries(self, spark: SparkSession) -> Iterator[bytes]:
-        """All of them, as of the snapshot."""
+        """Return the index keys of all rows, as of the snapshot."""
         rows = spark.read.option("versionAsOf", self.snapshot).table(self.table.name)
         entries = rows.select(F.explode(F.array_compact(F.array(*self.names))).alias("name"))
         return (bytes(row["name"]) for row in entries.toLocalIterator())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maintenance of every table of the lake: `python -m jobs.spark.lake_maintenance`.
+"""Maintenance of all tables of the lake: `python -m jobs.spark.lake_maintenance`.
 
-It moves no data, so that it has no lineage. It may run at any time, beside whatever writes.
+It has no lineage, as it moves no data between datasets. It is safe while other jobs write.
 
-Environment: `MAINTENANCE_KEEP` (how long snapshots are kept, `1 hour`), and what `jobs.spark.runtime` names.
+Environment: `MAINTENANCE_KEEP` (minimum age of expired snapshots, `1 hour`), and that of `jobs.spark.runtime`.
 """
 
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(JOB_LAKE_MAINTENANCE)
 
 
 def main() -> int:
-    """Runs the job; the exit code is `jobs.spark.runtime.run`'s, and 0 where some of the tables could be done."""
+    """Run the job; return the exit code of `jobs.spark.runtime.run`: 0 if any table was maintained."""
     return runtime.run(JOB_LAKE_MAINTENANCE, _prepare, runtime.WITHOUT_AGENT)
 
 
@@ -36,18 +36,18 @@ def _prepare() -> runtime.Body:
 
 
 def maintain_all(spark: SparkSession, catalog: str, keep: timedelta) -> None:
-    """Maintains the tables of a catalog, one after the other, and says of each what was done.
+    """Maintain the tables of a catalog in sequence, and log the outcome of each.
 
     Raises:
-        JobError: there are tables, and nothing could be done for any.
+        JobError: the maintenance of every table failed.
     """
     found = list(maintenance.tables(spark, catalog))
     done = [_maintained(spark, table, keep) for table in found]
-    log.info("%d of %d tables of catalog %s are maintained", sum(done), len(found), catalog)
+    log.info("%d of %d tables of catalog %s maintained", sum(done), len(found), catalog)
     if found and not any(done):
         raise JobError(
-            f"could not maintain any of the {len(found)} tables of catalog {catalog!r}: see above why. Check that the "
-            "catalog and the object store run"
+            f"could not maintain any of the {len(found)} tables of catalog {catalog!r}: see the warnings above. Check "
+            "that the catalog and the object store run"
         )
 
 
@@ -55,7 +55,7 @@ def _maintained(spark: SparkSession, table: maintenance.Table, keep: timedelta) 
     try:
         outcome = maintenance.maintain(spark, table, keep)
     except (Py4JJavaError, PySparkException) as error:
-        log.warning("%s cannot be read, and is left to the next time: %s", table, root_cause(error))
+        log.warning("%s cannot be read, retried in the next run: %s", table, root_cause(error))
         return False
     log.info("%s", outcome)
     return not outcome.is_all_failed

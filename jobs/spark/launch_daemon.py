@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Becomes one of Spark's daemons: `python -m jobs.spark.launch_daemon CLASS [ARGUMENT...]`.
+"""Replace this process by a Spark daemon: `python -m jobs.spark.launch_daemon CLASS [ARGUMENT...]`.
 
-PySpark's wheel has no `start-master.sh`, but it has what that calls. Heap, JVM options and class path come from the
-environment (`SPARK_DAEMON_MEMORY`, `SPARK_DAEMON_JAVA_OPTS`, `SPARK_DAEMON_CLASSPATH`).
+PySpark's wheel lacks `start-master.sh`, but has `spark-class`, which that script calls. Heap, JVM options and class
+path come from the environment (`SPARK_DAEMON_MEMORY`, `SPARK_DAEMON_JAVA_OPTS`, `SPARK_DAEMON_CLASSPATH`).
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    """Replaces this process.
+    """Replace this process by `spark-class`.
 
     Raises:
         SystemExit: PySpark is not installed.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does in small what the drivers do, so that the JVM meets the classes that they load: `bin/lab setup` runs it once.
+"""Training run for the class data sharing (CDS) archive: loads the classes that drivers load.
 
-The JVM that it starts is told to write those classes to an archive when it ends (`infra.toolchain.class_data`); from
-there they come in a fraction of the time. What this leaves out is loaded as ever, so nothing here decides whether a
-job is right. There is no broker, store or catalog while a kit is set up: a small server stands in for the last two, and
-of Kafka's client, only what comes before a broker's answer is met.
+`bin/lab setup` runs it once. Its JVM writes the archive at exit (`infra.toolchain.class_data`), from which drivers
+load classes in a fraction of the time. Classes that are not loaded here load from their jars as usual; correctness of
+jobs does not depend on this run. Object store and catalog are stubbed by a local server. No broker runs at that time:
+only the classes that Kafka's client loads before a broker's response are included.
 
-Environment: `PYSPARK_SUBMIT_ARGS`, as drivers have it.
+Environment: `PYSPARK_SUBMIT_ARGS`, as for drivers.
 """
 
 import sys
@@ -25,17 +25,17 @@ from infra.namespaces import spark_lineage
 from jobs.spark.launch_training_server import BUCKET, Server, serving
 from lineagelab_spark.java import JavaObject
 
-NOBODY = "127.0.0.1:1"
-"""Where no broker is."""
+UNREACHABLE_BROKER = "127.0.0.1:1"
+"""Address without a broker."""
 
 ORDER = '{"type":"record","name":"order","fields":[{"name":"v","type":["null","string"]},{"name":"n","type":"long"}]}'
 
-SECONDS = 300
-"""More than a slow machine takes for any step. Writing the archive takes 10 to 30."""
+STEP_TIMEOUT = 300
+"""Maximum seconds per step, also on a slow machine. Writing the archive takes 10 to 30 s."""
 
 
 def main() -> int:
-    """0 once the JVM has ended, and written its archive."""
+    """Return 0 when the JVM has written its archive and exited."""
     with TemporaryDirectory() as folder, serving() as server:
         spark = _session(server, Path(folder))
         try:
@@ -87,7 +87,7 @@ def _catalog(name: str, server: Server, **options: str) -> dict[str, str]:
 
 
 def _batch(spark: SparkSession) -> None:
-    """A table is made, filled, joined with itself, summed up and overwritten in part; Avro is read and written."""
+    """Create, fill, self-join, aggregate and partly overwrite a table; encode and decode Avro."""
     spark.sql("CREATE NAMESPACE lake.a")
     spark.sql(
         "CREATE TABLE lake.a.orders (v string, n decimal(10,2), at timestamp) USING iceberg PARTITIONED BY (days(at))"
@@ -106,19 +106,19 @@ def _batch(spark: SparkSession) -> None:
     totals.writeTo("lake.a.totals").overwritePartitions()
     spark.sql("CALL lake.system.rewrite_data_files(table => 'lake.a.orders')").collect()
     spark.sql("CALL lake.system.expire_snapshots(table => 'lake.a.orders', retain_last => 1)").collect()
-    with suppress(PySparkException):  # there is no such table, but the catalog's client has been loaded
+    with suppress(PySparkException):  # the table does not exist, but the classes of the catalog client are loaded
         spark.table("rest.a.orders").count()
 
 
 def _orders(frame: DataFrame) -> DataFrame:
-    """Rows through Avro and back, as the ETL does."""
+    """Encode rows as Avro and decode them, as the ETL does."""
     record = F.struct((F.col("n") % 50).cast("string").alias("v"), F.col("n"))
     decoded = frame.select(from_avro(to_avro(record, ORDER), ORDER).alias("o"), "at")
     return decoded.select("o.v", F.expr("try_cast(o.n AS decimal(10,2))").alias("n"), "at")
 
 
 def _stream(spark: SparkSession, folder: Path) -> None:
-    """One query writes to a table by itself, one by a function for each batch; the checkpoint is in the store."""
+    """Run a query with `toTable` and one with `foreachBatch`, with checkpoints in the object store."""
     spark.createDataFrame([(1, "2026-01-01 00:00:00")], "n long, at string").write.json(str(folder / "source"))
     source = spark.readStream.schema("n long, at timestamp").json(str(folder / "source"))
 
@@ -128,15 +128,19 @@ def _stream(spark: SparkSession, folder: Path) -> None:
         kept.unpersist()
 
     writer = source.writeStream.queryName("by_batch").trigger(availableNow=True).foreachBatch(write)
-    writer.option("checkpointLocation", f"s3a://{BUCKET}/by_batch").start().awaitTermination(SECONDS)
+    writer.option("checkpointLocation", f"s3a://{BUCKET}/by_batch").start().awaitTermination(STEP_TIMEOUT)
     orders = _orders(source)
     writer = orders.writeStream.queryName("by_itself").trigger(availableNow=True).outputMode("append")
-    writer.option("checkpointLocation", f"s3a://{BUCKET}/by_itself").toTable("lake.a.orders").awaitTermination(SECONDS)
+    writer.option("checkpointLocation", f"s3a://{BUCKET}/by_itself").toTable("lake.a.orders").awaitTermination(
+        STEP_TIMEOUT
+    )
 
 
 def _kafka(spark: SparkSession) -> None:
-    """What reading a topic begins with; nobody answers."""
-    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", NOBODY).option("subscribe", "orders")
+    """Start to read a topic from an unreachable broker."""
+    reader = (
+        spark.read.format("kafka").option("kafka.bootstrap.servers", UNREACHABLE_BROKER).option("subscribe", "orders")
+    )
     for limit in ("request", "default.api"):
         reader = reader.option(f"kafka.{limit}.timeout.ms", "500")
     with suppress(PySparkException, Py4JError):
@@ -144,11 +148,11 @@ def _kafka(spark: SparkSession) -> None:
 
 
 def _await_jvm() -> int:
-    """Lets the JVM end, which it does when its standard input does, and waits for it."""
+    """Close standard input, on which the JVM exits, and return its exit code."""
     gateway: JavaObject = SparkContext._gateway
     jvm = gateway.proc
     jvm.stdin.close()
-    return int(jvm.wait(SECONDS))
+    return int(jvm.wait(STEP_TIMEOUT))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for an object store, a REST catalog and a lineage service, for as long as a training takes.
+"""Stub of an object store, a REST catalog and a lineage service, for the training run.
 
-It understands as much of S3 as Hadoop's and Iceberg's clients ask for on the way to a small table, keeps objects in
-memory, and believes everybody.
+It implements the S3 requests of Hadoop's and Iceberg's clients for a small table, keeps objects in memory, and performs
+no authentication.
 """
 
 import json
@@ -24,14 +24,14 @@ _NO_TABLE = {"error": {"message": "there is none", "type": "NoSuchTableException
 
 @dataclass(frozen=True)
 class Server:
-    """Where it listens."""
+    """Address of a running stub server."""
 
     url: str
 
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    """A server on a free port of the loopback address."""
+    """Run a server on a free loopback port."""
     handler = type("Handler", (_Handler,), {"objects": {}})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
@@ -45,7 +45,7 @@ def serving() -> Iterator[Server]:
 
 
 def unframed(body: bytes) -> bytes:
-    """The content of a body in AWS' chunks: `SIZE;signature CRLF DATA CRLF` until a size of 0."""
+    """Return the content of a body in AWS chunked encoding: `SIZE;signature CRLF DATA CRLF` until a size of 0."""
     content, at = b"", 0
     while True:
         end = body.index(b"\r\n", at)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps a table small: few files, few snapshots, nothing that no snapshot needs. Safe beside running writers.
+"""Maintenance of Iceberg tables: compaction, manifest rewrite, snapshot expiry, orphan removal.
 
-Every step is a commit of its own that Iceberg checks against what others have committed meanwhile. A step that loses
-is left to the next time.
+Safe with concurrent writers: each step is a separate commit with Iceberg's optimistic concurrency. A step that
+conflicts is retried in the next run.
 """
 
 import logging
@@ -20,38 +20,38 @@ from lineagelab_spark.java import JavaObject
 
 log = logging.getLogger(__name__)
 
-FEWEST_FILES = 5
-"""Of a partition that are put together: to write a day anew for one more file costs more than it saves."""
+MIN_INPUT_FILES = 5
+"""Minimum files of a partition to compact: rewriting a day for one more file costs more than it saves."""
 
 TARGET_FILE_BYTES = 128 * 1024 * 1024
 
-MOST_MANIFESTS = 20
-"""Planning a scan reads all of them. Iceberg itself puts them together from a hundred on."""
+MAX_MANIFESTS = 20
+"""Limit above which manifests are rewritten: scan planning reads all of them. Iceberg merges them from 100 on."""
 
-FEWEST_SNAPSHOTS = 20
-"""That are kept, however old: time travel over the last few commits works for a table that nobody writes, too."""
+MIN_SNAPSHOTS = 20
+"""Snapshots kept regardless of age, so that time travel works for tables that are rarely written."""
 
-ORPHANS_AFTER = timedelta(hours=24)
-"""A file that no snapshot has may belong to a commit that is under way. Iceberg takes no shorter time than this."""
+MIN_ORPHAN_AGE = timedelta(hours=24)
+"""Minimum age of orphan files to remove: younger ones may belong to a running commit. Iceberg's minimum."""
 
 SINK_OFFSETS = "kafka.connect.offsets."
-"""Prefix of properties in which Iceberg's Kafka Connect sink notes how far it came, one for each sink.
+"""Prefix of snapshot properties in which Iceberg's Kafka Connect sink stores its offsets, one per sink.
 
-After a restart the sink goes back from the current snapshot to the first one that has its offsets, over any number of
-snapshots of others. Where that one is gone, it takes what is in the topic for new.
+On restart the sink searches from the current snapshot back to the latest one with its offsets. If that snapshot has
+expired, it consumes the topic again.
 """
 
 FLINK_SINK = "flink.operator-id"
-"""Property in which Iceberg's Flink sink says which one it is, beside the checkpoint that a snapshot has.
+"""Snapshot property with the operator id of Iceberg's Flink sink, stored with the checkpoint id.
 
-After a restart it looks back for its newest one in the same way. Where that is gone, it commits the files of its
-checkpoint once more.
+On restart the sink searches for its latest snapshot in the same way. If that snapshot has expired, it commits the files
+of its checkpoint again.
 """
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table by its parts."""
+    """Name of a table, by its parts."""
 
     catalog: str
     namespace: str
@@ -62,13 +62,13 @@ class Table:
 
     @property
     def quoted(self) -> str:
-        """For SQL."""
+        """Name quoted for SQL."""
         return ".".join(_quoted(part) for part in (self.catalog, *self.namespace.split("."), self.name))
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a table consists of."""
+    """Numbers of files, manifests and snapshots of a table."""
 
     files: int
     manifests: int
@@ -77,7 +77,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done for a table, and which steps failed."""
+    """Result of the maintenance of a table, with its failed steps."""
 
     table: Table
     before: Size
@@ -87,23 +87,23 @@ class Outcome:
 
     @property
     def is_all_failed(self) -> bool:
-        """Nothing could be done."""
+        """True if every step failed."""
         return self.failed == _STEPS
 
     def __str__(self) -> str:
-        said = (
+        summary = (
             f"{self.table}: {self.before.files} -> {self.after.files} files, "
             f"{self.before.manifests} -> {self.after.manifests} manifests, "
             f"{self.before.snapshots} -> {self.after.snapshots} snapshots, {self.orphans} orphaned files removed"
         )
-        return f"{said}; failed: {', '.join(self.failed)}" if self.failed else said
+        return f"{summary}; failed: {', '.join(self.failed)}" if self.failed else summary
 
 
 _STEPS = ("compaction", "manifests", "expiry", "orphans")
 
 
 def tables(spark: SparkSession, catalog: str) -> Iterator[Table]:
-    """Every table of every namespace of a catalog, by name."""
+    """Return all tables of a catalog, sorted by name."""
     namespaces = [row[0] for row in spark.sql(f"SHOW NAMESPACES IN {_quoted(catalog)}").collect()]
     for namespace in sorted(namespaces):
         place = ".".join(_quoted(part) for part in (catalog, *namespace.split(".")))
@@ -112,12 +112,12 @@ def tables(spark: SparkSession, catalog: str) -> Iterator[Table]:
 
 
 def maintain(spark: SparkSession, table: Table, keep: timedelta) -> Outcome:
-    """Does all steps for a table; one that fails is logged, and the others are done.
+    """Run all steps for a table; a failed step is logged and does not prevent the others.
 
     Args:
-        spark: the session.
-        table: the table.
-        keep: snapshots that are younger are kept.
+        spark: session of the driver.
+        table: table to maintain.
+        keep: age below which snapshots are kept.
 
     Raises:
         Py4JJavaError, PySparkException: the table cannot be read.
@@ -129,18 +129,20 @@ def maintain(spark: SparkSession, table: Table, keep: timedelta) -> Outcome:
         lambda: _compact(spark, table),
         lambda: _rewrite_manifests(spark, table),
         lambda: _expire(spark, table, now - keep),
-        lambda: orphans.extend(_remove_orphans(spark, table, now - ORPHANS_AFTER)),
+        lambda: orphans.extend(_remove_orphans(spark, table, now - MIN_ORPHAN_AGE)),
     )
     failed = tuple(name for name, step in zip(_STEPS, steps, strict=True) if not _done(table, name, step))
     return Outcome(table, before, _size(spark, table), len(orphans), failed)
 
 
 def expiry(snapshots: Iterable[tuple[int, Mapping[str, str]]], cutoff: int) -> int:
-    """The time before which snapshots may go: the cutoff, or what a sink still needs. In ms since the epoch.
+    """Return the time before which snapshots may expire, in epoch milliseconds.
+
+    It is the cutoff, or the earliest snapshot from which a sink resumes.
 
     Args:
         snapshots: time and properties of each ancestor of the current snapshot.
-        cutoff: older ones are not wanted.
+        cutoff: desired expiry time.
     """
     latest: dict[str, int] = {}
     for time, properties in snapshots:
@@ -155,19 +157,19 @@ def _done(table: Table, name: str, step: Callable[[], object]) -> bool:
     try:
         step()
     except (Py4JJavaError, PySparkException) as error:
-        log.warning("%s of %s failed, and is left to the next time: %s", name, table, root_cause(error))
+        log.warning("%s of %s failed, retried in the next run: %s", name, table, root_cause(error))
         return False
     return True
 
 
 def _compact(spark: SparkSession, table: Table) -> None:
-    options = {"min-input-files": FEWEST_FILES, "target-file-size-bytes": TARGET_FILE_BYTES}
+    options = {"min-input-files": MIN_INPUT_FILES, "target-file-size-bytes": TARGET_FILE_BYTES}
     pairs = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
     _call(spark, table, "rewrite_data_files", f"options => map({pairs})")
 
 
 def _rewrite_manifests(spark: SparkSession, table: Table) -> None:
-    if _size(spark, table).manifests > MOST_MANIFESTS:
+    if _size(spark, table).manifests > MAX_MANIFESTS:
         _call(spark, table, "rewrite_manifests", "use_caching => false")
 
 
@@ -178,17 +180,17 @@ def _expire(spark: SparkSession, table: Table, cutoff: datetime) -> None:
     )
     rows = ((row["time"], row["summary"]) for row in ancestors.collect())
     older_than = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=expiry(rows, int(cutoff.timestamp() * 1000)))
-    arguments = f"older_than => {_literal(older_than)}, retain_last => {FEWEST_SNAPSHOTS}"
+    arguments = f"older_than => {_literal(older_than)}, retain_last => {MIN_SNAPSHOTS}"
     _call(spark, table, "expire_snapshots", arguments)
 
 
 def _remove_orphans(spark: SparkSession, table: Table, cutoff: datetime) -> list[Row]:
-    # The store itself lists the files: Hadoop would need a client of its own for it.
+    # Listing through Iceberg's FileIO: a listing through Hadoop would need a second client.
     return _call(spark, table, "remove_orphan_files", f"older_than => {_literal(cutoff)}, prefix_listing => true")
 
 
 def _call(spark: SparkSession, table: Table, procedure: str, arguments: str) -> list[Row]:
-    """Rows of a procedure; the table's name is a text for it, in which names are quoted as in SQL."""
+    """Call a procedure and return its rows; the table name is a string literal with SQL-quoted parts."""
     name = table.quoted.replace("\\", "\\\\").replace("'", "\\'")
     return spark.sql(f"CALL {_quoted(table.catalog)}.system.{procedure}(table => '{name}', {arguments})").collect()
 

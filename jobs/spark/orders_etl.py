@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topic `orders` to the tables of sound and of rejected orders, all the time: `python -m jobs.spark.orders_etl`.
+"""Streaming ETL from topic `orders` to the tables of accepted and rejected orders: `python -m jobs.spark.orders_etl`.
 
-Each order is in exactly one of the tables, once, whatever happens to the driver, its checkpoint, the registry or the
-catalog: a batch appends only orders that neither table has (`jobs.spark.known_orders`). The first record of an order
-decides, and a decision that is in a table stands.
+Each order is in exactly one of the tables, exactly once, after any failure of driver, checkpoint, registry or catalog:
+a batch appends only orders that neither table has (`jobs.spark.known_orders`). The first record of an order is used,
+and an order that is in a table is never changed.
 
-Environment: `KAFKA_BOOTSTRAP`, `SCHEMA_REGISTRY_URL`, `CHECKPOINTS` (folder of checkpoints, of any file system that
-Hadoop knows), `ORDERS_ETL_TRIGGER` (time between batches, `5 seconds`; `now` works off what is there and ends),
-`ORDERS_ETL_MAX_RECORDS` (of a batch, 50000), `ORDERS_ETL_LATE_AFTER` (`1 hour`), `LINEAGE_URL` (optional), and what
-`jobs.spark.runtime` names.
+Environment: `KAFKA_BOOTSTRAP`, `SCHEMA_REGISTRY_URL`, `CHECKPOINTS` (checkpoint folder, on any file system that Hadoop
+supports), `ORDERS_ETL_TRIGGER` (batch interval, `5 seconds`; `now` processes available records and exits),
+`ORDERS_ETL_MAX_RECORDS` (maximum records per batch, 50000), `ORDERS_ETL_LATE_AFTER` (`1 hour`), `LINEAGE_URL`
+(optional), and that of `jobs.spark.runtime`.
 """
 
 import logging
@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from infra.namespaces import JOB_ORDERS_ETL, TOPIC_ORDERS
 from jobs.spark import checkpoint, kafka, runtime, streaming, tables
 from jobs.spark.iceberg import SNAPSHOT_PROPERTY
-from jobs.spark.known_orders import KnownOrders, Seen
+from jobs.spark.known_orders import BatchOrder, KnownOrders
 from jobs.spark.registry import Registry, Wait
 from jobs.spark.transformations import framing
 from jobs.spark.transformations.check import COLUMNS, check
@@ -37,18 +37,18 @@ from lineagelab_spark import BatchOutputs, QueryLineage
 
 log = logging.getLogger(JOB_ORDERS_ETL)
 
-MOST_SCHEMAS = 100
-"""A topic has a handful. As many as this come from somebody who writes something else."""
+MAX_SCHEMAS = 100
+"""Limit of schema ids in a topic, which usually has a handful: more indicate another data format."""
 
 RUN, BATCH = "orders-etl.run", "orders-etl.batch"
-"""Properties of the snapshots: the driver's run, by which it knows its own, and the batch, for people."""
+"""Snapshot properties: id of the driver's run, to recognise its own commits, and batch id, for diagnosis."""
 
 NOW = "now"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the job; durations are in seconds, and `trigger` is None for what is there now."""
+    """Settings of the job; durations in seconds. `trigger` None processes available records and exits."""
 
     bootstrap: str
     registry: str
@@ -59,10 +59,10 @@ class Settings:
 
     @classmethod
     def read(cls) -> "Settings":
-        """From the environment.
+        """Read the settings from the environment.
 
         Raises:
-            SettingError: one is missing or makes no sense.
+            SettingError: a setting is missing or invalid.
         """
         trigger = os.environ.get("ORDERS_ETL_TRIGGER", "")
         folder = runtime.setting("CHECKPOINTS", "folder of the checkpoints, as s3a://checkpoints")
@@ -77,23 +77,23 @@ class Settings:
 
 
 def checked_orders(records: DataFrame, schemas: Mapping[int, str], late_after: int) -> DataFrame:
-    """Kafka records to one row for each order, with what is wrong with it.
+    """Return one row per order of Kafka records, with the reason of its rejection, if any.
 
     Args:
-        records: as Spark's Kafka source gives them.
-        schemas: the writers' schemas by id.
-        late_after: seconds from an order's time to its record's; an order that took longer is late.
+        records: rows of Spark's Kafka source.
+        schemas: writer schemas by id.
+        late_after: seconds between an order's time and its record's timestamp above which the order is late.
     """
     return check(first_per_order(decode(records, schemas, COLUMNS)), late_after)
 
 
 class OrdersEtl:
-    """What is done with each batch.
+    """Batch function of the query.
 
     Args:
-        registry: has the writers' schemas.
+        registry: schema registry with the writer schemas.
         late_after: see `checked_orders`.
-        wait: waits while the registry is away; raises where the query is being stopped.
+        wait: sleep between registry retries; raises if the query is being stopped.
     """
 
     def __init__(self, registry: Registry, late_after: int, wait: Wait) -> None:
@@ -105,34 +105,34 @@ class OrdersEtl:
         self._known = KnownOrders(tables.orders(), tables.orders_rejected(), (RUN, self._run))
 
     def write(self, batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
-        """Appends the orders of a batch that neither table has yet.
+        """Append the orders of a batch that are in neither table.
 
         Raises:
-            JobError: the registry stays away, or the records are no orders.
+            JobError: the registry stays unavailable, or the records are not orders.
         """
-        # Computed once, with Kafka read once, and written twice. A batch that fails ends the driver and its cache.
+        # Cached: Kafka is read once, and the result is written twice. A failed batch ends the driver, and so its cache.
         checked = checked_orders(batch, self._schemas, self._late_after).persist()
-        orders, are_sure = _seen(checked)
-        if not are_sure and self._learn_schemas(batch):
+        orders, are_sure = _batch_orders(checked)
+        if not are_sure and self._fetch_schemas(batch):
             checked.unpersist()
             checked = checked_orders(batch, self._schemas, self._late_after).persist()
-            orders, _ = _seen(checked)
-        # Where a transaction ended there is a place in the topic without a record. A driver that has just started
-        # knows no schema then, and its plan does not say what orders are made of.
+            orders, _ = _batch_orders(checked)
+        # Transaction markers take offsets without a record, so a batch can be empty. A driver that has just started has
+        # no schema then, and its plan has no column lineage.
         if orders:
             self._append(checked, orders, batch_id, outputs)
         checked.unpersist()
 
-    def _learn_schemas(self, records: DataFrame) -> bool:
-        """Asks the registry for the schemas that records were written with and that are not known yet.
+    def _fetch_schemas(self, records: DataFrame) -> bool:
+        """Fetch the unknown writer schemas of records from the registry.
 
-        An id stands for the same schema for ever: one that was found is not asked for again.
+        The schema of an id is immutable, so schemas are cached for the lifetime of the driver.
 
         Returns:
-            Whether any was found.
+            True if any schema was found.
 
         Raises:
-            JobError: the registry cannot be asked, or there are too many ids.
+            JobError: the registry stays unavailable, or there are too many ids.
         """
         counts = _schema_ids(records)
         missing = sorted(counts.keys() - self._schemas.keys())
@@ -148,12 +148,12 @@ class OrdersEtl:
         self._schemas = {**self._schemas, **new}
         return bool(new)
 
-    def _append(self, checked: DataFrame, orders: list[Seen], batch_id: int, outputs: BatchOutputs) -> None:
-        """Writes the rejected orders first.
+    def _append(self, checked: DataFrame, orders: list[BatchOrder], batch_id: int, outputs: BatchOutputs) -> None:
+        """Append new orders to both tables, rejected orders first.
 
-        Only they are in their table with their place in the topic. Where the batch is repeated after a crash between
-        the two, and the registry has learnt a schema meanwhile, that place is what tells an order that was rejected
-        under its key from one that was never seen, whatever id its value turns out to have.
+        Only the table of rejected orders has positions in the topic. If the batch is repeated after a crash between the
+        two writes, and a schema has become available meanwhile, the position identifies an order that was rejected
+        under its key, although it now has another order id.
         """
         self._known.refresh(checked.sparkSession)
         known = self._known.among(orders)
@@ -170,13 +170,13 @@ class OrdersEtl:
                 outputs.append(rows, table.name, properties)
                 self._known.add(written)
             else:
-                # A commit would be a file of metadata for nothing; what the table is made of can be said all the same.
+                # No empty commit, which would write a metadata file; the lineage of the table is reported anyway.
                 outputs.describe(rows, table.name)
-        log.info("%d orders accepted, %d rejected, %d were there already", len(good), len(bad), len(known))
+        log.info("%d orders accepted, %d rejected, %d duplicates skipped", len(good), len(bad), len(known))
 
 
-def _seen(checked: DataFrame) -> tuple[list[Seen], bool]:
-    """The orders, and whether the schemas of all their records are known."""
+def _batch_orders(checked: DataFrame) -> tuple[list[BatchOrder], bool]:
+    """Return the orders of a batch, and True if the schemas of all their records are known."""
     rows = checked.select(
         F.col("identity").cast("binary").alias("identity"),
         "partition",
@@ -185,22 +185,22 @@ def _seen(checked: DataFrame) -> tuple[list[Seen], bool]:
         F.isnull("reason").alias("is_sound"),
         "is_unsure",
     ).collect()
-    orders = [Seen(None if row[0] is None else bytes(row[0]), *row[1:5]) for row in rows]
+    orders = [BatchOrder(None if row[0] is None else bytes(row[0]), *row[1:5]) for row in rows]
     return orders, not any(row["is_unsure"] for row in rows)
 
 
 def _schema_ids(records: DataFrame) -> dict[int, int]:
-    """How many records were written with which schema.
+    """Return the number of records by schema id.
 
     Raises:
-        JobError: too many schemas for one topic.
+        JobError: there are more than `MAX_SCHEMAS` ids.
     """
-    seen = [(row["header"], row["count"]) for row in framing.headers(records).limit(MOST_SCHEMAS + 3).collect()]
+    seen = [(row["header"], row["count"]) for row in framing.headers(records).limit(MAX_SCHEMAS + 3).collect()]
     ids = [(framing.schema_id(bytes(header)), count) for header, count in seen if header is not None]
     counts = {schema_id: count for schema_id, count in ids if schema_id is not None}
-    if len(counts) > MOST_SCHEMAS:
+    if len(counts) > MAX_SCHEMAS:
         raise runtime.JobError(
-            f"the values of topic {TOPIC_ORDERS!r} begin with more than {MOST_SCHEMAS} schema ids, as "
+            f"the values of topic {TOPIC_ORDERS!r} begin with more than {MAX_SCHEMAS} schema ids, as "
             f"{', '.join(map(str, list(counts)[:5]))} do: somebody writes something else to it. Find out who, and "
             "write the orders to a new topic"
         )
@@ -208,7 +208,7 @@ def _schema_ids(records: DataFrame) -> dict[int, int]:
 
 
 def main() -> int:
-    """Runs the job; the exit code is `jobs.spark.runtime.run`'s."""
+    """Run the job; return the exit code of `jobs.spark.runtime.run`."""
     return streaming.run(JOB_ORDERS_ETL, lambda: partial(_start, Settings.read()))
 
 

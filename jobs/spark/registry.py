@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writers' schemas by id, from a schema registry that has Confluent's API."""
+"""Client for writer schemas of a schema registry with Confluent's API."""
 
 import json
 import logging
@@ -14,29 +14,29 @@ from urllib.request import ProxyHandler, Request, build_opener
 from jobs.spark.runtime import JobError
 
 TIMEOUT_SECONDS = 15.0
-PATIENCE_SECONDS = 600.0
-"""For a registry that is away. Its restart takes a minute; who has waited that long wants somebody to look."""
+RETRY_TIMEOUT_SECONDS = 600.0
+"""Maximum duration of retries for an unavailable registry. A restart takes about a minute."""
 
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 15.0
+INITIAL_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.5, 15.0
 _SCHEMA_NOT_FOUND = 404
 
 log = logging.getLogger(__name__)
 
 Wait = Callable[[float], None]
-"""Waits for some seconds; raises where there is no more time."""
+"""Sleep for a number of seconds; raises if the query is being stopped."""
 
 
 @dataclass(frozen=True)
 class Registry:
-    """A registry, reached without any proxy. `url` is the root of its API: `http://host:port/apis/ccompat/v7`."""
+    """Schema registry, accessed without a proxy. `url` is the root of its API: `http://host:port/apis/ccompat/v7`."""
 
     url: str
 
     def avro_schema(self, schema_id: int) -> str | None:
-        """The schema with this id, as JSON text. None where the registry has none, or one that is no Avro record.
+        """Return the schema with this id as JSON text; None if it does not exist or is not an Avro record.
 
         Raises:
-            JobError: the registry cannot be asked.
+            JobError: the request failed.
         """
         address = f"{self.url.rstrip('/')}/schemas/ids/{schema_id}"
         try:
@@ -49,53 +49,53 @@ class Registry:
         return None if answer is None else _avro_record(answer)
 
     def await_schema(self, schema_id: int, wait: Wait) -> str | None:
-        """`avro_schema`, of a registry that may be away for a while.
+        """Return `avro_schema`, with retries while the registry is unavailable.
 
-        It is asked again for `PATIENCE_SECONDS`: to take sound records for broken ones would be wrong, and to end the
-        job would not bring it back.
+        Retries with exponential backoff for up to `RETRY_TIMEOUT_SECONDS`: without the schema, valid records would be
+        rejected, and a restart of the job would not help.
 
         Args:
-            schema_id: the id.
-            wait: waits between two attempts.
+            schema_id: schema id.
+            wait: sleep between attempts.
 
         Raises:
-            JobError: it is still away.
+            JobError: the registry is still unavailable.
         """
-        given_up, pause = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS
+        deadline, pause = time.monotonic() + RETRY_TIMEOUT_SECONDS, INITIAL_BACKOFF_SECONDS
         while True:
             try:
                 schema = self.avro_schema(schema_id)
             except JobError as error:
-                if time.monotonic() + pause > given_up:
+                if time.monotonic() + pause > deadline:
                     raise
-                if pause == FIRST_PAUSE_SECONDS:
-                    log.warning("%s. Asking again for up to %.0f s", error, PATIENCE_SECONDS)
+                if pause == INITIAL_BACKOFF_SECONDS:
+                    log.warning("%s. Retrying for up to %.0f s", error, RETRY_TIMEOUT_SECONDS)
             else:
-                if pause > FIRST_PAUSE_SECONDS:
-                    log.info("the registry at %s answers again", self.url)
+                if pause > INITIAL_BACKOFF_SECONDS:
+                    log.info("the registry at %s responds again", self.url)
                 return schema
             wait(pause)
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            pause = min(2 * pause, MAX_BACKOFF_SECONDS)
 
 
 def _get(address: str) -> dict[str, Any] | None:
-    """The answer; None where there is no such schema."""
+    """Return the response; None if the schema does not exist."""
     opener = build_opener(ProxyHandler({}))
     try:
         with opener.open(Request(address, headers={"Accept": "application/json"}), timeout=TIMEOUT_SECONDS) as reply:
             answer = json.load(reply)
     except HTTPError as error:
         with error:
-            if error.code == _SCHEMA_NOT_FOUND and _is_registry_s(error):
+            if error.code == _SCHEMA_NOT_FOUND and _is_registry_error(error):
                 return None
             raise
     if not isinstance(answer, dict) or not isinstance(answer.get("schema"), str):
-        raise ValueError("the answer is not a registry's")
+        raise ValueError("the response is not that of a schema registry")
     return answer
 
 
-def _is_registry_s(error: HTTPError) -> bool:
-    """A registry says what is missing in JSON. A 404 of somebody else's only says that the address is wrong."""
+def _is_registry_error(error: HTTPError) -> bool:
+    """Return True for a JSON error of a registry: any other 404 indicates a wrong address."""
     try:
         return "error_code" in json.load(error)
     except (ValueError, TypeError):

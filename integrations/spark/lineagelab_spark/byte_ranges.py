@@ -23,7 +23,7 @@ def bytes_of(column: Column, start: int, end: int) -> Column | None:
 
 def first_byte(encoded: Origin) -> int:
     """Return the 1-based position of the first decoded byte."""
-    return encoded.part[0] if encoded.part else 1
+    return encoded.byte_range[0] if encoded.byte_range else 1
 
 
 def is_encoded(edge: Edge, encoded: Origin) -> bool:

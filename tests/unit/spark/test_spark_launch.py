@@ -368,7 +368,7 @@ def test_a_missing_or_damaged_archive_is_said_and_left_out(launch, tmp_path):
     archive.write_text("cut")
     *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
     assert options == [None, None]
-    assert f"{archive} was modified after it was made" in errors
+    assert f"{archive} was modified after it was created" in errors
 
 
 def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):

@@ -76,7 +76,7 @@ def test_a_second_time_does_nothing(lake: SparkSession) -> None:
 
 @pytest.mark.slow
 def test_old_snapshots_go_and_their_files_with_them(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "FEWEST_SNAPSHOTS", 1)
+    monkeypatch.setattr(maintenance, "MIN_SNAPSHOTS", 1)
     for number in range(6):
         commit(lake, ORDERS, number)
 
@@ -97,7 +97,7 @@ def test_a_few_snapshots_stay_however_old(lake: SparkSession) -> None:
 @pytest.mark.slow
 def test_what_a_sink_goes_on_from_stays(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sink has been silent for long, and others have written since."""
-    monkeypatch.setattr(maintenance, "FEWEST_SNAPSHOTS", 1)
+    monkeypatch.setattr(maintenance, "MIN_SNAPSHOTS", 1)
     offsets = f"{SINK_OFFSETS}control-iceberg.connect-orders_lake"
     commit(lake, ORDERS, 0, **{offsets: '{"0":7}'})
     commit(lake, ORDERS, 1, **{offsets: '{"0":8}'})
@@ -158,7 +158,7 @@ def test_a_writer_who_was_faster_wins(
 
     assert outcome.failed == ("compaction",)
     assert str(outcome).endswith("; failed: compaction")
-    assert "compaction of lake.shelf.orders failed, and is left to the next time" in caplog.text
+    assert "compaction of lake.shelf.orders failed, retried in the next run" in caplog.text
     assert "a file was removed meanwhile" in caplog.text
     assert ids(lake, ORDERS) == list(range(6))
 
@@ -180,8 +180,8 @@ def test_every_table_is_maintained_and_a_broken_one_left_out(
         shutil.rmtree(metadata.parent)
 
     assert f"{ORDERS}: 1 -> 1 files" in caplog.text
-    assert f"{broken} cannot be read, and is left to the next time" in caplog.text
-    assert f"{found - 1} of {found} tables of catalog lake are maintained" in caplog.text
+    assert f"{broken} cannot be read, retried in the next run" in caplog.text
+    assert f"{found - 1} of {found} tables of catalog lake maintained" in caplog.text
 
 
 def test_an_empty_table_and_names_that_need_quotes(lake: SparkSession) -> None:

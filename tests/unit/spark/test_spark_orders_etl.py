@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.spark import iceberg, orders_etl, runtime, tables
-from jobs.spark.known_orders import KnownOrders, Seen
+from jobs.spark.known_orders import BatchOrder, KnownOrders
 from jobs.spark.orders_etl import OrdersEtl, Settings
 from jobs.spark.registry import Registry
 from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
@@ -224,7 +224,7 @@ def known(spark: SparkSession) -> KnownOrders:
 def test_the_tables_are_read_once(lake: SparkSession, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     etl(registry).write(frame(lake, *MIXED), 0, Appends())
     index = known(lake)
-    index.add([Seen(b"not in any table", 0, 9, 0, True)])
+    index.add([BatchOrder(b"not in any table", 0, 9, 0, True)])
     assert len(index) == 5  # a, c, b and its place
 
     lake.sql("CALL lake.system.rewrite_data_files(table => 'sales.orders', options => map('rewrite-all', 'true'))")
@@ -317,7 +317,7 @@ def test_a_query_that_is_stopped_does_not_wait_for_the_registry(lake: SparkSessi
 
 
 def test_a_topic_full_of_something_else_fails_the_job(lake: SparkSession, registry: Registry) -> None:
-    garbage = [Record(offset=n, value=header(1000 + n)) for n in range(orders_etl.MOST_SCHEMAS + 1)]
+    garbage = [Record(offset=n, value=header(1000 + n)) for n in range(orders_etl.MAX_SCHEMAS + 1)]
 
     with pytest.raises(runtime.JobError, match=r"topic 'orders' begin with more than 100 schema ids, as 1, 1000, 1001"):
         etl(registry).write(frame(lake, *garbage, of("a", offset=999)), 0, Appends())

@@ -42,8 +42,8 @@ def test_what_is_no_avro_record_is_none(answer: tuple[int, object]) -> None:
         ((404, ["no"]), "404"),
         ((500, {"error_code": 50001, "message": "store"}), "500"),
         ((200, b"<html>"), "Expecting value"),
-        ((200, {"id": 5}), "the answer is not a registry's"),
-        ((200, [1]), "the answer is not a registry's"),
+        ((200, {"id": 5}), "the response is not that of a schema registry"),
+        ((200, [1]), "the response is not that of a schema registry"),
     ],
     ids=["another server", "another service", "broken", "no json", "no schema", "a list"],
 )
@@ -65,11 +65,11 @@ def test_a_registry_that_is_not_there_is_named() -> None:
 def test_a_registry_that_stays_away_is_given_up(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(registries, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(registries, "RETRY_TIMEOUT_SECONDS", 1.0)
     pauses: list[float] = []
 
     with pytest.raises(JobError, match="cannot get schema 5 from the registry"):
         Registry("http://127.0.0.1:9").await_schema(5, pauses.append)
 
     assert pauses == [0.5]
-    assert caplog.text.count("Asking again for up to 1 s") == 1
+    assert caplog.text.count("Retrying for up to 1 s") == 1
