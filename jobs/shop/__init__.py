@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shop: writes orders and bids into Postgres as life does, late, duplicated and broken."""
+"""Shop: generator of orders and bids in Postgres, some of them late, duplicated or invalid."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the shop: `python -m jobs.shop --postgres HOST:PORT`, with `PGPASSWORD` set. Ends cleanly on SIGTERM."""
+"""Run the shop: `python -m jobs.shop --postgres HOST:PORT`, with `PGPASSWORD` set. Shuts down cleanly on SIGTERM."""
 
 import argparse
 import logging
@@ -16,26 +16,26 @@ from jobs.shop.tables import OPTIONAL
 from jobs.shop.writer import ShopWriter, Work
 
 STOP_SECONDS = 1.5
-"""How long the transaction under way may take once the shop is told to stop. Cut off, it is written the next time."""
+"""Seconds for the current transaction after a stop signal. If cut off, it is repeated by the next run."""
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line, typed."""
+    """Command line arguments."""
 
     server: Server
     work: Work
 
 
 def parse(argv: list[str] | None = None) -> Arguments:
-    """Reads the command line; ends the process with a usage message where it makes no sense."""
+    """Parse the command line; exit with a usage message if it is invalid."""
     default = Mix()
     parser = argparse.ArgumentParser(prog="jobs.shop", description=__doc__)
     parser.add_argument("--postgres", required=True, metavar="HOST:PORT")
     parser.add_argument("--database", default="shop")
     parser.add_argument("--user", default="postgres")
     parser.add_argument("--rate", type=float, default=20.0, help="orders per second")
-    parser.add_argument("--count", type=int, default=0, help="stop after so many orders; 0 goes on")
+    parser.add_argument("--count", type=int, default=0, help="stop after this many orders; 0 for no limit")
     parser.add_argument("--seed", type=int, default=default.seed)
     parser.add_argument("--error-rate", type=float, default=default.error_rate)
     parser.add_argument("--duplicate-rate", type=float, default=default.duplicate_rate)
@@ -45,7 +45,7 @@ def parse(argv: list[str] | None = None) -> Arguments:
         action="append",
         default=[],
         choices=OPTIONAL,
-        help="write this column too wherever a table has it, from the moment on that it has it",
+        help="also write this column to tables that have it, as soon as they have it",
     )
     given = parser.parse_args(argv)
     host, _, port = given.postgres.rpartition(":")
@@ -62,17 +62,17 @@ def parse(argv: list[str] | None = None) -> Arguments:
 
 
 def main() -> int:
-    """Writes until told to stop; 1 where only somebody's help lets it go on."""
+    """Write orders until a stop signal; return 1 for errors that require intervention."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     arguments = parse()
     stop = threading.Event()
 
-    def told(_number: int, _frame: FrameType | None) -> None:
+    def request_stop(_number: int, _frame: FrameType | None) -> None:
         stop.set()
         signal.setitimer(signal.ITIMER_REAL, STOP_SECONDS)
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, told)
+        signal.signal(number, request_stop)
     signal.signal(signal.SIGALRM, _cut_off)
     try:
         ShopWriter(arguments.server, arguments.work, stop).run()
@@ -83,9 +83,9 @@ def main() -> int:
 
 
 def _cut_off(_number: int, _frame: FrameType | None) -> None:
-    """The server does not answer: what is not committed by now is for the next run.
+    """Exit at once if the server does not respond: the next run writes what is not committed.
 
-    An exception would wait for the server too, to roll back.
+    An exception would wait for the server too, for the rollback.
     """
     os._exit(0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shop's connection to its database. Every error is one of two: wait and try again, or somebody must help."""
+"""Database access of the shop. Errors are either retried (`UnavailableError`) or require intervention (`ShopError`)."""
 
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,12 +13,12 @@ from jobs.shop import tables
 from jobs.shop.orders import Batch
 from jobs.shop.tables import ORDERS, TABLES, Table
 
-CONNECT_SECONDS = 5
-SILENCE_MS = 10_000
-"""How long sent data may stay unacknowledged before the server is taken for gone."""
+CONNECT_TIMEOUT = 5
+TCP_TIMEOUT_MS = 10_000
+"""Milliseconds that sent data may stay unacknowledged before the connection is closed (TCP user timeout)."""
 
 _REFUSED = ("password authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
-"""What libpq says where trying again would not help. It gives no code for what happens while it connects."""
+"""Messages of libpq for which a retry is useless; libpq has no error codes while connecting."""
 
 _COLUMNS = """
 SELECT wanted.name, attribute.attname
@@ -29,16 +29,16 @@ WHERE attribute.attnum > 0 AND NOT attribute.attisdropped
 
 
 class ShopError(Exception):
-    """The shop cannot go on. The message says what was attempted, on what, and what to do next."""
+    """Error that requires intervention. The message has the operation, its target and a remedy."""
 
 
-class AwayError(Exception):
-    """The server is not there, not ready, or went away: it is worth waiting."""
+class UnavailableError(Exception):
+    """The server is unavailable; the operation can be retried."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where the database is. The password is libpq's matter: `PGPASSWORD`, or a password file."""
+    """Address of the database. libpq reads the password from `PGPASSWORD` or a password file."""
 
     host: str
     port: int
@@ -50,9 +50,10 @@ class Server:
 
 
 class Session:
-    """One connection. No other shop with this seed has one as long as it lasts.
+    """Connection with an exclusive advisory lock on a seed.
 
-    So a commit whose answer was lost is either through or undone by the time that the next session looks.
+    The lock ends with the server's session, so a commit whose response was lost is decided before the next session
+    reads.
     """
 
     def __init__(self, connection: psycopg.Connection, server: Server) -> None:
@@ -63,11 +64,11 @@ class Session:
     @classmethod
     @contextmanager
     def open(cls, server: Server) -> Iterator["Session"]:
-        """Connects; closes at the end.
+        """Open a connection and close it on exit.
 
         Raises:
-            AwayError: the server does not answer.
-            ShopError: it refuses this user, or has no such database.
+            UnavailableError: the server does not respond.
+            ShopError: the server rejects the user, or the database does not exist.
         """
         with _translated(server, "connecting to"):
             connection = psycopg.connect(
@@ -76,8 +77,8 @@ class Session:
                 user=server.user,
                 dbname=server.database,
                 application_name="shop",
-                connect_timeout=CONNECT_SECONDS,
-                tcp_user_timeout=SILENCE_MS,
+                connect_timeout=CONNECT_TIMEOUT,
+                tcp_user_timeout=TCP_TIMEOUT_MS,
                 options="-c timezone=UTC",
                 autocommit=True,
             )
@@ -87,23 +88,23 @@ class Session:
             connection.close()
 
     def claim(self, seed: int) -> bool:
-        """Whether this session is now the one that writes the orders of a seed."""
+        """Try to acquire the lock of a seed; return True on success."""
         with _translated(self._server, "claiming the orders in"):
             key = zlib.crc32(f"shop/{seed}".encode())
             row = self._connection.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone()
             return bool(row and row[0])
 
     def written(self, order_ids: Sequence[str]) -> Collection[str]:
-        """Which of these orders are in the table."""
+        """Return the orders of these that are in the table."""
         with _translated(self._server, f"reading table {ORDERS.full_name} in"):
             query = f"SELECT order_id FROM {ORDERS.full_name} WHERE order_id = ANY(%s)"
             return {row[0] for row in self._connection.execute(query, (list(order_ids),))}
 
-    def look_at_tables(self, optional: Collection[str]) -> None:
-        """Finds out which columns to write: those that every table must have, and the `optional` ones that it has.
+    def load_columns(self, optional: Collection[str]) -> None:
+        """Determine the columns to write: all required ones, and the `optional` ones that a table has.
 
         Raises:
-            ShopError: a table or a column is not there.
+            ShopError: a table or a required column does not exist.
         """
         with _translated(self._server, "reading the columns of the tables in"):
             rows = self._connection.execute(_COLUMNS, ([table.full_name for table in TABLES],)).fetchall()
@@ -113,23 +114,23 @@ class Session:
         self._statements = [(table, _columns(table, there, optional, self._server)) for table in TABLES]
 
     def write(self, batch: Batch) -> None:
-        """Writes a batch in one transaction, in one round trip.
+        """Write a batch in one transaction and one round trip.
 
         Raises:
-            ChangedError: a table is not what `look_at_tables` saw.
+            ChangedError: a table has changed since `load_columns`.
         """
         with (
             _translated(self._server, "writing orders to"),
             self._connection.pipeline(),
             self._connection.transaction(),
         ):
-            for statement, orders in ((tables.insert, batch.first), (tables.write_again, batch.again)):
+            for statement, orders in ((tables.insert, batch.first), (tables.upsert, batch.again)):
                 for table, columns in self._statements if orders else ():
                     self._connection.execute(statement(table, columns), tables.arrays(orders, columns))
 
 
 class ChangedError(Exception):
-    """A table or a column that was there is gone."""
+    """A table or column was dropped while the shop runs."""
 
 
 def _columns(
@@ -158,7 +159,7 @@ def _translated(server: Server, doing: str) -> Iterator[None]:
                 f"{doing} {server} as {server.user} was refused: {_text(error)}. Is PGPASSWORD this server's "
                 "password, and has `pulumi up` (or bin/lab up) made the database?"
             ) from error
-        raise AwayError(f"{doing} {server} failed: {_text(error)}") from error
+        raise UnavailableError(f"{doing} {server} failed: {_text(error)}") from error
     except psycopg.Error as error:
         raise ShopError(
             f"{doing} {server} failed: {_text(error)}. Were the tables changed by hand? "

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many orders are due, and when the next one is. No I/O, no clock."""
+"""Rate limiter of the shop. No I/O, no clock."""
 
 from dataclasses import dataclass
 
-LARGEST_BATCH = 500
-"""A shop that is behind catches up in transactions of this many orders at most."""
+MAX_BATCH = 500
+"""Maximum orders per transaction while the shop catches up."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """So many orders per second, the first one at once."""
+    """Constant rate in orders per second, starting immediately."""
 
     rate: float
 
     def due(self, elapsed: float, done: int) -> int:
-        """How many orders to write now, `elapsed` seconds after the start, with `done` of them written."""
-        return max(0, min(int(elapsed * self.rate) + 1 - done, LARGEST_BATCH))
+        """Return the number of orders to write now, `elapsed` seconds after the start with `done` written."""
+        return max(0, min(int(elapsed * self.rate) + 1 - done, MAX_BATCH))
 
     def seconds_to_next(self, elapsed: float, done: int) -> float:
-        """How long until one more than `done` is due."""
+        """Return the seconds until order `done + 1` is due."""
         return max(0.0, done / self.rate - elapsed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that the shop writes, and the statements that write them. No I/O."""
+"""Tables of the shop, and the SQL statements that write them. No I/O."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,35 +10,35 @@ from jobs.shop.orders import Order
 SCHEMA = "public"
 KEY = "order_id"
 OPTIONAL = ("currency",)
-"""Written where a table has a column of the name: by a new version of the model, or by hand."""
+"""Columns that are written only if a table has them."""
 
 _SELECTED = {"bid_time": "to_timestamp(bid_time / 1000.0)"}
 _TYPES = {"bid_time": "bigint"}
-"""How columns travel: a time in milliseconds since the epoch. All others are text."""
+"""Parameter types of columns: times are epoch milliseconds. All others are text."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the shop. A table may have more columns than these, as long as they need no value."""
+    """Table of the shop. It may have further columns that are nullable or have a default."""
 
     name: str
     columns: tuple[str, ...]
 
     @property
     def full_name(self) -> str:
-        """With its schema: `public.orders`."""
+        """Name with schema: `public.orders`."""
         return f"{SCHEMA}.{self.name}"
 
-    def missing(self, there: Collection[str]) -> list[str]:
-        """The columns that it lacks, of those that are `there`."""
-        return [column for column in self.columns if column not in there]
+    def missing(self, existing: Collection[str]) -> list[str]:
+        """Return the required columns that are not in `existing`."""
+        return [column for column in self.columns if column not in existing]
 
-    def written(self, there: Collection[str], optional: Collection[str]) -> tuple[str, ...]:
-        """The columns to write: its own, and the `optional` ones that are `there`."""
-        return (*self.columns, *(column for column in OPTIONAL if column in optional and column in there))
+    def written(self, existing: Collection[str], optional: Collection[str]) -> tuple[str, ...]:
+        """Return the columns to write: the required ones, and the `optional` ones in `existing`."""
+        return (*self.columns, *(column for column in OPTIONAL if column in optional and column in existing))
 
 
-# A table, its topic and its events are called the same.
+# A table and its topic have the same name.
 ORDERS = Table(TOPIC_ORDERS, ("order_id", "item", "price", "supplier", "bid_time"))
 BIDS = Table(TOPIC_BIDS, ("order_id", "price", "supplier", "bid_time"))
 TABLES = (ORDERS, BIDS)
@@ -47,18 +47,18 @@ Values = list[str] | list[int]
 
 
 def insert(table: Table, columns: Sequence[str]) -> str:
-    """Inserts rows, given as one array for each column. A row that is there already stays as it is."""
+    """Return the statement that inserts rows from one array per column; existing rows are unchanged."""
     return f"{_insert(table, columns)} ON CONFLICT ({KEY}) DO NOTHING"
 
 
-def write_again(table: Table, columns: Sequence[str]) -> str:
-    """Writes rows over those of the same key: an update, of which capture makes a second event of that key."""
+def upsert(table: Table, columns: Sequence[str]) -> str:
+    """Return the statement that updates rows of the same key, for which CDC emits a second event."""
     changes = ", ".join(f"{column} = EXCLUDED.{column}" for column in columns if column != KEY)
     return f"{_insert(table, columns)} ON CONFLICT ({KEY}) DO UPDATE SET {changes}"
 
 
 def arrays(orders: Sequence[Order], columns: Sequence[str]) -> list[Values]:
-    """The parameters of both statements."""
+    """Return the parameters of both statements."""
     return [[getattr(order, column) for order in orders] for column in columns]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the shop's orders and bids to Postgres, at a rate, and takes up where the last run was cut short."""
+"""Writer of orders and bids to Postgres at a constant rate; resumes after the last committed order."""
 
 import logging
 import threading
@@ -7,16 +7,16 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from jobs.shop.database import AwayError, ChangedError, Server, Session
+from jobs.shop.database import ChangedError, Server, Session, UnavailableError
 from jobs.shop.orders import Mix, batch, order
 from jobs.shop.pace import Pace
 from jobs.shop.resume import first_unwritten
 
 TICK_SECONDS = 0.05
-"""Orders that are due within so long are written in one transaction."""
+"""Seconds within which due orders are written in one transaction."""
 
-LOOK_SECONDS = 1.0
-"""A column that was added is written so much later at most."""
+COLUMN_REFRESH_SECONDS = 1.0
+"""Interval of reading the tables' columns: maximum delay until an added column is written."""
 
 RETRY_SECONDS = 0.25
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Work:
-    """What to write: `count` orders in all (0: no end), with these of the optional columns."""
+    """Orders to write: `count` in total (0: unlimited), with these optional columns."""
 
     mix: Mix
     pace: Pace
@@ -34,7 +34,7 @@ class Work:
 
 
 class ShopWriter:
-    """Writes orders and their bids: an order, its bid and their copies are committed together."""
+    """Writer of orders and bids: an order, its bid and their duplicates are committed together."""
 
     def __init__(self, server: Server, work: Work, stop: threading.Event) -> None:
         self._server = server
@@ -43,36 +43,36 @@ class ShopWriter:
         self._end: int | None = None
 
     def run(self) -> None:
-        """Writes until told to stop or until `count` orders are out. Waits for a server that is away.
+        """Write until stopped or until `count` orders are written; retry while the server is unavailable.
 
         Raises:
-            ShopError: waiting would not help; the next run writes what is missing, and no more.
+            ShopError: intervention is required; the next run resumes after the last committed order.
         """
-        away = False
+        is_unavailable = False
         while not self._stop.is_set():
             try:
                 with Session.open(self._server) as session:
-                    if away:
-                        log.info("%s is back", self._server)
-                    away = False
+                    if is_unavailable:
+                        log.info("%s is available again", self._server)
+                    is_unavailable = False
                     self._write_through(session)
                 return
-            except AwayError as error:
-                if not away:
-                    log.warning("%s; trying again until it answers", error)
-                away = True
+            except UnavailableError as error:
+                if not is_unavailable:
+                    log.warning("%s; retrying until it responds", error)
+                is_unavailable = True
                 self._stop.wait(RETRY_SECONDS)
 
     def _write_through(self, session: Session) -> None:
-        """Writes over one session, from the first order that is not there."""
+        """Write in one session, from the first order that is not in the database."""
         if not self._claimed(session):
             return
-        session.look_at_tables(self._work.optional)
+        session.load_columns(self._work.optional)
         first = self._first_unwritten(session)
         if self._work.count and self._end is None:
             self._end = first + self._work.count
         log.info("writing orders from number %d on, %g a second", first, self._work.pace.rate)
-        started = looked = time.monotonic()
+        started = refreshed = time.monotonic()
         number = first
         while not self._stop.is_set() and (self._end is None or number < self._end):
             now = time.monotonic()
@@ -81,9 +81,9 @@ class ShopWriter:
                 wait = self._work.pace.seconds_to_next(now - started, number - first)
                 self._stop.wait(max(wait, TICK_SECONDS))
                 continue
-            if now - looked >= LOOK_SECONDS:
-                session.look_at_tables(self._work.optional)
-                looked = now
+            if now - refreshed >= COLUMN_REFRESH_SECONDS:
+                session.load_columns(self._work.optional)
+                refreshed = now
             numbers = range(number, number + due if self._end is None else min(number + due, self._end))
             self._write(session, numbers)
             number = numbers.stop
@@ -93,11 +93,11 @@ class ShopWriter:
         try:
             session.write(made)
         except ChangedError:
-            session.look_at_tables(self._work.optional)
+            session.load_columns(self._work.optional)
             session.write(made)
 
     def _claimed(self, session: Session) -> bool:
-        """Waits for another shop with this seed to end; False where it is this one that is to stop."""
+        """Wait for the lock of this seed; return False if stopped meanwhile."""
         waiting = False
         while not self._stop.is_set():
             if session.claim(self._work.mix.seed):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every job does around its work: settings, session, lineage, exit code.
+"""Job runtime: settings, session, lineage and exit code.
 
 Master, catalog, class path and lineage agent are settings of the launcher (`PYSPARK_SUBMIT_ARGS`,
-`--properties-file`); object-store credentials are in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, where the
-AWS SDK looks for them itself.
+`--properties-file`); object-store credentials are in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, from where the
+AWS SDK reads them.
 """
 
 import logging
@@ -24,28 +24,28 @@ EXIT_FAILED = 1
 EXIT_SETTINGS = 2
 
 WITHOUT_AGENT = {"spark.extraListeners": ""}
-"""Settings of a session whose lineage OpenLineage's agent cannot tell, or that has none."""
+"""Session settings that disable OpenLineage's agent."""
 
 log = logging.getLogger(__name__)
 
 
 class JobError(Exception):
-    """The job cannot do its work. The message says what was attempted, on what, and what to do next."""
+    """Failure of a job. The message has the operation, its target and a remedy."""
 
 
 class SettingError(Exception):
-    """A setting is missing or makes no sense."""
+    """A setting is missing or invalid."""
 
 
 Body = Callable[[SparkSession, Lineage], None]
-"""The work of a job."""
+"""Body of a batch job."""
 
 
 def setting(name: str, meaning: str) -> str:
-    """A setting from the environment.
+    """Return a setting from the environment.
 
     Raises:
-        SettingError: it is not set.
+        SettingError: the variable is not set.
     """
     value = os.environ.get(name, "")
     if not value:
@@ -54,14 +54,14 @@ def setting(name: str, meaning: str) -> str:
 
 
 def number(name: str, default: int) -> int:
-    """A positive whole number from the environment.
+    """Return a positive integer from the environment.
 
     Raises:
-        SettingError: it is something else.
+        SettingError: the value is not a positive integer.
     """
     text = os.environ.get(name, "") or str(default)
     if not re.fullmatch(r"\d{1,18}", text) or not int(text):
-        raise SettingError(f"environment variable {name} is {text!r}, which is no positive whole number")
+        raise SettingError(f"environment variable {name} is {text!r}, not a positive integer")
     return int(text)
 
 
@@ -74,35 +74,35 @@ _UNITS = {
 
 
 def seconds(name: str, default: str) -> int:
-    """A duration from the environment: `90`, `5 seconds`, `10 min`, `1h`.
+    """Return a duration in seconds from the environment: `90`, `5 seconds`, `10 min`, `1h`.
 
     Raises:
-        SettingError: it is something else, or no time at all.
+        SettingError: the value is not a duration, or is zero.
     """
     text = os.environ.get(name, "") or default
     found = re.fullmatch(r"(\d{1,9}) ?([a-z]*)", text.strip().lower())
     unit = _UNITS.get(found[2]) if found else None
     if found is None or unit is None or not int(found[1]):
-        raise SettingError(f"environment variable {name} is {text!r}, which is no duration such as '5 seconds' or '1h'")
+        raise SettingError(f"environment variable {name} is {text!r}, not a duration such as '5 seconds' or '1h'")
     return int(found[1]) * unit
 
 
 def run(application: str, prepare: Callable[[], Body], settings: Mapping[str, str] | None = None) -> int:
-    """Runs a job to its end: 0, or 1 with the root cause as the last lines on stderr, or 2 for its settings.
+    """Run a job; return 0, or 1 with the root cause in the last lines of stderr, or 2 for invalid settings.
 
     Args:
-        application: the fixed name of the job, Spark's `spark.app.name` and lineage's parent job.
-        prepare: reads the settings of the job, before seconds go into a session.
-        settings: of the session, above those of the launcher.
+        application: fixed name of the job: Spark's `spark.app.name` and the parent job in lineage.
+        prepare: reads the job's settings, before a session is started, which takes seconds.
+        settings: session settings, which override those of the launcher.
     """
     return exit_code(application, lambda: _run(application, prepare(), settings or {}))
 
 
 def exit_code(application: str, work: Callable[[], None]) -> int:
-    """Does some work, and says how it ended in the way of `run`."""
+    """Run a function; return its exit code, with errors reported as by `run`."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    for talkative in ("py4j", "openlineage"):
-        logging.getLogger(talkative).setLevel(logging.WARNING)
+    for verbose in ("py4j", "openlineage"):
+        logging.getLogger(verbose).setLevel(logging.WARNING)
     try:
         work()
     except SettingError as error:
@@ -116,12 +116,12 @@ def exit_code(application: str, work: Callable[[], None]) -> int:
 
 
 def session(application: str, settings: Mapping[str, str]) -> SparkSession:
-    """The session of a driver."""
+    """Return the session of a driver."""
     return SparkSession.builder.appName(application).config(map=dict(settings)).getOrCreate()
 
 
 def root_cause(error: BaseException) -> str:
-    """The message at the bottom of an error, without stack traces."""
+    """Return the message of an error's root cause, without stack traces."""
     if isinstance(error, JobError):
         return str(error)
     if isinstance(error, Py4JJavaError):
@@ -130,7 +130,7 @@ def root_cause(error: BaseException) -> str:
             thrown = thrown.getCause()
         return str(thrown.toString())
     if isinstance(error, PySparkException):
-        # What follows is the plan or the stack of the JVM, and on stderr already.
+        # The rest is the plan or the JVM's stack trace, which stderr already has.
         return str(error).partition("\n\nJVM stacktrace")[0].partition(";\n")[0]
     return f"{type(error).__name__}: {error}"
 
@@ -148,6 +148,6 @@ def _run(application: str, body: Body, settings: Mapping[str, str]) -> None:
 
 
 def _lineage(spark: SparkSession) -> Lineage:
-    """Where `LINEAGE_URL` is not set, nobody listens."""
+    """Return the reporter for `LINEAGE_URL`; a no-op one if that is not set."""
     url = os.environ.get("LINEAGE_URL", "")
     return SparkLineage(spark, JOBS, url) if url else NoLineage()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a streaming query as a service, as `jobs.spark.runtime.run` runs a batch job.
+"""Runtime of a streaming query as a service; the counterpart of `jobs.spark.runtime.run` for batch jobs.
 
     def prepare() -> Start:                                         # reads settings
         def start(spark, lineage, stopping):                        # starts the query
@@ -9,9 +9,9 @@
 
     raise SystemExit(streaming.run("mine", prepare))
 
-SIGTERM ends it well: a batch that is being written gets the time to end, and none begins. Functions for
-`foreach_batch` go through `stopping.guard` for that. Spark's own listener of OpenLineage is off: of a streaming query
-it reports no columns and no outputs, and two runs for each batch; `lineagelab_spark` speaks for the query instead.
+SIGTERM starts a graceful shutdown: the current batch may finish within a grace period, and no new one starts. Wrap
+`foreach_batch` functions in `stopping.guard` for that. OpenLineage's agent is disabled: for a streaming query it
+reports two runs per batch, without columns or outputs; `lineagelab_spark` reports its lineage instead.
 """
 
 import logging
@@ -34,16 +34,16 @@ from lineagelab_spark import BatchOutputs, QueryLineage
 from lineagelab_spark.java import JavaObject
 
 GRACE_SECONDS = 10.0
-"""For the batch that is under way when the end is asked for. What it could not write is written after a restart."""
+"""Grace period of the current batch on shutdown. What it does not write is written after a restart."""
 
 STOP_SECONDS = 10
-"""For Spark to let go of the batch after that."""
+"""Seconds that Spark waits for an interrupted batch after the grace period."""
 
 POLL_SECONDS = 0.5
-_GLANCE_SECONDS = 0.05
+_STOP_POLL_SECONDS = 0.05
 
 JVM_SECONDS = 2.0
-"""From a connection that broke to the end of the process that broke it."""
+"""Seconds to wait for the JVM's exit after its connection broke."""
 
 _STOPPED = "the query is being stopped"
 
@@ -53,40 +53,40 @@ WriteBatch = Callable[[DataFrame, int, BatchOutputs], None]
 
 
 class Stopped(Exception):
-    """Ends a batch without writing more, since the query is being stopped."""
+    """Raised in a batch to end it without further writes, as the query is being stopped."""
 
 
 class Stopping:
-    """What the driver's threads know of its end.
+    """Graceful shutdown, coordinated between the threads of a driver.
 
-    A batch must never return before its rows are written, or Spark takes it for done. So one that finds itself to be
-    stopped raises `Stopped`, but not before Spark has been told to stop: it would be a failure of the query.
+    A batch must not return before its rows are written, or Spark commits it. A stopped batch therefore raises
+    `Stopped`, but only after `query.stop()` was called: otherwise Spark reports a failure of the query.
     """
 
     def __init__(self) -> None:
-        self.is_asked = False
-        self._asked = threading.Event()
-        self._begun = threading.Event()
+        self.is_requested = False
+        self._requested = threading.Event()
+        self._stop_called = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
         self.failure: BaseException | None = None
 
-    def ask(self) -> None:
-        """Asks for the end. A signal handler may interrupt anything, so that it must not touch a lock."""
-        self.is_asked = True
+    def request(self) -> None:
+        """Request the shutdown. Takes no lock, as it is called from a signal handler."""
+        self.is_requested = True
 
     def wait(self, seconds: float) -> None:
-        """Waits within a batch that has nothing half done.
+        """Sleep in a batch, at a point without partial writes.
 
         Raises:
-            Stopped: the end was asked for.
+            Stopped: the query is being stopped.
         """
-        if self._asked.wait(seconds):
-            self._until_stop_has_begun()
+        if self._requested.wait(seconds):
+            self._await_stop_call()
             raise Stopped(_STOPPED)
 
     def guard(self, write: WriteBatch) -> WriteBatch:
-        """The function for `foreach_batch`: it begins no batch once the end was asked for, and keeps what it raises."""
+        """Wrap a function for `foreach_batch`: no batch starts after a shutdown request, and exceptions are stored."""
 
         def guarded(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
             self._idle.clear()
@@ -96,12 +96,12 @@ class Stopping:
             except Stopped:
                 raise
             except BaseException as error:
-                if self._asked.is_set():
-                    log.info("the batch that was under way is given up: %s", runtime.root_cause(error))
-                    self._until_stop_has_begun()
-                    # To tell what it has interrupted, Spark matches the text: over a long one its stack overflows.
+                if self._requested.is_set():
+                    log.info("the current batch is aborted: %s", runtime.root_cause(error))
+                    self._await_stop_call()
+                    # Spark matches the text of the exception with a regex, whose stack overflows on a long text.
                     raise Stopped(_STOPPED) from None
-                # Of what Python raises, Spark passes on the text alone.
+                # Spark passes on only the text of a Python exception.
                 self.failure = error
                 raise
             finally:
@@ -110,38 +110,38 @@ class Stopping:
         return guarded
 
     def stop(self, query: StreamingQuery) -> None:
-        """Stops the query, after the batch that is under way if that ends in time."""
-        self._asked.set()
+        """Stop the query, after the current batch if that ends within the grace period."""
+        self._requested.set()
         if not self._idle.wait(GRACE_SECONDS):
-            log.info("the batch that is under way takes more than %.0f s: it is given up", GRACE_SECONDS)
-        # Spark's `stop` returns after the batch, and a batch that waits for `_begun` must not end before it has begun.
+            log.info("the current batch did not end within %.0f s and is aborted", GRACE_SECONDS)
+        # `query.stop()` returns after the batch; a batch that waits for `_stop_called` must not end before that call.
         ending = threading.Thread(target=_stop, args=(query,), name="stop")
         ending.start()
         try:
             while ending.is_alive() and query.isActive:
-                ending.join(_GLANCE_SECONDS)
+                ending.join(_STOP_POLL_SECONDS)
         finally:
-            self._begun.set()
+            self._stop_called.set()
             ending.join()
 
-    def _until_stop_has_begun(self) -> None:
+    def _await_stop_call(self) -> None:
         self._idle.set()
-        self._begun.wait()
+        self._stop_called.wait()
 
 
 class Start(Protocol):
-    """Starts the one query of a driver."""
+    """Function that starts the query of a driver."""
 
     def __call__(self, spark: SparkSession, lineage: QueryLineage, stopping: Stopping) -> StreamingQuery:
-        """Returns the query that runs."""
+        """Return the started query."""
 
 
 def run(name: str, prepare: Callable[[], Start]) -> int:
-    """Runs a query until it ends or SIGTERM (or Ctrl-C) comes; the exit code is `jobs.spark.runtime.run`'s.
+    """Run a query until it ends or SIGTERM or SIGINT arrives; return the exit code of `jobs.spark.runtime.run`.
 
     Args:
-        name: of the application, Spark's `spark.app.name`.
-        prepare: reads the settings of the job, before seconds go into a session.
+        name: application name, Spark's `spark.app.name`.
+        prepare: reads the job's settings, before a session is started, which takes seconds.
     """
     return runtime.exit_code(name, lambda: _run(name, prepare()))
 
@@ -149,16 +149,16 @@ def run(name: str, prepare: Callable[[], Start]) -> int:
 def _run(name: str, start: Start) -> None:
     stopping = Stopping()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.ask())
-    # A signal that goes to the whole group would end the JVM in the middle of a batch. It keeps ignoring what its
-    # parent ignored when it was forked; this process itself must not, or a signal during the launch would be lost.
+        signal.signal(number, lambda *_: stopping.request())
+    # A signal to the process group would end the JVM in the middle of a batch, so the forked child ignores it, and the
+    # JVM inherits that. This process must not ignore it, or a signal during the start would be lost.
     os.register_at_fork(after_in_child=_ignore_signals)
     spark = runtime.session(name, {**runtime.WITHOUT_AGENT, "spark.sql.streaming.stopTimeout": f"{STOP_SECONDS}s"})
     lineage = QueryLineage(spark, JOBS, os.environ.get("LINEAGE_URL", ""))
     try:
         try:
-            if not stopping.is_asked:
-                _until_its_end(start(spark, lineage, stopping), stopping)
+            if not stopping.is_requested:
+                _await_end(start(spark, lineage, stopping), stopping)
         finally:
             lineage.close()
     except (Py4JError, OSError) as error:
@@ -166,27 +166,27 @@ def _run(name: str, start: Start) -> None:
         if code is None:
             raise
         raise JobError(
-            f"the JVM of the driver is gone, with exit code {code}: it was killed, or had too little memory. What it "
-            "said last is above; then start the job again"
+            f"the JVM of the driver exited with code {code}: it was killed, or ran out of memory. See its last "
+            "log lines above, then restart the job"
         ) from error
     spark.stop()
 
 
-def _until_its_end(query: StreamingQuery, stopping: Stopping) -> None:
+def _await_end(query: StreamingQuery, stopping: Stopping) -> None:
     try:
-        while query.isActive and not stopping.is_asked:
-            query.awaitTermination(POLL_SECONDS)  # type: ignore[arg-type]  # which takes fractions
-        if not stopping.is_asked:
-            query.awaitTermination()  # raises what has ended the query
+        while query.isActive and not stopping.is_requested:
+            query.awaitTermination(POLL_SECONDS)  # type: ignore[arg-type]  # accepts fractions
+        if not stopping.is_requested:
+            query.awaitTermination()  # raises the cause of a failure
     except StreamingQueryException as error:
         raise kafka.explained(stopping.failure or error) from error
     else:
-        if stopping.is_asked:
+        if stopping.is_requested:
             stopping.stop(query)
 
 
 def _exit_code_of_jvm(spark: SparkSession) -> int | None:
-    """None while it runs."""
+    """Return the exit code of the JVM; None while it runs."""
     gateway: JavaObject = spark.sparkContext._gateway
     process: subprocess.Popen[bytes] = gateway.proc
     try:

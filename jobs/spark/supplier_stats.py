@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders in the lake to totals of suppliers: `python -m jobs.spark.supplier_stats [--source T] [--target T]`.
+"""Batch job: totals of orders by supplier. `python -m jobs.spark.supplier_stats [--source T] [--target T]`.
 
-Only the days that the source has orders of are written, each as a whole: a second run changes nothing.
+It overwrites the partitions of all days with orders in the source, and is idempotent.
 
-Environment: `LINEAGE_URL` (optional), and what `jobs.spark.runtime` names.
+Environment: `LINEAGE_URL` (optional), and that of `jobs.spark.runtime`.
 """
 
 import argparse
@@ -20,14 +20,14 @@ from lineagelab_spark import Lineage
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line, typed: tables as `catalog.namespace.table`."""
+    """Command line arguments: tables as `catalog.namespace.table`."""
 
     source: str
     target: str
 
 
 def parse(argv: list[str] | None = None) -> Arguments:
-    """Reads the command line; ends the process with a usage message where it makes no sense."""
+    """Parse the command line; exit with a usage message if it is invalid."""
     parser = argparse.ArgumentParser(prog="jobs.spark.supplier_stats", description=__doc__)
     parser.add_argument("--source", default=catalog_name(TABLE_ORDERS), metavar="TABLE")
     parser.add_argument("--target", default=catalog_name(TABLE_SUPPLIER_STATS), metavar="TABLE")
@@ -36,12 +36,12 @@ def parse(argv: list[str] | None = None) -> Arguments:
 
 
 def load(spark: SparkSession, source: str, target: Table, lineage: Lineage) -> None:
-    """Writes the totals of every day that the source has orders of."""
+    """Write the totals of every day with orders in the source."""
     tables.overwrite_partitions(supplier_totals(spark.table(source)), target, lineage)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs the job; the exit code is `jobs.spark.runtime.run`'s."""
+    """Run the job; return the exit code of `jobs.spark.runtime.run`."""
     arguments = parse(argv)
 
     def body(spark: SparkSession, lineage: Lineage) -> None:

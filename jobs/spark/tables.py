@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that the jobs write, and how they write them."""
+"""Tables that the jobs write."""
 
 from dataclasses import dataclass
 
@@ -12,21 +12,21 @@ from lineagelab_spark import Lineage
 
 _PROPERTIES = {
     "format-version": "2",
-    # Every commit writes the whole metadata file anew: without this they pile up.
+    # Every commit writes a new metadata file; without this, old ones accumulate.
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "10",
-    # A batch has few rows of few days: to shuffle them by day first costs more than the files that it saves.
+    # A batch has few rows of few days: a shuffle by day costs more than the files that it saves.
     "write.distribution-mode": "none",
     "write.spark.fanout.enabled": "true",
 }
 
 OVERWRITE = "overwrite_partitions_dynamic"
-"""The command by which Spark replaces partitions, as lineage names it."""
+"""Name of Spark's dynamic partition overwrite in OpenLineage job names."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """An Iceberg table.
+    """Iceberg table.
 
     Attributes:
         name: `catalog.namespace.table`.
@@ -39,7 +39,7 @@ class Table:
     partitioning: str
 
     def create(self, spark: SparkSession) -> None:
-        """Creates the table and its namespace where they are not there yet."""
+        """Create the table and its namespace if they do not exist."""
         namespace = self.name.rpartition(".")[0]
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
@@ -50,7 +50,7 @@ class Table:
 
 
 def orders(name: str = catalog_name(TABLE_ORDERS)) -> Table:
-    """Sound orders, one row each."""
+    """Return the table of accepted orders, one row each."""
     return Table(
         name,
         f"order_id string, item string, price {PRICE_TYPE}, supplier string, bid_time timestamp",
@@ -59,7 +59,7 @@ def orders(name: str = catalog_name(TABLE_ORDERS)) -> Table:
 
 
 def orders_rejected(name: str = catalog_name(TABLE_ORDERS_REJECTED)) -> Table:
-    """Orders that are not sound, as they came, with the reason and their place in the topic."""
+    """Return the table of rejected orders: raw values, with reason and position in the topic."""
     return Table(
         name,
         "order_id string, reason string, item string, price string, supplier string, bid_time_ms bigint, "
@@ -69,7 +69,7 @@ def orders_rejected(name: str = catalog_name(TABLE_ORDERS_REJECTED)) -> Table:
 
 
 def supplier_stats(name: str = catalog_name(TABLE_SUPPLIER_STATS)) -> Table:
-    """Totals of each supplier by day and hour."""
+    """Return the table of totals by supplier, day and hour."""
     return Table(
         name,
         f"supplier string, bid_date date, bid_hour int, total_price {TOTAL_TYPE}, total_count bigint",
@@ -78,9 +78,9 @@ def supplier_stats(name: str = catalog_name(TABLE_SUPPLIER_STATS)) -> Table:
 
 
 def overwrite_partitions(frame: DataFrame, table: Table, lineage: Lineage) -> None:
-    """Writes a frame over the partitions that it has rows of, in one commit, and says what it is made of.
+    """Overwrite the partitions that a frame has rows for, in one commit, and report its lineage.
 
-    Columns meet by name. Partitions of which the frame has no row stay as they are.
+    Columns match by name. Other partitions are unchanged.
     """
     lineage.describe(frame, table.name, OVERWRITE)
     frame.writeTo(table.name).overwritePartitions()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pure functions from DataFrame to DataFrame: what the jobs compute, without where from and where to."""
+"""Transformations of the jobs: pure functions from DataFrame to DataFrame, without sources and sinks."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which orders are sound, and what is wrong with the others."""
+"""Validation of orders."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 COLUMNS = {"order_id": "string", "item": "string", "price": "string", "supplier": "string", "bid_time": "timestamp"}
-"""What an order comes with. A price is a text: now and then it is no number at all, as in life."""
+"""Columns of an order. The price is text, as some prices are not numbers."""
 
 PRICE_TYPE = "decimal(10,2)"
 
@@ -17,29 +17,29 @@ BAD_TIME = "bid_time is not between 2000 and 2100"
 
 
 def late_reason(late_after: int) -> str:
-    """What is wrong with an order that came later than that."""
+    """Return the rejection reason of late orders."""
     return f"bid_time is more than {late_after} s before the record"
 
 
 def price() -> Column:
-    """The price of `order` as a number, null where it is none or does not fit.
+    """Return the price of `order` as a decimal; null if it is not a number or out of range.
 
-    `try_cast`, since under ANSI rules a plain cast of one broken row ends the job. More than two decimal places
+    `try_cast`, as in ANSI mode a plain cast of one invalid value fails the job. More than two decimal places
     are rounded half up.
     """
     return F.col("order.price").try_cast(PRICE_TYPE)
 
 
 def check(orders: DataFrame, late_after: int) -> DataFrame:
-    """The orders with `reason`: null for a sound one, else the first thing that is wrong with it.
+    """Add column `reason`: null for a valid order, else the first failed check.
 
-    Every reason is a function of the record alone: it is the same whenever the record is read again.
+    A reason depends on the record alone, so it is the same whenever the record is read again.
 
     Args:
-        orders: has the struct column `order` of `COLUMNS`, `problem`, and `timestamp` (the record's own).
-        late_after: seconds from an order's time to its record's; an order that took longer is late.
+        orders: has the struct column `order` of `COLUMNS`, `problem`, and `timestamp` of the record.
+        late_after: seconds between an order's time and its record's timestamp above which the order is late.
     """
-    # The key of the table is never null: an order_id that is says that the value could not be read at all.
+    # The key of the source table is never null, so a null order_id means that the value could not be decoded.
     bid_time = F.col("order.bid_time")
     earliest, latest = (F.lit(f"{year}-01-01").cast("timestamp") for year in (2000, 2100))
     reason = (

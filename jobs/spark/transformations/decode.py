@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka records to orders, readable or not, whichever schema each was written with."""
+"""Decoding of Kafka records with several writer schemas."""
 
 import json
 from collections.abc import Mapping
@@ -15,27 +15,27 @@ NOT_FRAMED = "the value does not begin with a schema id"
 UNKNOWN_SCHEMA = "the schema id of the value is of no Avro record in the registry"
 
 _TYPES = {"string": "string", "timestamp-millis": "timestamp"}
-"""What Spark makes of types of Avro. Of others, and of those that it makes something else of, values are cast."""
+"""Spark types of Avro types that are used as decoded; values of all other types are cast."""
 
 Columns = Mapping[str, str]
-"""Name -> Spark type of the columns that are wanted."""
+"""Spark types of the requested columns, by name."""
 
 
 def decode(records: DataFrame, schemas: Mapping[int, str], columns: Columns) -> DataFrame:
-    """The records that have a value, each decoded under its writer's schema, brought to the columns that are wanted.
+    """Decode records with their writer schemas and project them to the requested columns.
 
-    A column that a schema does not have is null, one that nobody wants is left out, one of another type is cast
-    (null where that fails). A record without a value says that its key is gone: it is no order.
+    A column that a schema lacks is null, an additional one is dropped, one of another type is cast (null if that
+    fails). Tombstones (records without a value) are dropped.
 
     Args:
-        records: as Spark's Kafka source gives them; `value` is in Confluent's wire format.
-        schemas: the writers' schemas by id, each JSON of an Avro record.
-        columns: at least one.
+        records: rows of Spark's Kafka source; `value` is in Confluent's wire format.
+        schemas: writer schemas by id, each JSON of an Avro record.
+        columns: requested columns, at least one.
 
     Returns:
-        `order` (struct of `columns`), `problem` (string: why the value could not be decoded, null where it was
-        tried), `key` (string), `partition`, `offset`, `timestamp`. All of `order` is null where the value could
-        not be read: that is what PERMISSIVE means for Avro, whatever the schema says of null.
+        `order` (struct of `columns`), `problem` (string: why no decoding was attempted, else
+        null), `key` (string), `partition`, `offset`, `timestamp`. All fields of `order` are null if the
+        value could not be decoded: Avro's PERMISSIVE mode, regardless of nullability in the schema.
     """
     ids = sorted(schemas)
     decoded = records.where("value is not null").select(
@@ -49,7 +49,7 @@ def decode(records: DataFrame, schemas: Mapping[int, str], columns: Columns) -> 
 
 
 def _decoded(schema_id: int, schema: str) -> Column:
-    """Null where another schema wrote the value."""
+    """Decode values of one schema; null for values of other schemas."""
     own = F.when(header() == header_of(schema_id), datum())
     return from_avro(own, schema, {"mode": "PERMISSIVE"})
 
@@ -63,7 +63,7 @@ def _problem(ids: list[int]) -> Column:
 
 
 def _column(name: str, kind: str, schemas: Mapping[int, str]) -> Column:
-    """Each value was written with one schema, so that the column of one struct at most is not null."""
+    """Coalesce a column over all schemas: each value has one schema, so at most one struct is not null."""
     found = []
     for schema_id in sorted(schemas):
         types = {field["name"]: field["type"] for field in json.loads(schemas[schema_id])["fields"]}

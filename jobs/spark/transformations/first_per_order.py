@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One record for each order, the same one every time."""
+"""Deterministic deduplication of records by order."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -8,20 +8,20 @@ from jobs.spark.transformations.decode import UNKNOWN_SCHEMA
 
 
 def first_per_order(decoded: DataFrame) -> DataFrame:
-    """The first record of each order by its place in the topic, with the order's `identity`.
+    """Return the first record of each order by partition and offset, with the order's `identity`.
 
-    An order is known by its `order_id`, or by the record's key where that cannot be read. A record with neither
-    is an order of its own, with a null identity.
+    The identity is the `order_id`, or the record's key if the value cannot be decoded. A record with neither is a
+    separate order with a null identity.
 
     Args:
-        decoded: what `decode` returns.
+        decoded: result of `decode`.
 
     Returns:
         The columns of `decoded`, `identity` (string, nullable), and `is_unsure` (boolean): the schema of one of the
-        order's records is not known. Read with it, that record may turn out to be another order's.
+        order's records is unknown; decoded with it, that record may belong to another order.
     """
     identity = F.coalesce(_text("order.order_id"), _text("key"))
-    # Beside the identity, not in its stead: an order_id may look like a place.
+    # A second partition column, not a fallback identity: an order_id may look like a position.
     place = F.when(F.col("identity").isNull(), F.concat_ws("/", "partition", "offset"))
     same_order = Window.partitionBy("identity", place)
     is_unknown = F.coalesce(F.col("problem") == UNKNOWN_SCHEMA, F.lit(False))
@@ -35,5 +35,5 @@ def first_per_order(decoded: DataFrame) -> DataFrame:
 
 
 def _text(column: str) -> Column:
-    """A text, null where it is empty."""
+    """Return a text column, with empty text as null."""
     return F.nullif(F.col(column), F.lit(""))

@@ -6,47 +6,46 @@ from pyspark.sql import functions as F
 
 MAGIC = b"\0"
 HEADER_BYTES = 5
-LARGEST_ID = 2**31 - 1
+MAX_ID = 2**31 - 1
 
 
 def header() -> Column:
-    """The header of `value`; shorter where `value` is."""
+    """Return the header of `value`; shorter if `value` is."""
     return F.substring("value", 1, HEADER_BYTES)
 
 
 def first_byte() -> Column:
-    """Of `value`: `MAGIC` in this format."""
+    """Return the first byte of `value`, which is `MAGIC` in this format."""
     return F.substring("value", 1, 1)
 
 
 def header_of(schema_id: int) -> Column:
-    """The header of what is written with this schema."""
+    """Return the header of values with this schema."""
     return F.lit(MAGIC + schema_id.to_bytes(HEADER_BYTES - 1, "big"))
 
 
 def datum() -> Column:
-    """What follows the header of `value`."""
+    """Return the part of `value` after the header."""
     return F.expr(f"substring(value, {HEADER_BYTES + 1})")
 
 
 def schema_id(seen: bytes) -> int | None:
-    """The id in a header; None where it is none."""
+    """Return the schema id in a header; None if the header is invalid."""
     if len(seen) != HEADER_BYTES or seen[:1] != MAGIC:
         return None
     number = int.from_bytes(seen[1:], "big")
-    return number if number <= LARGEST_ID else None
+    return number if number <= MAX_ID else None
 
 
 def headers(records: DataFrame) -> DataFrame:
-    """How often each header occurs.
+    """Count records by header.
 
     Args:
         records: has the column `value` (binary).
 
     Returns:
-        `header` (binary), null for records without a value, and `count` (bigint), the most frequent ones first.
-        All values that do not begin with a byte 0 and an id are counted under an empty header, so that no number of
-        broken ones can stand in the way of the others.
+        `header` (binary), null for records without a value, and `count` (bigint), most frequent first. Values
+        without a valid header are counted under an empty one, so that any number of them is one row.
     """
     has_id = (F.length("value") >= HEADER_BYTES) & (F.substring("value", 2, 1) < F.lit(b"\x80"))
     framed = F.when((first_byte() == F.lit(MAGIC)) & has_id, header()).otherwise(F.lit(b""))

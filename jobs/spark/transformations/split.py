@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checked orders to the rows of the two tables that they go to: each order to exactly one."""
+"""Split of checked orders to the rows of two tables, each order to exactly one."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -8,10 +8,10 @@ from jobs.spark.transformations.check import price
 
 
 def accepted(checked: DataFrame) -> DataFrame:
-    """The sound orders.
+    """Return the accepted orders.
 
     Args:
-        checked: what `check` returns.
+        checked: result of `check`.
 
     Returns:
         `order_id`, `item`, `price` decimal(10,2), `supplier`, `bid_time`.
@@ -22,15 +22,15 @@ def accepted(checked: DataFrame) -> DataFrame:
 
 
 def rejected(checked: DataFrame) -> DataFrame:
-    """The others as they came, with the reason and the place of the record.
+    """Return the rejected orders with raw values, reason and position of the record.
 
     Args:
-        checked: what `check` returns of what `first_per_order` returned.
+        checked: result of `check` on that of `first_per_order`.
 
     Returns:
         `order_id` (the identity, null where the record has none), `reason`, `item`, `price` (the text),
-        `supplier`, `bid_time_ms`, `kafka_partition`, `kafka_offset`, `kafka_timestamp`. The time stays a number,
-        since a broken one may lie in a year that readers of the table cannot represent.
+        `supplier`, `bid_time_ms`, `kafka_partition`, `kafka_offset`, `kafka_timestamp`. The time is a number,
+        as an invalid one may be in a year that readers of the table cannot represent.
     """
     return checked.where("reason is not null").select(
         F.col("identity").alias("order_id"),

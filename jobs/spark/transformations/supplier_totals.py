@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders to totals of each supplier by day and hour."""
+"""Aggregation of orders by supplier, day and hour."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -8,15 +8,14 @@ TOTAL_TYPE = "decimal(12,2)"
 
 
 def supplier_totals(orders: DataFrame) -> DataFrame:
-    """Sum and number of the orders of each supplier in each hour of each day, in the session's time zone.
+    """Return sum and count of orders by supplier, day and hour, in the session's time zone.
 
     Args:
         orders: has `supplier`, `bid_time` (timestamp), `price` (decimal).
 
     Returns:
         `supplier`, `bid_date` (date), `bid_hour` (0 to 23), `total_price` decimal(12,2), `total_count` (bigint).
-        A total that does not fit its type is null: the count stays true, and one supplier's hour does not end
-        the job.
+        A total that overflows its type is null, with a correct count, instead of failing the job.
     """
     return orders.groupBy(
         "supplier",

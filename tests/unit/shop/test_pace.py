@@ -3,7 +3,7 @@
 
 import pytest
 
-from jobs.shop.pace import LARGEST_BATCH, Pace
+from jobs.shop.pace import MAX_BATCH, Pace
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ def test_so_many_are_due(rate, elapsed, done, due):
 
 
 def test_a_shop_that_is_behind_catches_up_in_batches():
-    assert Pace(5000).due(60, 0) == LARGEST_BATCH
+    assert Pace(5000).due(60, 0) == MAX_BATCH
 
 
 @pytest.mark.parametrize(("elapsed", "done", "seconds"), [(0, 1, 0.05), (0.01, 1, 0.04), (3, 1, 0)])

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from jobs.shop.database import Server, Session
-from jobs.shop.orders import LATEST_DELAY_MS, Mix, batch
+from jobs.shop.orders import MAX_DELAY_MS, Mix, batch
 from tests.unit.shop.postgres_server import TABLES
 from tests.unit.shop.shop_process import ShopProcess, until
 
@@ -36,7 +36,7 @@ def whole(server):
 
 
 def test_it_writes_the_orders_of_its_seed_and_their_bids(server, tmp_path):
-    began = datetime.now(UTC) - timedelta(milliseconds=LATEST_DELAY_MS + 1)
+    began = datetime.now(UTC) - timedelta(milliseconds=MAX_DELAY_MS + 1)
     with ShopProcess(server, tmp_path, *FAST, "--seed", "3", "--count", "300") as shop:
         assert shop.ended() == 0
     ended = datetime.now(UTC)
@@ -61,7 +61,7 @@ def test_times_are_kept_to_the_millisecond_in_utc(running_server, tmp_path, kind
         patch.setenv("PGPASSWORD", running_server.password)
         for moment in moments:
             with Session.open(server) as session:
-                session.look_at_tables(())
+                session.load_columns(())
                 session.write(
                     batch(Mix(late_rate=0, duplicate_rate=0), range(moment % 1000, moment % 1000 + 1), moment)
                 )
@@ -125,7 +125,7 @@ def test_it_waits_for_a_server_that_is_killed_or_stopped_and_goes_on(server, tmp
         count = count_of(server)
         until(lambda: count_of(server) > count, "the next order")
         assert shop.told_to_stop() == 0
-        assert shop.text.count("trying again") == shop.text.count("is back") == 2
+        assert shop.text.count("retrying") == shop.text.count("is available again") == 2
     assert whole(server)
 
 

@@ -2,7 +2,7 @@
 """Which columns are written, and with which statements."""
 
 from jobs.shop.orders import Mix, order
-from jobs.shop.tables import BIDS, ORDERS, arrays, insert, write_again
+from jobs.shop.tables import BIDS, ORDERS, arrays, insert, upsert
 
 
 def test_a_bid_is_the_order_without_its_item():
@@ -27,7 +27,7 @@ def test_the_statements():
     )
     columns = ("order_id", "bid_time")
     assert insert(BIDS, columns) == values + "NOTHING"
-    assert write_again(BIDS, columns) == values + "UPDATE SET bid_time = EXCLUDED.bid_time"
+    assert upsert(BIDS, columns) == values + "UPDATE SET bid_time = EXCLUDED.bid_time"
 
 
 def test_the_parameters_are_one_array_for_each_column():

@@ -214,7 +214,7 @@ def test_a_duration_is_read(monkeypatch: pytest.MonkeyPatch, text: str, expected
 def test_what_is_no_duration_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("PAUSE", text)
 
-    with pytest.raises(runtime.SettingError, match=r"PAUSE is .* no duration such as '5 seconds'"):
+    with pytest.raises(runtime.SettingError, match=r"PAUSE is .* not a duration such as '5 seconds'"):
         runtime.seconds("PAUSE", "1")
 
 
@@ -223,7 +223,7 @@ def test_a_number_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOST", "7")
     assert runtime.number("MOST", 5) == 7
     monkeypatch.setenv("MOST", "0")
-    with pytest.raises(runtime.SettingError, match="MOST is '0', which is no positive whole number"):
+    with pytest.raises(runtime.SettingError, match="MOST is '0', not a positive integer"):
         runtime.number("MOST", 5)
 
 

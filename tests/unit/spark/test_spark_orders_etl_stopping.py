@@ -95,8 +95,8 @@ def test_a_batch_that_takes_too_long_is_given_up(
 
     assert over.wait(PATIENCE_SECONDS)
     assert not query.isActive
-    assert "the batch that is under way takes more than 0 s: it is given up" in caplog.text
-    assert "the batch that was under way is given up: " in caplog.text
+    assert "the current batch did not end within 0 s and is aborted" in caplog.text
+    assert "the current batch is aborted: " in caplog.text
     assert stopping.failure is None
 
 
@@ -116,7 +116,7 @@ def test_what_ended_a_batch_is_kept_as_it_was_raised(spark: SparkSession, tmp_pa
 def test_to_ask_is_not_to_stop_yet() -> None:
     """A signal handler asks, whatever the thread was doing that it interrupts."""
     stopping = Stopping()
-    stopping.ask()
+    stopping.request()
 
     stopping.wait(0)
-    assert stopping.is_asked
+    assert stopping.is_requested
