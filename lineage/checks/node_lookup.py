@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 _LISTED = 10
 _COMPARED = 20_000
-"""Names that a miss is compared with; more would take seconds."""
+"""Maximum number of names that an unknown name is compared with; more would take seconds."""
 
 
 class Unresolved(ValueError):
-    """A text names nothing in a graph, or several things; the message lists them, or the nearest ones."""
+    """Name without a match in the graph, or with several; the message lists these, or the nearest ones."""
 
 
 class Node(NamedTuple):
@@ -27,20 +27,20 @@ class Node(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The node's id, as the lineage service reads it."""
+        """Node id in the format of the lineage service."""
         if self.field is None:
             return f"dataset:{self.namespace}:{self.name}"
         return f"datasetField:{self.namespace}:{self.name}:{self.field}"
 
 
 def resolve(text: str, export: Mapping[str, Any]) -> Node:
-    """The node of a graph export that `text` names: `DATASET`, `DATASET#COLUMN` or `DATASET.COLUMN`.
+    """Return the node of a graph export that `text` names: `DATASET`, `DATASET#COLUMN` or `DATASET.COLUMN`.
 
     A dataset is named in full (`s3://warehouse/sales/orders`), by its name alone (`sales/orders`, a topic), or by
     an alias (`lake.sales.orders`).
 
     Raises:
-        Unresolved: it names nothing, or several things; they, or the nearest ones, are listed.
+        Unresolved: there is no match, or several; the message lists these, or the nearest ones.
     """
     names = _Names(export)
     found = names.nodes(text)
@@ -73,7 +73,7 @@ class _Names:
                     self._columns.setdefault(Node(end["namespace"], end["name"]), set()).add(end["field"])
 
     def nodes(self, text: str) -> list[Node]:
-        """Everything that a text may mean; a dataset before a column."""
+        """Return all matches of a text; datasets take precedence over columns."""
         dataset, separator, field = text.partition("#")
         if separator:
             return self._with_column(dataset, field)
@@ -83,7 +83,7 @@ class _Names:
         return sorted({node for i in cuts for node in self._with_column(text[:i], text[i + 1 :])})
 
     def advice(self, text: str) -> str:
-        """What to write instead."""
+        """Suggest names to write instead."""
         dataset, _, field = text.partition("#")
         if field and (found := self._datasets(dataset)):
             return f"columns of {found[0]} are {_listed(sorted(self._columns[found[0]]))}"

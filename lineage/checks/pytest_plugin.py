@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plugin for jobs that emit OpenLineage events: `-p lineage.checks.pytest_plugin`.
+"""pytest plugin for jobs that emit OpenLineage events: `-p lineage.checks.pytest_plugin`.
 
     def test_lineage_of_stats(lineage_events):
         run_the_job()
@@ -10,7 +10,7 @@ While a test uses the fixture `lineage_events`, the Python client and Spark's li
 environment, in this process and in those it starts, and send their events to a recorder on this machine.
 Override the fixture `lineage_rules` to give the naming rules of your lineage service.
 
-PYTEST_DONT_REWRITE: there is no `assert` in here, and pytest would warn where this was imported before.
+PYTEST_DONT_REWRITE: this module has no `assert`, and pytest would warn if it was imported earlier.
 """
 
 import os
@@ -38,7 +38,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 class RecordedRun(NamedTuple):
-    """A run that the recorded events speak of: `events` in the order of arrival."""
+    """Run found in the recorded events; `events` are in order of arrival."""
 
     id: str
     job: JobId
@@ -47,7 +47,7 @@ class RecordedRun(NamedTuple):
 
 
 class LineageEvents:
-    """The events of one test. Every `assert_...` fails the test with a readable report."""
+    """Recorded events of one test. Every `assert_...` fails the test with a readable report."""
 
     def __init__(self, recorder: "Recorder", rules: Rules) -> None:
         self._recorder = recorder
@@ -60,17 +60,17 @@ class LineageEvents:
 
     @property
     def spark_properties(self) -> dict[str, str]:
-        """For a Spark that does not inherit the environment: `spark.openlineage.transport...`."""
+        """Return `spark.openlineage.transport...` for a Spark that does not inherit the environment."""
         return {f"spark.openlineage.{key}": value for key, value in self._transport().items()}
 
     @property
     def flink_properties(self) -> dict[str, str]:
-        """For Flink's configuration, beside its listener: `openlineage.transport...`."""
+        """Return `openlineage.transport...` for the configuration of Flink, next to its listener."""
         return {f"openlineage.{key}": value for key, value in self._transport().items()}
 
     @property
     def events(self) -> list[JsonObject]:
-        """What has arrived, in this order. Fails the test where something is no JSON object."""
+        """Return events in order of arrival. Fails the test if a body is not a JSON object."""
         events = []
         for number, body in enumerate(self._recorder.bodies, 1):
             try:
@@ -78,22 +78,22 @@ class LineageEvents:
             except MalformedJson as error:
                 _fail(f"event {number} is not JSON: {error}")
             if not isinstance(event, dict):
-                _fail(f"event {number} is no JSON object but {body[:60]!r}")
+                _fail(f"event {number} is not a JSON object: {body[:60]!r}")
             events.append(event)
         return events
 
     def wait_for(self, enough: Callable[[list[JsonObject]], bool], seconds: float = 30) -> None:
-        """Wait until the events that have arrived are `enough`; for jobs that send them in the background."""
+        """Wait until `enough` accepts the received events; for jobs that send events in the background."""
         if not self._recorder.wait_for(lambda: enough(self.events), seconds):
-            _fail(f"the events that were waited for did not come in {seconds:g} s; what came:\n{self._listed()}")
+            _fail(f"the expected events did not arrive within {seconds:g} s; received:\n{self._listed()}")
 
     def runs(self, job: str | None = None) -> list[RecordedRun]:
-        """The runs of a job (its name, or `namespace/name`), or all, by the time of their first event."""
+        """Return the runs of a job (its name, or `namespace/name`), or all, sorted by the time of their first event."""
         lineage = self._lineage()
         known = {f"{record.id.namespace}/{record.id.name}": record for record in lineage.jobs.values()}
         wanted = [record for text, record in known.items() if job in (None, text, record.id.name)]
         if job is not None and not wanted:
-            _fail(f"no event speaks of job {job!r}; jobs are: {', '.join(sorted(known)) or 'none'}")
+            _fail(f"no event names job {job!r}; jobs are: {', '.join(sorted(known)) or 'none'}")
         found = sorted((run for record in wanted for run in record.runs.values()), key=lambda run: run.span.first)
         events = self.events
         return [
@@ -123,7 +123,7 @@ class LineageEvents:
             _fail(render_text(findings))
 
     def assert_contract(self, contract: Path | str, features: Iterable[str] = ()) -> None:
-        """Fail where the graph is not what a lineage contract (a file, or its text) says."""
+        """Fail if the graph differs from a lineage contract (a file, or its text)."""
         is_text = isinstance(contract, str) and "\n" in contract
         try:
             text = str(contract) if is_text else Path(contract).read_text(encoding="utf-8")
@@ -134,11 +134,11 @@ class LineageEvents:
             _fail(report.render_text())
 
     def assert_column(self, output: str, *inputs: str) -> None:
-        """Fail where a column does not come from exactly these columns.
+        """Fail if the sources of a column are not exactly these columns.
 
-        Columns are `DATASET#COLUMN`, the dataset's name being as short as it is unique. An input may say how:
+        Columns are `DATASET#COLUMN`; any unique short name of the dataset works. An input may add its transformation:
         `orders#price AGGREGATION`, `orders#email DIRECT/TRANSFORMATION masked`. Columns that decide on rows alone
-        (filters, keys of joins and groups of the whole dataset) are no inputs of a column.
+        (filters, join keys and group keys of the dataset) are not inputs of a column.
         """
         graph = self.graph()
         target = _column(output, graph)
@@ -161,7 +161,7 @@ class LineageEvents:
             try:
                 lineage.apply(read_event(body, self._rules))
             except EventError as error:
-                _fail(f"a lineage service would refuse event {number}: {error}")
+                _fail(f"a lineage service would reject event {number}: {error}")
         return lineage
 
     def _transport(self) -> dict[str, str]:
@@ -177,13 +177,13 @@ class LineageEvents:
 
 @pytest.fixture
 def lineage_rules() -> Rules:
-    """The naming rules that events are read under; none unless a project overrides this fixture."""
+    """Naming rules applied to events; none unless a project overrides this fixture."""
     return Rules()
 
 
 @pytest.fixture
 def lineage_events(lineage_rules: Rules, tmp_path: Path) -> Iterator[LineageEvents]:
-    """The events that the test's job sends, and the environment that makes it send them here."""
+    """Record events of the test's job; sets the environment variables that make clients send them here."""
     from lineage.checks.recorder import recording  # a web server, which other tests of a project do not need
 
     with recording() as recorder, _environment(recorder.url, tmp_path / "openlineage.yml"):
@@ -192,7 +192,7 @@ def lineage_events(lineage_rules: Rules, tmp_path: Path) -> Iterator[LineageEven
 
 @contextmanager
 def _environment(url: str, file: Path) -> Iterator[None]:
-    """The variables that OpenLineage's clients read, and no others of theirs.
+    """Set the variables that OpenLineage's clients read and remove all their other ones.
 
     The Python client writes variables of its own when it reads `OPENLINEAGE_URL`; they must not outlive the test
     either, or the next one's client would send to this one's recorder. A file comes before `./openlineage.yml` and
@@ -221,7 +221,7 @@ def _remove_variables() -> None:
 
 
 def _fail(report: str) -> NoReturn:
-    """End the test with a report alone: a traceback through this plugin tells nobody anything."""
+    """Fail the test with the report only; a traceback through this plugin is of no use."""
     raise pytest.fail.Exception(report, pytrace=False) from None
 
 
@@ -240,7 +240,7 @@ def _column(text: str, graph: JsonObject) -> Node:
 
 
 def _sources(graph: JsonObject, target: Node) -> dict[Node, set[str]]:
-    """The columns that go into a column, each with its transformations."""
+    """Return the source columns of a column, each with its transformations."""
     found: dict[Node, set[str]] = {}
     for edge in graph["columns"]:
         if Node(**edge["output"]) == target:
@@ -250,7 +250,7 @@ def _sources(graph: JsonObject, target: Node) -> dict[Node, set[str]]:
 
 
 def _fits(kind: str, found: set[str]) -> bool:
-    """Whether all transformations are of a kind, which may leave out the type (DIRECT, INDIRECT)."""
+    """Return True if all transformations are of `kind`, which may omit the type (DIRECT, INDIRECT)."""
     return all(kind in (transformation, transformation.partition("/")[2]) for transformation in found)
 
 

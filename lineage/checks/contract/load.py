@@ -42,7 +42,7 @@ def load(text: str) -> Contract:
     for field in root["jobs"].items():
         job = reader.job(field)
         if job.name in jobs:
-            raise field.error(f"job {job.name!r} stands twice")
+            raise field.error(f"job {job.name!r} is defined twice")
         jobs[job.name] = job
     return Contract(root["namespace"].text(), tuple(jobs.values()))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Dataset(NamedTuple):
-    """A dataset; as text `namespace/name`, as it is written in a contract."""
+    """Dataset; rendered as `namespace/name`, as in a contract."""
 
     namespace: str
     name: str
@@ -16,7 +16,7 @@ class Dataset(NamedTuple):
 
 
 class Transformation(NamedTuple):
-    """How a source column goes into its target; None where an emitter leaves type or subtype out."""
+    """Transformation from a source column to its target; None if an emitter omits type or subtype."""
 
     type: str | None
     subtype: str | None

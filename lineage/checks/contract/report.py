@@ -58,7 +58,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether the lineage is exactly what the contract says."""
+        """Return True if the lineage matches the contract."""
         return not self.findings
 
     def render_text(self) -> str:

@@ -31,7 +31,7 @@ class Field:
             key = Field(key_node, self.path).text()
             entry = Field(value_node, f"{self.path}.{key}" if self.path else key)
             if key in entries:
-                raise Field(key_node, entry.path).error("stands twice")
+                raise Field(key_node, entry.path).error("is defined twice")
             entries[key] = entry
         return entries
 
@@ -55,7 +55,7 @@ class Field:
 
     @property
     def is_mapping(self) -> bool:
-        """Whether this is a mapping."""
+        """Return True for a mapping."""
         return isinstance(self._node, yaml.MappingNode)
 
     def text(self) -> str:

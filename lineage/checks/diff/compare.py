@@ -24,54 +24,56 @@ def diff_graphs(before: Row, after: Row) -> Difference:
     return Difference((*changes, *_reordered(old, new)))
 
 
-class _Thing(NamedTuple):
+class _Element(NamedTuple):
     """Something in a graph: the job or dataset that it belongs to, how it is written, how it is, what it is about."""
 
-    of: str
+    owner: str
     text: str
     state: str
     nodes: tuple[Node, ...]
 
 
-_Things = dict[Subject, dict[tuple[Any, ...], _Thing]]
+_Elements = dict[Subject, dict[tuple[Any, ...], _Element]]
 """Everything in a graph by its identity."""
 
 
-def _compare(subject: Subject, old: _Things, new: _Things) -> Iterator[Change]:
+def _compare(subject: Subject, old: _Elements, new: _Elements) -> Iterator[Change]:
     before, after = old[subject], new[subject]
     for key in sorted(before.keys() | after.keys()):
         was, now = before.get(key), after.get(key)
         if was is None and now is not None:
-            yield Change(Kind.ADDED, subject, now.of, now.text, after=now.state, nodes=now.nodes)
+            yield Change(Kind.ADDED, subject, now.owner, now.text, after=now.state, nodes=now.nodes)
         elif now is None and was is not None:
-            yield Change(Kind.REMOVED, subject, was.of, was.text, before=was.state, nodes=was.nodes)
+            yield Change(Kind.REMOVED, subject, was.owner, was.text, before=was.state, nodes=was.nodes)
         elif was is not None and now is not None and was.state != now.state:
-            yield Change(Kind.CHANGED, subject, now.of, now.text, was.state, now.state, now.nodes)
+            yield Change(Kind.CHANGED, subject, now.owner, now.text, was.state, now.state, now.nodes)
 
 
-def _reordered(old: _Things, new: _Things) -> Iterator[Change]:
-    """Datasets whose columns stand in another order, as far as both graphs have them: order is part of a schema."""
+def _reordered(old: _Elements, new: _Elements) -> Iterator[Change]:
+    """Yield datasets whose common columns changed order: order is part of a schema."""
     before, after = _orders(old), _orders(new)
     for dataset in sorted(before.keys() & after.keys()):
         both = set(before[dataset]) & set(after[dataset])
         was, now = ([name for name in order[dataset] if name in both] for order in (before, after))
         if was != now:
-            thing = new[Subject.DATASET][dataset]
+            element = new[Subject.DATASET][dataset]
             old_order, new_order = f"columns {', '.join(was)}", ", ".join(now)
-            yield Change(Kind.CHANGED, Subject.DATASET, thing.of, thing.text, old_order, new_order, thing.nodes)
+            yield Change(
+                Kind.CHANGED, Subject.DATASET, element.owner, element.text, old_order, new_order, element.nodes
+            )
 
 
-def _orders(things: _Things) -> dict[tuple[Any, ...], list[str]]:
+def _orders(elements: _Elements) -> dict[tuple[Any, ...], list[str]]:
     """Return the columns of each dataset in the schema's order, nested ones by their path."""
     orders: dict[tuple[Any, ...], list[str]] = {}
-    for *dataset, path in things[Subject.COLUMN]:
+    for *dataset, path in elements[Subject.COLUMN]:
         orders.setdefault(tuple(dataset), []).append(".".join(path))
     return orders
 
 
-def _read(export: Row, which: str) -> _Things:
+def _read(export: Row, which: str) -> _Elements:
     if not isinstance(export, Mapping) or "version" not in export:
-        raise ValueError(f"the {which} graph is no graph export; take one from /api/v1/graph")
+        raise ValueError(f"the {which} graph is not a graph export; get one from /api/v1/graph")
     if export["version"] != EXPORT_VERSION:
         raise ValueError(
             f"the {which} graph export has version {export['version']!r}; this comparison reads {EXPORT_VERSION}"
@@ -79,10 +81,11 @@ def _read(export: Row, which: str) -> _Things:
     try:
         return {
             Subject.JOB: {
-                _id(row): _Thing(_text(row), _text(row), _job_state(row), (_job(row),)) for row in export["jobs"]
+                _id(row): _Element(_text(row), _text(row), _job_state(row), (_job(row),)) for row in export["jobs"]
             },
             Subject.DATASET: {
-                _id(row): _Thing(_text(row), _text(row), _symlinks(row), (_dataset(row),)) for row in export["datasets"]
+                _id(row): _Element(_text(row), _text(row), _symlinks(row), (_dataset(row),))
+                for row in export["datasets"]
             },
             Subject.COLUMN: _columns(export["datasets"]),
             Subject.EDGE: _edges(export["edges"]),
@@ -105,12 +108,12 @@ def _kind(alias: Row) -> str:
     return f" {alias['type']}" if alias.get("type") else ""
 
 
-def _columns(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
-    found: dict[tuple[Any, ...], _Thing] = {}
+def _columns(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
+    found: dict[tuple[Any, ...], _Element] = {}
     for dataset in datasets:
         for path, kind in _fields(dataset["fields"], ()):
             text = f"{_text(dataset)}#{'.'.join(path)}"
-            found[(*_id(dataset), path)] = _Thing(_text(dataset), text, kind or "", (_dataset(dataset),))
+            found[(*_id(dataset), path)] = _Element(_text(dataset), text, kind or "", (_dataset(dataset),))
     return found
 
 
@@ -121,37 +124,40 @@ def _fields(fields: Iterable[Row], above: tuple[str, ...]) -> Iterator[tuple[tup
         yield from _fields(field.get("fields") or (), path)
 
 
-def _edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
+def _edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
     return {(*_id(row["job"]), row["direction"], *_id(row["dataset"])): _edge(row) for row in rows}
 
 
-def _edge(row: Row) -> _Thing:
+def _edge(row: Row) -> _Element:
     reads = row["direction"] == "input"
     text = f"{_text(row['job'])} {'<-' if reads else '->'} {_text(row['dataset'])}"
     job, dataset = _job(row["job"]), _dataset(row["dataset"])
-    return _Thing(_text(row["job"]), text, "", (dataset, job) if reads else (job, dataset))
+    return _Element(_text(row["job"]), text, "", (dataset, job) if reads else (job, dataset))
 
 
-def _flows(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
+def _flows(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
     return {
-        (*_id(row["job"]), *_id(row["output"]), *_id(row["input"])): _Thing(
-            _text(row["job"]), f"{_text(row['output'])} <- {_text(row['input'])} by {_text(row['job'])}", "", _way(row)
+        (*_id(row["job"]), *_id(row["output"]), *_id(row["input"])): _Element(
+            _text(row["job"]),
+            f"{_text(row['output'])} <- {_text(row['input'])} by {_text(row['job'])}",
+            "",
+            _data_path(row),
         )
         for row in rows
     }
 
 
-def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Thing]:
-    """Edges by their ends; their transformations together are how an edge is."""
+def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
+    """Group edges by both ends; the state of a group is all its transformations."""
     edges: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         edges.setdefault((*_id(row["job"]), *_end(row["output"]), *_end(row["input"])), []).append(row)
     return {
-        key: _Thing(
+        key: _Element(
             _text(group[0]["job"]),
             f"{_column(group[0]['output'])} <- {_column(group[0]['input'])} by {_text(group[0]['job'])}",
             ", ".join(sorted({_transformation(row) for row in group})),
-            _way(group[0]),
+            _data_path(group[0]),
         )
         for key, group in edges.items()
     }
@@ -165,7 +171,7 @@ def _transformation(row: Row) -> str:
 def _id(row: Row) -> tuple[str, str]:
     namespace, name = row["namespace"], row["name"]
     if not isinstance(namespace, str) or not isinstance(name, str):
-        raise TypeError(f"{namespace!r}, {name!r} are no namespace and name")
+        raise TypeError(f"{namespace!r}, {name!r} are not a namespace and a name")
     return namespace, name
 
 
@@ -181,8 +187,8 @@ def _dataset(row: Row) -> Node:
     return Node("dataset", row["namespace"], row["name"])
 
 
-def _way(row: Row) -> tuple[Node, ...]:
-    """What data passes from an input to an output."""
+def _data_path(row: Row) -> tuple[Node, ...]:
+    """Return the nodes from an input to an output: dataset, job, dataset."""
     return _dataset(row["input"]), _job(row["job"]), _dataset(row["output"])
 
 

@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
 
 class Subject(StrEnum):
-    """What it happened to: a job, a dataset, a column of a schema, an edge of tables, a flow, an edge of columns."""
+    """Kind of graph element that changed; a flow is a data path from input to output, a column is one of a schema."""
 
     JOB = "job"
     DATASET = "dataset"
@@ -39,28 +39,36 @@ class Node(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One change. `of` is the job or dataset that it belongs to, `namespace/name`; `text` names what changed.
+    """Change of one graph element. `owner` is its job or dataset, `namespace/name`; `text` names the element.
 
-    `before` and `after` say how it was and is: state and type of a job, type of a column, transformations of an
-    edge; empty where there is nothing to say. `nodes` are the jobs and datasets that it is about, in the direction of
-    the data: between neighbours there is, or was, an edge.
+    `before` and `after` are the old and the new state: state and type of a job, type of a column, transformations of an
+    edge; empty if the element has none. `nodes` are the jobs and datasets involved, in the direction of the data:
+    neighbours are, or were, connected by an edge.
     """
 
     kind: Kind
     subject: Subject
-    of: str
+    owner: str
     text: str
     before: str = ""
     after: str = ""
     nodes: tuple[Node, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """`{kind, subject, of, text, before, after, nodes: [{kind, namespace, name}]}`."""
+        """Return `{kind, subject, of, text, before, after, nodes: [{kind, namespace, name}]}`."""
         nodes = [node._asdict() for node in self.nodes]
-        return {**self._asdict(), "kind": str(self.kind), "subject": str(self.subject), "nodes": nodes}
+        return {
+            "kind": str(self.kind),
+            "subject": str(self.subject),
+            "of": self.owner,
+            "text": self.text,
+            "before": self.before,
+            "after": self.after,
+            "nodes": nodes,
+        }
 
     def line(self) -> str:
-        """The change in one line."""
+        """Render the change in one line."""
         match self.kind:
             case Kind.CHANGED:
                 how = f": {self.before or 'unknown'} -> {self.after or 'unknown'}"
@@ -70,38 +78,38 @@ class Change(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Everything that two graphs differ in, in a fixed order."""
+    """Differences of two graphs, in a fixed order."""
 
     changes: tuple[Change, ...]
 
     @property
     def empty(self) -> bool:
-        """Whether the graphs are the same."""
+        """Return True if the graphs are equal."""
         return not self.changes
 
     def to_json(self) -> dict[str, Any]:
-        """`{"empty", "counts": {subject: {kind: n}}, "changes": [...]}`; see `Change.to_json`."""
+        """Return `{"empty", "counts": {subject: {kind: n}}, "changes": [...]}`; see `Change.to_json`."""
         counts: dict[str, dict[str, int]] = {}
         for (subject, kind), number in sorted(self._counts().items()):
             counts.setdefault(subject, {})[kind] = number
         return {"empty": self.empty, "counts": counts, "changes": [change.to_json() for change in self.changes]}
 
     def render_text(self) -> str:
-        """One line a change, then a summary."""
+        """Render one line per change, then a summary."""
         return "\n".join([*(change.line() for change in self.changes), self._summary()]) + "\n"
 
     def render_json(self) -> str:
-        """`to_json` as text."""
+        """Render `to_json` as text."""
         return json.dumps(self.to_json(), indent=2) + "\n"
 
     def render_junit(self) -> str:
-        """One failed test case for each job and dataset that changes belong to; one that passed for none."""
-        groups = [(of, [change.line() for change in group]) for of, group in self._by_owner()]
-        cases = [Case("lineage graph", of, lines) for of, lines in groups] or [Case("lineage graph", "graph")]
+        """Render a failed test case per changed job and dataset; a single passed one if there is no change."""
+        groups = [(owner, [change.line() for change in group]) for owner, group in self._by_owner()]
+        cases = [Case("lineage graph", owner, lines) for owner, lines in groups] or [Case("lineage graph", "graph")]
         return render_junit("lineage diff", cases)
 
     def _by_owner(self) -> Iterator[tuple[str, Iterator[Change]]]:
-        return groupby(sorted(self.changes, key=lambda change: change.of), lambda change: change.of)
+        return groupby(sorted(self.changes, key=lambda change: change.owner), lambda change: change.owner)
 
     def _counts(self) -> Counter[tuple[Subject, Kind]]:
         return Counter((change.subject, change.kind) for change in self.changes)

@@ -213,7 +213,7 @@ HEAD = "version: 1\nnamespace: n\njobs:\n"
         ("version: 1\nnamespace: n\n", "line 1: key 'jobs' is missing"),
         ("version: 2\nnamespace: n\njobs: []", "line 1: version: '2' is unknown"),
         (HEAD + "  - jab: x", r"line 4: jobs\[0\].jab: unknown key; known are inputs, job"),
-        (HEAD + "  - job: x\n    job: y", r"line 5: jobs\[0\].job: stands twice"),
+        (HEAD + "  - job: x\n    job: y", r"line 5: jobs\[0\].job: is defined twice"),
         (HEAD + "  - job: x", r"line 4: jobs\[0\]: names neither inputs nor outputs"),
         (HEAD + "  - job: x\n    inputs: [a]", r"line 5: jobs\[0\].inputs\[0\]: 'a' is no alias"),
         (HEAD + "  - job: x\n    inputs: [s3://a]", r"inputs\[0\]: 's3://a' names no dataset"),
@@ -221,7 +221,7 @@ HEAD = "version: 1\nnamespace: n\njobs:\n"
         (HEAD + "  - job: x\n    inputs: [s3://a/b, s3://a/b]", "names a dataset twice"),
         (
             HEAD + "  - {job: x, inputs: [s3://a/b]}\n  - {job: x, inputs: [s3://a/b]}",
-            r"line 5: jobs\[1\]: job 'x' stands twice",
+            r"line 5: jobs\[1\]: job 'x' is defined twice",
         ),
         (
             HEAD + "  - job: x\n    outputs:\n      - dataset: s3://a/b\n        columns: {c: d IDENTITY}",

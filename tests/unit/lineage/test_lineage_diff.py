@@ -206,8 +206,8 @@ def test_reports_say_the_same():
 @pytest.mark.parametrize(
     ("export", "message"),
     [
-        ({}, "the second graph is no graph export"),
-        ([], "the second graph is no graph export"),
+        ({}, "the second graph is not a graph export"),
+        ([], "the second graph is not a graph export"),
         ({"version": 9}, "the second graph export has version 9; this comparison reads 1"),
         ({"version": 1}, "the second graph export is broken: KeyError\\('jobs'\\)"),
         ({**BEFORE, "edges": 3}, "the second graph export is broken"),
