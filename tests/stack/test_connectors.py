@@ -174,7 +174,7 @@ def wanted(lab):
 
     def make(name="own", **config):
         likeness = lab.resources["connector/orders_lake"].inputs
-        inputs = likeness.model_copy(update={"connector": name, "config": config or SINK})
+        inputs = likeness.model_copy(update={"name": name, "config": config or SINK})
         made.append(inputs)
         return inputs
 
@@ -476,7 +476,7 @@ def subject(lab):
         schema = {"type": "record", "name": "V", "fields": [{"name": f, "type": t} | d for f, t, d in fields]}
         likeness = lab.resources["subject/orders-value"].inputs.properties()
         inputs = SubjectKind.inputs(
-            **likeness | {"subject": name, "avro": json.dumps(schema, indent=1), "compatibility": compatibility}
+            **likeness | {"name": name, "avro": json.dumps(schema, indent=1), "compatibility": compatibility}
         )
         made.append(inputs)
         return inputs
