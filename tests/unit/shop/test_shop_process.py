@@ -165,7 +165,7 @@ def test_it_stops_when_told_to_although_nothing_answers(server, tmp_path):
     server.stop()
     try:
         with ShopProcess(server, tmp_path, *FAST) as shop:
-            until(lambda: shop.says("trying again"), "a word")
+            until(lambda: shop.says("retrying"), "a word")
             assert shop.told_to_stop() == 0
     finally:
         server.start()
