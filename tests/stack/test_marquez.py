@@ -97,7 +97,7 @@ def offline(tmp_path, monkeypatch):
     (tmp_path / "home" / ".m2" / "settings.xml").write_text("<settings><offline>true</offline></settings>\n")
     monkeypatch.setenv("MAVEN_OPTS", f"-Duser.home={tmp_path / 'home'}")
     # What else a lab may have takes minutes to make in an empty cache, and is no matter here.
-    for step in ("_bring_in_class_data", "_bring_in_page"):
+    for step in ("_install_class_data", "_install_page"):
         monkeypatch.setattr(setup, step, lambda artifacts: None)
     return Artifacts(cache)
 
@@ -129,7 +129,7 @@ def test_a_jar_that_no_repository_has_is_an_error_that_leaves_nothing(offline):
 def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
     install_lab_artifacts(offline, LabSettings(flink=False, marquez=True), frozenset())
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
-    assert line.startswith("marquez is left out: Resolving the jars of marquez failed")
+    assert line.startswith("marquez is left out: Resolving the jars of marquez with Maven failed")
     assert "lineage-lab:marquezJar" in line
 
 
