@@ -537,7 +537,7 @@ def test_a_level_or_a_version_that_somebody_took_away_is_drift(lab, subject):
 def test_what_is_no_schema_and_a_registry_that_is_gone_are_told_apart(lab, subject, free_port):
     likeness = subject(ID).properties()
     unknown = '{"type": "record", "name": "V", "fields": [{"name": "x", "type": "strin"}]}'
-    for text, said in (("{", "is no Avro schema"), ("7", "is no Avro schema"), (unknown, "strin")):
+    for text, said in (("{", "invalid Avro schema"), ("7", "invalid Avro schema"), (unknown, "strin")):
         with pytest.raises(ValueError, match=said):
             SubjectKind.inputs(**likeness | {"avro": text})
     away = subject(ID).model_copy(update={"registry": f"http://127.0.0.1:{free_port}"})

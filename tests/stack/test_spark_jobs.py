@@ -51,8 +51,8 @@ def examples():
 
 def project_with(folder, files):
     """A copy of what the lab runs of the checkout, with more files among its Spark jobs."""
-    for name in ("infra", "jobs", "lineage"):
-        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("infra", "integrations", "jobs", "lineage"):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "target"))
     for name, text in files.items():
         (folder / "jobs" / "spark" / f"{name}.py").write_text(text)
     return folder

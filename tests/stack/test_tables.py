@@ -189,7 +189,7 @@ def test_a_server_that_is_gone_a_foreign_one_and_a_missing_database_are_told_apa
     for inputs, said in (
         (away, "onnection refused"),
         (nowhere, 'database "nowhere" does not exist'),
-        (foreign, "does not take this lab's password"),
+        (foreign, "rejects this lab's password"),
     ):
         with pytest.raises(LabError, match=f"could not create table public.t in database {inputs.database}.*{said}"):
             KIND.create(inputs, Call())
