@@ -84,6 +84,7 @@ class StepRunner:
 
     def run(self, stages: Sequence[Stage]) -> list[Result]:
         """Run all stages; return the results in the order of the steps."""
+        _accept_interrupts()
         results = []
         for stage in stages:
             width = max(len(step.name) for lane in stage for step in lane)
@@ -153,6 +154,12 @@ class StepRunner:
     def _print(self, line: str) -> None:
         with self._printing:
             print(line, flush=True)
+
+
+def _accept_interrupts() -> None:
+    """Undo an ignored SIGINT, which a shell gives to background commands and every step would inherit."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

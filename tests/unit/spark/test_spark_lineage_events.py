@@ -127,7 +127,7 @@ def test_topics_are_named_after_the_first_server() -> None:
 def test_a_pattern_names_no_topic() -> None:
     assert (
         datasets.of_topics({"kafka.bootstrap.servers": "a:1", "subscribe": None, "assign": None}).unnamed
-        == "a pattern of topics at a:1"
+        == "a topic pattern at a:1"
     )
 
 

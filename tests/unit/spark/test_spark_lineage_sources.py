@@ -53,8 +53,8 @@ def pattern(spark: SparkSession, _: Path) -> DataFrame:
     [
         (parquet, "a source of kind LogicalRelation"),
         (checkpoint, "a source of kind LogicalRDD"),
-        (snapshots, "table lake.sources.src.snapshots, which is not an Iceberg table of data"),
-        (pattern, "a pattern of topics at k:1"),
+        (snapshots, "table lake.sources.src.snapshots, which is not an Iceberg data table"),
+        (pattern, "a topic pattern at k:1"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
