@@ -18,8 +18,8 @@ from pyiceberg.table.snapshots import Operation
 
 from infra.namespaces import TABLE_ORDERS, TOPIC_ORDERS
 from tests.bench.figures import Figures, quantile
+from tests.smoke.etl_tables import await_etl
 from tests.smoke.lab_under_test import LabUnderTest
-from tests.smoke.sorted_orders import await_sorted
 from tests.stack_files import BENCH
 
 ROWS = 1_000
@@ -104,7 +104,7 @@ def _ages(lab: LabUnderTest, wanted: int) -> list[float]:
     since = time.time_ns() // 1_000_000
     _await_rows(lab, wanted)
     _run(lab, "stop", "shop")
-    if wrong := await_sorted(lab.places).differences:
+    if wrong := await_etl(lab.stores).differences:
         raise RuntimeError(f"the ETL of stack {BENCH} is not right: {'; '.join(wrong)}")
     found = ages(first_records(lab.environment["LAB_KAFKA"]), first_commits(_orders(lab)), since)
     if len(found) < wanted:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills and restarts parts of a real lab while it runs, then counts: `python -m tests.chaos [--seed N] [--kills N]`.
+"""Fault injection in a real lab, followed by a count: `python -m tests.chaos [--seed N] [--kills N]`.
 
-Victims are the worker of Kafka Connect, the broker, the object store, the catalog and the driver of the ETL; what
-happens to which, and when, depends on the seed alone. At the end the shop stops, what failed for good is restarted by
-`lab up` as a user would, and each row of Postgres must be exactly one record, one row of the raw table, one line of the
-archive, and each order exactly one row of exactly one of the ETL's tables.
+Faults hit the Kafka Connect worker, the broker, the object store, the catalog and the driver of the ETL; which one, how
+and when depends only on the seed. At the end the shop stops, `lab up` restarts failed connectors, and each row of
+Postgres must be exactly one record, one row of the raw table and one line of the archive, and each order exactly one
+row of exactly one of the ETL's tables.
 """
 
 import argparse
@@ -20,141 +20,142 @@ import psutil
 from pyiceberg.exceptions import NoSuchTableError
 
 from infra.namespaces import JOB_ORDERS_ETL, TOPICS
-from tests.smoke.drain import AWAY, Arrived, drain
+from tests.smoke.delivery import STORE_ERRORS, Delivery, await_delivery
+from tests.smoke.etl_tables import EtlTables, await_etl
 from tests.smoke.lab_under_test import LabUnderTest
-from tests.smoke.sorted_orders import Sorted, await_sorted
 from tests.stack_files import CHAOS
 
-VICTIMS = ("connect", "kafka", "object_store", "iceberg_catalog", JOB_ORDERS_ETL)
-WAYS = ("kill", "kill", "restart")
-"""Twice as many are killed as are stopped in good order and started again."""
+SERVICES = ("connect", "kafka", "object_store", "iceberg_catalog", JOB_ORDERS_ETL)
+KINDS = ("kill", "kill", "restart")
+"""Kinds of faults by weight: two kills for each graceful restart."""
 
-LONGEST_PAUSE_SECONDS = 12.0
-BACK_SECONDS = 120
-DRAIN_SECONDS = 240
+MAX_PAUSE_SECONDS = 12.0
+RESTART_SECONDS = 120
+DELIVERY_SECONDS = 240
 FIRST_ROWS = 100
 
 
 @dataclass(frozen=True)
-class Blow:
-    """What happens next.
+class Fault:
+    """One injected fault.
 
     Attributes:
-        pause: seconds to let the pipeline run before it.
-        victim: a service of the lab.
-        way: `kill` is SIGKILL; `restart` is a stop in good order and a start.
+        pause: seconds before the fault.
+        service: name of the service that is hit.
+        kind: `kill` is SIGKILL; `restart` is a graceful stop and a start.
     """
 
     pause: float
-    victim: str
-    way: str
+    service: str
+    kind: str
 
 
-def blows(seed: int, count: int) -> Iterator[Blow]:
-    """What happens in a run: a function of the seed. Some come while the last victim is still getting up."""
+def faults(seed: int, count: int) -> Iterator[Fault]:
+    """Yield the faults of a run, determined by the seed. Some hit while the previous service is still starting."""
     dice = random.Random(f"chaos/{seed}")
     for _ in range(count):
-        yield Blow(dice.uniform(0, LONGEST_PAUSE_SECONDS), dice.choice(VICTIMS), dice.choice(WAYS))
+        yield Fault(dice.uniform(0, MAX_PAUSE_SECONDS), dice.choice(SERVICES), dice.choice(KINDS))
 
 
-def deal(lab: LabUnderTest, blow: Blow) -> None:
-    """Does it, and waits until there is a process of the victim again, ready or not."""
-    _until(lambda: lab.supervisor.state(blow.victim).pid, f"{blow.victim} to be there")
-    before = lab.supervisor.state(blow.victim).pid
-    if blow.way == "kill":
-        with suppress(psutil.NoSuchProcess):  # it was faster: it had not got up yet from the last blow
+def inject(lab: LabUnderTest, fault: Fault) -> None:
+    """Inject a fault and wait until the service has a new process, ready or not."""
+    _wait_until(lambda: lab.supervisor.state(fault.service).pid, f"{fault.service} to start")
+    before = lab.supervisor.state(fault.service).pid
+    if fault.kind == "kill":
+        with suppress(psutil.NoSuchProcess):  # exited already, still starting after the previous fault
             psutil.Process(before).kill()
     else:
-        lab.supervisor.stop(blow.victim)
-        lab.supervisor.run(blow.victim)
-    _until(lambda: lab.supervisor.state(blow.victim).pid not in {0, before}, f"{blow.victim} to be back")
+        lab.supervisor.stop(fault.service)
+        lab.supervisor.run(fault.service)
+    _wait_until(lambda: lab.supervisor.state(fault.service).pid not in {0, before}, f"{fault.service} to restart")
 
 
 def failed_connectors(lab: LabUnderTest) -> dict[str, str]:
-    """Connectors that failed, or a task of which did, with the first line of its trace."""
+    """Return failed connectors, or those with a failed task, with the first line of the stack trace."""
     failed = {}
-    for name, about in lab.places.connect("/connectors?expand=status").items():
+    for name, about in lab.stores.connect("/connectors?expand=status").items():
         for part in [about["status"]["connector"], *about["status"]["tasks"]]:
             if part["state"] == "FAILED":
                 failed[name] = part.get("trace", "").partition("\n")[0]
     return failed
 
 
-def run(lab: LabUnderTest, seed: int, count: int) -> tuple[dict[str, Arrived], Sorted]:
-    """Stands the lab up, deals the blows and counts.
+def run(lab: LabUnderTest, seed: int, count: int) -> tuple[dict[str, Delivery], EtlTables]:
+    """Start the lab, inject the faults and count the results.
 
     Raises:
-        AssertionError: a command of the lab failed, or something did not come back.
+        AssertionError: a `lab` command failed, or a service did not recover.
     """
-    _lab(lab, "up", "--no-pipeline")
-    _until(lambda: _rows_in_the_lake(lab) >= FIRST_ROWS, "the first rows in the lake")
-    for number, blow in enumerate(blows(seed, count), 1):
-        threading.Event().wait(blow.pause)
-        print(f"{number:3}  after {blow.pause:4.1f} s: {blow.way} {blow.victim}", flush=True)
-        deal(lab, blow)
-    _lab(lab, "stop", "shop")
-    _until(lambda: _answers(lab), "Kafka Connect to answer")
+    _run_lab(lab, "up", "--no-pipeline")
+    _wait_until(lambda: _lake_rows(lab) >= FIRST_ROWS, "the first rows in the lake")
+    for number, fault in enumerate(faults(seed, count), 1):
+        threading.Event().wait(fault.pause)
+        print(f"{number:3}  after {fault.pause:4.1f} s: {fault.kind} {fault.service}", flush=True)
+        inject(lab, fault)
+    _run_lab(lab, "stop", "shop")
+    _wait_until(lambda: _connect_responds(lab), "Kafka Connect to respond")
     for name, why in failed_connectors(lab).items():
-        print(f"     {name} failed for good, `lab up` restarts it: {why}")
-    _lab(lab, "up", "--no-pipeline")
-    _lab(lab, "stop", "shop")
-    return drain(lab.places, DRAIN_SECONDS), await_sorted(lab.places, DRAIN_SECONDS)
+        print(f"     {name} failed, to be restarted by `lab up`: {why}")
+    _run_lab(lab, "up", "--no-pipeline")
+    _run_lab(lab, "stop", "shop")
+    return await_delivery(lab.stores, DELIVERY_SECONDS), await_etl(lab.stores, DELIVERY_SECONDS)
 
 
-def report(arrived: dict[str, Arrived], orders: Sorted) -> bool:
-    """Prints what is where; says whether each row is everywhere, once."""
-    print(f"the ETL: {orders.sound.total()} sound orders, {orders.rejected.total()} rejected ones")
+def report(deliveries: dict[str, Delivery], orders: EtlTables) -> bool:
+    """Print the counts and return True if each row is in every store exactly once."""
+    print(f"ETL: {orders.accepted.total()} accepted orders, {orders.rejected.total()} rejected")
     for difference in orders.differences:
         print(f"  WRONG: {difference}")
-    for topic, each in arrived.items():
+    for topic, each in deliveries.items():
         print(
             f"{topic}: {len(each.rows)} rows in Postgres, {len(each.records)} records in Kafka, "
             f"{sum(each.lake.values())} rows in the lake, {sum(each.archive.values())} lines in the archive"
         )
         twice = sum(count - 1 for count in each.orders.values())
-        for difference in [*each.differences, *([f"{twice} records too many in Kafka"] if twice else [])]:
+        for difference in [*each.differences, *([f"{twice} surplus records in Kafka"] if twice else [])]:
             print(f"  WRONG: {difference}")
-    once = all(not each.differences and len(each.records) == len(each.rows) for each in arrived.values())
+    once = all(not each.differences and len(each.records) == len(each.rows) for each in deliveries.values())
     return once and not orders.differences
 
 
 def main() -> int:
-    """0 where every row is everywhere, once."""
+    """Run the test; return 0 if every row is in every store exactly once."""
     parser = argparse.ArgumentParser(prog="tests.chaos", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--stack", default=CHAOS)
-    parser.add_argument("--keep", action="store_true", help="leave the lab as it is at the end")
-    given = parser.parse_args()
-    with LabUnderTest(given.stack).configured(keep=given.keep) as lab:
-        whole = report(*run(lab, given.seed, given.kills))
-    print(f"seed {given.seed}: each row is everywhere, once" if whole else f"seed {given.seed}: NOT each row once")
-    return 0 if whole else 1
+    parser.add_argument("--keep", action="store_true", help="keep the lab after the run")
+    arguments = parser.parse_args()
+    with LabUnderTest(arguments.stack).configured(keep=arguments.keep) as lab:
+        complete = report(*run(lab, arguments.seed, arguments.kills))
+    outcome = "each row is in every store exactly once" if complete else "rows are missing or duplicated"
+    print(f"seed {arguments.seed}: {outcome}")
+    return 0 if complete else 1
 
 
-def _rows_in_the_lake(lab: LabUnderTest) -> int:
+def _lake_rows(lab: LabUnderTest) -> int:
     try:
-        return min(sum(lab.places.positions(topic).values()) for topic in TOPICS)
-    except (*AWAY, NoSuchTableError):
+        return min(sum(lab.stores.positions(topic).values()) for topic in TOPICS)
+    except (*STORE_ERRORS, NoSuchTableError):
         return 0
 
 
-def _answers(lab: LabUnderTest) -> bool:
+def _connect_responds(lab: LabUnderTest) -> bool:
     try:
-        return bool(lab.places.connect("/connectors"))
-    except AWAY:
+        return bool(lab.stores.connect("/connectors"))
+    except STORE_ERRORS:
         return False
 
 
-def _lab(lab: LabUnderTest, *words: str) -> None:
-    ended = lab.lab(*words)
-    assert ended.status == 0, ended.text
+def _run_lab(lab: LabUnderTest, *words: str) -> None:
+    result = lab.lab(*words)
+    assert result.status == 0, result.text
 
 
-def _until(true: Callable[[], bool], what: str, seconds: float = BACK_SECONDS) -> None:
+def _wait_until(condition: Callable[[], bool], what: str, seconds: float = RESTART_SECONDS) -> None:
     deadline, waiter = time.monotonic() + seconds, threading.Event()
-    while not true():
-        assert time.monotonic() < deadline, f"{what}: not in {seconds} s"
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: timed out after {seconds} s"
         waiter.wait(0.2)
 
 

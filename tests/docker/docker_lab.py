@@ -11,7 +11,7 @@ import docker
 from docker.models.containers import Container
 
 from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, SERVICE_ROLE, STACK_LABEL
-from tests.smoke.lab_under_test import Ended, LabUnderTest
+from tests.smoke.lab_under_test import CommandResult, LabUnderTest
 from tests.stack_files import SMOKE_DOCKER
 
 
@@ -52,7 +52,7 @@ class DockerLab(LabUnderTest):
         ]
         return {thing.name for thing in things}
 
-    def interrupted(self, command: str, when: Callable[[], bool]) -> Ended:
+    def interrupted(self, command: str, when: Callable[[], bool]) -> CommandResult:
         """Runs a command and sends it, and all that it has started, Ctrl-C as soon as something is so."""
         with subprocess.Popen(**self.command(command), start_new_session=True) as process:
             while not when():
@@ -61,4 +61,4 @@ class DockerLab(LabUnderTest):
                     raise AssertionError("it ended before it could be interrupted")
             os.killpg(process.pid, signal.SIGINT)
             text, _ = process.communicate(timeout=120)
-        return Ended(process.returncode, text)
+        return CommandResult(process.returncode, text)

@@ -21,7 +21,7 @@ from infra.targets.docker.names import PART_LABEL, USER, container, labels
 from lineage.checks.diff.compare import diff_graphs
 from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import DockerLab
-from tests.smoke.drain import drain, look
+from tests.smoke.delivery import await_delivery, read_delivery
 from tests.smoke.lab_under_test import LOCAL_GRAPH, LabUnderTest
 from tests.stack_files import SMOKE_DOCKER
 
@@ -195,13 +195,13 @@ def test_what_a_killed_up_has_left_behind_is_no_obstacle(lab):
 
 
 def test_data_outlive_a_restart_of_the_daemon(lab):
-    before, graph = {topic: look(lab.places, topic) for topic in TOPICS}, lab.graph()
+    before, graph = {topic: read_delivery(lab.stores, topic) for topic in TOPICS}, lab.graph()
     assert all(each.rows and each.records for each in before.values())
     restart_daemon()
     ended = lab.lab("up")
     assert ended.status == 0, ended.text
     assert lab.lab("stop", shop.NAME).status == 0
-    after = drain(lab.places)
+    after = await_delivery(lab.stores)
     assert [each.differences for each in after.values()] == [[], []]
     for topic, old in before.items():
         assert old.rows <= after[topic].rows

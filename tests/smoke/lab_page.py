@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page of a lab, in a real browser."""
+"""Browser for the lineage page of a lab."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +12,11 @@ from tests.smoke.lab_under_test import LabUnderTest
 
 
 @contextmanager
-def browser_of(lab: LabUnderTest) -> Iterator:
-    """A browser to look at a lab's page; skips the test, with the reason, where page or browser cannot be had."""
+def lab_browser(lab: LabUnderTest) -> Iterator:
+    """Provide a browser; skip the test, with the reason, if the page or a browser is not installed."""
     answer = httpx.get(lab.environment["LAB_LINEAGE"], timeout=20)
     if answer.status_code == 503:
-        pytest.skip("this lab has no lineage page: bin/lab setup says why it could not be built")
+        pytest.skip("this lab has no lineage page; bin/lab setup prints why the build failed")
     answer.raise_for_status()
     with chromium() as found:
         yield found

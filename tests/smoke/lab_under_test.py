@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real lab for the smoke tests, driven by its own command, looked at with other people's clients."""
+"""Real lab for the smoke tests, run through the `lab` command and read with independent clients."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ from infra.cli.stack_file import stack_settings
 from infra.project import PROJECT, stack_root
 from infra.settings import Settings
 from infra.targets.local.supervisor import Supervisor
-from tests.smoke.places import Places
+from tests.smoke.stores import PipelineStores
 from tests.stack_files import SMOKE, stack_file
 
 LOCAL_GRAPH = pytest.StashKey[dict]()
@@ -29,15 +29,15 @@ LOCAL_GRAPH = pytest.StashKey[dict]()
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a `lab` command ended, and what it printed."""
+class CommandResult:
+    """Exit status and output of a `lab` command."""
 
     status: int
     text: str
 
 
 class LabUnderTest:
-    """A lab in a stack of its own."""
+    """Lab in a separate stack."""
 
     def __init__(self, stack: str = SMOKE) -> None:
         self.stack = stack
@@ -59,7 +59,7 @@ class LabUnderTest:
                     self.lab("reset")
 
     def command(self, *words: str) -> dict[str, Any]:
-        """`bin/lab WORDS --stack STACK` as `subprocess` takes it, as a user would run it, output and errors in one."""
+        """Return the arguments of `subprocess` for `bin/lab WORDS --stack STACK`; standard error goes to the output."""
         return {
             "args": [str(PROJECT / "bin" / "lab"), *words, "--stack", self.stack],
             "cwd": PROJECT,
@@ -69,15 +69,15 @@ class LabUnderTest:
             "text": True,
         }
 
-    def lab(self, *words: str, seconds: int = 600) -> Ended:
-        """Runs `bin/lab WORDS --stack STACK`."""
-        done = subprocess.run(**self.command(*words), timeout=seconds, check=False)
-        print(done.stdout, file=sys.stderr)  # shown by pytest where the test fails
-        return Ended(done.returncode, done.stdout)
+    def lab(self, *words: str, seconds: int = 600) -> CommandResult:
+        """Run `bin/lab WORDS --stack STACK`."""
+        completed = subprocess.run(**self.command(*words), timeout=seconds, check=False)
+        print(completed.stdout, file=sys.stderr)  # shown by pytest where the test fails
+        return CommandResult(completed.returncode, completed.stdout)
 
     @cached_property
     def environment(self) -> dict[str, str]:
-        """The variables of `lab.env`."""
+        """Variables of `lab.env`."""
         return credentials.read(self.root / "lab.env")
 
     @property
@@ -85,28 +85,28 @@ class LabUnderTest:
         return Supervisor(self.root)
 
     @cached_property
-    def places(self) -> Places:
-        """What the pipeline has where."""
-        return Places(self.environment)
+    def stores(self) -> PipelineStores:
+        """Clients of the lab's stores."""
+        return PipelineStores(self.environment)
 
     def table(self, name: str) -> pyarrow.Table:
-        """All rows of a table of the lake."""
-        return self.places.table(name)
+        """Return all rows of a table of the lake."""
+        return self.stores.table(name)
 
-    def ids(self, table: str) -> Counter:
-        """How often each order is in a table."""
+    def order_counts(self, table: str) -> Counter:
+        """Return the number of rows per order id in a table of the lake."""
         return Counter(self.table(table).column("order_id").to_pylist())
 
     def api(self, path: str, **query: object) -> dict:
-        """An answer of the lineage service."""
+        """Return a response of the lineage service."""
         url = self.environment["LAB_LINEAGE"] + path
         return httpx.get(url, params=query, timeout=20).raise_for_status().json()
 
     def graph(self) -> dict:
-        """The canonical export."""
+        """Return the canonical graph export."""
         return self.api("/api/v1/graph")
 
     @cached_property
     def settings(self) -> Settings:
-        """The stack's."""
+        """Settings of the stack."""
         return stack_settings(self.stack)

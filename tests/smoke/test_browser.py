@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page of a real lab, in a real browser."""
+"""Lineage page of a real lab in a real browser."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,21 +8,21 @@ import pytest
 from infra.namespaces import ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOBS, KAFKA, POSTGRES, WAREHOUSE
 from tests.page import screenshots
 from tests.page.browser import visiting
-from tests.smoke.lab_page import browser_of
-from tests.smoke.sorted_orders import await_sorted
+from tests.smoke.etl_tables import await_etl
+from tests.smoke.lab_page import lab_browser
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
 STATS = f"dataset:{WAREHOUSE}:sales/supplier_stats"
 SHOP_ORDERS = f"dataset:{POSTGRES}:shop.public.orders"
-ABORTED_MS = 2_000
+ABORT_TIMEOUT_MS = 2_000
 DATASETS = {f"dataset:{KAFKA}:orders", f"dataset:{ARCHIVE}:topics/orders", STATS, SHOP_ORDERS}
 
 
 @pytest.fixture(scope="module")
 def browser(lab):
-    with browser_of(lab) as found:
+    with lab_browser(lab) as found:
         yield found
 
 
@@ -32,7 +32,7 @@ def visit(browser, lab):
         yield made
 
 
-def test_the_page_shows_the_labs_graph_and_that_it_is_as_the_contract_says(visit):
+def test_page_shows_graph_contract_result_and_service_state(visit):
     visit.open()
     assert visit.cards() >= DATASETS
     visit.open(view="lab")
@@ -41,13 +41,13 @@ def test_the_page_shows_the_labs_graph_and_that_it_is_as_the_contract_says(visit
     assert "up" in rows.first.inner_text()
 
 
-def test_search_leads_to_a_column_of_the_lab(visit):
+def test_search_opens_the_column_view(visit):
     visit.open()
     asked = visit.choose_column("total_price")
     assert (asked["view"], asked["field"]) == (["columns"], ["total_price"])
 
 
-def test_a_column_is_followed_from_postgres_to_the_statistics(visit):
+def test_column_view_traces_a_price_from_postgres_to_the_statistics(visit):
     visit.open(view="columns", node=STATS, field="total_price")
     visit.page.get_by_text("column edges as a table").click()
     steps = visit.page.locator(".edges tbody tr").all_inner_texts()
@@ -55,31 +55,33 @@ def test_a_column_is_followed_from_postgres_to_the_statistics(visit):
     assert any("aggregation\tsales/supplier_stats.total_price" in step for step in steps)
 
 
-def test_a_job_that_is_stopped_turns_aborted_on_the_open_page_and_runs_again(visit, lab):
-    assert await_sorted(lab.places).differences == []  # so that it has nothing to write when it runs again
+def test_open_page_follows_the_state_of_a_stopped_and_restarted_job(visit, lab):
+    assert await_etl(lab.stores).differences == []  # no records are pending when it restarts
     before = lab.graph()
     visit.open()
     assert visit.card(ETL).get_attribute("data-state") == "running"
     assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
-    # The command ends when the service has the job's last event.
-    visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
+    # The command returns once the service has stored the job's last event.
+    visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(
+        state="attached", timeout=ABORT_TIMEOUT_MS
+    )
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
     visit.page.locator(f'[data-node="{ETL}"][data-state="running"]').wait_for(state="attached", timeout=300_000)
     after = lab.graph()
     assert (after["edges"], after["columns"]) == (before["edges"], before["columns"])
 
 
-def test_what_changed_since_the_beginning_is_the_whole_lab(visit):
+def test_changes_view_lists_every_job_as_added_since_yesterday(visit):
     visit.open(view="changes", since=(datetime.now(UTC) - timedelta(days=1)).isoformat())
     visit.page.locator("tr.added").filter(has_text=f"{JOBS}/{JOB_ORDERS_LAKE}").first.wait_for()
 
 
-def test_the_whole_lab_is_drawn_as_new_since_the_beginning(visit):
+def test_graph_marks_every_dataset_as_added_since_yesterday(visit):
     visit.open(since=(datetime.now(UTC) - timedelta(days=1)).isoformat())
     assert (visit.card(STATS).get_attribute("aria-label") or "").endswith("added")
 
 
 @pytest.mark.skipif(not screenshots.UPDATE, reason="screenshots are taken with UPDATE_SCREENSHOTS=1")
-def test_screenshots_of_the_documentation_are_taken(browser, lab):
-    """The last test of this file: the charts have half an hour of the lab's events by then, or all of them."""
+def test_take_the_screenshots_of_the_documentation(browser, lab):
+    """Last test of the file, so that the charts show half an hour of events, or all of them."""
     screenshots.take_all(browser, lab.environment["LAB_LINEAGE"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The streaming ETL of a real lab: killed, stopped and started again while the shop goes on writing."""
+"""Streaming ETL of a real lab, killed, stopped and restarted while the shop writes."""
 
 import random
 import threading
@@ -12,51 +12,51 @@ from infra.namespaces import JOB_ORDERS_ETL, JOBS
 from infra.project import PROJECT
 from infra.services.overview import features
 from lineage.checks.contract import compare, load
-from tests.smoke.drain import drain
-from tests.smoke.sorted_orders import await_sorted
-from tests.smoke.test_first_light import owned, until
+from tests.smoke.delivery import await_delivery
+from tests.smoke.etl_tables import await_etl
+from tests.smoke.test_lab import belongs_to_lab, until
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 KILLS = 5
-LONGEST_PAUSE_SECONDS = 8.0
+MAX_PAUSE_SECONDS = 8.0
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 OPEN = {"NEW", "RUNNING"}
 
 
-def processes_of_the_etl(lab):
-    """Launcher, driver and JVM, in this order, once the JVM is there."""
+def etl_processes(lab):
+    """Return launcher, driver and JVM, in this order, as far as they have started."""
     launcher = psutil.Process(lab.supervisor.state(JOB_ORDERS_ETL).pid)
     return [launcher, *launcher.children(recursive=True)]
 
 
-def runs_of_the_etl(lab):
+def etl_runs(lab):
     return lab.api(f"/api/v1/namespaces/{JOBS}/jobs/{JOB_ORDERS_ETL}/runs", limit=100)["runs"]
 
 
-def test_each_order_is_in_one_table_once_after_five_kills_of_the_driver(lab):
-    """Any of its processes may be hit, at any moment: in a batch, between the tables' commits, while it starts."""
+def test_each_order_is_in_one_table_once_after_five_driver_kills(lab):
+    """Kill a random process of the driver at random times: in a batch, between two table commits, at start."""
     chance = random.Random(5)
-    known = {run["id"] for run in runs_of_the_etl(lab)}
+    known = {run["id"] for run in etl_runs(lab)}
     assert lab.lab("start", "shop").status == 0
-    written = len(lab.places.rows("orders"))
+    written = len(lab.stores.rows("orders"))
     for number in range(KILLS):
-        threading.Event().wait(chance.uniform(0, LONGEST_PAUSE_SECONDS))
+        threading.Event().wait(chance.uniform(0, MAX_PAUSE_SECONDS))
         until(lab, lambda: lab.supervisor.state(JOB_ORDERS_ETL).pid)
         before = lab.supervisor.state(JOB_ORDERS_ETL).pid
-        victim = chance.choice(processes_of_the_etl(lab))
+        victim = chance.choice(etl_processes(lab))
         print(f"kill {number}: {victim}")
         victim.kill()
         until(lab, lambda killed=before: lab.supervisor.state(JOB_ORDERS_ETL).pid not in {0, killed})
-    until(lab, lambda: {run["id"] for run in runs_of_the_etl(lab)} - known, seconds=300)
-    until(lab, lambda: len(lab.places.rows("orders")) > written + 200)
+    until(lab, lambda: {run["id"] for run in etl_runs(lab)} - known, seconds=300)
+    until(lab, lambda: len(lab.stores.rows("orders")) > written + 200)
     assert lab.lab("stop", "shop").status == 0
-    assert [each.differences for each in drain(lab.places).values()] == [[], []]
-    assert await_sorted(lab.places).differences == []
+    assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
+    assert await_etl(lab.stores).differences == []
 
 
-def test_no_process_of_a_killed_driver_is_left(lab):
-    own = [p for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)]
+def test_killed_drivers_leave_no_process(lab):
+    own = [p for p in psutil.process_iter(["environ", "cmdline"]) if belongs_to_lab(p, lab)]
     drivers = [
         p
         for p in own
@@ -65,8 +65,8 @@ def test_no_process_of_a_killed_driver_is_left(lab):
     assert len(drivers) == 1
 
 
-def test_every_run_of_a_killed_driver_is_closed_once(lab):
-    latest, *earlier = sorted(runs_of_the_etl(lab), key=lambda run: run["startedAt"], reverse=True)
+def test_each_run_of_a_killed_driver_has_one_terminal_event(lab):
+    latest, *earlier = sorted(etl_runs(lab), key=lambda run: run["startedAt"], reverse=True)
     assert latest["state"] in OPEN
     assert earlier
     assert [run["state"] for run in earlier if run["state"] in OPEN] == []
@@ -78,24 +78,24 @@ def test_every_run_of_a_killed_driver_is_closed_once(lab):
     assert set(ended.values()) <= {1}
 
 
-def test_the_lineage_is_as_the_contract_says_after_kills(lab):
+def test_lineage_matches_the_contract_after_driver_kills(lab):
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
     report = compare(contract, lab.graph(), features(lab.settings))
     assert report.ok, report.render_text()
 
 
-def test_a_stop_ends_the_run_and_a_start_begins_another(lab):
-    before = runs_of_the_etl(lab)
+def test_stop_aborts_the_run_and_start_opens_a_new_one(lab):
+    before = etl_runs(lab)
     running = max(before, key=lambda run: run["startedAt"])["id"]
     assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
-    state = {run["id"]: run["state"] for run in runs_of_the_etl(lab)}
+    state = {run["id"]: run["state"] for run in etl_runs(lab)}
     assert state[running] == "ABORTED"
     graph = lab.graph()
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
     assert lab.lab("start", "shop").status == 0
-    until(lab, lambda: len(runs_of_the_etl(lab)) > len(before), seconds=300)
+    until(lab, lambda: len(etl_runs(lab)) > len(before), seconds=300)
     assert lab.lab("stop", "shop").status == 0
-    drain(lab.places)
-    assert await_sorted(lab.places).differences == []
+    await_delivery(lab.stores)
+    assert await_etl(lab.stores).differences == []
     edges = ("edges", "columns")
     assert {key: lab.graph()[key] for key in edges} == {key: graph[key] for key in edges}

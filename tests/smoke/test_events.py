@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The events that a real lab sent: what the service makes of them in any order, after retention, and for others."""
+"""Events of a real lab: order independence, retention, checks, impact queries and forwarding."""
 
 import random
 import sqlite3
@@ -26,28 +26,28 @@ CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
 @pytest.fixture
-def copied(lab, tmp_path):
-    """The folder of a copy of the lab's log, made while the service runs."""
+def log_copy(lab, tmp_path):
+    """Return the folder of a backup of the lab's event log, taken while the service runs."""
     made = lab.lab("lineage", "backup", str(tmp_path / "copy" / "lineage.db"))
-    assert made.status == 2, "there is no such folder yet"
+    assert made.status == 2, "backup into a missing folder must fail"
     (tmp_path / "copy").mkdir()
     made = lab.lab("lineage", "backup", str(tmp_path / "copy" / "lineage.db"))
     assert made.status == 0, made.text
     return tmp_path / "copy"
 
 
-def all_events(directory: Path):
-    """Every event of a log, as it is stored."""
+def stored_bodies(directory: Path):
+    """Return the stored bodies of all events of a log."""
     connection = sqlite3.connect(directory / "lineage.db")
     rows = [body for (body,) in connection.execute("SELECT body FROM events ORDER BY seq")]
     connection.close()
     return rows
 
 
-def test_the_labs_own_events_give_one_graph_in_any_order(lab, copied):
-    events = [read_event(body, Rules()) for body in all_events(copied)]
+def test_graph_is_equal_for_any_order_of_the_events(lab, log_copy):
+    events = [read_event(body, Rules()) for body in stored_bodies(log_copy)]
     assert len(events) > 10
-    wanted = canonical_json(lab.graph())
+    expected = canonical_json(lab.graph())
     for seed in range(PERMUTATIONS):
         chance = random.Random(seed)
         arrival = [*events, *chance.choices(events, k=len(events) // 2)]
@@ -55,33 +55,33 @@ def test_the_labs_own_events_give_one_graph_in_any_order(lab, copied):
         lineage = LineageRecords()
         for event in arrival:
             lineage.apply(event)
-        assert canonical_json(export_graph(lineage, Graph(lineage))) == wanted, f"seed {seed}"
+        assert canonical_json(export_graph(lineage, Graph(lineage))) == expected, f"seed {seed}"
 
 
-def test_the_log_survives_retention_and_restarts(lab, copied):
-    wanted = canonical_json(lab.graph())
-    with running_service(copied) as service:
+def test_graph_is_equal_after_retention_rebuild_and_restart(lab, log_copy):
+    expected = canonical_json(lab.graph())
+    with running_service(log_copy) as service:
         graph = f"{service.url}/api/v1/graph"
-        assert httpx.get(graph, trust_env=False).content == wanted
-        # The lab itself goes on: a service that runs says so every few seconds.
+        assert httpx.get(graph, trust_env=False).content == expected
+        # The lab still runs and its streaming jobs emit RUNNING events every few seconds.
         logged = httpx.get(f"{service.url}/api/v1/stats", trust_env=False).json()["logged"]
         removed = httpx.post(f"{service.url}/api/v1/compact?before=2200-01-01T00:00:00Z", timeout=60, trust_env=False)
         assert removed.json()["removed"] == logged > 10
         rebuilt = httpx.post(f"{service.url}/api/v1/rebuild", timeout=60, trust_env=False).json()
         assert (rebuilt["equal"], rebuilt["events"]) == (True, 0)
-        assert httpx.get(graph, trust_env=False).content == wanted
+        assert httpx.get(graph, trust_env=False).content == expected
         service.kill()
-    with running_service(copied) as service:
-        assert httpx.get(f"{service.url}/api/v1/graph", trust_env=False).content == wanted
+    with running_service(log_copy) as service:
+        assert httpx.get(f"{service.url}/api/v1/graph", trust_env=False).content == expected
 
 
-def test_the_labs_events_pass_the_check(lab):
+def test_lineage_check_accepts_the_events_of_the_lab(lab):
     words = ["lineage", "check", lab.environment["LAB_LINEAGE"]]
-    done = subprocess.run([PROJECT / "bin" / "lab", *words], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run([PROJECT / "bin" / "lab", *words], capture_output=True, text=True, timeout=120)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
-def test_impact_and_origin_follow_a_price_through_the_lab(lab):
+def test_impact_and_origin_commands_trace_a_price(lab):
     price = lab.lab("lineage", "impact", "orders.price")
     assert price.status == 0, price.text
     assert "sales/supplier_stats" in price.text
@@ -91,11 +91,11 @@ def test_impact_and_origin_follow_a_price_through_the_lab(lab):
     assert "kafka://kafka:9092" in total.text
 
 
-def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage(lab, copied, tmp_path):
+def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage(lab, log_copy, tmp_path):
     recorder = Recorder()
     recorder.start()
     recorder.stop()
-    bodies = all_events(copied)
+    bodies = stored_bodies(log_copy)
     with running_service(tmp_path / "forwarding", "--forward-to", recorder.url) as service:
         batch = b"[" + b",".join(bodies[: len(bodies) // 2]) + b"]"
         assert httpx.post(f"{service.url}/api/v1/lineage/batch", content=batch, trust_env=False).status_code == 200

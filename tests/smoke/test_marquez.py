@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab with a real Marquez, where its jar is given."""
+"""Lab with a real Marquez; needs the jar that `LINEAGE_LAB_MARQUEZ_JAR` names."""
 
 import os
 import subprocess
@@ -17,19 +17,19 @@ pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 JAR = os.environ.get("LINEAGE_LAB_MARQUEZ_JAR")
 STACK = "smokemarquez"
-SECONDS = 120
+TIMEOUT_SECONDS = 120
 
 
 def lab(*words):
-    done = subprocess.run(
+    completed = subprocess.run(
         [PROJECT / "bin" / "lab", *words, "--stack", STACK], cwd=PROJECT, capture_output=True, text=True, timeout=900
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 @pytest.fixture
 def marquez():
-    """Where Marquez answers, in a lab of its own."""
+    """Provide the URL of Marquez in a separate lab."""
     with stack_file(STACK, {"portOffset": "11000", "marquez": "true", "marquezJar": JAR}):
         try:
             lab("up")
@@ -38,12 +38,14 @@ def marquez():
             lab("reset")
 
 
-@pytest.mark.skipif(not JAR, reason="LINEAGE_LAB_MARQUEZ_JAR names no jar of Marquez, and no registry here has one")
-def test_marquez_shows_the_contracts_edges_after_two_runs(marquez):
+@pytest.mark.skipif(
+    not JAR, reason="LINEAGE_LAB_MARQUEZ_JAR is not set: the path of a Marquez jar, which no package registry offers"
+)
+def test_marquez_has_the_edges_of_the_contract_after_two_jobs(marquez):
     lab("run", "orders_etl")
     lab("run", "supplier_stats")
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text(encoding="utf-8"))
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while missing := missing_from_marquez(marquez, contract):
         assert time.monotonic() < deadline, "\n".join(missing)
         time.sleep(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each place of the pipeline holds, seen with other people's clients: Postgres, Kafka, lake and archive."""
+"""Contents of Postgres, Kafka, lake and archive, read with independent clients."""
 
 import gzip
 import io
@@ -42,15 +42,15 @@ class Record:
     timestamp: int
 
 
-class Places:
-    """The places of one lab. `environment` holds the variables of its `lab.env`."""
+class PipelineStores:
+    """Clients of the stores and services of one lab. `environment` holds the variables of its `lab.env`."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._schemas: dict[int, Any] = {}
 
-    def ask(self, statement: str) -> list[dict[str, Any]]:
-        """Runs a statement in the shop's database."""
+    def query_database(self, statement: str) -> list[dict[str, Any]]:
+        """Execute a statement in the shop's database and return its rows."""
         names = {"PGHOST": "host", "PGPORT": "port", "PGUSER": "user", "PGPASSWORD": "password"}
         given = {option: self._environment[name] for name, option in names.items()}
         with psycopg.connect(**given, dbname=SHOP, autocommit=True, row_factory=dict_row) as connection:
@@ -58,15 +58,15 @@ class Places:
             return cursor.fetchall() if cursor.description else []
 
     def rows(self, table: str) -> dict[str, dict[str, Any]]:
-        """The rows of a table of the shop by order id; times are UTC."""
-        found = self.ask(f"SELECT * FROM {table}")
+        """Return the rows of a shop table by order id; times are UTC."""
+        found = self.query_database(f"SELECT * FROM {table}")
         return {row["order_id"]: row | {"bid_time": row["bid_time"].replace(tzinfo=UTC)} for row in found}
 
     def records(self, topic: str) -> Iterator[Record]:
-        """Every committed record of a topic.
+        """Yield every committed record of a topic.
 
         Raises:
-            KafkaException: the broker does not answer.
+            KafkaException: the broker did not respond.
         """
         consumer = Consumer(
             {
@@ -80,21 +80,21 @@ class Places:
         try:
             for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
                 consumer.assign([TopicPartition(topic, number, 0)])
-                yield from self._to_the_end(consumer, f"{topic}[{number}]")
+                yield from self._read_to_end(consumer, f"{topic}[{number}]")
         finally:
             consumer.close()
 
     def positions(self, topic: str) -> Counter[Position]:
-        """How often each record of a topic is in its table of the lake."""
+        """Return the number of lake rows of each record of a topic."""
         table = self.table(RAW_TABLES[topic])
         return Counter(zip(*(table[name].to_pylist() for name in (RECORD_PARTITION, RECORD_OFFSET)), strict=True))
 
     def table(self, name: str) -> pyarrow.Table:
-        """All rows of a table, read by PyIceberg through the REST catalog."""
+        """Return all rows of a table, read by PyIceberg through the REST catalog."""
         return self._catalog.load_table(name).scan().to_arrow()
 
     def has_table(self, name: str) -> bool:
-        """Whether the lake has it by now."""
+        """Return True if the table exists in the lake."""
         try:
             self._catalog.load_table(name)
         except NoSuchTableError:
@@ -102,7 +102,7 @@ class Places:
         return True
 
     def archived(self, topic: str) -> list[dict[str, Any]]:
-        """Every line of a topic's objects in the archive. What begins with `_` is the sink's own."""
+        """Return every line of a topic's objects in the archive, without the sink's internal objects (`_` prefix)."""
         store = self.s3()
         pages = store.get_paginator("list_objects_v2").paginate(Bucket=ARCHIVE_BUCKET, Prefix=f"topics/{topic}/")
         names = [item["Key"] for page in pages for item in page.get("Contents", ())]
@@ -114,18 +114,18 @@ class Places:
         return lines
 
     def s3(self) -> Any:
-        """boto3's client of the object store."""
+        """Return a boto3 client of the object store."""
         keys = {name.lower(): self._environment[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
         endpoint, region = self._environment["AWS_ENDPOINT_URL_S3"], self._environment["AWS_REGION"]
         return boto3.client("s3", endpoint_url=endpoint, region_name=region, **keys)
 
     def registry(self, path: str) -> Any:
-        """An answer of the schema registry, in Confluent's API."""
+        """Return a response of the schema registry's Confluent API."""
         url = self._environment["LAB_SCHEMA_REGISTRY"] + CONFLUENT_API + path
         return httpx.get(url, timeout=20, trust_env=False).raise_for_status().json()
 
     def connect(self, path: str) -> Any:
-        """An answer of Kafka Connect."""
+        """Return a response of the Kafka Connect REST API."""
         url = self._environment["LAB_CONNECT"] + path
         return httpx.get(url, timeout=20, trust_env=False).raise_for_status().json()
 
@@ -144,13 +144,13 @@ class Places:
             },
         )
 
-    def _to_the_end(self, consumer: Consumer, name: str) -> Iterator[Record]:
+    def _read_to_end(self, consumer: Consumer, name: str) -> Iterator[Record]:
         while True:
             message = consumer.poll(20)
             if message is None:
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{name}: nothing came for 20 s"))
+                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{name}: no record received for 20 s"))
             if message.error() is None and message.value() is None:
-                continue  # a tombstone is no order
+                continue  # tombstone
             if message.error() is None:
                 header, datum = message.value()[:HEADER_BYTES], message.value()[HEADER_BYTES:]
                 schema_id = int.from_bytes(header[1:], "big")

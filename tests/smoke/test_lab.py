@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real lab, real rows, real lineage. The order matters: later tests build on what earlier ones did.
+"""One real lab from `up` to `down`. Later tests depend on earlier ones.
 
-`make test` runs those that are not slow, from `up` to `down`; the slow ones get a lab of their own in `make test-all`.
+`make test` runs the tests that are not slow; `make test-all` runs all of them in a separate lab.
 """
 
 import json
@@ -43,9 +43,9 @@ from lineage.checks.contract import compare, load
 from tests.openlineage_schemas import conformance_errors
 from tests.page import screenshots
 from tests.page.browser import visiting
-from tests.smoke.drain import drain
-from tests.smoke.lab_page import browser_of
-from tests.smoke.sorted_orders import await_sorted
+from tests.smoke.delivery import await_delivery
+from tests.smoke.etl_tables import await_etl
+from tests.smoke.lab_page import lab_browser
 
 pytestmark = pytest.mark.smoke
 
@@ -53,7 +53,7 @@ STATS = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats"
 KAFKA, WAREHOUSE = "kafka://kafka:9092", "s3://warehouse"
 
 
-def fits(price):
+def fits_decimal(price):
     try:
         number = Decimal(price)
     except InvalidOperation:
@@ -62,82 +62,82 @@ def fits(price):
 
 
 def run_jobs(lab):
-    """Lets the ETL come to the end of the topic, and counts again what it made."""
-    assert await_sorted(lab.places).differences == []
-    ended = lab.lab("run", JOB_SUPPLIER_STATS)
-    assert ended.status == 0, ended.text
+    """Wait until the ETL has processed the topic, then run the statistics job."""
+    assert await_etl(lab.stores).differences == []
+    result = lab.lab("run", JOB_SUPPLIER_STATS)
+    assert result.status == 0, result.text
 
 
-def test_up_says_that_the_lineage_is_right_and_where_everything_is(lab):
+def test_up_reports_matching_lineage_and_all_endpoints(lab):
     assert "as the contract says" in lab.first_up.text
     for endpoint in ("kafka", "connect", "schema_registry", "postgres", "s3", "iceberg_catalog", "lineage"):
         assert endpoint in lab.first_up.text
 
 
-def test_lab_env_points_any_client_at_the_lab(lab):
+def test_lab_env_configures_independent_clients(lab):
     assert stat.S_IMODE((lab.root / "lab.env").stat().st_mode) == 0o600
-    buckets = {bucket["Name"] for bucket in lab.places.s3().list_buckets()["Buckets"]}
+    buckets = {bucket["Name"] for bucket in lab.stores.s3().list_buckets()["Buckets"]}
     assert buckets == {ARCHIVE_BUCKET, CHECKPOINT_BUCKET, WAREHOUSE_BUCKET}
-    assert lab.places.ask("SELECT current_database() AS name") == [{"name": "shop"}]
-    assert {"orders-value", "bids-value"} <= set(lab.places.registry("/subjects"))
-    assert {"orders_source", "orders_lake", "orders_archive"} <= set(lab.places.connect("/connectors"))
+    assert lab.stores.query_database("SELECT current_database() AS name") == [{"name": "shop"}]
+    assert {"orders-value", "bids-value"} <= set(lab.stores.registry("/subjects"))
+    assert {"orders_source", "orders_lake", "orders_archive"} <= set(lab.stores.connect("/connectors"))
 
 
-def test_credentials_are_in_no_state_and_no_argument_list(lab):
+def test_credentials_are_absent_from_state_argv_and_connector_configs(lab):
     state = list(PULUMI_STATE.rglob("*.json"))
     assert state
-    own = [p for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)]
-    assert len(own) >= 5
+    processes = [p for p in psutil.process_iter(["environ", "cmdline"]) if belongs_to_lab(p, lab)]
+    assert len(processes) >= 5
     for secret in (lab.environment["AWS_SECRET_ACCESS_KEY"], lab.environment["PGPASSWORD"]):
         assert all(secret not in path.read_text() for path in state)
-        assert all(secret not in " ".join(p.info["cmdline"]) for p in own)
-        for connector in lab.places.connect("/connectors"):
-            assert secret not in json.dumps(lab.places.connect(f"/connectors/{connector}"))
+        assert all(secret not in " ".join(p.info["cmdline"]) for p in processes)
+        for connector in lab.stores.connect("/connectors"):
+            assert secret not in json.dumps(lab.stores.connect(f"/connectors/{connector}"))
 
 
-def owned(process, lab):
+def belongs_to_lab(process, lab):
     return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(lab.root)
 
 
-def test_everything_listens_on_loopback_alone(lab):
-    own = {p.pid for p in psutil.process_iter(["environ"]) if owned(p, lab)}
-    listening = [c for c in psutil.net_connections("tcp") if c.pid in own and c.status == psutil.CONN_LISTEN]
+def test_services_listen_only_on_loopback(lab):
+    pids = {p.pid for p in psutil.process_iter(["environ"]) if belongs_to_lab(p, lab)}
+    listening = [c for c in psutil.net_connections("tcp") if c.pid in pids and c.status == psutil.CONN_LISTEN]
     assert len(listening) >= 6
     hosts = {ip_address(c.laddr.ip.removeprefix("::ffff:")) for c in listening}
     assert all(host.is_loopback for host in hosts), hosts
 
 
-def test_the_topics_of_another_lab_that_has_our_port_are_left_alone(lab):
+def test_topics_of_another_cluster_at_the_same_port_are_not_touched(lab):
     ours = Topic(bootstrap=lab.environment["LAB_KAFKA"], cluster="another", name="orders", partitions=3, config={})
     kind, call = TopicKind(), Call()
     assert kind.read(ours, call) is None
     kind.delete(ours, call)
     with pytest.raises(LabError, match="belongs to another lab"):
         kind.create(ours, call)
-    assert next(lab.places.records("orders"))
+    assert next(lab.stores.records("orders"))
 
 
-def test_each_row_of_the_shop_is_everywhere_once(lab):
-    arrived = drain(lab.places)
+def test_each_shop_row_is_delivered_once_to_every_store(lab):
+    deliveries = await_delivery(lab.stores)
     for topic in ("orders", "bids"):
-        assert arrived[topic].differences == []
-        rows, records = lab.places.rows(topic), list(lab.places.records(topic))
+        assert deliveries[topic].differences == []
+        rows, records = lab.stores.rows(topic), list(lab.stores.records(topic))
         assert len(rows) >= 100
         assert all(record.value == rows[record.key] for record in records)
         raw = lab.table(RAW_TABLES[topic]).drop_columns(["kafka_topic", "kafka_partition", "kafka_offset"]).to_pylist()
         assert all(row == rows[row["order_id"]] for row in raw)
-        for line in lab.places.archived(topic):
+        for line in lab.stores.archived(topic):
             row = rows[line["order_id"]]
             assert line.keys() == row.keys()
             assert all(line[name] == row[name] for name in row if name != "bid_time")
 
 
-def test_a_duplicate_is_a_second_record_of_the_same_key(lab):
-    """What the shop wrote before capture began came as it was then: one record for a row, however often written."""
-    rows = lab.places.rows("orders")
+def test_duplicate_order_is_a_second_record_with_the_same_key(lab):
+    """Rows that were written twice before capture began have one record: the initial snapshot reads each row once."""
+    rows = lab.stores.rows("orders")
     made = batch(Mix(), range(len(rows)), 0)
     assert rows.keys() == {order.order_id for order in made.first}
-    counts = Counter(record.key for record in lab.places.records("orders"))
+    counts = Counter(record.key for record in lab.stores.records("orders"))
     twice = {key for key, count in counts.items() if count == 2}
     assert twice
     assert twice <= {order.order_id for order in made.again}
@@ -145,18 +145,18 @@ def test_a_duplicate_is_a_second_record_of_the_same_key(lab):
 
 
 @pytest.mark.slow
-def test_each_order_of_the_shop_is_in_exactly_one_table_once(lab):
+def test_each_order_is_in_exactly_one_etl_table_once(lab):
     run_jobs(lab)
-    written = lab.places.rows("orders")
-    sound, rejected = lab.ids("sales.orders"), lab.ids("sales.orders_rejected")
-    assert sound.keys() | rejected.keys() == written.keys()
-    assert sound.keys().isdisjoint(rejected)
-    assert set(sound.values()) == set(rejected.values()) == {1}
-    assert {key for key, order in written.items() if not fits(order["price"])} == set(rejected)
+    written = lab.stores.rows("orders")
+    accepted, rejected = lab.order_counts("sales.orders"), lab.order_counts("sales.orders_rejected")
+    assert accepted.keys() | rejected.keys() == written.keys()
+    assert accepted.keys().isdisjoint(rejected)
+    assert set(accepted.values()) == set(rejected.values()) == {1}
+    assert {key for key, order in written.items() if not fits_decimal(order["price"])} == set(rejected)
 
 
 @pytest.mark.slow
-def test_the_statistics_are_those_of_the_orders(lab):
+def test_statistics_equal_the_orders(lab):
     expected = defaultdict(lambda: [Decimal(0), 0])
     for row in lab.table("sales.orders").to_pylist():
         hour = expected[row["supplier"], row["bid_time"].date(), row["bid_time"].hour]
@@ -171,7 +171,7 @@ def test_the_statistics_are_those_of_the_orders(lab):
 
 
 @pytest.mark.slow
-def test_a_second_run_changes_no_count_and_leaves_the_same_graph(lab):
+def test_second_run_keeps_row_counts_and_graph(lab):
     tables = ("sales.orders", "sales.orders_rejected", "sales.supplier_stats")
     before, graph = [lab.table(table).num_rows for table in tables], lab.graph()
     assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
@@ -179,11 +179,11 @@ def test_a_second_run_changes_no_count_and_leaves_the_same_graph(lab):
     run_jobs(lab)
     assert [lab.table(table).num_rows for table in tables] == before
     after = lab.graph()
-    assert structure(after) == structure(graph)
+    assert stable_parts(after) == stable_parts(graph)
 
 
-def columns_called(graph, field):
-    """Job, input and output of each edge between columns of that name."""
+def edges_of_column(graph, field):
+    """Return job, input and output of each edge between columns of one name."""
     return {
         (edge["job"]["name"], edge["input"]["name"], edge["output"]["name"])
         for edge in graph["columns"]
@@ -191,13 +191,13 @@ def columns_called(graph, field):
     }
 
 
-def structure(graph):
-    """A graph without what a second run is meant to change: versions of data, and the state of a query without any."""
+def stable_parts(graph):
+    """Return a graph without dataset versions and job states, which a second run changes."""
     changing = {"version", "state"}
     return json.loads(json.dumps(graph), object_hook=lambda o: {k: v for k, v in o.items() if k not in changing})
 
 
-def test_the_graph_leads_from_the_topic_to_the_statistics(lab):
+def test_graph_connects_the_topic_with_the_statistics(lab):
     answer = lab.api("/api/v1/lineage", nodeId=f"dataset:{KAFKA}:orders", depth=10)
     edges = {(e["origin"], e["destination"]) for node in answer["graph"] for e in node["outEdges"]}
     path = [
@@ -210,7 +210,7 @@ def test_the_graph_leads_from_the_topic_to_the_statistics(lab):
     assert set(pairwise(path)) <= edges
 
 
-def test_a_column_can_be_followed_upstream_to_the_topic(lab):
+def test_column_lineage_reaches_the_topic_upstream(lab):
     node = f"datasetField:{WAREHOUSE}:sales/supplier_stats:total_price"
     answer = lab.api("/api/v1/column-lineage", nodeId=node, depth=10)
     nodes = {found["id"] for found in answer["graph"]}
@@ -219,7 +219,7 @@ def test_a_column_can_be_followed_upstream_to_the_topic(lab):
     assert f"datasetField:{KAFKA}:orders:item" not in nodes
 
 
-def test_verify_shows_what_departs_from_the_contract(lab, tmp_path):
+def test_verify_reports_deviations_from_the_contract(lab, tmp_path):
     assert lab.lab("verify").status == 0
     contract = tmp_path / "contract.yaml"
     text = (PROJECT / "jobs" / "lineage_contract.yaml").read_text()
@@ -235,13 +235,13 @@ def test_verify_shows_what_departs_from_the_contract(lab, tmp_path):
     assert "<failure" in junit_file.read_text()
 
 
-def test_every_event_is_one_of_the_standard(lab):
+def test_every_event_conforms_to_the_standard(lab):
     events = lab.api("/api/v1/events/lineage", limit=1000)["events"]
     assert len(events) > 20
     assert [error for event in events for error in conformance_errors(event)] == []
 
 
-def test_a_poisonous_event_is_refused_by_name_and_nothing_breaks(lab):
+def test_invalid_event_is_rejected_with_the_field_name(lab):
     base = lab.environment["LAB_LINEAGE"]
     event = {
         "eventType": "START",
@@ -266,8 +266,8 @@ def test_a_poisonous_event_is_refused_by_name_and_nothing_breaks(lab):
 
 
 @pytest.mark.slow
-def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touched(lab, tmp_path):
-    """A copy of the jobs counts prices where it summed them, by item where it went by supplier."""
+def test_changed_transformation_changes_the_lineage_without_declarations(lab, tmp_path):
+    """Run a copy of the job that aggregates by upper-case item instead of supplier."""
     for package in ("jobs", "infra"):
         shutil.copytree(PROJECT / package, tmp_path / package, ignore=shutil.ignore_patterns("toolchain"))
     transformation = tmp_path / "jobs" / "spark" / "transformations" / "supplier_totals.py"
@@ -281,8 +281,8 @@ def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touche
     copy.write_text(
         script.replace(f"PYTHONPATH={PROJECT}", f"PYTHONPATH={tmp_path}").rstrip() + f" --target {target}\n"
     )
-    done = subprocess.run(["sh", str(copy)], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(["sh", str(copy)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
     graph = lab.graph()
     job = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats_scratch"
     sources = column_sources(graph, job, "sales/supplier_stats_scratch")
@@ -293,7 +293,7 @@ def test_a_changed_transformation_changes_the_lineage_with_no_declaration_touche
 
 
 def column_sources(graph, job, dataset):
-    """Output column -> {(input field, transformation)} of the direct edges of a job."""
+    """Return the sources of each output column, {(input field, transformation)}, from the direct edges of a job."""
     sources = defaultdict(set)
     for edge in graph["columns"]:
         if edge["job"]["name"] == job and edge["output"]["name"] == dataset and edge["type"] == "DIRECT":
@@ -302,7 +302,7 @@ def column_sources(graph, job, dataset):
 
 
 @pytest.mark.slow
-def test_a_failing_job_says_why_and_ends_with_1(lab):
+def test_failed_job_reports_the_cause_and_exits_with_1(lab):
     assert lab.lab("stop", "iceberg_catalog").status == 0
     failed = lab.lab("run", "supplier_stats")
     assert failed.status == 1
@@ -312,36 +312,36 @@ def test_a_failing_job_says_why_and_ends_with_1(lab):
 
 
 @pytest.mark.slow
-def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
-    versions = lab.places.registry("/subjects/orders-value/versions")
+def test_column_added_at_run_time_reaches_every_store(lab):
+    versions = lab.stores.registry("/subjects/orders-value/versions")
     assert lab.lab("start", "shop").status == 0
     until(lab, lambda: lab.supervisor.state("shop").running)
     pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
     before = datetime.now(UTC)
-    lab.places.ask("ALTER TABLE orders ADD COLUMN currency text")
-    until(lab, lambda: any(row["currency"] for row in lab.places.rows("orders").values()))
-    until(lab, lambda: any(record.value.get("currency") for record in lab.places.records("orders")))
-    until(lab, lambda: any(line.get("currency") for line in lab.places.archived("orders")))
+    lab.stores.query_database("ALTER TABLE orders ADD COLUMN currency text")
+    until(lab, lambda: any(row["currency"] for row in lab.stores.rows("orders").values()))
+    until(lab, lambda: any(record.value.get("currency") for record in lab.stores.records("orders")))
+    until(lab, lambda: any(line.get("currency") for line in lab.stores.archived("orders")))
     until(lab, lambda: "currency" in lab.table("raw.orders").column_names)
     assert {state.name: state.pid for state in lab.supervisor.states() if state.running} == pids
-    assert len(lab.places.registry("/subjects/orders-value/versions")) == len(versions) + 1
-    newest = json.loads(lab.places.registry("/subjects/orders-value/versions/latest")["schema"])
+    assert len(lab.stores.registry("/subjects/orders-value/versions")) == len(versions) + 1
+    newest = json.loads(lab.stores.registry("/subjects/orders-value/versions/latest")["schema"])
     assert "currency" in [field["name"] for field in newest["fields"]]
     assert lab.lab("stop", "shop").status == 0
-    assert [each.differences for each in drain(lab.places).values()] == [[], []]
-    written = {key: row["currency"] for key, row in lab.places.rows("orders").items()}
+    assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
+    written = {key: row["currency"] for key, row in lab.stores.rows("orders").items()}
     assert set(written.values()) == {None, *CURRENCIES}
-    assert {r.key: r.value.get("currency") for r in lab.places.records("orders")} == written
+    assert {r.key: r.value.get("currency") for r in lab.stores.records("orders")} == written
     raw = lab.table("raw.orders")
     assert dict(zip(*(raw[name].to_pylist() for name in ("order_id", "currency")), strict=True)) == written
-    assert {line["order_id"]: line.get("currency") for line in lab.places.archived("orders")} == written
+    assert {line["order_id"]: line.get("currency") for line in lab.stores.archived("orders")} == written
     run_jobs(lab)
-    assert lab.ids("sales.orders").keys() | lab.ids("sales.orders_rejected").keys() == written.keys()
+    assert lab.order_counts("sales.orders").keys() | lab.order_counts("sales.orders_rejected").keys() == written.keys()
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    # Another test has run a changed copy of a job; and the contract does not know the new column.
+    # Another test has run a modified copy of a job, and the contract does not contain the new column.
     findings = compare(contract, lab.graph(), features(lab.settings)).findings
     assert [f.line() for f in findings if "scratch" not in f.job and "currency" not in f.line()] == []
-    assert columns_called(lab.graph(), "currency") == {
+    assert edges_of_column(lab.graph(), "currency") == {
         ("orders_source", "shop.public.orders", "orders"),
         ("orders_lake", "orders", "raw/orders"),
         ("orders_archive", "orders", "topics/orders"),
@@ -350,18 +350,18 @@ def test_a_column_that_is_added_while_everything_runs_reaches_every_place(lab):
     assert "currency" in [field["name"] for field in topic["fields"]]
     for place in ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders")):
         older, newer = versions_around(lab, *place, "currency")
-        assert made_at(older) < before < made_at(newer) < datetime.now(UTC), place
+        assert created_at(older) < before < created_at(newer) < datetime.now(UTC), place
         assert older["version"] != newer["version"]
 
 
 @pytest.mark.slow
-def test_the_page_draws_what_the_new_column_changed(lab):
-    """Here rather than with the page's other tests: every test before must find the shop's tables as they were."""
+def test_page_shows_the_change_made_by_the_new_column(lab):
+    """Placed in this file because the tests of the page expect the shop's original columns."""
     places = ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders"))
-    before = min(made_at(versions_around(lab, *place, "currency")[1]) for place in places) - timedelta(seconds=1)
+    before = min(created_at(versions_around(lab, *place, "currency")[1]) for place in places) - timedelta(seconds=1)
     nodes = [f"dataset:{namespace}:{name}" for namespace, name in places]
     with (
-        browser_of(lab) as browser,
+        lab_browser(lab) as browser,
         visiting(browser, lab.environment["LAB_LINEAGE"]) as visit,
     ):
         visit.open(since=before.isoformat(), node=nodes[0])
@@ -377,69 +377,69 @@ def test_the_page_draws_what_the_new_column_changed(lab):
 
 
 def versions_around(lab, namespace, name, column):
-    """The last version of a dataset without a column, and the first one with it."""
+    """Return the last version of a dataset without a column and the first one with it."""
     path = f"/api/v1/namespaces/{quote(namespace, safe='')}/datasets/{quote(name, safe='')}/versions"
     versions = lab.api(path)["versions"][::-1]
     has_it = [column in [field["name"] for field in version["fields"]] for version in versions]
-    assert has_it == sorted(has_it), f"{name}: once there, the column stays; {has_it}"
+    assert has_it == sorted(has_it), f"{name}: a later version lacks the column: {has_it}"
     first = has_it.index(True)
-    assert first > 0, f"{name} has had the column in each of its versions"
+    assert first > 0, f"{name}: every version has the column"
     return versions[first - 1], versions[first]
 
 
-def made_at(version):
+def created_at(version):
     return datetime.fromisoformat(version["createdAt"])
 
 
 @pytest.mark.slow
-def test_a_killed_broker_is_healed_and_the_pipeline_goes_on_where_it_was(lab):
+def test_killed_broker_is_restarted_and_the_pipeline_resumes(lab):
     assert lab.lab("start", "shop").status == 0
     broker = lab.supervisor.state("kafka").pid
     psutil.Process(broker).kill()
     until(lab, lambda: lab.supervisor.state("kafka").pid not in {0, broker})
-    count = len(keys_when_it_answers(lab))
-    until(lab, lambda: len(keys_when_it_answers(lab)) > count)
+    count = len(order_ids_in_topic(lab))
+    until(lab, lambda: len(order_ids_in_topic(lab)) > count)
 
 
 @pytest.mark.slow
-def test_a_shop_that_is_killed_neither_loses_nor_skips_an_order(lab):
+def test_killed_shop_neither_loses_nor_skips_an_order(lab):
     for _ in range(3):
         pid = lab.supervisor.state("shop").pid
         assert pid > 0
         psutil.Process(pid).kill()
         until(lab, lambda killed=pid: lab.supervisor.state("shop").pid not in {0, killed})
-        grown = len(lab.places.rows("orders")) + 20
-        until(lab, lambda wanted=grown: len(lab.places.rows("orders")) >= wanted)
+        grown = len(lab.stores.rows("orders")) + 20
+        until(lab, lambda expected=grown: len(lab.stores.rows("orders")) >= expected)
     assert lab.lab("stop", "shop").status == 0
-    orders = lab.places.rows("orders").keys()
+    orders = lab.stores.rows("orders").keys()
     assert orders == {order.order_id for order in batch(Mix(), range(len(orders)), 0).first}
-    assert lab.places.rows("bids").keys() == orders
-    assert [each.differences for each in drain(lab.places).values()] == [[], []]
+    assert lab.stores.rows("bids").keys() == orders
+    assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
 
 
 def until(lab, true, seconds=180):
-    """Waits until something holds; fails where it never does."""
+    """Wait until a condition holds; fail with `lab status` at the timeout."""
     deadline, waiter = time.monotonic() + seconds, threading.Event()
     while not true():
         assert time.monotonic() < deadline, lab.lab("status").text
         waiter.wait(0.5)
 
 
-def keys_when_it_answers(lab):
-    """The distinct orders in the topic; none while the broker is away."""
+def order_ids_in_topic(lab):
+    """Return the distinct order ids in the topic; none while the broker is unavailable."""
     try:
-        return {record.key for record in lab.places.records("orders")}
+        return {record.key for record in lab.stores.records("orders")}
     except KafkaException:
         return set()
 
 
 @pytest.mark.slow
-def test_a_second_up_repairs_what_is_stopped_and_changes_nothing_else(lab):
+def test_second_up_starts_stopped_services_and_changes_nothing_else(lab):
     lab.lab("stop", "object_store")
     lab.lab("stop", "shop")
     pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
-    ended = lab.lab("up", "--no-pipeline")
-    assert ended.status == 0, ended.text
+    result = lab.lab("up", "--no-pipeline")
+    assert result.status == 0, result.text
     after = {state.name: state.pid for state in lab.supervisor.states() if state.running}
     assert after.items() >= pids.items()
     assert after.keys() - pids.keys() == {"object_store", "shop"}
@@ -449,14 +449,14 @@ def test_a_second_up_repairs_what_is_stopped_and_changes_nothing_else(lab):
     assert "updated" not in again.text
 
 
-def test_down_leaves_nothing_but_the_cache(lab, tmp_path):
-    pids = {p.pid for p in psutil.process_iter(["environ"]) if owned(p, lab)}
+def test_down_removes_processes_ports_and_state(lab, tmp_path):
+    pids = {p.pid for p in psutil.process_iter(["environ"]) if belongs_to_lab(p, lab)}
     ports = {c.laddr.port for c in psutil.net_connections("tcp") if c.pid in pids and c.status == "LISTEN"}
     assert len(ports) >= 6
     kept = tmp_path / "kept"
-    ended = lab.lab("down", "--export", str(kept))
-    assert ended.status == 0, ended.text
-    assert [p.info["cmdline"] for p in psutil.process_iter(["environ", "cmdline"]) if owned(p, lab)] == []
+    result = lab.lab("down", "--export", str(kept))
+    assert result.status == 0, result.text
+    assert [p.info["cmdline"] for p in psutil.process_iter(["environ", "cmdline"]) if belongs_to_lab(p, lab)] == []
     assert ports.isdisjoint(c.laddr.port for c in psutil.net_connections("tcp") if c.status == "LISTEN")
     assert not lab.root.exists()
     assert json.loads((kept / "graph.json").read_text())["columns"]
