@@ -9,32 +9,36 @@ Names follow OpenLineage's conventions: a Kafka topic is `kafka://{bootstrap hos
 Iceberg table is its physical location, `s3://{bucket}` and the path, with the name in the catalog as a symlink.
 """
 
-JOBS = "lineage-lab"
-"""Namespace of all jobs."""
+JOB_NAMESPACE = "lineage-lab"
+"""OpenLineage namespace of all jobs."""
 
-KAFKA = "kafka://kafka:9092"
-WAREHOUSE = "s3://warehouse"
-ARCHIVE = "s3://archive"
-POSTGRES = "postgres://postgres:5432"
+KAFKA_NAMESPACE = "kafka://kafka:9092"
+WAREHOUSE_NAMESPACE = "s3://warehouse"
+ARCHIVE_NAMESPACE = "s3://archive"
+POSTGRES_NAMESPACE = "postgres://postgres:5432"
+"""Namespaces of datasets: Kafka topics, Iceberg tables, archived objects, Postgres tables."""
 
-CATALOG = "lake"
+CATALOG_NAME = "lake"
 """Name of the Iceberg catalog in the SQL of every engine (`lake.sales.orders`)."""
 
-WAREHOUSE_BUCKET = WAREHOUSE.removeprefix("s3://")
-ARCHIVE_BUCKET = ARCHIVE.removeprefix("s3://")
+WAREHOUSE_BUCKET = WAREHOUSE_NAMESPACE.removeprefix("s3://")
+ARCHIVE_BUCKET = ARCHIVE_NAMESPACE.removeprefix("s3://")
 CHECKPOINT_BUCKET = "checkpoints"
 EVENT_LOG_BUCKET = "spark-events"
 """Buckets for checkpoints and Spark event logs; not datasets, since they hold no data of the pipeline."""
 
 TOPIC_ORDERS = "orders"
 TOPIC_BIDS = "bids"
-TOPICS = (TOPIC_ORDERS, TOPIC_BIDS)
+SHOP_TOPICS = (TOPIC_ORDERS, TOPIC_BIDS)
+"""Topics with the rows of the shop's tables, captured from Postgres."""
+
 TOPIC_SUPPLIER_WINDOWS = "supplier-windows"
 
 TABLE_ORDERS = "sales.orders"
 TABLE_ORDERS_REJECTED = "sales.orders_rejected"
 TABLE_SUPPLIER_STATS = "sales.supplier_stats"
-TABLES = (TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS)
+SALES_TABLES = (TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS)
+"""Tables that the Spark jobs write."""
 
 TABLE_RAW_ORDERS = "raw.orders"
 TABLE_RAW_BIDS = "raw.bids"
@@ -55,12 +59,12 @@ JOB_ORDERS_LAKE = "orders_lake"
 JOB_ORDERS_ARCHIVE = "orders_archive"
 
 
-def catalog_name(table: str) -> str:
+def qualified_table_name(table: str) -> str:
     """Return the fully qualified SQL name of a table: `sales.orders` -> `lake.sales.orders`."""
-    return f"{CATALOG}.{table}"
+    return f"{CATALOG_NAME}.{table}"
 
 
-def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
+def spark_lineage_settings(lineage_url: str, columns: bool = False) -> dict[str, str]:
     """Return Spark settings of the OpenLineage agent, which sends events to the lineage service.
 
     The agent (1.53) reports runs, datasets and statistics; with `columns`, schemas and column lineage as well. The
@@ -73,7 +77,7 @@ def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
     """
     return {
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
-        "spark.openlineage.namespace": JOBS,
+        "spark.openlineage.namespace": JOB_NAMESPACE,
         "spark.openlineage.transport.type": "http",
         "spark.openlineage.transport.url": lineage_url,
         "spark.openlineage.transport.timeoutInMillis": "2000",
@@ -90,7 +94,7 @@ def spark_lineage(lineage_url: str, columns: bool = False) -> dict[str, str]:
     }
 
 
-def flink_lineage(lineage_url: str) -> dict[str, str]:
+def flink_lineage_settings(lineage_url: str) -> dict[str, str]:
     """Return Flink settings of the OpenLineage listener, which sends events of every job to the lineage service.
 
     Without detached tracking the listener (1.53) reports no terminal state. Namespace resolvers are not needed: the
@@ -103,7 +107,7 @@ def flink_lineage(lineage_url: str) -> dict[str, str]:
         "openlineage.transport.type": "http",
         "openlineage.transport.url": lineage_url,
         "openlineage.transport.timeoutInMillis": "2000",
-        "openlineage.job.namespace": JOBS,
+        "openlineage.job.namespace": JOB_NAMESPACE,
         "openlineage.flink.enableDetachedJobTracking": "true",
         "openlineage.trackingIntervalInSeconds": "30",
     }
@@ -114,7 +118,7 @@ LINEAGE_EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
 """Classes of the lineage plugin for Kafka Connect: the transform observes records, the extension connectors."""
 
 
-def connect_lineage(lineage_url: str, database: str) -> dict[str, str]:
+def connect_lineage_settings(lineage_url: str, database: str) -> dict[str, str]:
     """Return Kafka Connect worker settings of the lineage plugin.
 
     Args:
@@ -124,13 +128,13 @@ def connect_lineage(lineage_url: str, database: str) -> dict[str, str]:
     return {
         "openlineage.transport.url": lineage_url,
         "openlineage.transport.batch.endpoint": "/api/v1/lineage/batch",
-        "openlineage.job.namespace": JOBS,
-        "openlineage.namespace.kafka": KAFKA,
-        "openlineage.namespaces": f"postgres://{database}={POSTGRES}",
+        "openlineage.job.namespace": JOB_NAMESPACE,
+        "openlineage.namespace.kafka": KAFKA_NAMESPACE,
+        "openlineage.namespaces": f"postgres://{database}={POSTGRES_NAMESPACE}",
     }
 
 
-def service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[str, object]:
+def lineage_service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[str, object]:
     """Return the rules file of the lineage service, which maps namespace variants to canonical namespaces.
 
     Args:
@@ -140,9 +144,9 @@ def service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[str, obj
     return {
         "version": 1,
         "namespaces": [
-            {"canonical": KAFKA, "hosts": sorted(set(kafka_addresses))},
-            {"canonical": WAREHOUSE, "patterns": [f"^s3[an]?://{WAREHOUSE_BUCKET}/?$"]},
-            {"canonical": ARCHIVE, "patterns": [f"^s3[an]?://{ARCHIVE_BUCKET}/?$"]},
+            {"canonical": KAFKA_NAMESPACE, "hosts": sorted(set(kafka_addresses))},
+            {"canonical": WAREHOUSE_NAMESPACE, "patterns": [f"^s3[an]?://{WAREHOUSE_BUCKET}/?$"]},
+            {"canonical": ARCHIVE_NAMESPACE, "patterns": [f"^s3[an]?://{ARCHIVE_BUCKET}/?$"]},
         ],
-        "catalogs": [{"name": CATALOG, "uri": catalog_url, "warehouse": WAREHOUSE}],
+        "catalogs": [{"name": CATALOG_NAME, "uri": catalog_url, "warehouse": WAREHOUSE_NAMESPACE}],
     }

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Resource, Service, Site
-from infra.namespaces import WAREHOUSE
+from infra.namespaces import WAREHOUSE_NAMESPACE
 from infra.services import jvm, object_store, postgres
 from infra.services.definition import ServiceDefinition, WebPage
 from infra.settings import Settings, SettingsSection
@@ -42,7 +42,7 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
         env={
             "CATALOG_JDBC_URI": f"jdbc:postgresql://{site.address(postgres.NAME, postgres.SQL.name)}/{DATABASE}",
             "CATALOG_JDBC_USER": postgres.USER,
-            "CATALOG_WAREHOUSE": WAREHOUSE,
+            "CATALOG_WAREHOUSE": WAREHOUSE_NAMESPACE,
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
             "AWS_REGION": credentials.S3_REGION,
         },

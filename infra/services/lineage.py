@@ -6,7 +6,7 @@ import json
 from pydantic import Field
 
 from infra.model import Endpoint, Probe, Python, Service, Site
-from infra.namespaces import service_rules
+from infra.namespaces import lineage_service_rules
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
@@ -78,7 +78,7 @@ def _rules(site: Site) -> dict[str, object]:
         str(site.address(kafka.NAME, kafka.BROKER.name, "outside")),
     ]
     local = [broker.replace("127.0.0.1", "localhost") for broker in brokers]
-    return service_rules(brokers + local, site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url)
+    return lineage_service_rules(brokers + local, site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url)
 
 
 def _client_environment(site: Site) -> dict[str, str]:

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from infra.namespaces import CATALOG, JOB_LAKE_MAINTENANCE
+from infra.namespaces import CATALOG_NAME, JOB_LAKE_MAINTENANCE
 from jobs.spark import maintenance, runtime
 from jobs.spark.runtime import JobError, root_cause
 from lineagelab_spark import Lineage
@@ -30,7 +30,7 @@ def _prepare() -> runtime.Body:
     keep = timedelta(seconds=runtime.seconds("MAINTENANCE_KEEP", "1 hour"))
 
     def body(spark: SparkSession, _: Lineage) -> None:
-        maintain_all(spark, CATALOG, keep)
+        maintain_all(spark, CATALOG_NAME, keep)
 
     return body
 

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro, to_avro
 
-from infra.namespaces import spark_lineage
+from infra.namespaces import spark_lineage_settings
 from jobs.spark.launch_training_server import BUCKET, Server, serving
 from lineagelab_spark.java import JavaObject
 
@@ -64,7 +64,7 @@ def _session(server: Server, folder: Path) -> SparkSession:
         "spark.hadoop.fs.s3a.path.style.access": "true",
         "spark.hadoop.fs.s3a.access.key": "training",
         "spark.hadoop.fs.s3a.secret.key": "training",
-        **spark_lineage(server.url),
+        **spark_lineage_settings(server.url),
     }
     builder = SparkSession.builder
     for name, value in settings.items():

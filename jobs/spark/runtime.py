@@ -17,7 +17,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from lineagelab_spark import Lineage, NoLineage, SparkLineage
 
 EXIT_FAILED = 1
@@ -150,4 +150,4 @@ def _run(application: str, body: Body, settings: Mapping[str, str]) -> None:
 def _lineage(spark: SparkSession) -> Lineage:
     """Return the reporter for `LINEAGE_URL`; a no-op one if that is not set."""
     url = os.environ.get("LINEAGE_URL", "")
-    return SparkLineage(spark, JOBS, url) if url else NoLineage()
+    return SparkLineage(spark, JOB_NAMESPACE, url) if url else NoLineage()

@@ -27,7 +27,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from jobs.spark import kafka, runtime
 from jobs.spark.runtime import JobError
 from lineagelab_spark import BatchOutputs, QueryLineage
@@ -154,7 +154,7 @@ def _run(name: str, start: Start) -> None:
     # JVM inherits that. This process must not ignore it, or a signal during the start would be lost.
     os.register_at_fork(after_in_child=_ignore_signals)
     spark = runtime.session(name, {**runtime.WITHOUT_AGENT, "spark.sql.streaming.stopTimeout": f"{STOP_SECONDS}s"})
-    lineage = QueryLineage(spark, JOBS, os.environ.get("LINEAGE_URL", ""))
+    lineage = QueryLineage(spark, JOB_NAMESPACE, os.environ.get("LINEAGE_URL", ""))
     try:
         try:
             if not stopping.is_requested:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS, catalog_name
+from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS, qualified_table_name
 from jobs.spark import runtime, tables
 from jobs.spark.tables import Table
 from jobs.spark.transformations.supplier_totals import supplier_totals
@@ -29,8 +29,8 @@ class Arguments:
 def parse(argv: list[str] | None = None) -> Arguments:
     """Parse the command line; exit with a usage message if it is invalid."""
     parser = argparse.ArgumentParser(prog="jobs.spark.supplier_stats", description=__doc__)
-    parser.add_argument("--source", default=catalog_name(TABLE_ORDERS), metavar="TABLE")
-    parser.add_argument("--target", default=catalog_name(TABLE_SUPPLIER_STATS), metavar="TABLE")
+    parser.add_argument("--source", default=qualified_table_name(TABLE_ORDERS), metavar="TABLE")
+    parser.add_argument("--target", default=qualified_table_name(TABLE_SUPPLIER_STATS), metavar="TABLE")
     given = parser.parse_args(argv)
     return Arguments(given.source, given.target)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, catalog_name
+from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, qualified_table_name
 from jobs.spark.transformations.check import PRICE_TYPE
 from jobs.spark.transformations.supplier_totals import TOTAL_TYPE
 from lineagelab_spark import Lineage
@@ -49,7 +49,7 @@ class Table:
         )
 
 
-def orders(name: str = catalog_name(TABLE_ORDERS)) -> Table:
+def orders(name: str = qualified_table_name(TABLE_ORDERS)) -> Table:
     """Return the table of accepted orders, one row each."""
     return Table(
         name,
@@ -58,7 +58,7 @@ def orders(name: str = catalog_name(TABLE_ORDERS)) -> Table:
     )
 
 
-def orders_rejected(name: str = catalog_name(TABLE_ORDERS_REJECTED)) -> Table:
+def orders_rejected(name: str = qualified_table_name(TABLE_ORDERS_REJECTED)) -> Table:
     """Return the table of rejected orders: raw values, with reason and position in the topic."""
     return Table(
         name,
@@ -68,7 +68,7 @@ def orders_rejected(name: str = catalog_name(TABLE_ORDERS_REJECTED)) -> Table:
     )
 
 
-def supplier_stats(name: str = catalog_name(TABLE_SUPPLIER_STATS)) -> Table:
+def supplier_stats(name: str = qualified_table_name(TABLE_SUPPLIER_STATS)) -> Table:
     """Return the table of totals by supplier, day and hour."""
     return Table(
         name,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from infra.model import Topic
-from infra.namespaces import JOB_ICEBERG_INGESTION, TABLE_LIVE_ORDERS, TOPIC_ORDERS, service_rules
+from infra.namespaces import JOB_ICEBERG_INGESTION, TABLE_LIVE_ORDERS, TOPIC_ORDERS, lineage_service_rules
 from infra.services import kafka, lineage, schema_registry
 from infra.services.flink.settings import GATEWAY, JOBMANAGER, TASKMANAGER
 from infra.toolchain import Artifacts
@@ -96,7 +96,7 @@ def full_topic(folder: Path, orders: int) -> Iterator[Stream]:
     rules, place = folder / "rules.json", Place(folder, Artifacts.open(), {})
     with running_registry(SCHEMAS) as registry, running_broker(place) as bootstrap:
         topic = next(topic for topic in place.lab.resources_of(Topic) if topic.name == TOPIC_ORDERS)
-        rules.write_text(json.dumps(service_rules([bootstrap], NO_CATALOG)), encoding="utf-8")
+        rules.write_text(json.dumps(lineage_service_rules([bootstrap], NO_CATALOG)), encoding="utf-8")
         with running_service(folder / "lineage", "--rules", rules) as service:
             ports = {
                 (schema_registry.NAME, schema_registry.API.name): registry,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infra.model import Python, Task
-from infra.namespaces import CATALOG, JOB_ICEBERG_INGESTION
+from infra.namespaces import CATALOG_NAME, JOB_ICEBERG_INGESTION
 from infra.project import PROJECT
 from infra.services.flink.jobs import SqlJob, sql_task
 from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX
@@ -97,6 +97,6 @@ def to_the_end(sql: str) -> str:
 def catalog_in(warehouse: Path) -> str:
     """The statement that makes a folder the catalog `lake`."""
     return (
-        f"CREATE CATALOG {CATALOG} WITH "
+        f"CREATE CATALOG {CATALOG_NAME} WITH "
         f"('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{warehouse.as_uri()}');\n"
     )

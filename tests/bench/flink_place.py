@@ -17,7 +17,7 @@ import httpx
 import psutil
 
 from infra.model import Service
-from infra.namespaces import flink_lineage
+from infra.namespaces import flink_lineage_settings
 from infra.services.flink.cluster import CONFIG
 from infra.services.flink.settings import (
     CHECKPOINT_FOLDER,
@@ -144,7 +144,7 @@ def without_listener(config: str) -> str:
     Raises:
         ValueError: it has none of the settings that make the listener speak, and would be the same without it.
     """
-    spoken = tuple(f"{name}:" for name in flink_lineage(""))
+    spoken = tuple(f"{name}:" for name in flink_lineage_settings(""))
     lines = config.splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith(spoken)]
     if len(lines) - len(kept) != len(spoken):

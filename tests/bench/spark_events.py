@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 
 MOST = 1_000
 
@@ -20,7 +20,7 @@ class Heard:
 
     def ended(self, job: str) -> int:
         """How many runs of the job have an end."""
-        address = f"{self.url}/api/v1/namespaces/{JOBS}/jobs/{job}/runs"
+        address = f"{self.url}/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{job}/runs"
         answer = httpx.get(address, params={"limit": MOST}, timeout=60, trust_env=False)
         if answer.status_code == httpx.codes.NOT_FOUND:
             return 0

@@ -20,7 +20,7 @@ from pyiceberg.table import StaticTable
 from infra import credentials
 from infra.catalog import ENDPOINTS, LabSettings, lab
 from infra.model import Endpoint, Lab, Service, Task
-from infra.namespaces import CATALOG
+from infra.namespaces import CATALOG_NAME
 from infra.project import PROJECT
 from infra.services.properties import properties
 from infra.services.spark.driver import PROPERTIES
@@ -109,7 +109,7 @@ def inherited() -> dict[str, str]:
 
 def catalog_in(warehouse: Path) -> dict[str, str | int | bool]:
     """Spark settings that make a folder the catalog `lake`, whatever was said of it before."""
-    catalog = f"spark.sql.catalog.{CATALOG}"
+    catalog = f"spark.sql.catalog.{CATALOG_NAME}"
     return {
         f"{catalog}.type": "hadoop",
         f"{catalog}.warehouse": warehouse.as_uri(),

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming.query import StreamingQuery
 
-from infra.namespaces import CATALOG, JOB_ORDERS_ETL
+from infra.namespaces import CATALOG_NAME, JOB_ORDERS_ETL
 from jobs.spark import tables
 from jobs.spark.orders_etl import OrdersEtl
 from jobs.spark.registry import Registry
@@ -19,7 +19,7 @@ from lineagelab_spark import QueryLineage
 from tests.unit.spark.schemas import FIRST, SCHEMAS
 
 COPY = Table(
-    f"{CATALOG}.sales.orders_copy",
+    f"{CATALOG_NAME}.sales.orders_copy",
     "order_id string, item string, price decimal(10,2), supplier string, bid_time timestamp",
     "days(bid_time)",
 )

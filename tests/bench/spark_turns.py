@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from jobs.spark import kafka, runtime
 from lineagelab_spark import Lineage, NoQueryLineage, QueryLineage
 from tests.bench.spark_queries import QUERIES, Source
@@ -97,7 +97,7 @@ def _turn(turns: Turns, spark: SparkSession, lineage_on: bool, checkpoint: str) 
     gc.collect()
     spark._jvm.java.lang.System.gc()
     before = _jvm_seconds(spark), _python_seconds(), time.monotonic()
-    lineage = QueryLineage(spark, JOBS, turns.lineage) if lineage_on else NoQueryLineage()
+    lineage = QueryLineage(spark, JOB_NAMESPACE, turns.lineage) if lineage_on else NoQueryLineage()
     source = Source(kafka.stream(spark, bootstrap, turns.topic, turns.at_once), registry)
     query.start(source, lineage, checkpoint).awaitTermination()
     lineage.close()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import psutil
 from pyiceberg.exceptions import NoSuchTableError
 
-from infra.namespaces import JOB_ORDERS_ETL, TOPICS
+from infra.namespaces import JOB_ORDERS_ETL, SHOP_TOPICS
 from tests.smoke.delivery import STORE_ERRORS, Delivery, await_delivery
 from tests.smoke.etl_tables import EtlTables, await_etl
 from tests.smoke.lab_under_test import LabUnderTest
@@ -135,7 +135,7 @@ def main() -> int:
 
 def _lake_rows(lab: LabUnderTest) -> int:
     try:
-        return min(sum(lab.stores.positions(topic).values()) for topic in TOPICS)
+        return min(sum(lab.stores.positions(topic).values()) for topic in SHOP_TOPICS)
     except (*STORE_ERRORS, NoSuchTableError):
         return 0
 

@@ -8,7 +8,7 @@ import pytest
 from tests.connect.cluster import lines_of, sink, source, struct, with_lineage
 from tests.connect.event_history import datasets, edges, names, schema
 from tests.connect.rest import until
-from tests.connect.worker import KAFKA
+from tests.connect.worker import KAFKA_NAMESPACE
 
 TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
 ORDER = {"_key", "order_id", "price", "supplier", "bid_time"}
@@ -26,7 +26,7 @@ def test_topics_of_a_source_have_their_own_schemas(cluster, name):
     event = cluster.await_event(name, "with both schemas", both)
     assert schema(event, "outputs", orders).keys() == ORDER
     assert schema(event, "outputs", bids).keys() == BID
-    assert datasets(event, "outputs") == {(KAFKA, orders), (KAFKA, bids)}
+    assert datasets(event, "outputs") == {(KAFKA_NAMESPACE, orders), (KAFKA_NAMESPACE, bids)}
 
 
 def test_three_tasks_on_two_topics_have_one_run_and_separate_edges(cluster, name, tmp_path):
@@ -108,11 +108,11 @@ def test_file_source_and_sink(cluster, name, tmp_path):
         f"{name}-source", "with inputs and outputs", lambda event: event["inputs"] and event["outputs"]
     )
     assert datasets(event, "inputs") == {("file", str(written))}
-    assert datasets(event, "outputs") == {(KAFKA, name)}
+    assert datasets(event, "outputs") == {(KAFKA_NAMESPACE, name)}
     event = cluster.await_event(
         f"{name}-sink", "with inputs and outputs", lambda event: event["inputs"] and event["outputs"]
     )
-    assert datasets(event, "inputs") == {(KAFKA, name)}
+    assert datasets(event, "inputs") == {(KAFKA_NAMESPACE, name)}
     assert datasets(event, "outputs") == {("file", str(read))}
 
 

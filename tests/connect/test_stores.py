@@ -9,7 +9,7 @@ import pytest
 
 from infra import credentials
 from infra.catalog import LabSettings, lab
-from infra.namespaces import ARCHIVE, KAFKA, POSTGRES, WAREHOUSE
+from infra.namespaces import ARCHIVE_NAMESPACE, KAFKA_NAMESPACE, POSTGRES_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.provider.kind import Call
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import connectors
@@ -105,7 +105,12 @@ def _worker(site, settings, endpoint):
 
 def is_complete(event):
     """Return whether an event has schemas of all its topics and column lineage of all its outputs."""
-    topics = [(side, known) for side in ("inputs", "outputs") for known in event[side] if known["namespace"] == KAFKA]
+    topics = [
+        (side, known)
+        for side in ("inputs", "outputs")
+        for known in event[side]
+        if known["namespace"] == KAFKA_NAMESPACE
+    ]
     return (
         len(event["inputs"]) == len(event["outputs"]) == 2
         and all("schema" in known["facets"] for _, known in topics)
@@ -115,8 +120,11 @@ def is_complete(event):
 
 def test_postgres_to_kafka(stores):
     event = stores.cluster.await_event(SOURCE, "with all schemas and columns", is_complete)
-    assert datasets(event, "inputs") == {(POSTGRES, "shop.public.orders"), (POSTGRES, "shop.public.bids")}
-    assert datasets(event, "outputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
+    assert datasets(event, "inputs") == {
+        (POSTGRES_NAMESPACE, "shop.public.orders"),
+        (POSTGRES_NAMESPACE, "shop.public.bids"),
+    }
+    assert datasets(event, "outputs") == {(KAFKA_NAMESPACE, "orders"), (KAFKA_NAMESPACE, "bids")}
     assert edges(event) == {("shop.public.orders", "orders"), ("shop.public.bids", "bids")}
     assert list(schema(event, "outputs", "orders")) == [*ROW, "_key"]
     found = columns(event, "orders")
@@ -125,8 +133,8 @@ def test_postgres_to_kafka(stores):
 
 def test_kafka_to_iceberg(stores):
     event = stores.cluster.await_event(LAKE, "with all schemas and columns", is_complete)
-    assert datasets(event, "inputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
-    assert datasets(event, "outputs") == {(WAREHOUSE, "raw/orders"), (WAREHOUSE, "raw/bids")}
+    assert datasets(event, "inputs") == {(KAFKA_NAMESPACE, "orders"), (KAFKA_NAMESPACE, "bids")}
+    assert datasets(event, "outputs") == {(WAREHOUSE_NAMESPACE, "raw/orders"), (WAREHOUSE_NAMESPACE, "raw/bids")}
     assert edges(event) == {("orders", "raw/orders"), ("bids", "raw/bids")}
     links = dataset(event, "outputs", "raw/orders")["facets"]["symlinks"]["identifiers"]
     assert "raw.orders" in {link["name"].removeprefix("lake.") for link in links}
@@ -137,8 +145,8 @@ def test_kafka_to_iceberg(stores):
 
 def test_kafka_to_the_archive(stores):
     event = stores.cluster.await_event(SINK, "with all schemas and columns", is_complete)
-    assert datasets(event, "inputs") == {(KAFKA, "orders"), (KAFKA, "bids")}
-    assert datasets(event, "outputs") == {(ARCHIVE, "topics/orders"), (ARCHIVE, "topics/bids")}
+    assert datasets(event, "inputs") == {(KAFKA_NAMESPACE, "orders"), (KAFKA_NAMESPACE, "bids")}
+    assert datasets(event, "outputs") == {(ARCHIVE_NAMESPACE, "topics/orders"), (ARCHIVE_NAMESPACE, "topics/bids")}
     assert edges(event) == {("orders", "topics/orders"), ("bids", "topics/bids")}
 
 

@@ -11,8 +11,8 @@ from infra.services.properties import properties
 
 EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
 TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
-KAFKA = "kafka://kafka:9092"
-JOBS = "connect-tests"
+KAFKA_NAMESPACE = "kafka://kafka:9092"
+JOB_NAMESPACE = "connect-tests"
 HEAP_MIB = 320
 CONVERTERS = "org.apache.kafka.connect.json.JsonConverter"
 
@@ -122,8 +122,8 @@ def lineage_options(url: str, group: str = "tests", **options: str | int) -> dic
     own: dict[str, str | int] = {
         "transport.url": url,
         "transport.batch.endpoint": "/api/v1/lineage/batch",
-        "namespace.kafka": KAFKA,
-        "job.namespace": JOBS,
+        "namespace.kafka": KAFKA_NAMESPACE,
+        "job.namespace": JOB_NAMESPACE,
         "interval.ms": 3_600_000,
         "poll.interval.ms": 100,
         "state.topic": f"{group}-lineage",

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from infra import credentials
-from infra.namespaces import JOB_SUPPLIER_STATS, TOPICS
+from infra.namespaces import JOB_SUPPLIER_STATS, SHOP_TOPICS
 from infra.project import CREDENTIALS_FILE, PULUMI_STATE
 from infra.services import iceberg_catalog, kafka, schema_registry
 from infra.services.connect import worker as connect
@@ -195,7 +195,7 @@ def test_what_a_killed_up_has_left_behind_is_no_obstacle(lab):
 
 
 def test_data_outlive_a_restart_of_the_daemon(lab):
-    before, graph = {topic: read_delivery(lab.stores, topic) for topic in TOPICS}, lab.graph()
+    before, graph = {topic: read_delivery(lab.stores, topic) for topic in SHOP_TOPICS}, lab.graph()
     assert all(each.rows and each.records for each in before.values())
     restart_daemon()
     ended = lab.lab("up")

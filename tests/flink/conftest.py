@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from infra.catalog import LabSettings
-from infra.namespaces import service_rules
+from infra.namespaces import lineage_service_rules
 from infra.provider.preflight import busy_ports
 from infra.services import kafka
 from infra.services.flink.jobs import PLANNER_COMPONENT, PLANNER_MAIN
@@ -40,7 +40,7 @@ def broker(tmp_path_factory, ports):
 def service(tmp_path_factory, broker):
     folder = tmp_path_factory.mktemp("lineage")
     rules = folder / "rules.json"
-    rules.write_text(json.dumps(service_rules([broker.bootstrap], "http://127.0.0.1:1")))
+    rules.write_text(json.dumps(lineage_service_rules([broker.bootstrap], "http://127.0.0.1:1")))
     with running_service(folder / "data", "--rules", rules) as started:
         yield started
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from infra.namespaces import flink_lineage
+from infra.namespaces import flink_lineage_settings
 from infra.services.flink.settings import COMPONENT
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
@@ -184,7 +184,7 @@ class FlinkCluster:
             "heartbeat.interval": "1s",
             "heartbeat.timeout": "10s",
             "security.delegation.tokens.enabled": False,
-            **flink_lineage(self.lineage),
+            **flink_lineage_settings(self.lineage),
         }.items()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT, python_path
 
 TIMEOUT_SECONDS = 120
@@ -48,7 +48,7 @@ class Launched:
         """Create a launcher without starting it."""
         own = {
             "PYTHONPATH": python_path(PROJECT),
-            "OPENLINEAGE_NAMESPACE": JOBS,
+            "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
             "FLINK_STATE": str(folder / "state.json"),
             "LINEAGE_OPEN_RUNS": str(folder / "open-runs.json"),
         }
@@ -101,7 +101,7 @@ class ReportedLineage:
 
     def runs(self) -> list[dict[str, Any]]:
         """Return the runs of the job, oldest first."""
-        answer = self._get(f"/namespaces/{JOBS}/jobs/{self.name}/runs")
+        answer = self._get(f"/namespaces/{JOB_NAMESPACE}/jobs/{self.name}/runs")
         return sorted(answer.get("runs", []), key=lambda run: run["startedAt"] or run["createdAt"])
 
     def states(self) -> list[str]:
@@ -131,7 +131,7 @@ class ReportedLineage:
 
     def edges(self) -> dict[str, list[str]]:
         """Return the current inputs and outputs of the job."""
-        job = self._get(f"/namespaces/{JOBS}/jobs/{self.name}")
+        job = self._get(f"/namespaces/{JOB_NAMESPACE}/jobs/{self.name}")
         return {
             side: sorted(f"{one['namespace']} {one['name']}" for one in job[side]) for side in ("inputs", "outputs")
         }

@@ -4,7 +4,7 @@
 import httpx
 import pytest
 
-from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
+from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA_NAMESPACE, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
 from infra.services.flink.jobs import WINDOWS_COLUMNS, WINDOWS_COMPONENT
 from infra.toolchain import Artifacts
 from tests.flink.flink_cluster import JOBMANAGER
@@ -21,7 +21,7 @@ def windows(launcher, broker):
     (jar,) = (Artifacts.open().component(WINDOWS_COMPONENT) / "lib").glob("*.jar")
     command = (
         *("lineagelab_flink.launch_jar", "--columns", str(WINDOWS_COLUMNS)),
-        *("--dataset-namespace", f"kafka={KAFKA}", JOB_SUPPLIER_WINDOWS, "--name", JOB_SUPPLIER_WINDOWS),
+        *("--dataset-namespace", f"kafka={KAFKA_NAMESPACE}", JOB_SUPPLIER_WINDOWS, "--name", JOB_SUPPLIER_WINDOWS),
         *("--bootstrap", broker.bootstrap, "--registry", UNREACHABLE),
         *("--orders", TOPIC_ORDERS, "--windows", TOPIC_SUPPLIER_WINDOWS),
     )

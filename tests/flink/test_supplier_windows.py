@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from infra.catalog import LabSettings
-from infra.namespaces import KAFKA
+from infra.namespaces import KAFKA_NAMESPACE
 from infra.services import schema_registry
 from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS, WINDOWS_COMPONENT
 from infra.toolchain import Artifacts
@@ -219,7 +219,10 @@ def test_the_listener_reports_topics_without_schemas(windows, service, name):
     reported.await_states("COMPLETED")
     (began,) = (event for event in reported.events() if event["eventType"] == "START")
     datasets = [*began["inputs"], *began["outputs"]]
-    assert [(one["namespace"], one["name"]) for one in datasets] == [(KAFKA, job.name), (KAFKA, job.written)]
+    assert [(one["namespace"], one["name"]) for one in datasets] == [
+        (KAFKA_NAMESPACE, job.name),
+        (KAFKA_NAMESPACE, job.written),
+    ]
     assert not [one for one in datasets if "schema" in one.get("facets", {})]
 
 

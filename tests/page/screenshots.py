@@ -4,15 +4,15 @@
 import os
 import re
 
-from infra.namespaces import JOB_ORDERS_ETL, JOBS, POSTGRES, WAREHOUSE
+from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL, POSTGRES_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
 from tests.page.browser import NARROW, WIDE, visiting
 
 IMAGES = PROJECT / "docs" / "images"
 UPDATE = bool(os.environ.get("UPDATE_SCREENSHOTS"))
 
-_ETL = {"node": f"job:{JOBS}:{JOB_ORDERS_ETL}"}
-_STATS = f"dataset:{WAREHOUSE}:sales/supplier_stats"
+_ETL = {"node": f"job:{JOB_NAMESPACE}:{JOB_ORDERS_ETL}"}
+_STATS = f"dataset:{WAREHOUSE_NAMESPACE}:sales/supplier_stats"
 
 SCREENSHOTS = {
     "page-graph": (_ETL, WIDE, False),
@@ -20,7 +20,7 @@ SCREENSHOTS = {
     "page-dataset": ({"node": _STATS}, WIDE, True),
     "page-columns": ({"view": "columns", "node": _STATS, "field": "total_price"}, WIDE, False),
     "page-impact": (
-        {"view": "impact", "node": f"dataset:{POSTGRES}:shop.public.orders", "field": "price"},
+        {"view": "impact", "node": f"dataset:{POSTGRES_NAMESPACE}:shop.public.orders", "field": "price"},
         WIDE,
         False,
     ),

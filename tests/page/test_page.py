@@ -10,13 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from infra.namespaces import JOB_ORDERS_ETL, JOBS
+from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
 from tests.page.browser import NARROW, WIDE, visiting
 from tests.page.contract_events import facet, run_event, run_id
 
 pytestmark = pytest.mark.slow
 
-ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
+ETL = f"job:{JOB_NAMESPACE}:{JOB_ORDERS_ETL}"
 SALES = "dataset:s3://warehouse:sales/orders"
 ABORTED_MS = 2_000
 STATS = "dataset:s3://warehouse:sales/supplier_stats"
@@ -77,13 +77,13 @@ def test_an_aborted_job_is_shown_as_aborted_within_two_seconds(visit, shop, cont
     visit.open()
     assert visit.card(ETL).get_attribute("data-state") == "running"
     number = [job.name for job in contract.jobs].index(JOB_ORDERS_ETL)
-    shop.send(run_event(JOBS, etl_of(contract), "ABORT", run_id(number * 100), datetime.now(UTC)))
+    shop.send(run_event(JOB_NAMESPACE, etl_of(contract), "ABORT", run_id(number * 100), datetime.now(UTC)))
     # The event is durable and applied; the open page must show it within ABORTED_MS.
     visit.page.locator(f'[data-node="{ETL}"][data-state="aborted"]').wait_for(state="attached", timeout=ABORTED_MS)
 
 
 def test_dataset_details_show_columns_writes_and_schema_changes(visit, shop, contract):
-    event = run_event(JOBS, etl_of(contract), "RUNNING", run_id(300), datetime.now(UTC))
+    event = run_event(JOB_NAMESPACE, etl_of(contract), "RUNNING", run_id(300), datetime.now(UTC))
     event["outputs"][0]["facets"]["schema"]["fields"].append({"name": "currency", "type": "string"})
     shop.send(event)
     visit.open(node=SALES)
@@ -96,8 +96,8 @@ def test_dataset_details_show_columns_writes_and_schema_changes(visit, shop, con
 def test_job_details_show_runs_statistics_errors_and_raw_events(visit, shop, contract):
     job = etl_of(contract)
     error = {"errorMessage": facet(message="no <b>room</b> left", programmingLanguage="Python", stackTrace="at 1")}
-    shop.send(run_event(JOBS, job, "START", run_id(901), datetime.now(UTC) - timedelta(seconds=2)))
-    shop.send(run_event(JOBS, job, "FAIL", run_id(901), datetime.now(UTC), error))
+    shop.send(run_event(JOB_NAMESPACE, job, "START", run_id(901), datetime.now(UTC) - timedelta(seconds=2)))
+    shop.send(run_event(JOB_NAMESPACE, job, "FAIL", run_id(901), datetime.now(UTC), error))
     visit.open(node=ETL)
     details = visit.page.get_by_label("Details")
     assert "no <b>room</b> left" in details.locator(".failure").inner_text()
@@ -108,17 +108,17 @@ def test_job_details_show_runs_statistics_errors_and_raw_events(visit, shop, con
 
 
 def test_a_past_graph_lacks_later_jobs_and_the_changes_list_them(visit, shop, contract):
-    new = run_event(JOBS, etl_of(contract), "START", run_id(902), datetime.now(UTC) + timedelta(seconds=30))
+    new = run_event(JOB_NAMESPACE, etl_of(contract), "START", run_id(902), datetime.now(UTC) + timedelta(seconds=30))
     new["job"]["name"] = "late_comer"
     shop.send(new)
     before = (datetime.now(UTC) + timedelta(seconds=15)).isoformat()
     visit.open(at=before)
-    late = f"job:{JOBS}:late_comer"
+    late = f"job:{JOB_NAMESPACE}:late_comer"
     assert late not in visit.cards()
     visit.page.get_by_role("button", name="Back to now").click()
     visit.card(late).wait_for(state="attached")
     visit.open(view="changes", since=before)
-    row = visit.page.locator("tr.added").filter(has_text=f"{JOBS}/late_comer").first
+    row = visit.page.locator("tr.added").filter(has_text=f"{JOB_NAMESPACE}/late_comer").first
     assert row.inner_text().startswith("added\tjob")
 
 
@@ -127,16 +127,16 @@ def evolved(shop, contract):
     """Add a column to one table, and a job with a new table; returns the time before."""
     job = etl_of(contract)
     before = datetime.now(UTC) + timedelta(seconds=15)
-    changed = run_event(JOBS, job, "RUNNING", run_id(300), before + timedelta(seconds=5))
+    changed = run_event(JOB_NAMESPACE, job, "RUNNING", run_id(300), before + timedelta(seconds=5))
     changed["outputs"][0]["facets"]["schema"]["fields"].append({"name": "currency", "type": "string"})
-    new = run_event(JOBS, job, "START", run_id(902), before + timedelta(seconds=5))
+    new = run_event(JOB_NAMESPACE, job, "START", run_id(902), before + timedelta(seconds=5))
     new["job"]["name"] = "late_comer"
     new["outputs"] = [{"namespace": "s3://warehouse", "name": "sales/late", "facets": {}}]
     shop.send(changed, new)
     return before.isoformat()
 
 
-LATE = f"job:{JOBS}:late_comer"
+LATE = f"job:{JOB_NAMESPACE}:late_comer"
 LATE_TABLE = "dataset:s3://warehouse:sales/late"
 
 
@@ -321,7 +321,7 @@ def dataset_event(namespace: str, name: str, column: str = "id") -> dict:
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_names_are_displayed_as_text(browser, empty, contract, name):
-    event = run_event(JOBS, etl_of(contract), "COMPLETE", run_id(1), datetime.now(UTC))
+    event = run_event(JOB_NAMESPACE, etl_of(contract), "COMPLETE", run_id(1), datetime.now(UTC))
     event["job"]["name"] = event["outputs"][0]["name"] = event["inputs"][0]["namespace"] = name
     event["outputs"][0]["facets"]["schema"]["fields"].append({"name": name, "type": name})
     event["outputs"][0]["facets"]["tags"] = facet(tags=[{"key": name, "value": "1"}])
@@ -337,7 +337,7 @@ def test_hostile_names_are_displayed_as_text(browser, empty, contract, name):
             {"view": "impact", "node": node},
         ):
             visit.open(**route)
-        visit.open(node=f"job:{JOBS}:{name}")
+        visit.open(node=f"job:{JOB_NAMESPACE}:{name}")
         visit.open(view="changes")
         visit.page.get_by_role("combobox").first.fill(name)
         assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

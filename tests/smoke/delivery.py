@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from confluent_kafka import KafkaException
 from pyiceberg.exceptions import RESTError
 
-from infra.namespaces import RAW_TABLES, TOPICS
+from infra.namespaces import RAW_TABLES, SHOP_TOPICS
 from infra.services.connect.connectors import ARCHIVE_MS, COMMIT_MS
 from tests.smoke.stores import PipelineStores, Position
 
@@ -99,7 +99,7 @@ def await_delivery(stores: PipelineStores, seconds: float = 120) -> dict[str, De
     settled = False
     while True:
         try:
-            deliveries = {topic: read_delivery(stores, topic) for topic in TOPICS}
+            deliveries = {topic: read_delivery(stores, topic) for topic in SHOP_TOPICS}
         except STORE_ERRORS:
             if time.monotonic() > deadline:
                 raise

@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from infra.namespaces import ARCHIVE, JOB_ORDERS_ETL, JOB_ORDERS_LAKE, JOBS, KAFKA, POSTGRES, WAREHOUSE
+from infra.namespaces import (
+    ARCHIVE_NAMESPACE,
+    JOB_NAMESPACE,
+    JOB_ORDERS_ETL,
+    JOB_ORDERS_LAKE,
+    KAFKA_NAMESPACE,
+    POSTGRES_NAMESPACE,
+    WAREHOUSE_NAMESPACE,
+)
 from tests.page import screenshots
 from tests.page.browser import visiting
 from tests.smoke.etl_tables import await_etl
@@ -13,11 +21,11 @@ from tests.smoke.lab_page import lab_browser
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
-ETL = f"job:{JOBS}:{JOB_ORDERS_ETL}"
-STATS = f"dataset:{WAREHOUSE}:sales/supplier_stats"
-SHOP_ORDERS = f"dataset:{POSTGRES}:shop.public.orders"
+ETL = f"job:{JOB_NAMESPACE}:{JOB_ORDERS_ETL}"
+STATS = f"dataset:{WAREHOUSE_NAMESPACE}:sales/supplier_stats"
+SHOP_ORDERS = f"dataset:{POSTGRES_NAMESPACE}:shop.public.orders"
 ABORT_TIMEOUT_MS = 2_000
-DATASETS = {f"dataset:{KAFKA}:orders", f"dataset:{ARCHIVE}:topics/orders", STATS, SHOP_ORDERS}
+DATASETS = {f"dataset:{KAFKA_NAMESPACE}:orders", f"dataset:{ARCHIVE_NAMESPACE}:topics/orders", STATS, SHOP_ORDERS}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +81,7 @@ def test_open_page_follows_the_state_of_a_stopped_and_restarted_job(visit, lab):
 
 def test_changes_view_lists_every_job_as_added_since_yesterday(visit):
     visit.open(view="changes", since=(datetime.now(UTC) - timedelta(days=1)).isoformat())
-    visit.page.locator("tr.added").filter(has_text=f"{JOBS}/{JOB_ORDERS_LAKE}").first.wait_for()
+    visit.page.locator("tr.added").filter(has_text=f"{JOB_NAMESPACE}/{JOB_ORDERS_LAKE}").first.wait_for()
 
 
 def test_graph_marks_every_dataset_as_added_since_yesterday(visit):

@@ -15,8 +15,8 @@ import pytest
 
 from infra.namespaces import (
     JOB_ICEBERG_INGESTION,
+    JOB_NAMESPACE,
     JOB_SUPPLIER_WINDOWS,
-    JOBS,
     TABLE_LIVE_ORDERS,
     TABLE_LIVE_SUPPLIER_STATS,
     TOPIC_ORDERS,
@@ -80,7 +80,7 @@ def counter_sum(lab, job_id, metric):
 
 def run_states(lab, job):
     """Return the states of a job's runs, latest first."""
-    found = lab.api(f"/api/v1/namespaces/{JOBS}/jobs/{job}/runs", limit=100)["runs"]
+    found = lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{job}/runs", limit=100)["runs"]
     return [run["state"] for run in sorted(found, key=lambda run: run["startedAt"], reverse=True)]
 
 

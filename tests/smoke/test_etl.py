@@ -8,7 +8,7 @@ from collections import Counter
 import psutil
 import pytest
 
-from infra.namespaces import JOB_ORDERS_ETL, JOBS
+from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
 from infra.project import PROJECT
 from infra.services.overview import features
 from lineage.checks.contract import compare, load
@@ -31,7 +31,7 @@ def etl_processes(lab):
 
 
 def etl_runs(lab):
-    return lab.api(f"/api/v1/namespaces/{JOBS}/jobs/{JOB_ORDERS_ETL}/runs", limit=100)["runs"]
+    return lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{JOB_ORDERS_ETL}/runs", limit=100)["runs"]
 
 
 def test_each_order_is_in_one_table_once_after_five_driver_kills(lab):

@@ -25,13 +25,15 @@ from confluent_kafka import KafkaException
 from infra.errors import LabError
 from infra.model.resources import Topic
 from infra.namespaces import (
-    ARCHIVE,
     ARCHIVE_BUCKET,
+    ARCHIVE_NAMESPACE,
     CHECKPOINT_BUCKET,
     JOB_ORDERS_ETL,
     JOB_SUPPLIER_STATS,
+    KAFKA_NAMESPACE,
     RAW_TABLES,
     WAREHOUSE_BUCKET,
+    WAREHOUSE_NAMESPACE,
 )
 from infra.project import PROJECT, PULUMI_STATE
 from infra.provider.kind import Call
@@ -50,7 +52,6 @@ from tests.smoke.lab_page import lab_browser
 pytestmark = pytest.mark.smoke
 
 STATS = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats"
-KAFKA, WAREHOUSE = "kafka://kafka:9092", "s3://warehouse"
 
 
 def fits_decimal(price):
@@ -198,25 +199,25 @@ def stable_parts(graph):
 
 
 def test_graph_connects_the_topic_with_the_statistics(lab):
-    answer = lab.api("/api/v1/lineage", nodeId=f"dataset:{KAFKA}:orders", depth=10)
+    answer = lab.api("/api/v1/lineage", nodeId=f"dataset:{KAFKA_NAMESPACE}:orders", depth=10)
     edges = {(e["origin"], e["destination"]) for node in answer["graph"] for e in node["outEdges"]}
     path = [
-        f"dataset:{KAFKA}:orders",
+        f"dataset:{KAFKA_NAMESPACE}:orders",
         f"job:lineage-lab:{JOB_ORDERS_ETL}",
-        f"dataset:{WAREHOUSE}:sales/orders",
+        f"dataset:{WAREHOUSE_NAMESPACE}:sales/orders",
         f"job:lineage-lab:{STATS}",
-        f"dataset:{WAREHOUSE}:sales/supplier_stats",
+        f"dataset:{WAREHOUSE_NAMESPACE}:sales/supplier_stats",
     ]
     assert set(pairwise(path)) <= edges
 
 
 def test_column_lineage_reaches_the_topic_upstream(lab):
-    node = f"datasetField:{WAREHOUSE}:sales/supplier_stats:total_price"
+    node = f"datasetField:{WAREHOUSE_NAMESPACE}:sales/supplier_stats:total_price"
     answer = lab.api("/api/v1/column-lineage", nodeId=node, depth=10)
     nodes = {found["id"] for found in answer["graph"]}
-    assert f"datasetField:{WAREHOUSE}:sales/orders:price" in nodes
-    assert f"datasetField:{KAFKA}:orders:price" in nodes
-    assert f"datasetField:{KAFKA}:orders:item" not in nodes
+    assert f"datasetField:{WAREHOUSE_NAMESPACE}:sales/orders:price" in nodes
+    assert f"datasetField:{KAFKA_NAMESPACE}:orders:price" in nodes
+    assert f"datasetField:{KAFKA_NAMESPACE}:orders:item" not in nodes
 
 
 def test_verify_reports_deviations_from_the_contract(lab, tmp_path):
@@ -346,9 +347,13 @@ def test_column_added_at_run_time_reaches_every_store(lab):
         ("orders_lake", "orders", "raw/orders"),
         ("orders_archive", "orders", "topics/orders"),
     }
-    topic = lab.api(f"/api/v1/namespaces/{quote(KAFKA, safe='')}/datasets/orders")
+    topic = lab.api(f"/api/v1/namespaces/{quote(KAFKA_NAMESPACE, safe='')}/datasets/orders")
     assert "currency" in [field["name"] for field in topic["fields"]]
-    for place in ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders")):
+    for place in (
+        (KAFKA_NAMESPACE, "orders"),
+        (WAREHOUSE_NAMESPACE, "raw/orders"),
+        (ARCHIVE_NAMESPACE, "topics/orders"),
+    ):
         older, newer = versions_around(lab, *place, "currency")
         assert created_at(older) < before < created_at(newer) < datetime.now(UTC), place
         assert older["version"] != newer["version"]
@@ -357,7 +362,7 @@ def test_column_added_at_run_time_reaches_every_store(lab):
 @pytest.mark.slow
 def test_page_shows_the_change_made_by_the_new_column(lab):
     """Placed in this file because the tests of the page expect the shop's original columns."""
-    places = ((KAFKA, "orders"), (WAREHOUSE, "raw/orders"), (ARCHIVE, "topics/orders"))
+    places = ((KAFKA_NAMESPACE, "orders"), (WAREHOUSE_NAMESPACE, "raw/orders"), (ARCHIVE_NAMESPACE, "topics/orders"))
     before = min(created_at(versions_around(lab, *place, "currency")[1]) for place in places) - timedelta(seconds=1)
     nodes = [f"dataset:{namespace}:{name}" for namespace, name in places]
     with (
@@ -372,7 +377,7 @@ def test_page_shows_the_change_made_by_the_new_column(lab):
         if screenshots.UPDATE:
             screenshots.take(visit, screenshots.DIFFERENCE)
         visit.open(view="changes", since=before.isoformat())
-        row = visit.page.locator("tr.added").filter(has_text=f"{KAFKA}/orders#currency").first
+        row = visit.page.locator("tr.added").filter(has_text=f"{KAFKA_NAMESPACE}/orders#currency").first
         assert row.inner_text().startswith("added\tcolumn")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from infra.cli.tasks import run_task
 from infra.errors import ServiceError
-from infra.namespaces import JOBS, WAREHOUSE
+from infra.namespaces import JOB_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
 from tests.stack.part_of_lab import PartOfLab
 
@@ -72,11 +72,11 @@ def api(part, path, **query):
 
 
 def runs(part, job):
-    return api(part, f"/api/v1/namespaces/{JOBS}/jobs/{job}/runs")["runs"]
+    return api(part, f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{job}/runs")["runs"]
 
 
 def jobs(part):
-    return {job["name"] for job in api(part, f"/api/v1/namespaces/{JOBS}/jobs", limit=100)["jobs"]}
+    return {job["name"] for job in api(part, f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs", limit=100)["jobs"]}
 
 
 def columns(part, job):
@@ -102,12 +102,12 @@ def test_a_script_that_knows_nothing_of_the_lab_runs_with_its_lineage(part):
     assert run["state"] == "COMPLETED"
     parent = api(part, f"/api/v1/jobs/runs/{run['id']}/facets", type="run")["facets"]["parent"]
     assert parent["run"]["runId"] == application["id"]
-    assert parent["job"] == {"namespace": JOBS, "name": "totals"}
+    assert parent["job"] == {"namespace": JOB_NAMESPACE, "name": "totals"}
 
 
 def test_the_agent_says_schemas_and_columns_of_it(part):
     (job,) = {name for name in jobs(part) if name.startswith("totals.") and name.endswith("lake_mine_totals")}
-    dataset = api(part, f"/api/v1/namespaces/{WAREHOUSE.replace('/', '%2F')}/datasets/mine%2Ftotals")
+    dataset = api(part, f"/api/v1/namespaces/{WAREHOUSE_NAMESPACE.replace('/', '%2F')}/datasets/mine%2Ftotals")
     assert [field["name"] for field in dataset["fields"]] == ["group", "total"]
     assert {("group", "group"), ("total", "id")} <= columns(part, job)
 

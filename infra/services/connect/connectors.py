@@ -8,14 +8,14 @@ from infra import credentials
 from infra.model import Connector, Part, Site, Topic
 from infra.namespaces import (
     ARCHIVE_BUCKET,
-    CATALOG,
+    CATALOG_NAME,
     JOB_ORDERS_ARCHIVE,
     JOB_ORDERS_LAKE,
     JOB_ORDERS_SOURCE,
     LINEAGE_TRANSFORM,
     RAW_TABLES,
-    TOPICS,
-    WAREHOUSE,
+    SHOP_TOPICS,
+    WAREHOUSE_NAMESPACE,
 )
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import worker as connect
@@ -106,7 +106,7 @@ def _orders_source(site: Site) -> Connector:
         # it would skip the record.
         "value.converter.apicurio.registry.check-period-ms": 3_600_000,
     }
-    needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in TOPICS), schema_registry.NAME)
+    needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
     return connect.connector(site, JOB_ORDERS_SOURCE, _texts(options), needs)
 
 
@@ -131,10 +131,10 @@ def _orders_lake(site: Site) -> Connector:
         "iceberg.control.commit.threads": 2,
         "iceberg.control.commit.max-consecutive-failures": 60,
         "iceberg.kafka.auto.offset.reset": "earliest",
-        "iceberg.catalog": CATALOG,
+        "iceberg.catalog": CATALOG_NAME,
         "iceberg.catalog.type": "rest",
         "iceberg.catalog.uri": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
-        "iceberg.catalog.warehouse": f"{WAREHOUSE}/",
+        "iceberg.catalog.warehouse": f"{WAREHOUSE_NAMESPACE}/",
         "iceberg.catalog.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         "iceberg.catalog.client.region": credentials.S3_REGION,
         "iceberg.catalog.s3.endpoint": store.url,
@@ -175,7 +175,7 @@ def _orders_archive(site: Site) -> Connector:
 def _sink_options(name: str) -> Options:
     """Return options common to all sinks: read committed records, send unreadable ones to the dead letter topic."""
     return {
-        "topics": ",".join(TOPICS),
+        "topics": ",".join(SHOP_TOPICS),
         "consumer.override.auto.offset.reset": "earliest",
         "consumer.override.isolation.level": "read_committed",
         **_UNLIMITED_RETRIES,
@@ -192,7 +192,7 @@ def _transforms(*names: str) -> Options:
 
 
 def _sink_needs() -> tuple[str, ...]:
-    return (*(f"topic/{topic}" for topic in TOPICS), schema_registry.NAME)
+    return (*(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
 
 
 def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from infra.model import Connector, Site
 from infra.model.secret_options import has_password_in_url, is_reference, is_secret, references
-from infra.namespaces import ARCHIVE_BUCKET, CATALOG, RAW_TABLES, TABLES, TOPICS, WAREHOUSE_BUCKET
+from infra.namespaces import ARCHIVE_BUCKET, CATALOG_NAME, RAW_TABLES, SALES_TABLES, SHOP_TOPICS, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, lineage, object_store, postgres, schema_registry
 from infra.services.connect import connectors
 from infra.services.connect import worker as connect
@@ -41,9 +41,9 @@ def placeholders(site: Site) -> dict[str, str]:
     }
     return {
         **addresses,
-        "catalog": CATALOG,
-        **_same("topic", TOPICS),
-        **_same("table", (*TABLES, *RAW_TABLES.values())),
+        "catalog": CATALOG_NAME,
+        **_same("topic", SHOP_TOPICS),
+        **_same("table", (*SALES_TABLES, *RAW_TABLES.values())),
         **_same("bucket", (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
         **_same("database", (postgres.SHOP, iceberg_catalog.DATABASE)),
         **{f"secret.{name}": connect.secret(name) for name in connect.SECRETS},
@@ -140,7 +140,7 @@ def _placeholder_value(file: str, option: str, match: re.Match[str], known: Mapp
 def _needs() -> tuple[str, ...]:
     """Return the keys of all parts that placeholders can refer to."""
     return (
-        *(f"topic/{topic}" for topic in TOPICS),
+        *(f"topic/{topic}" for topic in SHOP_TOPICS),
         *(f"bucket/{bucket}" for bucket in (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
         *(f"database/{database}" for database in (postgres.SHOP, iceberg_catalog.DATABASE)),
         *(schema_registry.NAME, iceberg_catalog.NAME, lineage.NAME),

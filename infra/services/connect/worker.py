@@ -7,7 +7,7 @@ from pydantic import Field
 
 from infra import credentials
 from infra.model import Connector, Endpoint, Java, Probe, Service, Site
-from infra.namespaces import LINEAGE_EXTENSION, connect_lineage
+from infra.namespaces import LINEAGE_EXTENSION, connect_lineage_settings
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage
 from infra.services.properties import properties
@@ -126,7 +126,7 @@ def _worker_config(site: Site) -> dict[str, str | int | bool]:
 def _lineage(site: Site) -> dict[str, str]:
     """Return the settings of the lineage plugin, which buffers events while the lineage service is unavailable."""
     database = site.address(postgres.NAME, postgres.SQL.name)
-    return connect_lineage(site.address(lineage.NAME, lineage.API.name).url, str(database))
+    return connect_lineage_settings(site.address(lineage.NAME, lineage.API.name).url, str(database))
 
 
 def _internal_topics() -> dict[str, str | int | bool]:

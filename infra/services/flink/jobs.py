@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from infra import credentials
 from infra.model import FlinkJob, Part, Python, Service, Site, Task
 from infra.namespaces import (
-    ARCHIVE,
+    ARCHIVE_NAMESPACE,
     CHECKPOINT_BUCKET,
+    JOB_NAMESPACE,
     JOB_SUPPLIER_WINDOWS,
-    JOBS,
-    KAFKA,
+    KAFKA_NAMESPACE,
     TOPIC_ORDERS,
     TOPIC_SUPPLIER_WINDOWS,
-    WAREHOUSE,
     WAREHOUSE_BUCKET,
+    WAREHOUSE_NAMESPACE,
 )
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, jvm, kafka, lineage, object_store, schema_registry
@@ -45,7 +45,7 @@ WINDOWS_COLUMNS = PROJECT / "jobs" / "flink" / WINDOWS_COMPONENT / "columns.json
 """Column lineage declared for the Java job."""
 
 COLUMNS_FILE = "columns.json"
-DATASET_NAMESPACES = {"kafka": KAFKA, "lake": WAREHOUSE, "archive": ARCHIVE}
+DATASET_NAMESPACES = {"kafka": KAFKA_NAMESPACE, "lake": WAREHOUSE_NAMESPACE, "archive": ARCHIVE_NAMESPACE}
 """Alias in the declaration -> namespace."""
 
 PLANNER_MAIN = "dev.lineagelab.flink.sql.Main"
@@ -213,7 +213,7 @@ def _environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
         "AWS_REGION": credentials.S3_REGION,
         "CHECKPOINTS": CHECKPOINTS,
         "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
-        "OPENLINEAGE_NAMESPACE": JOBS,
+        "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
         "LINEAGE_OPEN_RUNS": f"{state_folder}/{OPEN_RUNS_FILE}",
         "FLINK_STATE": f"{state_folder}/{STATE_FILE}",
     }

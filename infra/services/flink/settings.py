@@ -10,7 +10,7 @@ from pydantic import Field
 
 from infra import credentials
 from infra.model import Endpoint, Site
-from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage
+from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage_settings
 from infra.services import lineage, object_store
 from infra.services.definition import FULL
 from infra.settings import DURATION, Settings, SettingsSection, Switch, seconds
@@ -100,7 +100,7 @@ def flink_settings(site: Site, settings: Settings) -> Options:
         **_object_store(site),
         # Without authentication there are no delegation tokens; detecting that takes 1 s of every start.
         "security.delegation.tokens.enabled": False,
-        **flink_lineage(site.address(lineage.NAME, lineage.API.name).url),
+        **flink_lineage_settings(site.address(lineage.NAME, lineage.API.name).url),
         **(_METRICS if settings.section(FlinkSettings).flink_metrics else {}),
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from infra.model import Column, Part, Site, Subject, Table
-from infra.namespaces import TOPIC_BIDS, TOPIC_ORDERS, TOPICS
+from infra.namespaces import SHOP_TOPICS, TOPIC_BIDS, TOPIC_ORDERS
 from infra.services import kafka, postgres, schema_registry
 from infra.services.definition import Draft
 from infra.settings import SettingsSection
@@ -106,5 +106,5 @@ UNLIMITED_RETENTION = {"retention.ms": "-1", "retention.bytes": "-1"}
 def pipeline(draft: Draft) -> tuple[Part, ...]:
     """Return the shop's tables, and the topics and subjects of their captured rows."""
     partitions = draft.settings.section(TopicSettings).topic_partitions
-    topics = tuple(kafka.topic(draft.site, name, partitions, UNLIMITED_RETENTION) for name in TOPICS)
+    topics = tuple(kafka.topic(draft.site, name, partitions, UNLIMITED_RETENTION) for name in SHOP_TOPICS)
     return (*topics, *tables(draft.site), *subjects(draft.site))

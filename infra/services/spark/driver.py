@@ -3,7 +3,7 @@
 
 from infra import credentials
 from infra.model import Python, Service, Site, Task
-from infra.namespaces import CHECKPOINT_BUCKET, JOBS, WAREHOUSE_BUCKET
+from infra.namespaces import CHECKPOINT_BUCKET, JOB_NAMESPACE, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, lineage, schema_registry
 from infra.services.properties import properties
 from infra.services.spark import cluster as spark_cluster
@@ -95,7 +95,7 @@ def _environment(driver: Driver, site: Site) -> dict[str, str]:
         "SCHEMA_REGISTRY_URL": registry + schema_registry.CONFLUENT_API,
         "CHECKPOINTS": f"s3a://{CHECKPOINT_BUCKET}",
         "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
-        "OPENLINEAGE_NAMESPACE": JOBS,
+        "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
         "AWS_REGION": credentials.S3_REGION,
         **lineage_url,
         **driver.env,

@@ -11,7 +11,7 @@ from infra.namespaces import (
     TABLE_LIVE_ORDERS,
     TABLE_LIVE_SUPPLIER_STATS,
     TOPIC_ORDERS,
-    catalog_name,
+    qualified_table_name,
 )
 from infra.services import schema_registry
 from infra.services.definition import FULL, Draft
@@ -79,8 +79,8 @@ def _live_statistics(settings: Settings) -> Driver:
         settings.section(SparkSettings).spark_heap_mib,
         name=LIVE_STATISTICS,
         arguments=(
-            *("--source", catalog_name(TABLE_LIVE_ORDERS)),
-            *("--target", catalog_name(TABLE_LIVE_SUPPLIER_STATS)),
+            *("--source", qualified_table_name(TABLE_LIVE_ORDERS)),
+            *("--target", qualified_table_name(TABLE_LIVE_SUPPLIER_STATS)),
         ),
         lineage="both",
     )

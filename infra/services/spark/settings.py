@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from infra import credentials
 from infra.model import Site
-from infra.namespaces import CATALOG, WAREHOUSE, spark_lineage
+from infra.namespaces import CATALOG_NAME, WAREHOUSE_NAMESPACE, spark_lineage_settings
 from infra.services import iceberg_catalog, jvm, lineage, object_store
 from infra.services.spark.job import COMPONENT, Driver
 from infra.settings import SettingsSection, Switch
@@ -50,7 +50,7 @@ class SparkSettings(SettingsSection):
 def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
     """Return the content of a driver's properties file; contains no secret."""
     service = site.address(lineage.NAME, lineage.API.name).url
-    agent = spark_lineage(service, columns=driver.lineage == "agent") if driver.has_agent else {}
+    agent = spark_lineage_settings(service, columns=driver.lineage == "agent") if driver.has_agent else {}
     return {
         "spark.app.name": driver.job,
         **_master(driver, site, master),
@@ -133,13 +133,13 @@ def _driver_jvm(driver: Driver, site: Site) -> str:
 
 
 def _catalog(site: Site) -> Properties:
-    name = f"spark.sql.catalog.{CATALOG}"
+    name = f"spark.sql.catalog.{CATALOG_NAME}"
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         name: "org.apache.iceberg.spark.SparkCatalog",
         f"{name}.type": "rest",
         f"{name}.uri": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
-        f"{name}.warehouse": f"{WAREHOUSE}/",
+        f"{name}.warehouse": f"{WAREHOUSE_NAMESPACE}/",
         f"{name}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{name}.s3.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
         f"{name}.s3.path-style-access": True,

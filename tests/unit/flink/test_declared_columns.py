@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.namespaces import KAFKA, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
+from infra.namespaces import KAFKA_NAMESPACE, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
 from infra.services.flink.jobs import DATASET_NAMESPACES, WINDOWS_COLUMNS
 from lineagelab_flink.declared_columns import DeclarationError, declaration, declared
 
@@ -37,17 +37,17 @@ def edges(fields):
 
 def test_a_declaration_becomes_datasets_with_schema_and_column_lineage():
     found = described()
-    assert found.inputs == [{"namespace": KAFKA, "name": "orders", "facets": {}}]
+    assert found.inputs == [{"namespace": KAFKA_NAMESPACE, "name": "orders", "facets": {}}]
     (output,) = found.outputs
-    assert (output["namespace"], output["name"]) == (KAFKA, "totals")
+    assert (output["namespace"], output["name"]) == (KAFKA_NAMESPACE, "totals")
     assert output["facets"]["schema"]["fields"] == [
         {"name": "supplier", "type": "string"},
         {"name": "total", "type": "long"},
     ]
     lineage = output["facets"]["columnLineage"]
-    assert edges(lineage["dataset"]) == [(KAFKA, "orders", "supplier", [("INDIRECT", "GROUP_BY")])]
+    assert edges(lineage["dataset"]) == [(KAFKA_NAMESPACE, "orders", "supplier", [("INDIRECT", "GROUP_BY")])]
     assert edges(lineage["fields"]["total"]["inputFields"]) == [
-        (KAFKA, "orders", "price", [("DIRECT", "AGGREGATION"), ("INDIRECT", "CONDITIONAL")])
+        (KAFKA_NAMESPACE, "orders", "price", [("DIRECT", "AGGREGATION"), ("INDIRECT", "CONDITIONAL")])
     ]
 
 
@@ -106,8 +106,8 @@ def test_an_unreadable_file_is_an_error(tmp_path):
 
 def test_supplier_windows_declares_the_labs_dataset_names():
     found = declaration(WINDOWS_COLUMNS, DATASET_NAMESPACES)
-    assert [(d["namespace"], d["name"]) for d in found.inputs] == [(KAFKA, TOPIC_ORDERS)]
-    assert [(d["namespace"], d["name"]) for d in found.outputs] == [(KAFKA, TOPIC_SUPPLIER_WINDOWS)]
+    assert [(d["namespace"], d["name"]) for d in found.inputs] == [(KAFKA_NAMESPACE, TOPIC_ORDERS)]
+    assert [(d["namespace"], d["name"]) for d in found.outputs] == [(KAFKA_NAMESPACE, TOPIC_SUPPLIER_WINDOWS)]
 
 
 def test_supplier_windows_declares_the_schema_that_the_job_writes():

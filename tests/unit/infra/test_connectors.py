@@ -9,7 +9,7 @@ import pytest
 from infra.catalog import LabSettings, lab
 from infra.model import Column, Connector, Subject, Table, Topic
 from infra.model.secret_options import is_reference, is_secret
-from infra.namespaces import RAW_TABLES, TOPICS
+from infra.namespaces import RAW_TABLES, SHOP_TOPICS
 from infra.provider.connect_worker import Status
 from infra.provider.kinds.connector import misspelled_options, plaintext_secrets
 from infra.services.connect import connectors
@@ -53,14 +53,14 @@ def test_source_captures_each_table_into_topic_of_same_name(elsewhere, by_name):
         re.sub(config["transforms.topic.regex"], r"\1", f"{config['topic.prefix']}.public.{table.name}")
         for table in elsewhere.resources_of(Table)
     ]
-    assert set(routed) == set(TOPICS)
+    assert set(routed) == set(SHOP_TOPICS)
     assert not re.fullmatch(config["transforms.topic.regex"], "shopXpublic.orders")
 
 
 def test_iceberg_sink_routes_each_topic_to_one_table(by_name):
     config = by_name["orders_lake"].config
-    assert config["topics"].split(",") == list(TOPICS)
-    for topic in TOPICS:
+    assert config["topics"].split(",") == list(SHOP_TOPICS)
+    for topic in SHOP_TOPICS:
         tables = [
             table
             for table in config["iceberg.tables"].split(",")

@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from infra.namespaces import JOB_ICEBERG_INGESTION, flink_lineage
+from infra.namespaces import JOB_ICEBERG_INGESTION, flink_lineage_settings
 from infra.project import PROJECT
 from infra.services import lineage
 from infra.services.flink.cluster import CONFIG
@@ -39,7 +39,7 @@ def cluster(tmp_path):
 def test_without_its_listener_a_cluster_differs_in_nothing_else(cluster, name):
     config = cluster.place.part(name).files[CONFIG].splitlines()
     left_out = [line for line in config if line not in without_listener("\n".join(config)).splitlines()]
-    assert [line.partition(":")[0] for line in left_out] == list(flink_lineage(""))
+    assert [line.partition(":")[0] for line in left_out] == list(flink_lineage_settings(""))
 
 
 def test_a_configuration_that_says_nothing_of_lineage_is_not_measured_against_itself():

@@ -11,7 +11,7 @@ from infra.cli.setup import required_artifacts
 from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
 from infra.model import FlinkJob
-from infra.namespaces import JOB_SUPPLIER_WINDOWS, JOBS
+from infra.namespaces import JOB_NAMESPACE, JOB_SUPPLIER_WINDOWS
 from infra.services.overview import features
 from infra.settings import settings_from
 from infra.user_files import UserFileError, UserFiles, read_user_files
@@ -81,7 +81,7 @@ def test_checkpoints_outlive_their_job_and_are_made_as_often_as_the_settings_say
 def test_the_listener_speaks_to_the_lineage_service_and_says_how_jobs_end(found):
     settings = config(found.service("flink_sql_gateway"))
     assert settings["openlineage.transport.url"] == "http://lineage:5000"
-    assert settings["openlineage.job.namespace"] == JOBS
+    assert settings["openlineage.job.namespace"] == JOB_NAMESPACE
     assert settings["openlineage.flink.enableDetachedJobTracking"] == "true"
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from infra.catalog import ENDPOINTS, LabSettings, lab, left_out
 from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, Topic, components_of
-from infra.namespaces import KAFKA, TOPICS, WAREHOUSE
+from infra.namespaces import KAFKA_NAMESPACE, SHOP_TOPICS, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
 from infra.services.connect import worker as connect
 from infra.services.properties import properties
@@ -138,9 +138,11 @@ def test_components_of_what_is_run(run, components):
 
 def test_the_rules_of_the_lineage_service_know_both_addresses_of_the_broker(elsewhere):
     rules = json.loads(elsewhere.service("lineage").files["rules.json"])
-    kafka = next(rule for rule in rules["namespaces"] if rule["canonical"] == KAFKA)
+    kafka = next(rule for rule in rules["namespaces"] if rule["canonical"] == KAFKA_NAMESPACE)
     assert {"kafka:9092", "outside.test:9093"} <= set(kafka["hosts"])
-    assert rules["catalogs"] == [{"name": "lake", "uri": "http://iceberg_catalog:8181", "warehouse": WAREHOUSE}]
+    assert rules["catalogs"] == [
+        {"name": "lake", "uri": "http://iceberg_catalog:8181", "warehouse": WAREHOUSE_NAMESPACE}
+    ]
 
 
 def test_no_secret_is_in_a_file_an_argument_or_a_variable(elsewhere):
@@ -284,7 +286,7 @@ def test_services_wait_for_nothing_that_they_do_not_need_to_start(elsewhere):
 
 def test_topics_forget_nothing_and_jobs_wait_for_what_they_read(elsewhere):
     topics = {topic.name: topic for topic in elsewhere.resources_of(Topic)}
-    assert all(topics[name].config["retention.ms"] == "-1" for name in TOPICS)
+    assert all(topics[name].config["retention.ms"] == "-1" for name in SHOP_TOPICS)
     etl = elsewhere.service("orders_etl")
     assert {"topic/orders", "schema_registry", "iceberg_catalog", "bucket/checkpoints", "lineage"} <= set(etl.needs)
 

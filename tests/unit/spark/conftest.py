@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from infra.namespaces import CATALOG
+from infra.namespaces import CATALOG_NAME
 
 AVRO_LIMITS = "-Dorg.apache.avro.limits.string.maxLength=1048576"
 
@@ -76,7 +76,7 @@ def settings(home: Path) -> dict[str, str]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(home / "warehouse"),
-        f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
-        f"spark.sql.catalog.{CATALOG}.type": "hadoop",
-        f"spark.sql.catalog.{CATALOG}.warehouse": f"file://{home}/lake",
+        f"spark.sql.catalog.{CATALOG_NAME}": "org.apache.iceberg.spark.SparkCatalog",
+        f"spark.sql.catalog.{CATALOG_NAME}.type": "hadoop",
+        f"spark.sql.catalog.{CATALOG_NAME}.warehouse": f"file://{home}/lake",
     }

@@ -17,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from infra.namespaces import CATALOG, JOB_SUPPLIER_STATS, JOBS
+from infra.namespaces import CATALOG_NAME, JOB_NAMESPACE, JOB_SUPPLIER_STATS
 from infra.services import lineage
 from infra.services.spark.driver import PROPERTIES
 from infra.toolchain import Artifacts
@@ -182,7 +182,7 @@ def test_orders_are_framed_as_the_registrys_converter_does():
 
 @pytest.mark.slow
 def test_a_row_is_visible_from_the_commit_that_brought_it(spark):
-    warehouse = Path(urlsplit(spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse")).path)
+    warehouse = Path(urlsplit(spark.conf.get(f"spark.sql.catalog.{CATALOG_NAME}.warehouse")).path)
     spark.sql("CREATE TABLE lake.bench.fresh (order_id string, day int) USING iceberg PARTITIONED BY (day)")
     assert rows(warehouse, "bench.fresh") == 0
     spark.sql("INSERT INTO lake.bench.fresh VALUES ('a', 1), ('b', 2)")
@@ -209,7 +209,7 @@ def event(run, state):
         "producer": "https://example.org/tests",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "run": {"runId": f"0193f3c0-0000-7000-8000-{run:012}"},
-        "job": {"namespace": JOBS, "name": "etl"},
+        "job": {"namespace": JOB_NAMESPACE, "name": "etl"},
         "inputs": [],
         "outputs": [],
     }

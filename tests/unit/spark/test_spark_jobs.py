@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from jobs.spark import checkpoint, kafka, runtime, supplier_stats, tables
 from jobs.spark.kafka import TopicIdentity
 from lineagelab_spark import Lineage, NoLineage, SparkLineage, report
@@ -119,13 +119,13 @@ class Service:
 
 def test_each_write_is_described_once(lake: SparkSession) -> None:
     with Service(201) as service:
-        lineage = SparkLineage(lake, JOBS, service.url)
+        lineage = SparkLineage(lake, JOB_NAMESPACE, service.url)
         supplier_stats.load(lake, tables.orders().name, tables.supplier_stats(), lineage)
         lineage.close()
 
     (event,) = service.events
     assert event["job"] == event["job"] | {
-        "namespace": JOBS,
+        "namespace": JOB_NAMESPACE,
         "name": "tests.overwrite_partitions_dynamic.lake_sales_supplier_stats",
     }
     assert [i["name"].rpartition("/")[2] for i in event["inputs"]] == ["orders"]
@@ -139,7 +139,7 @@ def test_each_write_is_described_once(lake: SparkSession) -> None:
 def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(lake: SparkSession, answer: int | None) -> None:
     order(lake, "a")
     with Service(answer) as service:
-        lineage = SparkLineage(lake, JOBS, service.url)
+        lineage = SparkLineage(lake, JOB_NAMESPACE, service.url)
         assert statistics(lake, lineage)
         started = time.monotonic()
         lineage.close()
@@ -154,7 +154,7 @@ def test_a_frame_that_cannot_be_described_is_still_written(
 
     monkeypatch.setattr(report, "derive", broken)
     order(lake, "a")
-    lineage = SparkLineage(lake, JOBS, "http://127.0.0.1:9")
+    lineage = SparkLineage(lake, JOB_NAMESPACE, "http://127.0.0.1:9")
     assert statistics(lake, lineage)
     lineage.close()
 

@@ -19,7 +19,7 @@ import httpx
 import psutil
 import pytest
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT, python_path
 from lineagelab_common.identifiers import new_run_id
 from lineagelab_spark.application import ApplicationRun
@@ -62,7 +62,7 @@ def launch(tmp_path, service):
                 **os.environ,
                 "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}",
                 "LINEAGE_URL": service,
-                "OPENLINEAGE_NAMESPACE": JOBS,
+                "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
                 "LINEAGE_OPEN_RUNS": str(tmp_path / "open_runs.json"),
                 "READY": str(tmp_path / "ready"),
                 # Two drivers of one second and one length would be taken for the same.
@@ -114,7 +114,7 @@ def events(service, job):
 
 
 def runs(service, job):
-    return httpx.get(f"{service}/api/v1/namespaces/{JOBS}/jobs/{job}/runs").json()["runs"]
+    return httpx.get(f"{service}/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{job}/runs").json()["runs"]
 
 
 @pytest.mark.parametrize(("source", "code"), [("", 0), ("raise SystemExit(7)", 7), ("raise ValueError", 1)])
@@ -407,7 +407,7 @@ def test_how_a_driver_ended_in_words():
 
 
 def test_only_a_failed_run_has_an_error_message():
-    run = ApplicationRun(JOBS, "job", "id", "2026-01-01T00:00:00Z")
+    run = ApplicationRun(JOB_NAMESPACE, "job", "id", "2026-01-01T00:00:00Z")
     (aborted,) = terminal_events(run.event, "ABORT", "why", "when")
     (failed,) = terminal_events(run.event, "FAIL", "why", "when")
     assert aborted["run"]["facets"] == {}
@@ -416,7 +416,7 @@ def test_only_a_failed_run_has_an_error_message():
 
 
 def test_an_unreported_run_is_kept_with_its_start_and_taken_once(tmp_path):
-    run = ApplicationRun(JOBS, "job", "id", "2026-01-01T00:00:00Z")
+    run = ApplicationRun(JOB_NAMESPACE, "job", "id", "2026-01-01T00:00:00Z")
     OpenRuns(tmp_path / "runs").keep_unreported(run.event, run.began)
     assert json.loads((tmp_path / "runs").read_text()) == {"id": {**run.event, "eventTime": run.began}}
     taken = take_terminal_events(tmp_path / "runs", "ABORT", "why", "when")

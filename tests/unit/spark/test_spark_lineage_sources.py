@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from infra.namespaces import JOBS
+from infra.namespaces import JOB_NAMESPACE
 from lineagelab_spark import SparkLineage
 
 SOURCE, TARGET = "lake.sources.src", "lake.sources.target"
@@ -18,7 +18,7 @@ def lineage(spark: SparkSession) -> Iterator[SparkLineage]:
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.sources")
     for table in (SOURCE, TARGET):
         spark.sql(f"CREATE TABLE {table} (id string, country string) USING iceberg")
-    yield SparkLineage(spark, JOBS, "http://127.0.0.1:9")
+    yield SparkLineage(spark, JOB_NAMESPACE, "http://127.0.0.1:9")
     for table in (SOURCE, TARGET):
         spark.sql(f"DROP TABLE {table} PURGE")
 

@@ -13,23 +13,23 @@ from urllib.parse import urlsplit
 import pytest
 from pyspark.sql import SparkSession
 
-from infra.namespaces import CATALOG
+from infra.namespaces import CATALOG_NAME
 from jobs.spark import iceberg, lake_maintenance, maintenance, runtime
 from jobs.spark.maintenance import FLINK_SINK, SINK_OFFSETS, Table, expiry, maintain
 
-ORDERS, BESIDE = Table(CATALOG, "shelf", "orders"), Table(CATALOG, "shelf", "orders_rejected")
+ORDERS, BESIDE = Table(CATALOG_NAME, "shelf", "orders"), Table(CATALOG_NAME, "shelf", "orders_rejected")
 NOW, DAY = timedelta(0), timedelta(days=1)
 
 
 @pytest.fixture
 def lake(spark: SparkSession) -> Iterator[SparkSession]:
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.shelf")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG_NAME}.shelf")
     for table in (ORDERS, BESIDE):
         spark.sql(f"CREATE TABLE {table} (id bigint) USING iceberg")
     yield spark
     for table in (ORDERS, BESIDE):
         spark.sql(f"DROP TABLE IF EXISTS {table} PURGE")
-    spark.sql(f"DROP NAMESPACE {CATALOG}.shelf")
+    spark.sql(f"DROP NAMESPACE {CATALOG_NAME}.shelf")
 
 
 def commit(spark: SparkSession, table: Table, number: int, **properties: str) -> None:
@@ -169,13 +169,13 @@ def test_every_table_is_maintained_and_a_broken_one_left_out(
 ) -> None:
     caplog.set_level(logging.INFO)
     commit(lake, ORDERS, 1)
-    broken = Table(CATALOG, "shelf", "broken")
+    broken = Table(CATALOG_NAME, "shelf", "broken")
     metadata = folder(lake, ORDERS).parent / "broken" / "metadata"
     metadata.mkdir(parents=True)
     (metadata / "v1.metadata.json").write_text("{")
-    found = len(list(maintenance.tables(lake, CATALOG)))  # other tests leave tables in this catalog too
+    found = len(list(maintenance.tables(lake, CATALOG_NAME)))  # other tests leave tables in this catalog too
     try:
-        lake_maintenance.maintain_all(lake, CATALOG, DAY)
+        lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY)
     finally:
         shutil.rmtree(metadata.parent)
 
@@ -185,10 +185,10 @@ def test_every_table_is_maintained_and_a_broken_one_left_out(
 
 
 def test_an_empty_table_and_names_that_need_quotes(lake: SparkSession) -> None:
-    odd = Table(CATALOG, "shelf", "it's-odd")
+    odd = Table(CATALOG_NAME, "shelf", "it's-odd")
     lake.sql(f"CREATE TABLE {odd.quoted} (id bigint) USING iceberg")
     try:
-        assert odd in list(maintenance.tables(lake, CATALOG))
+        assert odd in list(maintenance.tables(lake, CATALOG_NAME))
         assert maintain(lake, odd, NOW).failed == ()
     finally:
         lake.sql(f"DROP TABLE {odd.quoted} PURGE")
@@ -200,4 +200,4 @@ def test_a_lake_of_which_nothing_can_be_maintained_fails_the_job(
     monkeypatch.setattr(lake_maintenance, "_maintained", lambda *_: False)
 
     with pytest.raises(runtime.JobError, match=r"could not maintain any of the \d tables of catalog 'lake'"):
-        lake_maintenance.maintain_all(lake, CATALOG, DAY)
+        lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY)
