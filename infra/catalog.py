@@ -35,7 +35,7 @@ ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {known.name: known.endpoints for kn
 """Service name -> endpoints, for every defined service."""
 
 
-def lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) -> Lab:
+def build_lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) -> Lab:
     """Build the lab: a pure function of site, settings and user files.
 
     Raises:

@@ -10,7 +10,7 @@ import pulumi
 # Pulumi runs this folder as the program; the packages are in its parent folder.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from infra.catalog import LabSettings, lab
+from infra.catalog import LabSettings, build_lab
 from infra.errors import LabError
 from infra.project import PROJECT
 from infra.settings import settings_from_pulumi
@@ -25,7 +25,7 @@ def main() -> None:
         settings = settings_from_pulumi(os.environ, LabSettings)
         target = target_for(pulumi.get_stack(), settings, Artifacts.open())
         files = read_user_files(PROJECT)
-        target.deploy(lab(target.site, settings, files))
+        target.deploy(build_lab(target.site, settings, files))
     except LabError as error:
         raise pulumi.RunError(str(error)) from error
 

@@ -20,9 +20,9 @@ def described(stack: str, settings: Settings, artifacts: Artifacts) -> "tuple[La
         LabError: a file of the user's cannot be used, or the target cannot be had on this machine.
     """
     # Pulumi's SDK comes with the target and takes half a second to import; few commands need it.
-    from infra.catalog import lab
+    from infra.catalog import build_lab
     from infra.targets.choice import target_for
 
     target = target_for(stack, settings, artifacts)
     files = read_user_files(PROJECT)
-    return lab(target.site, settings, files), target
+    return build_lab(target.site, settings, files), target

@@ -18,7 +18,7 @@ from typing import TypeVar
 from pyiceberg.table import StaticTable
 
 from infra import credentials
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.model import Endpoint, Lab, Service, Task
 from infra.namespaces import CATALOG_NAME
 from infra.project import PROJECT
@@ -55,7 +55,7 @@ class Place:
     @cached_property
     def lab(self) -> Lab:
         """All parts, with the settings that a lab has which sets none."""
-        return lab(self.site, LabSettings())
+        return build_lab(self.site, LabSettings())
 
     @property
     def jars(self) -> list[Path]:

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from infra import credentials
-from infra.catalog import LabSettings, lab
+from infra.catalog import LabSettings, build_lab
 from infra.namespaces import ARCHIVE_NAMESPACE, KAFKA_NAMESPACE, POSTGRES_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.provider.kind import Call
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
@@ -67,7 +67,7 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
     own = local_site(tmp_path_factory.mktemp("stores"), ports)
     own = replace(own, endpoints={**own.endpoints, kafka.NAME: site.endpoints[kafka.NAME]})
     settings = LabSettings(topic_partitions=1)
-    rendered = LocalTarget(own, launcher_of(own), settings).render(lab(own, settings))
+    rendered = LocalTarget(own, launcher_of(own), settings).render(build_lab(own, settings))
 
     def make(*kinds):
         for resource in rendered:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from infra import credentials
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
 from infra.targets.declarations import ResourceDeclaration
 from infra.targets.launch_script import Launcher
@@ -50,7 +50,7 @@ def declared(
         user=os.geteuid(),
     )
     rendered = LocalTarget(site, launcher, settings).render(
-        lab(site, settings, UserFiles(connector_files or {}, read_user_files(Path(project)).spark))
+        build_lab(site, settings, UserFiles(connector_files or {}, read_user_files(Path(project)).spark))
     )
     by_key = {resource.key: resource for resource in rendered}
     wanted: set[str] = set()

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.model import Database
 from infra.project import PROJECT
 from infra.services import postgres
@@ -30,7 +30,7 @@ def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tup
     site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
     launcher = Launcher(artifacts, PROJECT, Path(root) / "credentials.env", sys.platform, os.geteuid())
     names = sorted({"marquez", *databases})
-    whole = lab(site, settings)
+    whole = build_lab(site, settings)
     known = {database.name for database in whole.resources_of(Database)}
     whole = whole.with_parts(postgres.database(site, name) for name in names if name not in known)
     keys = {"supervisor", "credentials", "postgres", *(f"database/{name}" for name in names)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
 from infra.targets.docker.container import ContainerRenderer
 from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
@@ -101,7 +101,7 @@ def test_it_accepts_all_that_a_lab_on_docker_asks_of_the_vendors_plugin(settings
     site = DockerSite("one", Path("/checkout"), 0, ENDPOINTS, programs)
     launcher = Launcher(programs, Path(PROJECT_FOLDER), Path("/credentials.env"), "linux", 10001)
     renderer = ContainerRenderer(site, launcher, lambda part: "sha256:0", PROJECT)
-    declared = DockerTarget(renderer, Path("/checkout/.lab/one"), settings).render(lab(site, settings))
+    declared = DockerTarget(renderer, Path("/checkout/.lab/one"), settings).render(build_lab(site, settings))
     by_kind = {type(resource).__name__: resource for resource in RESOURCES}
     asked = [resource for resource in declared if resource.kind in by_kind]
     assert {resource.kind for resource in asked} == kinds

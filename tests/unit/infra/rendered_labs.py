@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
 from infra.targets.docker import names
 from infra.targets.docker.container import ContainerRenderer
@@ -50,7 +50,7 @@ DOCKER_LAUNCHER = Launcher(IMAGE_PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIAL
 def local_resources(settings):
     """Return the resources of a local lab by key."""
     launcher = Launcher(Programs(), PROJECT, STACK_ROOT / "credentials.env")
-    wanted = lab(LOCAL_SITE, settings, UserFiles(flink=read_user_files(PROJECT).flink))
+    wanted = build_lab(LOCAL_SITE, settings, UserFiles(flink=read_user_files(PROJECT).flink))
     return {resource.key: resource for resource in LocalTarget(LOCAL_SITE, launcher, settings).render(wanted)}
 
 
@@ -66,7 +66,7 @@ def docker_target(stack="dev", settings=None, image=image):
 
 
 def docker_lab(target):
-    return lab(target.site, target.settings, UserFiles(flink=read_user_files(PROJECT).flink))
+    return build_lab(target.site, target.settings, UserFiles(flink=read_user_files(PROJECT).flink))
 
 
 def docker_resources(target):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from infra.catalog import LabSettings, lab
+from infra.catalog import LabSettings, build_lab
 from infra.model import Column, Connector, Subject, Table, Topic
 from infra.model.secret_options import is_reference, is_secret
 from infra.namespaces import RAW_TABLES, SHOP_TOPICS
@@ -19,7 +19,7 @@ from tests.unit.infra.test_services import ElsewhereSite
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    return lab(ElsewhereSite(), LabSettings())
+    return build_lab(ElsewhereSite(), LabSettings())
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pulumi
 import pytest
 
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.errors import LabError
 from infra.model import Binary, Java, Probe, PublicImage, Resource, Service, Task
 from infra.project import PROJECT
@@ -74,7 +74,7 @@ def test_what_lives_inside_services_is_asked_for_as_on_this_machine():
     settings = LabSettings(port_offset=OFFSET)
     local_site = LocalSite(Path("/project/.lab/dev"), OFFSET, ENDPOINTS, IMAGE_PROGRAMS)
     launcher = Launcher(IMAGE_PROGRAMS, PROJECT, Path("/project/.lab/dev/credentials.env"))
-    wanted = lab(local_site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
+    wanted = build_lab(local_site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
     local = {found.key: found for found in LocalTarget(local_site, launcher, settings).render(wanted)}
     inside = [key for key, found in local.items() if found.kind not in {"Process", "Supervisor"}]
     assert {"topic/orders", "bucket/warehouse", "connector/orders_source", "lab.env"} <= set(inside)

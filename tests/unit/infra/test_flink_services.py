@@ -6,7 +6,7 @@ import shlex
 import pytest
 import yaml
 
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.cli.setup import required_artifacts
 from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
@@ -25,7 +25,7 @@ ONCE = "-- lab: task\nINSERT INTO t SELECT 1;\n"
 
 
 def made(files=None, **settings):
-    return lab(ElsewhereSite(), LabSettings(**settings), UserFiles(flink=files or {}))
+    return build_lab(ElsewhereSite(), LabSettings(**settings), UserFiles(flink=files or {}))
 
 
 @pytest.fixture(scope="module")

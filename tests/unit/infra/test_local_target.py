@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.catalog import ENDPOINTS, LabSettings, lab
+from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.errors import LabError
 from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
@@ -48,7 +48,7 @@ def test_with_marquez_nothing_else_is_added_or_changed(rendered, rendered_with_m
 
 def test_what_is_a_public_image_cannot_be_a_process(site):
     launcher = Launcher(Programs(), PROJECT, Path("/project/.lab/dev/credentials.env"))
-    whole = lab(site, LabSettings())
+    whole = build_lab(site, LabSettings())
     page = Service("page", PublicImage("some/page:1", "/run", remedy="set lineage-lab:page to false"))
     with pytest.raises(
         LabError, match="page is the public image some/page:1, which the local target cannot run"
@@ -74,15 +74,15 @@ def test_the_port_offset_moves_every_port(site, rendered_with_marquez):
     ports = rendered_with_marquez["supervisor"].inputs.ports
     assert ports["kafka broker"] == 9192
     assert len(set(ports.values())) == len(ports)
-    assert outputs(lab(site, LabSettings()), site)["lineage"] == "http://127.0.0.1:5100"
+    assert outputs(build_lab(site, LabSettings()), site)["lineage"] == "http://127.0.0.1:5100"
 
 
 def variables(site):
-    return environment_file(lab(site, LabSettings()), site, LabSettings(), "/stack/lab.env").inputs
+    return environment_file(build_lab(site, LabSettings()), site, LabSettings(), "/stack/lab.env").inputs
 
 
 def test_lab_env_has_every_endpoint(site):
-    endpoints = outputs(lab(site, LabSettings()), site)
+    endpoints = outputs(build_lab(site, LabSettings()), site)
     values = variables(site).values
     assert values["LAB_KAFKA"] == "127.0.0.1:9192"
     assert {f"LAB_{name.upper()}" for name in endpoints} <= values.keys()

@@ -3,7 +3,7 @@
 
 import pytest
 
-from infra.catalog import LabSettings, lab
+from infra.catalog import LabSettings, build_lab
 from infra.cli.setup import required_artifacts
 from infra.model import Bucket, Connector, Topic
 from infra.services.overview import features, overview
@@ -15,7 +15,7 @@ CONNECT = LabSettings(profile="connect")
 
 @pytest.fixture(scope="module")
 def small():
-    return lab(ElsewhereSite(), CONNECT)
+    return build_lab(ElsewhereSite(), CONNECT)
 
 
 def test_profile_connect_has_capture_archive_and_lineage_only(small):
@@ -28,13 +28,13 @@ def test_profile_connect_has_capture_archive_and_lineage_only(small):
 
 
 def test_profile_connect_needs_far_less_memory_and_no_spark_or_flink(small):
-    assert small.memory_mib < lab(ElsewhereSite(), LabSettings()).memory_mib / 2
+    assert small.memory_mib < build_lab(ElsewhereSite(), LabSettings()).memory_mib / 2
     assert not {name for name in required_artifacts(CONNECT) if name.startswith(("spark", "flink", "supplier"))}
 
 
 def test_profile_connect_leaves_users_spark_and_flink_jobs_out():
     files = UserFiles(spark={"mine.py": "# lab: task\n"}, flink={"mine.sql": "-- lab: service\nSELECT 1;\n"})
-    assert lab(ElsewhereSite(), CONNECT, files) == lab(ElsewhereSite(), CONNECT)
+    assert build_lab(ElsewhereSite(), CONNECT, files) == build_lab(ElsewhereSite(), CONNECT)
 
 
 def test_contract_and_page_know_the_features_of_the_profile():

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from infra.catalog import ENDPOINTS, LabSettings, lab, left_out
+from infra.catalog import ENDPOINTS, LabSettings, build_lab, left_out
 from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, Topic, components_of
 from infra.namespaces import KAFKA_NAMESPACE, SHOP_TOPICS, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
@@ -83,17 +83,17 @@ class ElsewhereSite:
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    return lab(ElsewhereSite(), LabSettings())
+    return build_lab(ElsewhereSite(), LabSettings())
 
 
 @pytest.fixture(scope="module")
 def with_marquez():
-    return lab(ElsewhereSite(True), LabSettings(marquez=True))
+    return build_lab(ElsewhereSite(True), LabSettings(marquez=True))
 
 
 @pytest.fixture(scope="module")
 def with_images():
-    return lab(ElsewhereSite(runs_images=True), LabSettings(marquez=True))
+    return build_lab(ElsewhereSite(runs_images=True), LabSettings(marquez=True))
 
 
 def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(elsewhere):
@@ -107,7 +107,7 @@ def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(
 
 def test_what_runs_says_which_components_it_needs():
     """A target that ships programs has to know them all, those too that a program starts by itself."""
-    whole = lab(ElsewhereSite(True), LabSettings(), UserFiles(flink=read_user_files(PROJECT).flink))
+    whole = build_lab(ElsewhereSite(True), LabSettings(), UserFiles(flink=read_user_files(PROJECT).flink))
     needed = {part.name: set(components_of(part.run)) for part in (*whole.services, *whole.tasks)}
     assert needed["connect"] == {"connect", *connect.PLUGINS}
     assert needed["iceberg_ingestion"] == {"flink", "flink-sql-lineage"}
@@ -166,7 +166,7 @@ def test_of_the_password_marquez_shows_the_variables_name_alone(made, request):
 
 def test_marquez_is_there_where_it_is_asked_for_and_can_be_had():
     def names(site, **settings):
-        made = lab(site, LabSettings(**settings))
+        made = build_lab(site, LabSettings(**settings))
         return {part.key for part in made.parts} & {"marquez", "database/marquez", "marquez_web"}
 
     both = {"marquez", "database/marquez"}

@@ -3,14 +3,14 @@
 
 import pytest
 
-from infra.catalog import LabSettings, lab
+from infra.catalog import LabSettings, build_lab
 from tests.unit.infra.test_services import ElsewhereSite
 
 QUICK = "-XX:TieredStopAtLevel=1"
 
 
 def made(**settings):
-    return lab(ElsewhereSite(), LabSettings(**settings))
+    return build_lab(ElsewhereSite(), LabSettings(**settings))
 
 
 def task(found, name):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from infra.catalog import LabSettings, lab
+from infra.catalog import LabSettings, build_lab
 from infra.model import Connector
 from infra.project import PROJECT
 from infra.services.connect.user_connectors import placeholders, user_connectors
@@ -95,10 +95,10 @@ def test_reject_invalid_and_duplicate_names():
 
 
 def test_lab_includes_valid_files_and_rejects_invalid_ones():
-    made = lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": json.dumps(SINK)}))
+    made = build_lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": json.dumps(SINK)}))
     assert made.resources_of(Connector)[-1].name == "copy"
     with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json"):
-        lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": "{"}))
+        build_lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": "{"}))
 
 
 def test_read_files_from_folder(tmp_path):
