@@ -136,5 +136,5 @@ def _explain(item: Mapping[str, object], config: Mapping[str, str], model: type[
     key = str(location[0]) if isinstance(location, tuple) and location else "?"
     if item["type"] == "extra_forbidden":
         near = get_close_matches(key, known_keys(model), n=1, cutoff=0.5)
-        return f"{key} is not a key of the lab" + (f"; did you mean {near[0]}?" if near else "")
+        return f"unknown key {key}" + (f"; did you mean {near[0]}?" if near else "")
     return f"{key} = {config.get(key)}: {item['msg']}"
