@@ -74,7 +74,7 @@ class Launch:
         env = {name: value for name, value in task.env.items() if self.lineage or name not in LINEAGE}
         own = {
             "FLINK_STATE": str(self.folder / "state.json"),
-            "LINEAGE_OPEN_RUNS": str(self.folder / "untold.json"),
+            "LINEAGE_OPEN_RUNS": str(self.folder / "undelivered.json"),
         }
         return replace(task, run=replace(task.run, args=("--once", *task.run.args)), env={**env, **own})
 

@@ -54,7 +54,7 @@ PLANNER_HEAP_MIB = 256
 
 STATE = "state"
 STATE_FILE = "job.json"
-OPEN_RUNS_FILE = "untold.json"
+UNDELIVERED_EVENTS_FILE = "undelivered.json"
 
 LAUNCHER_MEMORY_MIB = 64
 SQL_LAUNCHER_MEMORY_MIB = LAUNCHER_MEMORY_MIB + PLANNER_HEAP_MIB
@@ -214,7 +214,7 @@ def _environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
         "CHECKPOINTS": CHECKPOINTS,
         "LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url,
         "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
-        "LINEAGE_OPEN_RUNS": f"{state_folder}/{OPEN_RUNS_FILE}",
+        "LINEAGE_OPEN_RUNS": f"{state_folder}/{UNDELIVERED_EVENTS_FILE}",
         "FLINK_STATE": f"{state_folder}/{STATE_FILE}",
     }
 

@@ -66,7 +66,7 @@ class LauncherSettings:
             environment.get("LINEAGE_URL", ""),
             environment.get("OPENLINEAGE_NAMESPACE") or DEFAULT_NAMESPACE,
             Path(environment.get("FLINK_STATE") or scratch / "state.json"),
-            Path(environment.get("LINEAGE_OPEN_RUNS") or scratch / "untold.json"),
+            Path(environment.get("LINEAGE_OPEN_RUNS") or scratch / "undelivered.json"),
         )
 
 

@@ -68,7 +68,7 @@ class Reporter:
     def __init__(self, path: str, url: str) -> None:
         self.path = path
         self._files = (Path(path), Path(f"{path}.application"))
-        self._undelivered = Path(f"{path}.untold")
+        self._undelivered = Path(f"{path}.undelivered")
         self._url = url
         self._application = OpenRuns(self._files[1])
 

@@ -310,7 +310,7 @@ def test_without_a_lineage_service_nothing_is_kept(launch, tmp_path):
 
 @pytest.mark.parametrize("found", ["", "{", "[]", "[1, {}]", '{"a": 1}', '{"a": {}}', '"x"'])
 def test_a_damaged_file_of_open_runs_harms_nothing(launch, tmp_path, found):
-    for name in ("open_runs.json", "open_runs.json.untold", "open_runs.json.application"):
+    for name in ("open_runs.json", "open_runs.json.undelivered", "open_runs.json.application"):
         (tmp_path / name).write_text(found)
     assert ended(launch(""))[0] == 0
     assert not list(tmp_path.glob("open_runs*"))

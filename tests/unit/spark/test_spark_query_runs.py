@@ -453,7 +453,7 @@ def test_an_end_that_could_not_be_told_stays_on_disk(
     monkeypatch.setenv("LINEAGE_OPEN_RUNS", str(tmp_path / "open.json"))
     monkeypatch.setattr("lineagelab_spark.query.CLOSE_TIMEOUT", 2.0)
     made = lineage(url=f"http://127.0.0.1:{free_port()}")
-    query = made.to_table(stream.writer("untold", availableNow=True), TABLE)
+    query = made.to_table(stream.writer("unreported", availableNow=True), TABLE)
     query.awaitTermination()
     made.close()
 
