@@ -95,7 +95,7 @@ def settings_from(config: Mapping[str, str], model: type[Settings]) -> Settings:
     try:
         return model.model_validate({key: _value(text) for key, text in config.items()}, by_name=False)
     except ValidationError as error:
-        problems = "\n".join(f"  {NAME}:{_explain(item, config, model)}" for item in error.errors())
+        problems = "\n".join(f"  {_explain(item, config, model)}" for item in error.errors())
         raise SettingsError(
             f"the stack's configuration cannot be used:\n{problems}\n"
             "Correct Pulumi.<stack>.yaml; `bin/lab doctor --settings` lists every key"
@@ -132,9 +132,10 @@ def _value(text: str) -> object:
 
 
 def _explain(item: Mapping[str, object], config: Mapping[str, str], model: type[Settings]) -> str:
+    """Describe one of pydantic's errors in a line that names the key; an unknown key with the closest known one."""
     location = item["loc"]
     key = str(location[0]) if isinstance(location, tuple) and location else "?"
     if item["type"] == "extra_forbidden":
         near = get_close_matches(key, known_keys(model), n=1, cutoff=0.5)
-        return f"unknown key {key}" + (f"; did you mean {near[0]}?" if near else "")
-    return f"{key} = {config.get(key)}: {item['msg']}"
+        return f"unknown key {NAME}:{key}" + (f"; did you mean {NAME}:{near[0]}?" if near else "")
+    return f"{NAME}:{key} = {config.get(key)}: {item['msg']}"

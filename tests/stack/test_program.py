@@ -75,7 +75,7 @@ def test_a_preview_shows_the_whole_lab_and_makes_nothing(preview):
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"portOfset": "1"}, "unknown key portOfset; did you mean portOffset?"),
+        ({"portOfset": "1"}, "unknown key lineage-lab:portOfset; did you mean lineage-lab:portOffset?"),
         ({"portOffset": "-3"}, "lineage-lab:portOffset = -3"),
         ({"target": "moon"}, "lineage-lab:target = moon"),
     ],
