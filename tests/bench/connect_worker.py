@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from infra.catalog import LabSettings
 from infra.services import jvm, kafka, schema_registry
 from infra.services.connect import worker as connect
-from infra.targets.local.target import LocalSite
+from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
 from tests.bench.connect_threads import threads, used_between
 from tests.connect.endpoint import listening

@@ -26,8 +26,8 @@ from infra.services.properties import properties
 from infra.services.spark.driver import PROPERTIES
 from infra.services.spark.job import COMPONENT
 from infra.targets.launch_script import Launcher
+from infra.targets.local.site import LocalSite
 from infra.targets.local.supervisor import INHERITED
-from infra.targets.local.target import LocalSite
 from infra.toolchain import Artifacts
 
 Driver = TypeVar("Driver", Service, Task)
@@ -50,7 +50,7 @@ class Place:
     @cached_property
     def site(self) -> LocalSite:
         """What parts are told of the place."""
-        return LocalSite(self.folder, 0, endpoints(self.ports), self.artifacts)
+        return LocalSite(root=self.folder, port_offset=0, endpoints=endpoints(self.ports), programs=self.artifacts)
 
     @cached_property
     def lab(self) -> Lab:

@@ -22,7 +22,7 @@ from infra.model import Probe, Service
 from infra.project import PROJECT
 from infra.provider.preflight import busy_ports
 from infra.targets.launch_script import Launcher
-from infra.targets.local.target import LocalSite
+from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
 
 START_TIMEOUT_SECONDS = 180
@@ -49,7 +49,7 @@ def local_site(root: Path, ports: Iterator[int], *services: str) -> LocalSite:
         for service in services or ENDPOINTS
     }
     credentials.ensure(credentials_of(root))
-    return LocalSite(root, 0, endpoints, Artifacts.open())
+    return LocalSite(root=root, port_offset=0, endpoints=endpoints, programs=Artifacts.open())
 
 
 def credentials_of(root: Path) -> Path:

@@ -17,7 +17,7 @@ from infra.project import CREDENTIALS_FILE, PULUMI_STATE
 from infra.services import iceberg_catalog, kafka, schema_registry
 from infra.services.connect import worker as connect
 from infra.services.shop import writer as shop
-from infra.targets.docker.names import PART_LABEL, USER, container, labels
+from infra.targets.docker.names import PART_LABEL, USER, container_name, stack_labels
 from lineage.checks.diff.compare import diff_graphs
 from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import DockerLab
@@ -183,9 +183,9 @@ def test_what_a_killed_up_has_left_behind_is_no_obstacle(lab):
     old = lab.containers()[schema_registry.NAME]
     image = old.attrs["Config"]["Image"]
     old.remove(force=True, v=True)
-    name = container(SMOKE_DOCKER, schema_registry.NAME)
+    name = container_name(SMOKE_DOCKER, schema_registry.NAME)
     left = lab.daemon.containers.create(
-        image, ["true"], name=name, labels={**labels(SMOKE_DOCKER), PART_LABEL: schema_registry.NAME}
+        image, ["true"], name=name, labels={**stack_labels(SMOKE_DOCKER), PART_LABEL: schema_registry.NAME}
     )
     ended = lab.lab("up")
     assert ended.status == 0, ended.text

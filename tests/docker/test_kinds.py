@@ -89,7 +89,7 @@ def test_one_that_ends_while_it_starts_is_told_with_exit_status_and_log_and_stay
 
 def test_one_that_wants_more_memory_than_it_may_have_is_told_so(made):
     container = made(["/bin/sh", "-c", "tail /dev/zero"], mem_limit="16m", memswap_limit="16m", init=False)
-    assert "it wanted more memory than its limit, 64 MiB" in failure(ready(container))
+    assert "it exceeded its memory limit, 64 MiB" in failure(ready(container))
 
 
 def test_one_that_does_not_answer_in_time_is_told_with_its_log(made):
@@ -104,7 +104,7 @@ def test_one_whose_port_is_taken_is_told_with_the_remedy(made):
         port = holder.getsockname()[1]
         container = made(SLEEP, ports={"80/tcp": ("127.0.0.1", port)})
         text = failure(ready(container))
-    assert f"Somebody else has port {port}" in text
+    assert f"Port {port} is in use" in text
     assert "portOffset" in text
 
 
@@ -216,7 +216,7 @@ def test_a_stack_of_that_name_of_another_checkout_is_left_alone(made, host):
 
 def test_no_daemon_is_told_with_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'nobody.sock'}")
-    with pytest.raises(EngineError, match=r"cannot be reached: none answers there\. Start it"):
+    with pytest.raises(EngineError, match=r"cannot be reached: no daemon listens there\. Start it"):
         connect()
 
 
@@ -233,7 +233,7 @@ def test_a_daemon_that_is_too_old_is_told(monkeypatch):
     with HTTPServer(("127.0.0.1", 0), Old) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_port}")
-        with pytest.raises(EngineError, match=r"too old: its API is 1\.40, 1\.41 is needed"):
+        with pytest.raises(EngineError, match=r"too old: its API version is 1\.40, 1\.41 is required"):
             connect()
         server.shutdown()
 
@@ -253,7 +253,7 @@ def test_a_daemon_that_is_not_for_this_user_is_told_with_the_remedy(tmp_path):
         environment = {**os.environ, "DOCKER_HOST": f"unix://{path}", "PYTHONPATH": python_path(PROJECT)}
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "this user may not use it. Join the group" in done.stderr
+    assert "permission denied. Join the group" in done.stderr
 
 
 def test_the_daemon_that_is_asked_is_the_one_that_the_environment_names(monkeypatch):

@@ -14,8 +14,9 @@ from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
 from infra.targets.declarations import ResourceDeclaration
 from infra.targets.launch_script import Launcher
+from infra.targets.local.site import LocalSite
 from infra.targets.local.supervisor import Supervisor
-from infra.targets.local.target import LocalSite, LocalTarget
+from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
 from infra.user_files import UserFiles, read_user_files
 from tests.stack.engine import Engine, Result
@@ -41,7 +42,7 @@ def declared(
     """The resources called `keys`, and those that they need. Spark jobs are those of the folder `project`."""
     artifacts = Artifacts.open()
     settings = LabSettings(port_offset=offset, preflight="warn")
-    site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
+    site = LocalSite(root=Path(root), port_offset=offset, endpoints=ENDPOINTS, programs=artifacts)
     launcher = Launcher(
         artifacts,
         project=Path(project),

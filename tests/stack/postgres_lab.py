@@ -11,7 +11,8 @@ from infra.project import PROJECT
 from infra.services import postgres
 from infra.targets.declarations import ResourceDeclaration
 from infra.targets.launch_script import Launcher
-from infra.targets.local.target import LocalSite, LocalTarget
+from infra.targets.local.site import LocalSite
+from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
 
 PROGRAM = """
@@ -27,7 +28,7 @@ def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tup
     """Supervisor, credentials, Postgres and databases; with a `jar`, Marquez too. `marquez` is always a database."""
     artifacts = Artifacts.open()
     settings = LabSettings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")
-    site = LocalSite(Path(root), offset, ENDPOINTS, artifacts)
+    site = LocalSite(root=Path(root), port_offset=offset, endpoints=ENDPOINTS, programs=artifacts)
     launcher = Launcher(artifacts, PROJECT, Path(root) / "credentials.env", sys.platform, os.geteuid())
     names = sorted({"marquez", *databases})
     whole = build_lab(site, settings)

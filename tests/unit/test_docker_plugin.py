@@ -98,7 +98,7 @@ def test_it_takes_the_defaults_of_the_vendors_schema(schema):
 )
 def test_it_accepts_all_that_a_lab_on_docker_asks_of_the_vendors_plugin(settings, kinds):
     programs = ImagePrograms(lambda name: True)
-    site = DockerSite("one", Path("/checkout"), 0, ENDPOINTS, programs)
+    site = DockerSite(stack="one", checkout=Path("/checkout"), port_offset=0, endpoints=ENDPOINTS, programs=programs)
     launcher = Launcher(programs, Path(PROJECT_FOLDER), Path("/credentials.env"), "linux", 10001)
     renderer = ContainerRenderer(site, launcher, lambda part: "sha256:0", PROJECT)
     declared = DockerTarget(renderer, Path("/checkout/.lab/one"), settings).render(build_lab(site, settings))

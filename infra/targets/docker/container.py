@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service or a task as a container: what of the model becomes which of the container's properties."""
+"""Rendering of services and tasks as inputs of Docker containers."""
 
 import hashlib
 import json
@@ -20,19 +20,21 @@ from infra.targets.docker.inputs import (
     labels_of,
 )
 from infra.targets.docker.script import start_script
-from infra.targets.docker.site import LOOPBACK, DockerSite
+from infra.targets.docker.site import DockerSite
 from infra.targets.launch_script import Launcher
+from infra.targets.site import LOOPBACK
 
 HEALTH_SECONDS = 30
-"""Between two health checks. Each starts a process, and a lab has fifteen services on two cores."""
+"""Interval of health checks. Each starts a process, and a lab has fifteen services on two cores."""
 
 HEALTH_TIMEOUT_SECONDS = 20
 HEALTH_RETRIES = 3
 
 MEMORY_LIMIT_FACTOR = 1.5
-"""The limit, in parts of what the model says that a service takes: what leaks is ended, what is busy is not."""
+"""Ratio of a container's memory limit to the memory in the model: stops leaks, leaves room for load peaks."""
 
 FILES_MIB = 8
+"""Size of the tmpfs for the configuration files of a container."""
 
 SHELL = ["/bin/sh", "-c"]
 
@@ -40,58 +42,61 @@ LOG_OPTIONS = {"max-file": "2", "max-size": "10m"}
 
 DEFINITION_LENGTH = 16
 
-Image = Callable[[Service | Task], str]
+ImageSelector = Callable[[Service | Task], str]
+"""Returns the reference or identifier of the image that a part runs on."""
 
 
 @dataclass(frozen=True)
 class ContainerRenderer:
-    """Renders the containers of one stack.
+    """Renderer of the containers of one stack.
 
     Attributes:
-        site: the stack's place.
-        launcher: renders start scripts.
-        image: what each part runs on, unless it is a public image.
-        project: the checkout.
+        site: addresses and paths of the stack.
+        launcher: renderer of start scripts.
+        image: selects the image of parts that do not run on a public image.
+        project: path of the checkout.
     """
 
     site: DockerSite
     launcher: Launcher
-    image: Image
+    image: ImageSelector
     project: Path
 
     def container(self, part: Service | Task) -> ContainerInputs:
-        """The container of a part, whose labels have a hash of all the rest.
+        """Return the container of a part; one of its labels is the hash of all other inputs.
 
-        Of what differs, the vendor's plugin would take some into the state and not to the container. A changed label
-        always makes a new one.
+        The vendor's plugin stores some changed inputs in the state without applying them to the container. A changed
+        label always replaces the container.
         """
-        plain = self._container(part)
+        unlabelled = self._unlabelled_container(part)
         labels = {
-            **names.labels(self.site.stack, self.project),
+            **names.stack_labels(self.site.stack, self.project),
             names.PART_LABEL: part.name,
             names.ROLE_LABEL: names.SERVICE_ROLE if isinstance(part, Service) else names.TASK_ROLE,
-            names.DEFINITION_LABEL: _hash(plain),
+            names.DEFINITION_LABEL: definition_hash(unlabelled),
         }
-        return plain.model_copy(update={"labels": labels_of(labels)})
+        return unlabelled.model_copy(update={"labels": labels_of(labels)})
 
-    def _container(self, part: Service | Task) -> ContainerInputs:
+    def _unlabelled_container(self, part: Service | Task) -> ContainerInputs:
         service = part if isinstance(part, Service) else None
         public = part.run if isinstance(part.run, PublicImage) else None
-        limit = limit_mib(part)
+        limit = memory_limit_mib(part)
         return ContainerInputs(
-            name=names.container(self.site.stack, part.name),
+            name=names.container_name(self.site.stack, part.name),
             image=public.reference if public else self.image(part),
             entrypoints=SHELL if public else None,
             command=[*(() if public else SHELL), start_script(part, self.launcher)],
-            hostname=names.host(part.name),
+            hostname=names.host_name(part.name),
             user=f"{names.USER}:{names.USER}",
             labels=[],
-            networks_advanced=[NetworkAttachment(name=names.network(self.site.stack), aliases=[names.host(part.name)])],
+            networks_advanced=[
+                NetworkAttachment(name=names.network_name(self.site.stack), aliases=[names.host_name(part.name)])
+            ],
             volumes=self._volumes(part),
             tmpfs={names.FILES: f"uid={names.USER},gid={names.USER},mode=0700,size={FILES_MIB}m"},
             memory=limit,
             memory_swap=limit,
-            restart=_restart(service),
+            restart=_restart_policy(service),
             start=service is not None,
             stop_timeout=part.stop_seconds,
             destroy_grace_seconds=part.stop_seconds,
@@ -102,18 +107,18 @@ class ContainerRenderer:
         )
 
     def _volumes(self, part: Service | Task) -> list[VolumeMount]:
-        """What is kept is one volume; what is not is an anonymous one, as it may be large; the keys are only read."""
-        kept = names.volume(self.site.stack, part.name)
-        keys = names.credentials_volume(self.site.stack)
+        """Return the mounts: anonymous volume for temporary files, named volume for data, read-only credentials."""
+        data = names.volume_name(self.site.stack, part.name)
+        credentials = names.credentials_volume_name(self.site.stack)
         return [
             VolumeMount(container_path=names.SCRATCH),
             *(
-                [VolumeMount(container_path=names.VOLUMES, volume_name=kept)]
+                [VolumeMount(container_path=names.VOLUMES, volume_name=data)]
                 if isinstance(part, Service) and part.volumes
                 else []
             ),
             *(
-                [VolumeMount(container_path=names.CREDENTIALS_FOLDER, volume_name=keys, read_only=True)]
+                [VolumeMount(container_path=names.CREDENTIALS_FOLDER, volume_name=credentials, read_only=True)]
                 if part.secrets
                 else []
             ),
@@ -122,11 +127,11 @@ class ContainerRenderer:
     def _ports(self, service: Service) -> list[Port]:
         return [
             Port(
-                internal=self.site.published(service.name, endpoint.name),
+                internal=self.site.container_port(service.name, endpoint.name),
                 external=self.site.address(service.name, endpoint.name, "outside").port,
                 ip=LOOPBACK,
             )
-            for endpoint in published(service)
+            for endpoint in published_endpoints(service)
         ]
 
     def _healthcheck(self, service: Service) -> Healthcheck | None:
@@ -142,10 +147,10 @@ class ContainerRenderer:
         )
 
     def probe(self, service: Service) -> list[str]:
-        """The command in the container that tells whether a service is ready; empty where only its process does.
+        """Return the readiness probe's command inside the container; empty if the service has no probe.
 
         Raises:
-            LabError: a public image is to be probed by something else than HTTP.
+            LabError: the probe of a public image is not an HTTP probe.
         """
         if service.ready is None:
             return []
@@ -153,32 +158,30 @@ class ContainerRenderer:
         if not isinstance(service.run, PublicImage):
             return [names.PROBE, LOOPBACK, str(port), *((path,) if path else ())]
         if not path:
-            raise LabError(f"{service.name} is a public image, and its probe has no path: give it one that answers 2xx")
-        return [*names.PUBLIC_PROBE, f"http://{LOOPBACK}:{port}{path}"]
+            raise LabError(
+                f"{service.name} is a public image, and its probe has no HTTP path: set one that responds with 2xx"
+            )
+        return [*names.PUBLIC_IMAGE_PROBE, f"http://{LOOPBACK}:{port}{path}"]
 
 
-def published(service: Service) -> tuple[Endpoint, ...]:
-    """Those endpoints that the user's machine is given."""
+def published_endpoints(service: Service) -> tuple[Endpoint, ...]:
+    """Return the endpoints whose ports are published on the user's machine."""
     return tuple(endpoint for endpoint in service.endpoints if endpoint.published_as)
 
 
-def limit_mib(part: Service | Task) -> int:
-    """The most memory that a part's container may take."""
+def memory_limit_mib(part: Service | Task) -> int:
+    """Return the memory limit of a part's container."""
     return int(part.memory_mib * MEMORY_LIMIT_FACTOR)
 
 
-def definition(container: ContainerInputs) -> str:
-    """A hash of all that makes a container what it is, its image among it, but for the credentials."""
-    return _hash(container)
-
-
-def _hash(inputs: ContainerInputs) -> str:
-    text = json.dumps(inputs.properties(), sort_keys=True)
+def definition_hash(container: ContainerInputs) -> str:
+    """Return the hash of a container's inputs, including its image, without credentials."""
+    text = json.dumps(container.properties(), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:DEFINITION_LENGTH]
 
 
-def _restart(service: Service | None) -> str:
-    """What a user has stopped stays so; what the daemon has ended, or itself, comes back with it."""
+def _restart_policy(service: Service | None) -> str:
+    """Return Docker's restart policy; a service that the user stopped stays stopped after a restart of the daemon."""
     if service is None:
         return "no"
     return "unless-stopped" if service.restart == "always" else "on-failure"

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder inside a container, copied out as it is at one instant, and put back where it was changed.
-
-It goes through the daemon's interface for archives: it may be another machine's.
-"""
+"""Consistent copies of folders in containers, transferred as archives, as the daemon may run on another machine."""
 
 import shutil
 import tarfile
@@ -18,82 +15,87 @@ from docker.models.containers import Container
 from infra.targets.docker.engine import docker_errors
 from infra.targets.docker.names import USER
 
-ATTEMPTS = 5
-RETRY_SECONDS = 0.5
-"""How often, and how far apart, freezing a container is tried."""
+PAUSE_ATTEMPTS = 5
+PAUSE_RETRY_SECONDS = 0.5
+"""Number of attempts to pause a container, and the time between them."""
 
 
 @contextmanager
 def folder_copy(container: Container, folder: PurePosixPath) -> Iterator[Path]:
-    """A copy of a folder. One of a container that runs is frozen for it, and what is done to the copy is lost; one
-    of a container that does not is replaced by the copy at the end.
+    """Open a copy of a folder.
+
+    A running container is paused while its folder is copied, and changes of the copy are lost. Changes of the copy
+    of a stopped container's folder are written back at the end.
 
     Raises:
-        ServiceError: the folder is not there, or the daemon refused.
+        ServiceError: the folder does not exist, or the daemon rejected the request.
     """
-    runs = bool(container.attrs["State"]["Running"])
-    with tempfile.TemporaryDirectory(prefix="lineage-lab-") as place:
-        with _paused(container) if runs else nullcontext():
-            _fetch(container, folder, Path(place))
-        copy = Path(place) / folder.name
+    running = bool(container.attrs["State"]["Running"])
+    with tempfile.TemporaryDirectory(prefix="lineage-lab-") as temporary:
+        with _paused(container) if running else nullcontext():
+            _download(container, folder, Path(temporary))
+        copy = Path(temporary) / folder.name
         copy.mkdir(exist_ok=True)
-        before = _files(copy)
+        before = _relative_files(copy)
         yield copy
-        if not runs:
-            _put_back(container, folder, copy, before)
+        if not running:
+            _upload(container, folder, copy, before)
 
 
 @contextmanager
 def _paused(container: Container) -> Iterator[None]:
-    """No process of it takes a step meanwhile: what is on disk is what a crash at that instant would leave."""
+    """Pause the container's processes, so that a copy has the files of one instant, as after a crash."""
     _pause(container)
     try:
         yield
     finally:
-        with docker_errors(f"let {container.name} go on (docker unpause {container.name})"):
+        with docker_errors(f"resume {container.name} (docker unpause {container.name})"):
             container.unpause()
 
 
 def _pause(container: Container) -> None:
-    """On a busy machine, version 1 of cgroups does not always catch all of its processes at once."""
+    """Pause a container, with retries: under load, cgroups v1 does not always freeze all processes at once."""
     waiter = threading.Event()
-    for _ in range(ATTEMPTS - 1):
+    for _ in range(PAUSE_ATTEMPTS - 1):
         try:
             container.pause()
             return
         except APIError:
-            waiter.wait(RETRY_SECONDS)
-    with docker_errors(f"freeze {container.name}"):
+            waiter.wait(PAUSE_RETRY_SECONDS)
+    with docker_errors(f"pause {container.name}"):
         container.pause()
 
 
-def _fetch(container: Container, folder: PurePosixPath, place: Path) -> None:
+def _download(container: Container, folder: PurePosixPath, destination: Path) -> None:
     with tempfile.TemporaryFile() as file:
-        with docker_errors(f"hand out {folder} of {container.name}"):
+        with docker_errors(f"read {folder} of {container.name}"):
             chunks, _ = container.get_archive(str(folder))
             for chunk in chunks:
                 file.write(chunk)
         file.seek(0)
         with tarfile.open(fileobj=file) as archive:
             for member in archive:
-                _unpack(archive, member, place)
+                _unpack(archive, member, destination)
 
 
-def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
-    """Files alone, and none outside: what a service left there is its own business."""
+def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, destination: Path) -> None:
+    """Unpack a regular file below `destination`; ignore links, special files and paths outside."""
     name, content = PurePosixPath(member.name), archive.extractfile(member) if member.isfile() else None
     if content is None or name.is_absolute() or ".." in name.parts:
         return
-    path = place / name
+    path = destination / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with content, path.open("wb") as file:
         shutil.copyfileobj(content, file)
 
 
-def _put_back(container: Container, folder: PurePosixPath, copy: Path, before: set[Path]) -> None:
-    """The interface cannot remove a file: one that is gone is emptied, which SQLite takes for one that is not there."""
-    for gone in before - _files(copy):
-        (copy / gone).touch()
+def _upload(container: Container, folder: PurePosixPath, copy: Path, before: set[Path]) -> None:
+    """Write a copy back.
+
+    The archive API cannot remove files: files deleted from the copy become empty, which SQLite treats as missing.
+    """
+    for deleted in before - _relative_files(copy):
+        (copy / deleted).touch()
 
     def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = USER
@@ -103,9 +105,9 @@ def _put_back(container: Container, folder: PurePosixPath, copy: Path, before: s
         with tarfile.open(fileobj=file, mode="w") as archive:
             archive.add(copy, folder.name, filter=owned)
         file.seek(0)
-        with docker_errors(f"take {folder} into {container.name}"):
+        with docker_errors(f"write {folder} of {container.name}"):
             container.put_archive(str(folder.parent), file)
 
 
-def _files(folder: Path) -> set[Path]:
+def _relative_files(folder: Path) -> set[Path]:
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}

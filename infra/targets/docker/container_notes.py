@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes that a service keeps in a file of its container (`infra.provider.notes`)."""
+"""Reader of notes in files of containers (`infra.provider.notes`)."""
 
 SCHEME = "container"
 
@@ -16,13 +16,13 @@ def read_container_file(location: str) -> str:
         FileNotFoundError: there is no such container or file.
         ServiceError: the daemon cannot be reached.
     """
-    # The Docker client takes long to import, and only stacks on Docker need it.
-    from infra.targets.docker.engine import docker_errors, find, shared_client, text_of
+    # The Docker client is slow to import, and only stacks on Docker require it.
+    from infra.targets.docker.engine import docker_errors, find_container, read_text, shared_client
 
     name, _, path = location.partition(":")
     with docker_errors(f"read {path} of {name}"):
-        container = find(shared_client(), name)
-        found = text_of(container, path) if container else None
-    if found is None:
+        container = find_container(shared_client(), name)
+        text = read_text(container, path) if container else None
+    if text is None:
         raise FileNotFoundError(f"{name} has no {path}")
-    return found
+    return text

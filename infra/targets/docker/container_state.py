@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Docker daemon says of a container (`docker inspect`, `docker stats`), in the words of a `Runtime`."""
+"""Mapping of the daemon's reports about a container (`docker inspect`, `docker stats`) to `State` and MiB."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,25 +9,25 @@ from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, SERVICE_ROLE
 from infra.targets.runtime import State
 
 _ON_FAILURE = "on-failure"
-"""The policy of services that are left alone when they ended well."""
+"""Restart policy of services that may exit with status 0."""
 
-_SIGNALS = 128
-"""What ended by a signal, as `docker stop` sends it, has an exit status above this."""
+_SIGNAL_STATUS_OFFSET = 128
+"""A process that was ended by a signal, as by `docker stop`, has this exit status plus the signal's number."""
 
 _STATUSES = {"paused": "PAUSED", "restarting": "BACKOFF", "removing": "STOPPING", "dead": "FATAL"}
 
 
-def state_of(attributes: Mapping[str, Any]) -> State:
-    """A container's state in the words of a `Runtime`, from what the daemon says of it (`docker inspect`)."""
+def parse_state(attributes: Mapping[str, Any]) -> State:
+    """Return the state of a container from the output of `docker inspect`."""
     state = attributes["State"]
-    word = _status(attributes)
+    status = _status(attributes)
     return State(
-        name=name_of(attributes),
-        status=word,
+        name=part_name(attributes),
+        status=status,
         pid=state["Pid"],
         started=max(0, int(unix_time(state["StartedAt"]))),
         exit_status=state["ExitCode"],
-        explanation=_explanation(attributes, word),
+        explanation=_explanation(attributes, status),
     )
 
 
@@ -46,7 +46,10 @@ def _status(attributes: Mapping[str, Any]) -> str:
 
 
 def _exited_status(attributes: Mapping[str, Any]) -> str:
-    """How it ended. The daemon does not tell whether somebody stopped it: its exit status has to."""
+    """Return the status of an exited container.
+
+    The daemon does not report whether the user stopped it, so that this is derived from the exit status.
+    """
     state = attributes["State"]
     if state["Error"] or state["OOMKilled"]:
         return "FATAL"
@@ -54,38 +57,40 @@ def _exited_status(attributes: Mapping[str, Any]) -> str:
         return "EXITED"
     if state["ExitCode"] == 0:
         return "EXITED" if attributes["HostConfig"]["RestartPolicy"]["Name"] == _ON_FAILURE else "STOPPED"
-    return "STOPPED" if state["ExitCode"] > _SIGNALS else "FATAL"
+    return "STOPPED" if state["ExitCode"] > _SIGNAL_STATUS_OFFSET else "FATAL"
 
 
-def _explanation(attributes: Mapping[str, Any], word: str) -> str:
+def _explanation(attributes: Mapping[str, Any], status: str) -> str:
     state = attributes["State"]
-    if word in {"RUNNING", "STARTING"}:
+    if status in {"RUNNING", "STARTING"}:
         return ""
     if state["OOMKilled"]:
         return f"out of memory (its limit is {attributes['HostConfig']['Memory'] // 2**20} MiB)"
-    if word == "UNHEALTHY":
+    if status == "UNHEALTHY":
         checks = state["Health"].get("Log") or [{}]
         return " ".join(str(checks[-1].get("Output", "")).split())[:200]
     if state["Error"]:
         return str(state["Error"])
-    return f"exit status {state['ExitCode']}" if word in {"BACKOFF", "FATAL"} else ""
+    return f"exit status {state['ExitCode']}" if status in {"BACKOFF", "FATAL"} else ""
 
 
 def is_service(attributes: Mapping[str, Any]) -> bool:
+    """Return True for the container of a service, False for that of a task."""
     return bool(attributes["Config"]["Labels"][ROLE_LABEL] == SERVICE_ROLE)
 
 
-def name_of(attributes: Mapping[str, Any]) -> str:
+def part_name(attributes: Mapping[str, Any]) -> str:
+    """Return the name of the service or task that a container runs."""
     return str(attributes["Config"]["Labels"][PART_LABEL])
 
 
 def unix_time(text: str) -> float:
-    """Seconds since 1970 of a time in the daemon's spelling."""
+    """Return a time of the daemon (RFC 3339) in seconds since 1970."""
     return datetime.fromisoformat(text).timestamp()
 
 
-def memory_mib(figures: Mapping[str, Any]) -> float:
-    """What a container takes, from the daemon's figures of it; they differ between the versions of cgroups."""
-    details = figures.get("stats", {})
-    droppable = details.get("total_inactive_file", details.get("inactive_file", 0))
-    return max(0, int(figures.get("usage", 0)) - int(droppable)) / 2**20
+def used_memory_mib(memory_stats: Mapping[str, Any]) -> float:
+    """Return a container's memory without reclaimable page cache, whose key differs between cgroups v1 and v2."""
+    details = memory_stats.get("stats", {})
+    reclaimable = details.get("total_inactive_file", details.get("inactive_file", 0))
+    return max(0, int(memory_stats.get("usage", 0)) - int(reclaimable)) / 2**20

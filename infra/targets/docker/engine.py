@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections to the Docker daemon, and its errors as messages with remedies."""
+"""Connection to the Docker daemon, and conversion of its errors to messages with remedies."""
 
 import functools
 import io
@@ -21,13 +21,13 @@ from docker.types.daemon import CancellableStream
 from infra.errors import LabError, ServiceError
 
 MINIMUM_API = (1, 41)
-"""Docker 20.10, the oldest that this was run with."""
+"""API version of Docker 20.10, the oldest tested release."""
 
 DEFAULT_HOST = "unix:///var/run/docker.sock"
 
 CONNECT_SECONDS = 10
 REQUEST_SECONDS = 120
-"""To stop a container may take as long as that is given to do so."""
+"""Timeout of a request; longer than the longest stop of a container."""
 
 LOG_LINES = 30
 
@@ -37,21 +37,21 @@ class EngineError(LabError):
 
 
 def engine_host() -> str:
-    """The daemon's address: `DOCKER_HOST`, else what the current context of the `docker` command says."""
+    """Return the daemon's address: `DOCKER_HOST`, else the one of the `docker` command's current context."""
     if host := os.environ.get("DOCKER_HOST"):
         return host
     try:
         context = ContextAPI.get_current_context()
-    except (DockerException, ValueError, OSError):  # a broken configuration of a command that nobody here needs
+    except (DockerException, ValueError, OSError):  # damaged configuration of the `docker` command, which is optional
         return DEFAULT_HOST
     return str(context.Host) if context and context.Host else DEFAULT_HOST
 
 
 def connect() -> DockerClient:
-    """A client of the daemon.
+    """Return a client of the daemon.
 
     Raises:
-        EngineError: nobody answers, it is not for this user, or it is too old.
+        EngineError: the daemon does not respond, refuses this user, or is too old.
     """
     host = engine_host()
     try:
@@ -62,68 +62,68 @@ def connect() -> DockerClient:
         raise EngineError(f"the Docker daemon at {host} cannot be reached: {_cause_and_remedy(error)}") from error
     if tuple(int(part) for part in version.split(".")) < MINIMUM_API:
         client.close()
-        wanted = ".".join(map(str, MINIMUM_API))
+        required = ".".join(map(str, MINIMUM_API))
         raise EngineError(
-            f"the Docker daemon at {host} is too old: its API is {version}, {wanted} is needed (Docker 20.10 of "
-            "2020). Upgrade it, or point DOCKER_HOST at another one"
+            f"the Docker daemon at {host} is too old: its API version is {version}, {required} is required (Docker "
+            "20.10 of 2020). Upgrade it, or set DOCKER_HOST to another daemon"
         )
     return client
 
 
 def _check_socket(host: str) -> None:
-    """Raises OSError where nobody listens on a local socket: the SDK would leave its own open."""
+    """Raise OSError if no process listens on a local socket; the SDK would leave its own socket open."""
     scheme, _, path = host.partition("://")
     if scheme == "unix":
-        with socket.socket(socket.AF_UNIX) as door:
-            door.connect(path)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(path)
 
 
 def _cause_and_remedy(error: BaseException) -> str:
-    """What keeps somebody from the daemon, and what to do."""
+    """Return the cause of a failed connection and the remedy."""
     text = str(error)
     if "Permission denied" in text or "PermissionError" in text:
         return (
-            "this user may not use it. Join the group that owns its socket (`sudo usermod -aG docker $USER`, then "
-            "log in anew), or run a rootless daemon and point DOCKER_HOST at it"
+            "permission denied. Join the group that owns its socket (`sudo usermod -aG docker $USER`, then log in "
+            "again), or run a rootless daemon and set DOCKER_HOST to its address"
         )
     if any(known in text for known in ("FileNotFoundError", "No such file", "ConnectionRefused", "Connection refused")):
         return (
-            "none answers there. Start it (Docker Desktop; `sudo systemctl start docker`), or point DOCKER_HOST at "
-            "the one to use; without Docker the lab runs on this machine's own processes: bin/lab up --stack dev"
+            "no daemon listens there. Start it (Docker Desktop; `sudo systemctl start docker`), or set DOCKER_HOST to "
+            "another daemon; without Docker, run the lab as processes of this machine: bin/lab up --stack dev"
         )
-    return f"{_shortened(text)}. `docker version` should work first; DOCKER_HOST says which daemon is meant"
+    return f"{_one_line(text)}. Check it with `docker version`; DOCKER_HOST selects the daemon"
 
 
 @contextmanager
-def docker_errors(what: str) -> Iterator[None]:
-    """Convert errors of the Docker SDK; `what` is the failed operation, `start kafka` for example.
+def docker_errors(operation: str) -> Iterator[None]:
+    """Convert errors of the Docker SDK; `operation` is for the message, `start kafka` for example.
 
     Raises:
-        ServiceError: with its explanation.
+        ServiceError: the operation failed.
     """
     try:
         yield
     except (DockerException, requests.RequestException) as error:
-        raise ServiceError(f"the Docker daemon could not {what}: {explanation(error)}") from error
+        raise ServiceError(f"the Docker daemon could not {operation}: {error_message(error)}") from error
 
 
-def explanation(error: BaseException) -> str:
-    """What the daemon said, without the request around it; of known causes the remedy too."""
-    text = _shortened(str(getattr(error, "explanation", None) or error))
+def error_message(error: BaseException) -> str:
+    """Return the daemon's error message without the request, with the remedy of known causes."""
+    text = _one_line(str(getattr(error, "explanation", None) or error))
     if found := re.search(r"(?:Bind for|listen tcp4?) \S*?:(\d+)(?: failed|:)", text):
-        return f"{text}. Somebody else has port {found[1]}: end the holder, or set another lineage-lab:portOffset"
+        return f"{text}. Port {found[1]} is in use: stop the process that holds it, or set lineage-lab:portOffset"
     if "no space left on device" in text:
-        return f"{text}. ResourceFactory room where Docker keeps its data: `docker system df`, `docker system prune`"
+        return f"{text}. Free disk space in Docker's data folder: `docker system df`, `docker system prune`"
     if "all predefined address pools" in text:
-        return f"{text}. Remove networks that nobody uses: `docker network prune`"
+        return f"{text}. Remove unused networks: `docker network prune`"
     return text
 
 
-def _shortened(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())[:600]
 
 
-def find(client: DockerClient, name: str) -> Container | None:
+def find_container(client: DockerClient, name: str) -> Container | None:
     """Return the container with a name or id; None if it does not exist."""
     try:
         return client.containers.get(name)
@@ -131,8 +131,8 @@ def find(client: DockerClient, name: str) -> Container | None:
         return None
 
 
-def text_of(container: Container, path: str) -> str | None:
-    """What a file of a container says, whether the container runs or not; None where there is no such file."""
+def read_text(container: Container, path: str) -> str | None:
+    """Return the text of a file in a running or stopped container; None if the file does not exist."""
     try:
         chunks, _ = container.get_archive(path)
     except NotFound:
@@ -143,8 +143,8 @@ def text_of(container: Container, path: str) -> str | None:
 
 
 @contextmanager
-def closed(stream: "CancellableStream[bytes]") -> Iterator["CancellableStream[bytes]"]:
-    """Closes a stream that may not be read to its end. Its own `close` leaves the socket to the garbage collector."""
+def closing_stream(stream: "CancellableStream[bytes]") -> Iterator["CancellableStream[bytes]"]:
+    """Close a stream that may not be read to its end; its own `close` leaves the socket to the garbage collector."""
     try:
         yield stream
     finally:
@@ -159,5 +159,5 @@ def log_tail(container: Container, lines: int = LOG_LINES) -> str:
 
 @functools.cache
 def shared_client() -> DockerClient:
-    """One client for all the resources of a process: it keeps its connections, and threads may share it."""
+    """Return the client that all threads of this process share; it reuses connections."""
     return connect()

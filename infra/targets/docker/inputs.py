@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks, volumes, images and containers as data: what the lab makes use of in the vendor's Docker provider.
+"""Inputs of the vendor's Docker resources (`pulumi_docker`), as far as the lab sets them.
 
-Names, shapes and units are the vendor's (`pulumi_docker`), so that there is nothing to translate; an input that is
-wrong is found before the engine is asked. What is left out keeps the vendor's default.
+Names, types and units are the vendor's. They are validated before Pulumi runs; omitted inputs keep the vendor's
+default.
 """
 
 from typing import Literal
@@ -27,21 +27,21 @@ class VolumeInputs(Inputs):
 
 
 class RemoteImageInputs(Inputs):
-    """A public image, pulled where the daemon has none of that name. It stays: others may use it, too."""
+    """A public image, pulled if the daemon does not have it and kept on destroy, as others may use it."""
 
     name: str
     keep_locally: bool = True
 
 
 class NetworkAttachment(Inputs):
-    """`name` is the network's."""
+    """Attachment of a container to the network `name`."""
 
     name: str
     aliases: list[str]
 
 
 class VolumeMount(Inputs):
-    """Without `volume_name` it is an anonymous volume, which is removed with the container."""
+    """Mount of a named volume or, without `volume_name`, of an anonymous one, which is removed with the container."""
 
     container_path: str
     volume_name: str | None = None
@@ -56,7 +56,7 @@ class Port(Inputs):
 
 
 class Healthcheck(Inputs):
-    """Durations in Go's spelling, `1m30s`: the vendor's plugin compares texts with what the daemon says."""
+    """Durations in Go's format, `1m30s`: the vendor's plugin compares them with the daemon's as text."""
 
     tests: list[str]
     interval: str
@@ -70,10 +70,10 @@ class Capabilities(Inputs):
 
 
 class ContainerInputs(Inputs):
-    """A container. Memory in MiB, times in seconds. `entrypoints` where the image has some that are in the way.
+    """A container; memory in MiB, times in seconds. `entrypoints` overrides the image's entry point.
 
-    The vendor's plugin is told to start it and asked no further (`must_run`): a container that ends at once would be
-    removed by the plugin, and its log with it. `labkit:index:ContainerReady` does the judging.
+    `must_run` is off: the vendor's plugin would remove a container that exits at once, with its log. Its start is
+    checked by `labkit:index:ContainerReady`.
     """
 
     name: str
@@ -105,12 +105,12 @@ class ContainerInputs(Inputs):
 
 
 def labels_of(values: dict[str, str]) -> list[Label]:
-    """Sorted: the vendor's plugin compares lists."""
+    """Return labels, sorted, as the vendor's plugin compares them in order."""
     return [Label(label=name, value=value) for name, value in sorted(values.items())]
 
 
 def go_duration(seconds: int) -> str:
-    """As Go prints a duration: `45s`, `2m0s`, `1h0m0s`."""
+    """Return a duration in Go's format: `45s`, `2m0s`, `1h0m0s`."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

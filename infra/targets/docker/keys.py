@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys of the Docker target's resources; the name of a service itself is the key of its readiness."""
+"""Keys of the Docker target's resources; a service's `ContainerReady` has the service's name as key."""
 
 
 def container_key(part: str) -> str:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the Docker target's own kinds. The program imports these, and never the kinds with their clients."""
+"""Inputs of the Docker target's kinds. Separate from the kinds, so that the program does not import their clients."""
 
 from infra.model.inputs import Inputs
 from infra.provider.preflight import Preflight
 
 
 class ContainerReadyInputs(Inputs):
-    """A container, and how to tell that it is ready.
+    """A container and its readiness probe.
 
     Attributes:
-        container: its id.
+        container: the container's id.
         service: the service's name, for messages.
-        probe: a command in the container that ends with 0 when the service answers; empty: it is ready once it has
-            run for a second.
-        seconds: how long that may take on a slow machine.
-        stop_seconds: how long it is given to stop.
-        may_exit: it may end well, and is then left alone until the next refresh.
-        memory_mib: its limit, for messages.
+        probe: command in the container that exits with 0 when the service is ready; empty: ready after running for
+            1 s.
+        seconds: time limit for readiness, on a slow machine.
+        stop_seconds: time limit of a graceful shutdown.
+        may_exit: True if the service may exit with status 0; it is not restarted before the next refresh.
+        memory_mib: memory limit, for messages.
     """
 
     container: str
@@ -29,14 +29,14 @@ class ContainerReadyInputs(Inputs):
 
 
 class CredentialsVolumeInputs(Inputs):
-    """The volume, and what is copied to it.
+    """A volume and the credentials file that is copied to it.
 
     Attributes:
-        volume: its name.
-        path: of the file on this machine.
-        image: any image that the daemon has. A container of it is made, and never started.
-        labels: of that container.
-        fingerprint: of the credentials: they are copied anew when they change.
+        volume: the volume's name.
+        path: path of the file on this machine.
+        image: any image that the daemon has, for a temporary container that is never started.
+        labels: labels of that container.
+        fingerprint: fingerprint of the credentials; a change copies them again.
     """
 
     volume: str
@@ -47,16 +47,16 @@ class CredentialsVolumeInputs(Inputs):
 
 
 class DockerHostInputs(Inputs):
-    """What a stack asks of the daemon.
+    """Requirements of a stack on the Docker daemon.
 
     Attributes:
-        root: the stack's folder on this machine; it is removed with the resource.
-        stack: its name, which its containers have as a label.
-        checkout: tells it from a stack of that name of another checkout.
-        ports: ports of this machine, by who wants them.
-        memory_mib: what the services and the largest task take.
-        disk_mib: what the lab writes.
-        preflight: whether to refuse, where memory or disk are short.
+        root: the stack's folder on this machine, which is removed with the resource.
+        stack: the stack's name, a label of its containers.
+        checkout: id of the checkout, which distinguishes stacks of the same name.
+        ports: ports of this machine that the stack binds, by purpose.
+        memory_mib: memory of the services and the largest task.
+        disk_mib: disk space that the lab requires.
+        preflight: reaction to insufficient memory or disk space.
     """
 
     root: str

@@ -14,59 +14,60 @@ PART_LABEL = "dev.lineage-lab.part"
 ROLE_LABEL = "dev.lineage-lab.role"
 DEFINITION_LABEL = "dev.lineage-lab.definition"
 CREDENTIALS_LABEL = "dev.lineage-lab.credentials"
-"""Labels: the stack's name; which checkout's it is; the part's name in the model; its role; two hashes."""
+"""Labels: stack, id of the checkout, service or task, its role, hash of the container's inputs, and fingerprint of the
+credentials."""
 
 SERVICE_ROLE = "service"
 TASK_ROLE = "task"
 
 PROGRAMS = "/opt/lineage-lab"
-"""What is run; all of it read-only."""
+"""Folder of the programs in the lab's images, read-only."""
 
 PROBE = f"{PROGRAMS}/bin/probe"
-"""Is told host, port and perhaps a path; its exit status is 0 where that answers."""
+"""Probe command of the lab's images; arguments: host, port and an optional HTTP path."""
 
-PUBLIC_PROBE = ("wget", "-q", "-T", "10", "-O", "/dev/null")
-"""Is told a URL. A public image has no probe of the lab's; this is what both Debian's and Alpine's wget understand."""
+PUBLIC_IMAGE_PROBE = ("wget", "-q", "-T", "10", "-O", "/dev/null")
+"""Probe command of public images, followed by a URL; Debian's and Alpine's wget support these options."""
 
-WRITTEN = "/var/lib/lineage-lab"
-FILES = f"{WRITTEN}/files"
-VOLUMES = f"{WRITTEN}/volumes"
+_WRITABLE = "/var/lib/lineage-lab"
+FILES = f"{_WRITABLE}/files"
+VOLUMES = f"{_WRITABLE}/volumes"
 SCRATCH = "/tmp"
-"""Where some programs write whatever they are told, so that everything may as well go there."""
+"""Folder for temporary files; some programs write to `/tmp` whatever `TMPDIR` is."""
 
 CREDENTIALS_FOLDER = "/run/lineage-lab"
 CREDENTIALS_NAME = "credentials.env"
 
 USER = 10001
-"""Uid and gid of everything."""
+"""Uid and gid of all processes in containers."""
 
 
-def host(part: str) -> str:
-    """The name by which the stack's containers know a part: Java takes no URI whose host has a `_`."""
+def host_name(part: str) -> str:
+    """Return the host name of a part on the stack's network; Java rejects URIs with `_` in the host name."""
     return part.replace("_", "-")
 
 
-def network(stack: str) -> str:
+def network_name(stack: str) -> str:
     return f"{PREFIX}-{stack}"
 
 
-def container(stack: str, part: str) -> str:
-    return f"{PREFIX}-{stack}-{host(part)}"
+def container_name(stack: str, part: str) -> str:
+    return f"{PREFIX}-{stack}-{host_name(part)}"
 
 
-def volume(stack: str, service: str) -> str:
-    return f"{PREFIX}-{stack}-{host(service)}"
+def volume_name(stack: str, service: str) -> str:
+    return f"{PREFIX}-{stack}-{host_name(service)}"
 
 
-def credentials_volume(stack: str) -> str:
+def credentials_volume_name(stack: str) -> str:
     return f"{PREFIX}-{stack}-credentials"
 
 
-def checkout(project: Path = PROJECT) -> str:
-    """Tells the stacks of two checkouts on one daemon apart; says nothing of the machine."""
+def checkout_id(project: Path = PROJECT) -> str:
+    """Return the id of a checkout, a hash of its path; it distinguishes the stacks of two checkouts on one daemon."""
     return hashlib.sha256(str(project).encode()).hexdigest()[:12]
 
 
-def labels(stack: str, project: Path = PROJECT) -> dict[str, str]:
-    """What everything of a stack has."""
-    return {STACK_LABEL: stack, CHECKOUT_LABEL: checkout(project)}
+def stack_labels(stack: str, project: Path = PROJECT) -> dict[str, str]:
+    """Return the labels of every object of a stack."""
+    return {STACK_LABEL: stack, CHECKOUT_LABEL: checkout_id(project)}

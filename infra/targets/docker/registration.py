@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hands to Pulumi what the Docker target has declared, with the vendor's SDK. Only the program imports this."""
+"""Registration of the Docker target's resources with Pulumi. Imported by the program only: Pulumi's SDKs are slow."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +16,11 @@ from infra.targets.docker.kind_inputs import ContainerReadyInputs
 from infra.targets.registration import fingerprint, labkit_resource
 
 
-class Registration:
-    """Hands rendered resources to Pulumi. What is an output of another resource is filled in here.
+class DockerResourceFactory:
+    """Registers resources and sets the inputs that are outputs of other resources.
 
-    The vendor's provider is told not to ask the daemon before anything is made: a preview works without one, and
-    `DockerHost`, which comes first, says more of what is wrong.
+    The vendor's provider does not check the daemon: a preview works without one, and the errors of `DockerHost`,
+    which is created first, have remedies.
     """
 
     def __init__(self) -> None:
@@ -31,37 +31,38 @@ class Registration:
     def __call__(
         self, wanted: ResourceDeclaration, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]
     ) -> pulumi.CustomResource:
-        """Makes one resource, given those that it needs (`infra.targets.registration.ResourceFactory`)."""
+        """Register one resource (`infra.targets.registration.ResourceFactory`)."""
         key, inputs = wanted.key, wanted.inputs
-        vendors = pulumi.ResourceOptions.merge(options, self._vendor)
+        with_provider = pulumi.ResourceOptions.merge(options, self._vendor)
         if isinstance(inputs, NetworkInputs):
-            network = docker.Network(key, **_arguments(inputs), opts=vendors)
+            network = docker.Network(key, **_sdk_arguments(inputs), opts=with_provider)
             self._names[inputs.name] = network.name
             return network
         if isinstance(inputs, VolumeInputs):
-            volume = docker.Volume(key, **_arguments(inputs), opts=vendors)
+            volume = docker.Volume(key, **_sdk_arguments(inputs), opts=with_provider)
             self._names[inputs.name] = volume.name
             return volume
         if isinstance(inputs, RemoteImageInputs):
-            image = docker.RemoteImage(key, **_arguments(inputs), opts=vendors)
+            image = docker.RemoteImage(key, **_sdk_arguments(inputs), opts=with_provider)
             self._images[inputs.name] = image.image_id
             return image
         if isinstance(inputs, ContainerInputs):
-            arguments = self._container(inputs, fingerprint(made) if wanted.secret else None)
-            # Two containers cannot have one name, nor one port.
-            once = pulumi.ResourceOptions(delete_before_replace=True)
-            return docker.Container(key, **arguments, opts=pulumi.ResourceOptions.merge(vendors, once))
+            arguments = self._container_arguments(inputs, fingerprint(made) if wanted.secret else None)
+            # The replacement has the name and the ports of the old container.
+            delete_first = pulumi.ResourceOptions(delete_before_replace=True)
+            return docker.Container(key, **arguments, opts=pulumi.ResourceOptions.merge(with_provider, delete_first))
         if isinstance(inputs, ContainerReadyInputs):
             later: dict[str, pulumi.Input[Any]] = {"container": made[container_key(inputs.service)].id}
             return LabkitResource(wanted.kind, key, inputs, options, later)
         return labkit_resource(wanted, options, made)
 
-    def _container(self, inputs: ContainerInputs, secrets: pulumi.Output[str] | None) -> dict[str, Any]:
-        """Network and volumes by their outputs: where one has to be made anew, so has the container.
+    def _container_arguments(self, inputs: ContainerInputs, secrets: pulumi.Output[str] | None) -> dict[str, Any]:
+        """Return the arguments of a container, with network, volumes and public image as outputs of their resources.
 
-        So with a public image, by its identifier: the vendor's plugin takes a name for changed at each refresh.
+        A replaced network or volume replaces the container too. The image is its identifier: the vendor's plugin
+        reports an image's name as changed on every refresh.
         """
-        arguments = _arguments(inputs)
+        arguments = _sdk_arguments(inputs)
         arguments["image"] = self._images.get(inputs.image, inputs.image)
         for attached in arguments["networks_advanced"]:
             attached["name"] = self._names[attached["name"]]
@@ -73,6 +74,5 @@ class Registration:
         return arguments
 
 
-def _arguments(inputs: NetworkInputs | VolumeInputs | RemoteImageInputs | ContainerInputs) -> dict[str, Any]:
-    """As the vendor's SDK takes them."""
+def _sdk_arguments(inputs: NetworkInputs | VolumeInputs | RemoteImageInputs | ContainerInputs) -> dict[str, Any]:
     return inputs.model_dump(exclude_none=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a container runs: one shell script, which lays out the service's files and then becomes the service.
+"""Start script of a container: writes the service's configuration files and then executes the service.
 
-All of it is in the container's command. So nothing is mounted from the user's machine, the daemon may be anywhere,
-and `docker inspect` shows what runs. No secret is in it.
+The script is the container's command: nothing is mounted from the user's machine, the daemon may run on another
+machine, and `docker inspect` shows all of it. It contains no secrets.
 """
 
 from dataclasses import replace
@@ -15,37 +15,37 @@ from infra.targets.docker.site import JARS
 from infra.targets.launch_script import Launcher
 
 MAX_SCRIPT_BYTES = 128 * 1024 - 1
-"""Bytes of one argument of a process (Linux: MAX_ARG_STRLEN, its closing zero among them)."""
+"""Maximum size of one argument of a process: Linux's MAX_ARG_STRLEN, which includes the terminating zero."""
 
-_END = "END_OF_FILE"
+_END_MARKER = "END_OF_FILE"
 
 
 def start_script(part: Service | Task, launcher: Launcher) -> str:
-    """The script of a part.
+    """Return the start script of a part.
 
     Raises:
-        LabError: its files are larger than what can be handed to a container.
+        LabError: script and files exceed `MAX_SCRIPT_BYTES`.
     """
     volumes = part.volumes if isinstance(part, Service) else ()
     lines = [
         "set -eu",
         f"export HOME={SCRATCH}",
         *(f"mkdir -p {VOLUMES}/{name}" for name in volumes),
-        *(_written(name, text) for name, text in part.files.items()),
-        launcher.script(_in_image(part), Path(SCRATCH)).removeprefix("#!/bin/sh\n"),
+        *(_write_file(name, text) for name, text in part.files.items()),
+        launcher.script(_with_jar_in_image(part), Path(SCRATCH)).removeprefix("#!/bin/sh\n"),
     ]
     script = "\n".join(lines)
     if len(script.encode()) > MAX_SCRIPT_BYTES:
         raise LabError(
             f"{part.name} has {sum(map(len, part.files.values())) // 1024} KiB of files ({', '.join(part.files)}): "
-            f"on Docker, script and files together can have {MAX_SCRIPT_BYTES // 1024} KiB. Make them smaller"
+            f"the limit on Docker, for start script and files, is {MAX_SCRIPT_BYTES // 1024} KiB. Shorten the files"
         )
     return script
 
 
-def _written(name: str, text: str) -> str:
-    """A file, by a quoted here-document: the shell touches nothing in it. It ends with a line's end."""
-    end = _END
+def _write_file(name: str, text: str) -> str:
+    """Return commands that write a file, as a quoted here-document, which the shell does not expand."""
+    end = _END_MARKER
     while end in text.splitlines():
         end += "_"
     body = text if text.endswith("\n") else text + "\n"
@@ -53,8 +53,8 @@ def _written(name: str, text: str) -> str:
     return f"{folder}cat > {FILES}/{name} <<'{end}'\n{body}{end}"
 
 
-def _in_image(part: Service | Task) -> Service | Task:
-    """A jar of the user's own was copied into the image."""
+def _with_jar_in_image(part: Service | Task) -> Service | Task:
+    """Return the part with the path of the user's jar in the image."""
     if isinstance(part.run, Java) and part.run.jar:
         return replace(part, run=replace(part.run, jar=f"{JARS}/{PurePosixPath(part.run.jar).name}"))
     return part

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service's view of the container it runs in: names on the stack's network, paths of the image."""
+"""Addresses and paths of services that run in containers: host names on the stack's network, paths in the image."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from infra.model import Address, ClassData, Endpoint, Listener
-from infra.project import CREDENTIALS_FILE, STATE, version
-from infra.targets.docker.names import FILES, PROGRAMS, SCRATCH, VOLUMES, host
-from infra.targets.launch_script import class_data
+from infra.model import Address, Listener
+from infra.project import CREDENTIALS_FILE, STATE
+from infra.targets.docker.names import FILES, PROGRAMS, SCRATCH, VOLUMES, host_name
+from infra.targets.site import INSIDE, LOOPBACK, BaseSite
 
 ALL_INTERFACES = "0.0.0.0"
-LOOPBACK = "127.0.0.1"
 
-INSIDE = "INSIDE"
 OUTSIDE = "OUTSIDE"
-OUTSIDE_SHIFT = 10_000
-"""How far from its conventional port an advertised endpoint listens for clients from outside, in its container."""
+"""Name of the listener of an advertised endpoint for clients on the user's machine."""
+
+OUTSIDE_PORT_SHIFT = 10_000
+"""Difference between the ports of the `OUTSIDE` and the `INSIDE` listener in a container."""
 
 PROJECT_FOLDER = f"{PROGRAMS}/project"
 JARS = f"{PROGRAMS}/jars"
@@ -25,10 +25,10 @@ JARS = f"{PROGRAMS}/jars"
 
 @dataclass(frozen=True)
 class ImagePrograms:
-    """Where the programs of the lab's images are (`infra.targets.launch_script.Programs`).
+    """Locations of the programs in the lab's images; implements `infra.targets.launch_script.Programs`.
 
     Attributes:
-        included: whether a component that not everybody can be given is in them.
+        included: returns True if the images contain an optional component.
     """
 
     included: Callable[[str], bool]
@@ -53,22 +53,16 @@ class ImagePrograms:
 
 
 @dataclass(frozen=True)
-class DockerSite:
-    """A service's view of its container and of the others.
+class DockerSite(BaseSite):
+    """Site of a stack on Docker. Inside the network, services have their default ports.
 
     Attributes:
         stack: the stack's name.
-        checkout: the path of the checkout on the user's machine, which with the name tells the lab from others.
-        port_offset: added to conventional ports where they are published; inside, they are what they are.
-        endpoints: what each service listens on.
-        programs: what the images hold.
+        checkout: path of the checkout on the user's machine; with the name, it identifies the lab.
     """
 
     stack: str
     checkout: Path
-    port_offset: int
-    endpoints: Mapping[str, tuple[Endpoint, ...]]
-    programs: ImagePrograms
 
     @property
     def identity(self) -> str:
@@ -87,7 +81,7 @@ class DockerSite:
         return str(self.checkout / STATE.name / self.stack / CREDENTIALS_FILE)
 
     def host(self, service: str) -> str:
-        return host(service)
+        return host_name(service)
 
     def listen(self, service: str, endpoint: str) -> Address:
         known = self._endpoint(service, endpoint)
@@ -99,23 +93,20 @@ class DockerSite:
             return Address(LOOPBACK, known.port)
         if seen_from == "outside":
             return Address(LOOPBACK, known.port + self.port_offset)
-        return Address(host(service), known.port)
+        return Address(host_name(service), known.port)
 
     def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
         bind = self.listen(service, endpoint)
+        outside = Address(ALL_INTERFACES, self.container_port(service, endpoint))
         return (
             Listener(INSIDE, bind, self.address(service, endpoint)),
-            Listener(
-                OUTSIDE,
-                Address(ALL_INTERFACES, self.published(service, endpoint)),
-                self.address(service, endpoint, "outside"),
-            ),
+            Listener(OUTSIDE, outside, self.address(service, endpoint, "outside")),
         )
 
-    def published(self, service: str, endpoint: str) -> int:
-        """The port in the container that clients from outside are brought to."""
+    def container_port(self, service: str, endpoint: str) -> int:
+        """Return the container port behind the published port."""
         known = self._endpoint(service, endpoint)
-        return known.port + (OUTSIDE_SHIFT if known.advertised else 0)
+        return known.port + (OUTSIDE_PORT_SHIFT if known.advertised else 0)
 
     def file(self, service: str, name: str) -> str:
         return f"{FILES}/{name}"
@@ -126,26 +117,5 @@ class DockerSite:
     def scratch(self, service: str) -> str:
         return SCRATCH
 
-    def class_path(self, component: str) -> str:
-        return f"{self.programs.component(component)}/lib/*"
-
-    def component(self, name: str) -> str:
-        return str(self.programs.component(name))
-
     def project_file(self, path: str) -> str:
         return f"{PROJECT_FOLDER}/{path}"
-
-    def built_jar(self, component: str) -> str:
-        return f"{self.programs.component(component)}/lib/{component}-{version()}.jar"
-
-    def java(self) -> str:
-        return str(self.programs.java())
-
-    def class_data(self, component: str) -> ClassData:
-        return class_data(self.programs, component)
-
-    def has(self, component: str) -> bool:
-        return self.programs.has(component)
-
-    def _endpoint(self, service: str, endpoint: str) -> Endpoint:
-        return next(known for known in self.endpoints[service] if known.name == endpoint)

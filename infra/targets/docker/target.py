@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Docker target: every service a container on one network, under the vendor's Pulumi provider for Docker."""
+"""The Docker target: every service in a container on one network, created by the vendor's Pulumi provider."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from infra.targets.declarations import (
     resource_declaration,
 )
 from infra.targets.docker import names
-from infra.targets.docker.container import ContainerRenderer, definition, limit_mib, published
+from infra.targets.docker.container import ContainerRenderer, definition_hash, memory_limit_mib, published_endpoints
 from infra.targets.docker.container_notes import container_location
 from infra.targets.docker.images import Images
 from infra.targets.docker.inputs import (
@@ -38,18 +38,20 @@ NETWORK = "network"
 CREDENTIALS_VOLUME = "credentials/volume"
 
 UNPROBED_SECONDS = 60
+"""Time limit for the start of a service without a readiness probe."""
+
 STARTUP_FACTOR = 2
-"""How many times as long as a process a container may take to be ready: it reads its programs through layers, cold."""
+"""Ratio of a container's time limit for readiness to a process's: it reads its programs from image layers, uncached."""
 
 
 @dataclass(frozen=True)
 class DockerTarget:
-    """Turns a lab into the resources of one stack on a Docker daemon.
+    """Renders a lab as the resources of one stack on a Docker daemon.
 
     Attributes:
-        containers: renders them.
+        containers: renderer of the containers.
         root: the stack's folder on this machine.
-        settings: the stack's.
+        settings: settings of the stack.
     """
 
     containers: ContainerRenderer
@@ -58,7 +60,7 @@ class DockerTarget:
 
     @property
     def site(self) -> DockerSite:
-        """The place, as services see it."""
+        """Addresses and paths of the stack."""
         return self.containers.site
 
     @property
@@ -71,31 +73,31 @@ class DockerTarget:
 
     @property
     def _labels(self) -> dict[str, str]:
-        return names.labels(self.site.stack, self.containers.project)
+        return names.stack_labels(self.site.stack, self.containers.project)
 
     def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
-        """Every resource of the lab; no daemon is asked."""
+        """Return every resource of the lab; sends no request to a daemon."""
         base = (self._host(lab), self._network(), *self._credentials(lab))
         parts = tuple(resource for part in lab.parts for resource in self._part(part, lab))
         return (*base, *parts, environment_file(lab, self.site, self.settings, self._environment_file))
 
     def deploy(self, lab: Lab) -> None:
-        """Makes the lab: resources and outputs of the stack."""
-        from infra.targets.docker.registration import Registration
+        """Register the stack's resources and outputs with Pulumi."""
+        from infra.targets.docker.registration import DockerResourceFactory
         from infra.targets.registration import export, register
 
-        register(self.render(lab), Registration())
+        register(self.render(lab), DockerResourceFactory())
         export(lab, self.site, self.settings, self._environment_file)
 
     def _host(self, lab: Lab) -> ResourceDeclaration:
         inputs = DockerHostInputs(
             root=str(self.root),
             stack=self.site.stack,
-            checkout=names.checkout(self.containers.project),
+            checkout=names.checkout_id(self.containers.project),
             ports={
                 f"{service.name} {endpoint.name}": self.site.address(service.name, endpoint.name, "outside").port
                 for service in lab.services
-                for endpoint in published(service)
+                for endpoint in published_endpoints(service)
             },
             memory_mib=lab.memory_mib,
             disk_mib=DISK_MIB,
@@ -104,12 +106,12 @@ class DockerTarget:
         return ResourceDeclaration("DockerHost", HOST, inputs, ())
 
     def _network(self) -> ResourceDeclaration:
-        inputs = NetworkInputs(name=names.network(self.site.stack), labels=labels_of(self._labels))
+        inputs = NetworkInputs(name=names.network_name(self.site.stack), labels=labels_of(self._labels))
         return ResourceDeclaration("Network", NETWORK, inputs, (HOST,))
 
     def _credentials(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
-        """The file on this machine, the volume, and the copy there. Any image will do to copy: the first one's."""
-        volume = names.credentials_volume(self.site.stack)
+        """Return the file on this machine, the volume, and the copy in it; any image can be used for copying."""
+        volume = names.credentials_volume_name(self.site.stack)
         copied = CredentialsVolumeInputs(
             volume=volume,
             path=self._credentials_file,
@@ -125,10 +127,9 @@ class DockerTarget:
             ),
         )
 
-    def _volume(self, of: str, name: str) -> ResourceDeclaration:
-        return ResourceDeclaration(
-            "Volume", volume_key(of), VolumeInputs(name=name, labels=labels_of(self._labels)), (HOST,)
-        )
+    def _volume(self, owner: str, name: str) -> ResourceDeclaration:
+        inputs = VolumeInputs(name=name, labels=labels_of(self._labels))
+        return ResourceDeclaration("Volume", volume_key(owner), inputs, (HOST,))
 
     def _part(self, part: Part, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         match part:
@@ -139,7 +140,7 @@ class DockerTarget:
             case LaunchedJob():
                 launcher = self.containers.container(lab.service(part.launcher))
                 notes = container_location(launcher.name, part.notes)
-                return (resource_declaration(part.rendered(definition(launcher), notes)),)
+                return (resource_declaration(part.rendered(definition_hash(launcher), notes)),)
             case Resource():
                 return (resource_declaration(part),)
 
@@ -152,9 +153,9 @@ class DockerTarget:
             seconds=STARTUP_FACTOR * service.ready.seconds if service.ready else UNPROBED_SECONDS,
             stop_seconds=service.stop_seconds,
             may_exit=service.restart == "on_failure",
-            memory_mib=limit_mib(service),
+            memory_mib=memory_limit_mib(service),
         )
-        volume = self._volume(service.name, names.volume(self.site.stack, service.name))
+        volume = self._volume(service.name, names.volume_name(self.site.stack, service.name))
         return (
             *((volume,) if service.volumes else ()),
             *self._image(service),
@@ -172,11 +173,11 @@ class DockerTarget:
         )
 
     def _container(self, part: Service | Task, key: str) -> ResourceDeclaration:
-        keeps = isinstance(part, Service) and part.volumes
+        has_data = isinstance(part, Service) and part.volumes
         needs = (
             *(HOST, NETWORK),
             *((image_key(part.name),) if isinstance(part.run, PublicImage) else ()),
-            *((volume_key(part.name),) if keeps else ()),
+            *((volume_key(part.name),) if has_data else ()),
             *((volume_key(CREDENTIALS), CREDENTIALS_VOLUME, CREDENTIALS) if part.secrets else ()),
             *part.needs,
         )
@@ -184,21 +185,23 @@ class DockerTarget:
 
 
 def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> DockerTarget:
-    """The target of a stack of this checkout.
+    """Return the target of a stack of this checkout.
 
     Raises:
-        LabError: a jar that the settings name is not there.
+        LabError: a configured jar is missing.
     """
     check_settings(settings)
     images = Images(artifacts, settings.base_image)
 
     def image(part: Service | Task) -> str:
-        """The identifier of the built image: the vendor's plugin takes a name for changed at each refresh."""
+        """Return the identifier of a built image: the vendor's plugin reports a name as changed on every refresh."""
         reference = images.image_for(part)
         return images.identifier(reference) or reference
 
     programs = ImagePrograms(artifacts.has)
-    site = DockerSite(stack, PROJECT, settings.port_offset, ENDPOINTS, programs)
+    site = DockerSite(
+        stack=stack, checkout=PROJECT, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=programs
+    )
     file = Path(names.CREDENTIALS_FOLDER) / names.CREDENTIALS_NAME
     launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", names.USER)
     return DockerTarget(ContainerRenderer(site, launcher, image, PROJECT), stack_root(stack), settings)

@@ -5,27 +5,21 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from infra.catalog import ENDPOINTS, check_settings
 from infra.errors import LabError
 from infra.model import (
-    Address,
-    ClassData,
-    Endpoint,
     Lab,
     LaunchedJob,
-    Listener,
     Part,
     PublicImage,
     Resource,
     Service,
     Task,
 )
-from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, reject_unsafe_path, stack_root, version
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.declarations import (
@@ -36,95 +30,13 @@ from infra.targets.declarations import (
     environment_file,
     resource_declaration,
 )
-from infra.targets.launch_script import Launcher, Programs, class_data
+from infra.targets.launch_script import Launcher
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs, SupervisorInputs
+from infra.targets.local.site import LocalSite
 from infra.targets.revision import REVISION_LENGTH, revision
 from infra.toolchain import Artifacts
 
-LOOPBACK = "127.0.0.1"
-INSIDE = "INSIDE"
-"""The only listener of an advertised endpoint: inside and outside clients use the same address."""
-
 SUPERVISOR = "supervisor"
-
-
-@dataclass(frozen=True)
-class LocalSite:
-    """Addresses and paths on this machine: loopback, default ports plus the offset, the stack's folders."""
-
-    root: Path
-    port_offset: int
-    endpoints: Mapping[str, tuple[Endpoint, ...]]
-    programs: Programs
-
-    def __post_init__(self) -> None:
-        reject_unsafe_path("the checkout", self.root)
-
-    @property
-    def stack(self) -> str:
-        return self.root.name
-
-    @property
-    def identity(self) -> str:
-        return f"{self.root} on this machine"
-
-    @property
-    def runs_images(self) -> bool:
-        return False
-
-    @property
-    def interface(self) -> str:
-        return LOOPBACK
-
-    @property
-    def client_credentials(self) -> str:
-        return str(self.root / CREDENTIALS_FILE)
-
-    def host(self, service: str) -> str:
-        return LOOPBACK
-
-    def listen(self, service: str, endpoint: str) -> Address:
-        port = next(known.port for known in self.endpoints[service] if known.name == endpoint)
-        return Address(LOOPBACK, port + self.port_offset)
-
-    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
-        return self.listen(service, endpoint)
-
-    def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
-        return (Listener(INSIDE, self.listen(service, endpoint), self.address(service, endpoint)),)
-
-    def file(self, service: str, name: str) -> str:
-        return str(self._folder(service) / "files" / name)
-
-    def volume(self, service: str, name: str) -> str:
-        return str(self._folder(service) / "volumes" / name)
-
-    def scratch(self, service: str) -> str:
-        return str(self._folder(service) / "scratch")
-
-    def class_path(self, component: str) -> str:
-        return f"{self.programs.component(component) / 'lib'}/*"
-
-    def component(self, name: str) -> str:
-        return str(self.programs.component(name))
-
-    def project_file(self, path: str) -> str:
-        return str(PROJECT / path)
-
-    def built_jar(self, component: str) -> str:
-        return str(self.programs.component(component) / "lib" / f"{component}-{version()}.jar")
-
-    def java(self) -> str:
-        return str(self.programs.java())
-
-    def class_data(self, component: str) -> ClassData:
-        return class_data(self.programs, component)
-
-    def has(self, component: str) -> bool:
-        return self.programs.has(component)
-
-    def _folder(self, service: str) -> Path:
-        return self.root / "services" / service
 
 
 @dataclass(frozen=True)
@@ -229,6 +141,6 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
     """
     check_settings(settings)
     root = stack_root(stack)
-    site = LocalSite(root, settings.port_offset, ENDPOINTS, artifacts)
+    site = LocalSite(root=root, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=artifacts)
     launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
     return LocalTarget(site, launcher, settings)

@@ -10,7 +10,8 @@ from infra.targets.docker.container import ContainerRenderer
 from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
 from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
-from infra.targets.local.target import LocalSite, LocalTarget
+from infra.targets.local.site import LocalSite
+from infra.targets.local.target import LocalTarget
 from infra.user_files import UserFiles, read_user_files
 
 OFFSET = 100
@@ -42,7 +43,7 @@ class Programs:
         return Path("/cache/class-data") / name
 
 
-LOCAL_SITE = LocalSite(STACK_ROOT, OFFSET, ENDPOINTS, Programs())
+LOCAL_SITE = LocalSite(root=STACK_ROOT, port_offset=OFFSET, endpoints=ENDPOINTS, programs=Programs())
 IMAGE_PROGRAMS = ImagePrograms(lambda component: component != "marquez")
 DOCKER_LAUNCHER = Launcher(IMAGE_PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIALS), user=names.USER)
 
@@ -55,12 +56,18 @@ def local_resources(settings):
 
 
 def image(part):
-    return f"lineage-lab/{names.host(part.name)}:made"
+    return f"lineage-lab/{names.host_name(part.name)}:made"
 
 
 def docker_target(stack="dev", settings=None, image=image):
     settings = settings or LabSettings(target="docker", port_offset=OFFSET)
-    site = DockerSite(stack, CHECKOUT, settings.port_offset, ENDPOINTS, IMAGE_PROGRAMS)
+    site = DockerSite(
+        stack=stack,
+        checkout=CHECKOUT,
+        port_offset=settings.port_offset,
+        endpoints=ENDPOINTS,
+        programs=IMAGE_PROGRAMS,
+    )
     renderer = ContainerRenderer(site, DOCKER_LAUNCHER, image, CHECKOUT)
     return DockerTarget(renderer, CHECKOUT / ".lab" / stack, settings)
 

@@ -3,9 +3,9 @@
 
 import pytest
 
-from infra.targets.docker.container_state import memory_mib, state_of
+from infra.targets.docker.container_state import parse_state, used_memory_mib
 from infra.targets.docker.names import PART_LABEL, ROLE_LABEL
-from infra.targets.docker.runtime import lines_of
+from infra.targets.docker.runtime import split_lines
 
 NEVER = "0001-01-01T00:00:00Z"
 
@@ -38,7 +38,7 @@ def inspected(status, *, role="service", policy="unless-stopped", started="2026-
     ],
 )
 def test_the_daemons_words_are_told_in_the_labs(answer, word):
-    assert state_of(answer).status == word
+    assert parse_state(answer).status == word
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_the_daemons_words_are_told_in_the_labs(answer, word):
     ],
 )
 def test_whether_an_ended_service_was_stopped_is_told_by_how_it_ended(answer, word):
-    assert state_of(answer).status == word
+    assert parse_state(answer).status == word
 
 
 def test_a_container_that_never_ran_has_no_start():
-    assert state_of(inspected("created", started=NEVER)).started == 0
-    assert state_of(inspected("exited")).started == 1769860800
+    assert parse_state(inspected("created", started=NEVER)).started == 0
+    assert parse_state(inspected("exited")).started == 1769860800
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_a_container_that_never_ran_has_no_start():
     ],
 )
 def test_what_is_wrong_is_explained(answer, explanation):
-    assert state_of(answer).explanation == explanation
+    assert parse_state(answer).explanation == explanation
 
 
 def test_lines_are_whole_however_their_stream_was_cut():
-    assert list(lines_of(iter([b"on", b"e\ntwo\r\nth", b"", b"ree"]))) == ["one", "two", "three"]
-    assert list(lines_of(iter([]))) == []
+    assert list(split_lines(iter([b"on", b"e\ntwo\r\nth", b"", b"ree"]))) == ["one", "two", "three"]
+    assert list(split_lines(iter([]))) == []
 
 
 def test_files_that_can_be_dropped_do_not_count_as_memory():
     both = 3 * 2**20
-    assert memory_mib({"usage": both, "stats": {"total_inactive_file": 2**20, "inactive_file": 5}}) == 2
-    assert memory_mib({"usage": both, "stats": {"inactive_file": 2**20}}) == 2
-    assert memory_mib({}) == 0
+    assert used_memory_mib({"usage": both, "stats": {"total_inactive_file": 2**20, "inactive_file": 5}}) == 2
+    assert used_memory_mib({"usage": both, "stats": {"inactive_file": 2**20}}) == 2
+    assert used_memory_mib({}) == 0

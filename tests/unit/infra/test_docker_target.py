@@ -18,10 +18,11 @@ from infra.services.marquez import web as marquez_web
 from infra.targets.declarations import outputs
 from infra.targets.docker import names
 from infra.targets.docker.inputs import go_duration
-from infra.targets.docker.registration import Registration
+from infra.targets.docker.registration import DockerResourceFactory
 from infra.targets.docker.script import MAX_SCRIPT_BYTES, start_script
 from infra.targets.launch_script import Launcher
-from infra.targets.local.target import LocalSite, LocalTarget
+from infra.targets.local.site import LocalSite
+from infra.targets.local.target import LocalTarget
 from infra.targets.registration import register
 from infra.user_files import UserFiles, read_user_files
 from tests.unit.infra.rendered_labs import (
@@ -72,7 +73,9 @@ def test_what_needs_a_service_waits_until_it_is_ready():
 def test_what_lives_inside_services_is_asked_for_as_on_this_machine():
     """But for ids and the addresses that parts know each other by."""
     settings = LabSettings(port_offset=OFFSET)
-    local_site = LocalSite(Path("/project/.lab/dev"), OFFSET, ENDPOINTS, IMAGE_PROGRAMS)
+    local_site = LocalSite(
+        root=Path("/project/.lab/dev"), port_offset=OFFSET, endpoints=ENDPOINTS, programs=IMAGE_PROGRAMS
+    )
     launcher = Launcher(IMAGE_PROGRAMS, PROJECT, Path("/project/.lab/dev/credentials.env"))
     wanted = build_lab(local_site, settings, UserFiles(flink=read_user_files(PROJECT).flink))
     local = {found.key: found for found in LocalTarget(local_site, launcher, settings).render(wanted)}
@@ -148,7 +151,7 @@ def test_two_stacks_share_nothing_but_images():
 
 
 def test_a_stack_of_that_name_of_another_checkout_has_other_labels():
-    assert names.labels("dev", Path("/a")) != names.labels("dev", Path("/b"))
+    assert names.stack_labels("dev", Path("/a")) != names.stack_labels("dev", Path("/b"))
 
 
 @pytest.mark.parametrize("name", [*SERVICES, *TASKS, *PUBLIC])
@@ -191,14 +194,14 @@ def test_images_of_the_labs_own_have_no_entry_point_in_the_way_and_are_not_pulle
 
 def test_a_public_image_is_probed_by_what_it_has_itself():
     probe = WITH_MARQUEZ["marquez"].inputs.probe
-    assert probe == [*names.PUBLIC_PROBE, "http://127.0.0.1:5002/api/v1/namespaces"]
+    assert probe == [*names.PUBLIC_IMAGE_PROBE, "http://127.0.0.1:5002/api/v1/namespaces"]
     assert container("marquez", WITH_MARQUEZ).healthcheck.tests == ["CMD", *probe]
     assert WITH_MARQUEZ["marquez_web"].inputs.probe[-1] == "http://127.0.0.1:3000/"
 
 
 def test_a_public_image_cannot_be_probed_but_by_http():
     service = Service("kafka", PublicImage("some/kafka:1", "/run"), endpoints=kafka.ENDPOINTS, ready=Probe("broker"))
-    with pytest.raises(LabError, match="kafka is a public image, and its probe has no path"):
+    with pytest.raises(LabError, match="kafka is a public image, and its probe has no HTTP path"):
         docker_target().containers.probe(service)
 
 
@@ -316,7 +319,7 @@ def told_of(target):
 
     @pulumi.runtime.test
     def program():
-        register(target.render(docker_lab(target)), Registration())
+        register(target.render(docker_lab(target)), DockerResourceFactory())
 
     program()
     return mocks.told

@@ -12,7 +12,8 @@ from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
 from infra.targets.declarations import environment_file, outputs
 from infra.targets.launch_script import Launcher
-from infra.targets.local.target import LocalSite, LocalTarget
+from infra.targets.local.site import LocalSite
+from infra.targets.local.target import LocalTarget
 from infra.targets.revision import revision, source_revision, with_imports
 from tests.unit.infra.rendered_labs import LOCAL_SITE, OFFSET, Programs, local_resources
 
@@ -184,4 +185,4 @@ def test_of_an_own_job_only_its_own_sources_count():
 
 def test_a_checkout_in_an_odd_place_is_refused_with_the_reason():
     with pytest.raises(LabError, match=r"'/my labs/50%/\.lab/dev'.*a space, '%'"):
-        LocalSite(Path("/my labs/50%/.lab/dev"), 0, ENDPOINTS, Programs())
+        LocalSite(root=Path("/my labs/50%/.lab/dev"), port_offset=0, endpoints=ENDPOINTS, programs=Programs())

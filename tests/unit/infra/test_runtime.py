@@ -13,7 +13,7 @@ import pytest
 from infra.cli.tasks import run_task
 from infra.errors import LabError, ServiceError
 from infra.targets.docker.engine import EngineError, shared_client
-from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, VOLUMES, labels
+from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, VOLUMES, stack_labels
 from infra.targets.docker.runtime import Containers
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.supervisor_config import Program
@@ -48,7 +48,7 @@ class ShellContainers(Containers):
             IMAGE,
             ["/bin/sh", "-c", script],
             name=f"{self.stack}-{name}",
-            labels={**labels(self.stack), PART_LABEL: name, ROLE_LABEL: "service" if stays else "task"},
+            labels={**stack_labels(self.stack), PART_LABEL: name, ROLE_LABEL: "service" if stays else "task"},
             restart_policy={"Name": "unless-stopped"} if stays else None,
             init=True,
             **more,
@@ -200,7 +200,10 @@ def test_everything_is_ended_at_once(runtime):
 
 
 def test_networks_and_volumes_of_the_stack_go_with_its_containers_and_nothing_else_does(containers):
-    mine, other = labels(containers.stack), {**labels(containers.stack), "dev.lineage-lab.checkout": "another"}
+    mine, other = (
+        stack_labels(containers.stack),
+        {**stack_labels(containers.stack), "dev.lineage-lab.checkout": "another"},
+    )
     client, name = containers.client, containers.stack
     client.networks.create(f"{name}-network", labels=mine)
     client.volumes.create(f"{name}-volume", labels=mine)
@@ -258,7 +261,7 @@ def test_a_task_that_is_removed_while_it_runs_has_failed(containers):
 
 def test_a_program_that_is_not_in_the_image_is_named(containers):
     made = containers.client.containers.create(
-        IMAGE, ["/no/such/program"], labels={**labels(containers.stack), PART_LABEL: "lost", ROLE_LABEL: "task"}
+        IMAGE, ["/no/such/program"], labels={**stack_labels(containers.stack), PART_LABEL: "lost", ROLE_LABEL: "task"}
     )
     with pytest.raises(ServiceError, match="/no/such/program"):
         run_task(containers, "lost")
@@ -277,7 +280,7 @@ trap 'exit 0' TERM; while :; do sleep 0.1; done
 
 def test_the_data_of_a_container_is_copied_out_while_it_runs_and_replaced_while_it_does_not(containers):
     name = f"{containers.stack}-data"
-    containers.client.volumes.create(name, labels=labels(containers.stack))
+    containers.client.volumes.create(name, labels=stack_labels(containers.stack))
     containers.make("keeps", KEEPS, True, volumes={name: {"bind": VOLUMES}})
     until(lambda: "that is all" in containers.log_tail("keeps"))
     with containers.data("keeps", "data") as data:

@@ -18,7 +18,7 @@ from infra.catalog import LabSettings
 from infra.project import PROJECT
 from infra.services import postgres
 from infra.targets.launch_script import Launcher
-from infra.targets.local.target import LocalSite
+from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
 
 TABLES = {
@@ -35,7 +35,12 @@ class PostgresServer:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         artifacts = Artifacts.open()
-        site = LocalSite(root, self.port - postgres.SQL.port, {postgres.NAME: postgres.ENDPOINTS}, artifacts)
+        site = LocalSite(
+            root=root,
+            port_offset=self.port - postgres.SQL.port,
+            endpoints={postgres.NAME: postgres.ENDPOINTS},
+            programs=artifacts,
+        )
         service = postgres.postgres_service(site, LabSettings())
         for name, text in service.files.items():
             path = Path(site.file(postgres.NAME, name))

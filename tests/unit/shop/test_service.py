@@ -10,7 +10,7 @@ from infra.model import Python
 from infra.services import postgres
 from infra.services.shop import tables as shop_tables
 from infra.services.shop import writer as shop
-from infra.targets.local.target import LocalSite
+from infra.targets.local.site import LocalSite
 from jobs.shop.__main__ import parse
 from jobs.shop.database import Server
 from jobs.shop.orders import Mix
@@ -19,7 +19,7 @@ from jobs.shop.tables import KEY, OPTIONAL, TABLES
 
 @pytest.fixture
 def site(tmp_path: Path) -> LocalSite:
-    return LocalSite(tmp_path, 300, {postgres.NAME: postgres.ENDPOINTS}, programs=None)
+    return LocalSite(root=tmp_path, port_offset=300, endpoints={postgres.NAME: postgres.ENDPOINTS}, programs=None)
 
 
 def arguments(site, **settings):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:CredentialsVolume`: the stack's credentials in a Docker volume, from where containers read them.
+"""`labkit:index:CredentialsVolume`: the stack's credentials in a Docker volume that containers mount.
 
-So they are no container's environment, argument or label, and in nobody's state; they reach a daemon that shares no
-folder with this machine, too.
+They are in no environment, argument or label of a container and not in Pulumi's state. A volume also works with a
+daemon that shares no folder with this machine.
 """
 
 import io
@@ -19,15 +19,13 @@ from docker.models.containers import Container
 from infra import credentials
 from infra.errors import LabError
 from infra.provider.kind import Call, Kind, ReadResult
-from infra.targets.docker.engine import docker_errors, shared_client, text_of
+from infra.targets.docker.engine import docker_errors, read_text, shared_client
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
 from infra.targets.docker.names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
 
-OWNER_MAY_READ = 0o400
-
 
 class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
-    """The volume itself is another resource."""
+    """Copies the credentials to a volume, which the vendor's volume resource creates and removes."""
 
     name = "CredentialsVolume"
     inputs = CredentialsVolumeInputs
@@ -35,15 +33,15 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
 
     def create(self, inputs: CredentialsVolumeInputs, call: Call) -> dict[str, Any]:
         text = credentials.render(credentials.read(Path(inputs.path)))
-        with _container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
-            container.put_archive(CREDENTIALS_FOLDER, _packed(text))
+        with _temporary_container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
+            container.put_archive(CREDENTIALS_FOLDER, _archive(text))
         return {}
 
     def read(self, inputs: CredentialsVolumeInputs, call: Call) -> ReadResult[CredentialsVolumeInputs] | None:
         if not _volume_exists(shared_client(), inputs.volume):
             return None
-        with _container(inputs) as container, docker_errors(f"read volume {inputs.volume}"):
-            text = text_of(container, f"{CREDENTIALS_FOLDER}/{CREDENTIALS_NAME}")
+        with _temporary_container(inputs) as container, docker_errors(f"read volume {inputs.volume}"):
+            text = read_text(container, f"{CREDENTIALS_FOLDER}/{CREDENTIALS_NAME}")
         if text is None:
             return None
         same = credentials.fingerprint(credentials.parse(text)) == inputs.fingerprint
@@ -53,12 +51,12 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
         return self.create(new, call)
 
     def delete(self, inputs: CredentialsVolumeInputs, call: Call) -> None:
-        """They go with the volume."""
+        """Do nothing: the credentials are removed with the volume."""
 
 
 def _volume_exists(client: DockerClient, volume: str) -> bool:
     try:
-        with docker_errors(f"look at volume {volume}"):
+        with docker_errors(f"inspect volume {volume}"):
             client.volumes.get(volume)
     except LabError as error:
         if isinstance(error.__cause__, NotFound):
@@ -68,10 +66,10 @@ def _volume_exists(client: DockerClient, volume: str) -> bool:
 
 
 @contextmanager
-def _container(inputs: CredentialsVolumeInputs) -> Iterator[Container]:
-    """A container that has the volume, for as long as that takes. Archives go in and out without starting it."""
+def _temporary_container(inputs: CredentialsVolumeInputs) -> Iterator[Container]:
+    """Create a container that mounts the volume, without starting it: archives can be read and written."""
     client = shared_client()
-    with docker_errors(f"make a container of {inputs.image} for volume {inputs.volume}"):
+    with docker_errors(f"create a container of {inputs.image} for volume {inputs.volume}"):
         container = client.containers.create(
             inputs.image, ["true"], labels=inputs.labels, volumes={inputs.volume: {"bind": CREDENTIALS_FOLDER}}
         )
@@ -82,12 +80,12 @@ def _container(inputs: CredentialsVolumeInputs) -> Iterator[Container]:
             container.remove(force=True)
 
 
-def _packed(text: str) -> bytes:
-    """A tar of the one file, which only the user of the services can read."""
+def _archive(text: str) -> bytes:
+    """Return a tar archive of the credentials file, readable only for the user of the services."""
     content = text.encode()
     entry = tarfile.TarInfo(CREDENTIALS_NAME)
-    entry.size, entry.mode, entry.uid, entry.gid = len(content), OWNER_MAY_READ, USER, USER
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
+    entry.size, entry.mode, entry.uid, entry.gid = len(content), 0o400, USER, USER
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.addfile(entry, io.BytesIO(content))
-    return packed.getvalue()
+    return buffer.getvalue()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:DockerHost`: the daemon that a stack's containers run on, and the stack's folder on this machine."""
+"""`labkit:index:DockerHost`: the Docker daemon of a stack, and the stack's folder on this machine."""
 
 import platform
 import shutil
@@ -20,7 +20,7 @@ MIB = 2**20
 
 
 class DockerHostKind(Kind[DockerHostInputs]):
-    """Everything on Docker depends on it, so that the daemon is asked first and looked at last."""
+    """Created first, after the preflight, and deleted last: all Docker resources depend on it."""
 
     name = "DockerHost"
     inputs = DockerHostInputs
@@ -28,65 +28,65 @@ class DockerHostKind(Kind[DockerHostInputs]):
 
     def create(self, inputs: DockerHostInputs, call: Call) -> dict[str, Any]:
         client = shared_client()
-        _refuse_namesake(client, inputs)
-        Containers(inputs.stack).remove_unmanaged(set)  # what a run left behind whose state is lost
+        _reject_stack_of_other_checkout(client, inputs)
+        Containers(inputs.stack).remove_unmanaged(set)  # orphans of a run whose state is lost
         self._preflight(client, inputs, call)
         Path(inputs.root).mkdir(parents=True, exist_ok=True, mode=0o700)
         return {}
 
     def _preflight(self, client: DockerClient, inputs: DockerHostInputs, call: Call) -> None:
-        busy = busy_ports(inputs.ports) if _is_on_this_machine() else []
+        busy = busy_ports(inputs.ports) if _is_local_daemon() else []
         short = _resource_shortages(client, inputs)
         enforce_preflight(
             f"the Docker daemon at {engine_host()}", inputs.stack, busy, short, inputs.preflight, call.report
         )
 
     def read(self, inputs: DockerHostInputs, call: Call) -> ReadResult[DockerHostInputs] | None:
-        """A daemon that does not answer is no daemon without a lab: that is an error.
+        """Return the inputs; an unreachable daemon is an error.
 
-        It is never taken for gone: to make it anew would remove containers that others in the state stand for.
+        Reporting it as missing would create it again, which removes the containers of other resources.
         """
         shared_client()
         return ReadResult(inputs)
 
     def update(self, old: DockerHostInputs, new: DockerHostInputs, call: Call) -> dict[str, Any]:
-        """Ports, memory and disk matter only before the first start; moved ports are seen when bound."""
+        """Do nothing: ports, memory and disk are checked before the first start only."""
         return {}
 
     def delete(self, inputs: DockerHostInputs, call: Call) -> None:
-        """What is deleted by itself is gone already; this takes along what no state knows of."""
+        """Remove the stack's folder, and containers, networks and volumes that are not in Pulumi's state."""
         Containers(inputs.stack).shut_down()
         shutil.rmtree(inputs.root, ignore_errors=True)
 
 
-def _refuse_namesake(client: DockerClient, inputs: DockerHostInputs) -> None:
-    """A stack of another checkout would share names of containers and, worse, volumes with this one."""
+def _reject_stack_of_other_checkout(client: DockerClient, inputs: DockerHostInputs) -> None:
+    """Raise PreflightError if another checkout has a stack of this name, whose containers and volumes would clash."""
     with docker_errors("list containers"):
         found = client.containers.list(all=True, filters={"label": f"{STACK_LABEL}={inputs.stack}"})
     others = [container for container in found if container.labels.get(CHECKOUT_LABEL) != inputs.checkout]
     if others:
         raise PreflightError(
-            f"this Docker daemon has a stack {inputs.stack} of another checkout of the lab already "
-            f"({len(others)} containers, {others[0].name} among them). Give this one another name: "
+            f"another checkout of the lab already runs a stack {inputs.stack} on this Docker daemon "
+            f"({len(others)} containers, for example {others[0].name}). Choose another stack name: "
             "bin/lab up --stack NAME, with a Pulumi.NAME.yaml like Pulumi.docker.yaml"
         )
 
 
-def _is_on_this_machine() -> bool:
-    """Whether the daemon publishes ports on this machine; Docker Desktop's does, from inside its VM."""
+def _is_local_daemon() -> bool:
+    """Return whether the daemon publishes ports on this machine, as Docker Desktop does from its VM."""
     return engine_host().startswith(("unix://", "npipe://"))
 
 
 def _resource_shortages(client: DockerClient, inputs: DockerHostInputs) -> list[str]:
-    """One line each where memory or disk is less than the lab needs. A daemon in a VM has the VM's."""
-    with docker_errors("say what it has"):
-        has = client.info()
-    if has["Name"] == platform.node() and Path(has["DockerRootDir"]).exists():
-        return resource_shortages(Path(has["DockerRootDir"]), inputs.memory_mib, inputs.disk_mib)
-    total = int(has["MemTotal"]) // MIB
+    """Return one line each if memory or disk space is insufficient; a daemon in a VM has the VM's memory."""
+    with docker_errors("report its resources"):
+        info = client.info()
+    if info["Name"] == platform.node() and Path(info["DockerRootDir"]).exists():
+        return resource_shortages(Path(info["DockerRootDir"]), inputs.memory_mib, inputs.disk_mib)
+    total = int(info["MemTotal"]) // MIB
     if total >= inputs.memory_mib:
         return []
     return [
-        f"memory: the chosen services need {inputs.memory_mib} MiB, the daemon has {total} MiB; a Docker that runs in "
-        "a VM (Docker Desktop: Settings, Resources; colima: `colima start --memory`) can be given more"
+        f"memory: the chosen services need {inputs.memory_mib} MiB, the daemon has {total} MiB; if Docker runs in a "
+        "VM, increase its memory (Docker Desktop: Settings, Resources; colima: `colima start --memory`)"
     ]

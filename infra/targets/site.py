@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Members of `infra.model.Site` that do not depend on the target."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from infra.model import ClassData, Endpoint
+from infra.project import version
+from infra.targets.launch_script import Programs, class_data
+
+LOOPBACK = "127.0.0.1"
+
+INSIDE = "INSIDE"
+"""Name of the listener of an advertised endpoint for clients on the stack's network."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseSite:
+    """Base class of the targets' sites.
+
+    Attributes:
+        port_offset: added to the default ports at which the user's machine reaches the services.
+        endpoints: endpoints of each service.
+        programs: locations of the installed programs.
+    """
+
+    port_offset: int
+    endpoints: Mapping[str, tuple[Endpoint, ...]]
+    programs: Programs
+
+    def class_path(self, component: str) -> str:
+        return f"{self.component(component)}/lib/*"
+
+    def component(self, name: str) -> str:
+        return str(self.programs.component(name))
+
+    def built_jar(self, component: str) -> str:
+        return f"{self.component(component)}/lib/{component}-{version()}.jar"
+
+    def java(self) -> str:
+        return str(self.programs.java())
+
+    def class_data(self, component: str) -> ClassData:
+        return class_data(self.programs, component)
+
+    def has(self, component: str) -> bool:
+        return self.programs.has(component)
+
+    def _endpoint(self, service: str, name: str) -> Endpoint:
+        return next(endpoint for endpoint in self.endpoints[service] if endpoint.name == name)
