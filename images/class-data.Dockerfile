@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The archive of the classes that Spark's drivers load, with which they start in half the time.
+# Class data sharing (CDS) archive of the classes that Spark drivers load; it halves their start-up time.
 ARG BASE_IMAGE
 FROM ${BASE_IMAGE} AS training
 LABEL dev.lineage-lab.stage=training

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One of the kit's virtual environments, installed of wheels that the host has downloaded and verified.
+# A virtual environment of the kit, installed from wheels that the host has downloaded and verified.
 ARG BASE_IMAGE
-# Its layers hold the wheels and pip. Nothing of them stays: `lab images build` removes what bears this label.
+# This stage contains the wheels and pip. `lab images build` removes images with the label of a stage.
 FROM ${BASE_IMAGE} AS packages
 LABEL dev.lineage-lab.stage=packages
 USER root

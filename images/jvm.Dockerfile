@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Java runtime that most services run on: the base image's own where it has one, else Debian's.
+# Java runtime of most services: the base image's if it has one, else Debian's.
 ARG BASE_IMAGE
 FROM ${BASE_IMAGE}
 ARG JAVA_PACKAGE=openjdk-17-jre-headless
 USER root
-# The package's script wants the folder of the manual pages, which slim images lack.
+# The package's install script requires the folder of the manual pages, which slim images lack.
 RUN if ! command -v java >/dev/null; then \
       mkdir -p /usr/share/man/man1 \
       && apt-get update && apt-get install -y --no-install-recommends ${JAVA_PACKAGE} \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every image of the lab begins with: the user that services run as, the folders that they write to, and the
-# probe that health checks run. Enough for programs that bring all that they need.
+# Base of every image of the lab: user and writable folders of the services, command of the health checks. Native
+# programs without dependencies run on it directly.
 #
-# All files here keep to the classic dialect, which daemons old and new build without a registry at hand.
+# The Dockerfiles do without BuildKit syntax, so that old daemons build them and no frontend image is pulled.
 ARG BASE_IMAGE=debian:bookworm-slim
 FROM ${BASE_IMAGE}
 USER root

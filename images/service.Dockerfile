@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a service runs, laid upon its runtime. Two layers: what is pinned, which is large and seldom changes, and
-# what is built of this checkout.
+# Programs of a service, on its runtime, in two layers: pinned files, which are large and rarely change, and files built
+# from the checkout.
 ARG BASE_IMAGE
 FROM ${BASE_IMAGE}
 COPY pinned/ /opt/lineage-lab/

@@ -16,7 +16,7 @@ from infra.settings import Settings
 from infra.toolchain.progress import format_size
 
 if TYPE_CHECKING:
-    from infra.targets.docker.images.daemon import Daemon
+    from infra.targets.docker.images.daemon import ImageDaemon
 
 
 def prepare(lab: Stack, settings: Settings) -> None:
@@ -76,16 +76,16 @@ def doctor(lab: Stack, settings: Settings) -> None:
     out.print(f"docker  {version['Version']} (API {version['ApiVersion']}) at {engine_host()}")
     out.print(f"        {info['MemTotal'] // 2**20} MiB and {info['NCPU']} processors, {info['OperatingSystem']}")
     model, _ = described(lab.name, settings, lab.artifacts)
-    listed = Images(lab.artifacts, settings.base_image).listed((*model.services, *model.tasks), daemon)
-    wanted = [image for image in listed if image.wanted]
+    listed = Images(lab.artifacts, settings.base_image).list_images((*model.services, *model.tasks), daemon)
+    wanted = [image for image in listed if image.required]
     built = [image for image in wanted if image.size is not None]
     missing = "" if len(built) == len(wanted) else "; `lab up` builds the rest"
-    out.print(f"images  {len(built)} of {len(wanted)} are there, {format_size(daemon.disk())} on disk{missing}")
+    out.print(f"images  {len(built)} of {len(wanted)} are there, {format_size(daemon.disk_bytes())} on disk{missing}")
 
 
-def docker_daemon() -> "Daemon":
+def docker_daemon() -> "ImageDaemon":
     """The stack's Docker daemon. The SDK is slow to import, and most commands do without."""
     from infra.targets.docker.engine import shared_client
-    from infra.targets.docker.images.daemon import Daemon
+    from infra.targets.docker.images.daemon import ImageDaemon
 
-    return Daemon(shared_client())
+    return ImageDaemon(shared_client())

@@ -51,13 +51,13 @@ def list_images(stack: StackOption = DEFAULT_STACK) -> None:
     """List the images of a stack, built or not, and those of other versions that the daemon has."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
     daemon = docker_daemon()
-    listed = Images(artifacts, settings.base_image).listed(_parts(stack, settings, artifacts), daemon)
+    listed = Images(artifacts, settings.base_image).list_images(_parts(stack, settings, artifacts), daemon)
     width = max(len(image.reference) for image in listed)
     for image in listed:
         size = "not built" if image.size is None else format_size(image.size)
-        note = "" if image.wanted else "  of another version or stack"
+        note = "" if image.required else "  of another version or stack"
         out.print(f"{image.reference:{width}}  {size:>9}{note}", markup=False)
-    out.print(f"{format_size(daemon.disk())} on disk, layers that images share counted once")
+    out.print(f"{format_size(daemon.disk_bytes())} on disk, layers that images share counted once")
 
 
 @app.command()

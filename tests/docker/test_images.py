@@ -14,9 +14,9 @@ from infra.model import Binary, Java, Service
 from infra.project import PROJECT
 from infra.targets.docker.images import Images
 from infra.targets.docker.images.contents import Content, Contents
-from infra.targets.docker.images.daemon import NAME_LABEL, STAGE_LABEL, Daemon, ImageError
+from infra.targets.docker.images.daemon import NAME_LABEL, STAGE_LABEL, ImageDaemon, ImageError
 from infra.targets.docker.images.recipes import FOLDER, Image, Recipes
-from infra.targets.docker.images.record import Record
+from infra.targets.docker.images.record import ImageRecord
 from infra.toolchain import Artifacts
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import PlainProgress
@@ -27,7 +27,7 @@ HELLO = '#!/bin/sh\necho "$(id -u):$(id -g) $(cat /opt/lineage-lab/components/wo
 
 @pytest.fixture
 def engine(daemon, base_image):
-    return Daemon(daemon)
+    return ImageDaemon(daemon)
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_what_is_not_set_up_is_named_before_the_daemon_is_asked(engine, artifact
 
 def test_a_base_that_is_not_to_be_had_is_named_with_the_remedy(engine):
     with pytest.raises(ImageError, match="docker pull lineage-lab-test/nowhere:1") as failed:
-        engine.require("lineage-lab-test/nowhere:1")
+        engine.require_base("lineage-lab-test/nowhere:1")
     assert "--base IMAGE" in str(failed.value)
 
 
@@ -152,9 +152,9 @@ def test_what_is_there_is_not_built_again_and_its_identifier_is_recorded(native,
     removed += [hollow.reference, image.reference]
     assert images.build([part], engine, PlainProgress(io.StringIO())) == []
     assert images.identifier(image.reference) == engine.client.images.get(hollow.reference).id
-    listed = {one.reference: one for one in images.listed([part], engine)}
-    assert listed[image.reference].wanted
-    assert not listed[hollow.reference].wanted
+    listed = {one.reference: one for one in images.list_images([part], engine)}
+    assert listed[image.reference].required
+    assert not listed[hollow.reference].required
 
 
 def test_an_image_that_a_container_was_made_of_is_kept(native, engine):
@@ -170,18 +170,18 @@ def test_an_image_that_a_container_was_made_of_is_kept(native, engine):
 def test_the_images_of_a_lab_share_so_much_that_they_fit_into_3_gb(engine):
     artifacts, settings = Artifacts.open(), stack_settings("docker")
     lab, _ = described("docker", settings, artifacts)
-    wanted = {image.reference for image in Images(artifacts).needed((*lab.services, *lab.tasks))}
+    wanted = {image.reference for image in Images(artifacts).required_images((*lab.services, *lab.tasks))}
     if missing := wanted - engine.identifiers().keys():
         pytest.skip(f"{len(missing)} images are not built: bin/lab images build --stack docker")
-    assert engine.disk(wanted) <= 3_000_000_000
+    assert engine.disk_bytes(wanted) <= 3_000_000_000
 
 
 @dataclass(frozen=True)
-class Restricted(Daemon):
+class Restricted(ImageDaemon):
     """A daemon that shows images of the tests alone: what removes everything removes nobody else's."""
 
-    def found(self):
-        return [image for image in super().found() if image.references and TESTS.match(image.references[0])]
+    def stored_images(self):
+        return [image for image in super().stored_images() if image.references and TESTS.match(image.references[0])]
 
 
 def own_image(engine, name):
@@ -190,16 +190,16 @@ def own_image(engine, name):
 
 
 def test_removed_images_are_forgotten_and_others_are_not(engine, artifacts, base_image):
-    record = Record.of(artifacts.cache)
+    record = ImageRecord.in_cache(artifacts.cache)
     own = own_image(engine, "gone")
     record.write({"lineage-lab-test/gone:1": own, "lineage-lab/elsewhere:1": "sha256:elsewhere"})
     assert Images(artifacts).remove(Restricted(engine.client)) == ["lineage-lab-test/gone:1"]
     assert record.identifiers() == {"lineage-lab/elsewhere:1": "sha256:elsewhere"}
-    assert own not in {image.identifier for image in engine.found()}
+    assert own not in {image.identifier for image in engine.stored_images()}
 
 
 def test_an_image_in_use_stays_known_when_the_others_are_removed(engine, artifacts, removed, base_image):
-    record = Record.of(artifacts.cache)
+    record = ImageRecord.in_cache(artifacts.cache)
     own = own_image(engine, "used")
     removed.append("lineage-lab-test/used:1")
     record.write({"lineage-lab-test/used:1": own})
@@ -219,11 +219,11 @@ def test_an_image_whose_name_another_took_is_found_and_removed(engine, removed, 
 
     first, second = built(1), built(2)
     removed.append("lineage-lab-test/one:1")
-    found = {image.identifier: image.references for image in engine.found()}
+    found = {image.identifier: image.references for image in engine.stored_images()}
     assert found[first] == ()
     assert found[second] == ("lineage-lab-test/one:1",)
     engine.remove([first])
-    assert first not in {image.identifier for image in engine.found()}
+    assert first not in {image.identifier for image in engine.stored_images()}
 
 
 def test_stages_that_builds_left_are_removed(engine, base_image):

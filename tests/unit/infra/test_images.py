@@ -17,10 +17,10 @@ from infra.model import Binary, Java, PublicImage, Python, Service
 from infra.project import PROJECT
 from infra.targets.docker.images import Images, wheels
 from infra.targets.docker.images.contents import PROBE, Content, Contents
-from infra.targets.docker.images.context import stream
-from infra.targets.docker.images.daemon import Daemon, ImageError, mismatch
+from infra.targets.docker.images.context import context_stream
+from infra.targets.docker.images.daemon import ImageDaemon, ImageError, platform_mismatch
 from infra.targets.docker.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
-from infra.targets.docker.images.record import Record
+from infra.targets.docker.images.record import ImageRecord
 from infra.toolchain import Artifacts
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import PlainProgress
@@ -79,9 +79,9 @@ def test_the_same_checkout_gives_the_same_references(artifacts, tmp_path):
 
 
 def test_every_image_is_built_on_the_chosen_base(artifacts):
-    chosen = Images(artifacts, "example/debian:12").needed([KAFKA])
+    chosen = Images(artifacts, "example/debian:12").required_images([KAFKA])
     assert chosen[0].base_reference == "example/debian:12"
-    assert {image.key for image in chosen}.isdisjoint(image.key for image in Images(artifacts).needed([KAFKA]))
+    assert {image.key for image in chosen}.isdisjoint(image.key for image in Images(artifacts).required_images([KAFKA]))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_parts_share_is_needed_once(artifacts):
     flink = Java("flink", "Main", 64)
     launcher = Python("infra.namespaces", components=("flink",), java=True)
     parts = [service("one", flink), service("two", flink), service("job", launcher), KAFKA]
-    needed = Images(artifacts).needed(parts)
+    needed = Images(artifacts).required_images(parts)
     assert [image.name for image in needed] == ["native", "jvm", "python", "python-kit", "flink", "job", "kafka"]
 
 
@@ -125,13 +125,13 @@ def test_the_archive_of_classes_is_made_anew_where_others_would_be_loaded(artifa
     before = contents.training(kit)
     (kit / changed).write_text((kit / changed).read_text() + "CHANGED = 1\n")
     after = Contents(artifacts, kit).training(kit)
-    assert f"project/{changed}" in {content.place for content in after}
+    assert f"project/{changed}" in {content.destination for content in after}
     assert ([content.key for content in before] == [content.key for content in after]) is same
 
 
 def test_a_public_image_is_not_built(artifacts, recipes):
     page = service("page", PublicImage("some/page:1", "/run"))
-    assert [image.name for image in Images(artifacts).needed([page, KAFKA])] == ["native", "jvm", "kafka"]
+    assert [image.name for image in Images(artifacts).required_images([page, KAFKA])] == ["native", "jvm", "kafka"]
     with pytest.raises(ValueError, match="page is the public image some/page:1"):
         recipes.image_for(page)
 
@@ -142,7 +142,7 @@ def nobodys_daemon():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         with closing(docker.DockerClient(f"tcp://127.0.0.1:{bound.getsockname()[1]}", version="1.41")) as client:
-            yield Daemon(client)
+            yield ImageDaemon(client)
 
 
 def test_a_public_image_that_cannot_be_had_is_named_with_what_to_do(nobodys_daemon):
@@ -150,7 +150,7 @@ def test_a_public_image_that_cannot_be_had_is_named_with_what_to_do(nobodys_daem
         nobodys_daemon.pull("some/page:1", "go without it")
     for words in (
         "Pulling the public image some/page:1: ",
-        "reach its registry",
+        "access to the registry",
         "`docker load`",
         "; or go without it",
     ):
@@ -163,17 +163,17 @@ def test_where_there_is_no_public_image_no_daemon_is_asked(artifacts, nobodys_da
 
 def test_public_images_are_asked_for_by_name(artifacts, nobodys_daemon):
     page = service("page", PublicImage("some/page:1", "/run"))
-    with pytest.raises(ImageError, match="Asking the Docker daemon for the image some/page:1"):
+    with pytest.raises(ImageError, match="Looking up the image some/page:1"):
         Images(artifacts).pull([KAFKA, page], nobodys_daemon, PlainProgress(io.StringIO()))
 
 
 def test_a_plugin_is_in_the_image_of_what_looks_for_it(recipes):
     image = recipes.image_for(service("connect", Java("connect", "Main", 64, components=("connect-file",))))
-    assert [content.place for content in image.contents] == ["components/connect", "components/connect-file"]
+    assert [content.destination for content in image.contents] == ["components/connect", "components/connect-file"]
 
 
 def test_an_image_holds_what_its_module_imports_and_reads_and_no_more(recipes):
-    places = [content.place for content in recipes.image_for(TILL).contents]
+    places = [content.destination for content in recipes.image_for(TILL).contents]
     assert places == ["project/shop/__init__.py", "project/shop/prices.py", "project/till.json", "project/till.py"]
 
 
@@ -195,7 +195,7 @@ def test_a_users_own_jar_is_in_the_image_and_its_key(artifacts, project):
     for content in (b"one", b"two"):
         (project / "own.jar").write_bytes(content)
         images.append(Recipes(Contents(artifacts, project)).image_for(own))
-    assert [[content.place for content in image.contents] for image in images] == [["jars/own.jar"]] * 2
+    assert [[content.destination for content in image.contents] for image in images] == [["jars/own.jar"]] * 2
     assert images[0].key != images[1].key
 
 
@@ -214,7 +214,7 @@ def test_recipes_keep_to_the_dialect_that_every_daemon_builds(path):
 
 
 def files_of(image):
-    with tarfile.open(fileobj=io.BytesIO(b"".join(stream(image)))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(b"".join(context_stream(image)))) as archive:
         return {member.name: member for member in archive}
 
 
@@ -254,7 +254,7 @@ def test_a_context_holds_the_bytes_of_large_files_under_long_names(tmp_path):
     path = tmp_path / "large"
     path.write_bytes(bytes(range(256)) * 9000)
     name = "/".join(["components", "x" * 120, "y" * 120])
-    data = io.BytesIO(b"".join(stream(image_with(content(name, path, built=True)))))
+    data = io.BytesIO(b"".join(context_stream(image_with(content(name, path, built=True)))))
     with tarfile.open(fileobj=data) as archive:
         found = archive.extractfile(f"built/{name}")
         assert found is not None
@@ -267,33 +267,33 @@ def test_the_same_contents_give_the_same_context(tmp_path):
         folder.mkdir()
         for name in ("b", "a") if folder.name == "one" else ("a", "b"):
             (folder / name).write_text(name)
-        streams.append(b"".join(stream(image_with(content("components/some", folder)))))
+        streams.append(b"".join(context_stream(image_with(content("components/some", folder)))))
     assert streams[0] == streams[1]
 
 
 def test_a_context_of_what_is_not_set_up_says_how_to_bring_it(artifacts):
     image = Recipes(Contents(artifacts, FOLDER)).image_for(KAFKA)
     with pytest.raises(ArtifactError, match="lab setup"):
-        list(stream(image))
+        list(context_stream(image))
 
 
 def test_an_identifier_is_known_once_it_was_recorded(artifacts):
     images = Images(artifacts)
     reference = images.image_for(KAFKA)
     assert images.identifier(reference) is None
-    Record.of(artifacts.cache).write({reference: "sha256:abc"})
+    ImageRecord.in_cache(artifacts.cache).write({reference: "sha256:abc"})
     assert images.identifier(reference) == "sha256:abc"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])
 def test_a_damaged_record_is_as_good_as_none(artifacts, text):
-    record = Record.of(artifacts.cache)
+    record = ImageRecord.in_cache(artifacts.cache)
     record.path.write_text(text)
     assert record.identifiers() == {}
 
 
 def test_wheels_for_newer_systems_than_the_images_are_not_taken():
-    platforms = list(wheels.platforms("x86_64"))
+    platforms = list(wheels.wheel_platforms("x86_64"))
     assert platforms[0] == "manylinux_2_36_x86_64"
     assert {"manylinux2014_x86_64", "manylinux1_x86_64"} < set(platforms)
 
@@ -313,21 +313,21 @@ def test_a_wheel_of_another_python_is_refused_by_name(tmp_path, name):
 
 @pytest.mark.parametrize("machine", ["x86_64", "amd64"])
 def test_programs_of_this_machine_run_on_a_daemon_of_its_kind(machine):
-    assert mismatch({"Os": "linux", "Arch": "amd64"}, "Linux", machine) == ""
+    assert platform_mismatch({"Os": "linux", "Arch": "amd64"}, "Linux", machine) == ""
 
 
 @pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
 def test_programs_of_another_system_or_processor_do_not(system, machine):
-    reason = mismatch({"Os": "linux", "Arch": "amd64"}, system, machine)
-    assert f"linux/amd64, and the programs of the download cache are for {system.lower()}/arm64" in reason
+    reason = platform_mismatch({"Os": "linux", "Arch": "amd64"}, system, machine)
+    assert f"linux/amd64, but the programs of the download cache are for {system.lower()}/arm64" in reason
 
 
 def test_a_machine_that_can_have_no_daemon_is_told_why():
-    script = f'. {PROJECT}/.ci/docker; start_docker; echo "$? $DOCKER_REFUSAL"'
+    script = f'. {PROJECT}/.ci/docker; start_docker; echo "$? $DOCKER_ERROR"'
     done = subprocess.run(
         [BASH, "-c", script], env={"PATH": "/nonexistent", "HOME": "/"}, capture_output=True, text=True
     )
-    assert done.stdout == "1 no Docker: no daemon answers, and this is no Debian to install one on\n"
+    assert done.stdout == "1 no Docker: no daemon responds, and without apt-get none can be installed\n"
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
@@ -359,7 +359,7 @@ def test_the_probe_finds_who_answers_well(port):
 
 def test_the_probe_says_what_was_answered_instead(port):
     done = probe(port, "/badly")
-    assert (done.returncode, done.stderr) == (1, "/badly answered: HTTP/1.0 503 Service Unavailable\n")
+    assert (done.returncode, done.stderr) == (1, "/badly responded with: HTTP/1.0 503 Service Unavailable\n")
 
 
 def test_the_probe_fails_where_nobody_listens():

@@ -150,7 +150,7 @@ def test_artifacts_resolve_each_java_release(jvm_folder: Path, cache, monkeypatc
 def test_image_contains_a_portable_jdk_of_the_machine(jvm_folder: Path, cache, tmp_path: Path) -> None:
     contents = Contents(Artifacts(cache), tmp_path)
     content = contents.java(25)
-    assert (content.place, content.locate()) == ("java/25", jvm_folder / "temurin-25")
+    assert (content.destination, content.locate()) == ("java/25", jvm_folder / "temurin-25")
     (jvm_folder / "temurin-25" / "conf").symlink_to(tmp_path)
     with pytest.raises(ArtifactError, match=r"conf is a link to .*outside the JDK\nRemedy: set LINEAGE_LAB_JAVA_25"):
         contents.java(25)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's own images: which one a part runs on, and `lab images`."""
+"""Container images that the lab builds: selection for each part, build, list and removal."""
 
 from infra.targets.docker.images.facade import ImageListing as ImageListing
 from infra.targets.docker.images.facade import Images as Images

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is copied into images: where it goes, a key that changes with it, and where it is on this machine."""
+"""Files and folders that are copied into images, each with its destination and a hash of its contents."""
 
 import os
 import sys
@@ -26,13 +26,13 @@ class Content:
     """A file or a folder that is copied into an image.
 
     Attributes:
-        place: where it goes, seen from `/opt/lineage-lab`.
-        key: a short hash that changes with it.
-        locate: finds it on this machine; raises ArtifactError where it is not set up.
-        built: it is made of this checkout, and therefore changes more often than what is pinned.
+        destination: path in the image, relative to `/opt/lineage-lab`.
+        key: short hash that changes with the contents.
+        locate: returns the path on this machine; raises ArtifactError if it is not set up.
+        built: True if it is built from this checkout and changes more often than pinned files.
     """
 
-    place: str
+    destination: str
     key: str
     locate: Callable[[], Path]
     built: bool = False
@@ -40,11 +40,11 @@ class Content:
 
 @dataclass(frozen=True)
 class Contents:
-    """Finds contents of one checkout.
+    """Files that the images of one checkout can contain.
 
     Attributes:
-        artifacts: the download cache's.
-        project: the checkout.
+        artifacts: artifacts of the download cache.
+        project: path of the checkout.
     """
 
     artifacts: Artifacts
@@ -52,11 +52,11 @@ class Contents:
     _keys: dict[str, str] = field(default_factory=dict, compare=False)
 
     def probe(self) -> Content:
-        """The command of health checks."""
+        """Return the command of health checks."""
         return _file("bin/probe", PROBE)
 
     def component(self, name: str) -> Content:
-        """The folder of a component."""
+        """Return the folder of a component."""
         built = isinstance(COMPONENTS.get(name), ProjectComponent) or name not in COMPONENTS
         if name not in self._keys:
             self._keys[name] = self.artifacts.component_key(name)
@@ -64,14 +64,14 @@ class Contents:
         return Content(f"components/{name}", key, lambda: self.artifacts.component(name), built)
 
     def program(self, name: str) -> Content:
-        """A native program that stands alone."""
+        """Return a native program without dependencies."""
         return Content(f"bin/{name}", BINARIES[name].key, lambda: self.artifacts.binary(name))
 
     def java(self, runtime: int) -> Content:
-        """A Java runtime: the packaged one of release 21, else a self-contained JDK of this machine.
+        """Return a Java runtime: the packaged one for release 21, else a self-contained JDK of this machine.
 
         Raises:
-            ArtifactError: the machine has no JDK of that release, or none that can be copied into an image.
+            ArtifactError: the machine has no JDK of that release that can be copied into an image.
         """
         if runtime == PACKAGED_JAVA:
             key = venvs.JAVA_21.key
@@ -82,31 +82,33 @@ class Contents:
         return Content(f"java/{runtime}", key, lambda: jdk.home)
 
     def user_jar(self, jar: str) -> Content:
-        """A jar of the user's own. Raises OSError where it cannot be read."""
+        """Return a jar of the user. Raises OSError if it cannot be read."""
         path = user_path(self.project, jar)
         return _file(f"jars/{path.name}", path)
 
     def wheels(self, environment: str) -> Content:
-        """What a virtual environment is installed from; goes no further than a stage of the build."""
+        """Return the wheels of a virtual environment, which are copied to a build stage only."""
         return Content("wheels", wheels.key(environment), lambda: wheels.folder(self.artifacts.cache, environment))
 
     def sources(self, module: str, uses: tuple[str, ...], reads: tuple[str, ...]) -> tuple[Content, ...]:
-        """What a module of the project needs of it, file by file: as much as makes it restart when it changes."""
+        """Return the project files of a module: its imports and what it reads, as in `infra.targets.revision`."""
         return _files(self.project, sources(self.project, (module, *uses), reads))
 
     def training(self, kit: Path = class_data.REPOSITORY) -> tuple[Content, ...]:
-        """What makes the archive of Spark's classes. What it imports decides nothing, and has no key."""
+        """Return the sources that create Spark's class data sharing archive.
+
+        Only `class_data.SOURCES` affect the archive; imported modules have an empty key.
+        """
         modules = (class_data.IMAGE_BUILD_MODULE, class_data.TRAINING)
-        deciding = {f"project/{name}" for name in class_data.SOURCES}
+        relevant = {f"project/{name}" for name in class_data.SOURCES}
         found = _files(kit, sources(kit, modules))
-        return tuple(content if content.place in deciding else replace(content, key="") for content in found)
+        return tuple(content if content.destination in relevant else replace(content, key="") for content in found)
 
 
 def _require_portable(home: Path, runtime: int) -> None:
-    """Reject a JDK that does not run in an image: built for another system, or linked to files outside its home.
+    """Raise ArtifactError for a JDK that does not run in an image.
 
-    Raises:
-        ArtifactError: naming the JDK and the remedy.
+    It was built for another system, or has symbolic links to files outside its folder.
     """
     attempt = f"Copying the JDK {home} into an image"
     remedy = f"set LINEAGE_LAB_JAVA_{runtime} to an unpacked JDK archive for Linux, or use the target `local`"
@@ -121,9 +123,9 @@ def _files(project: Path, paths: Iterable[Path]) -> tuple[Content, ...]:
     return tuple(_file(f"project/{path.relative_to(project)}", path) for path in paths)
 
 
-def _file(place: str, path: Path) -> Content:
-    return Content(place, _hash(path), lambda: path, built=True)
+def _file(destination: str, path: Path) -> Content:
+    return Content(destination, _file_hash(path), lambda: path, built=True)
 
 
-def _hash(path: Path) -> str:
+def _file_hash(path: Path) -> str:
     return hash_key(path.read_bytes(), "program" if os.access(path, os.X_OK) else "text")

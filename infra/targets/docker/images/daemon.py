@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon as images see it: what it has of the lab's, one build, one removal, and its errors in words."""
+"""Requests to the Docker daemon about images: list, pull, build and remove."""
 
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ import requests
 from docker.errors import APIError, DockerException, ImageNotFound
 
 from infra.errors import LabError
-from infra.targets.docker.images.context import DOCKERFILE, stream
+from infra.targets.docker.images.context import DOCKERFILE, context_stream
 from infra.targets.docker.images.recipes import Image
 
 NAME_LABEL = "dev.lineage-lab.image"
@@ -26,16 +26,16 @@ _IN_USE = 409
 
 
 class ImageError(LabError):
-    """An image could not be built, had or removed."""
+    """An image could not be pulled, built or removed."""
 
 
 class ImageInUseError(ImageError):
-    """A container was made of the image."""
+    """A container uses the image."""
 
 
 @dataclass(frozen=True)
 class StoredImage:
-    """An image of the lab's that the daemon has. `references` may be empty: a build of the same took its name."""
+    """Image built by the lab that the daemon has; `references` is empty if a later build took its name."""
 
     identifier: str
     references: tuple[str, ...]
@@ -43,55 +43,55 @@ class StoredImage:
 
 
 @dataclass(frozen=True)
-class Daemon:
-    """One Docker daemon."""
+class ImageDaemon:
+    """Images of one Docker daemon."""
 
     client: docker.DockerClient
 
     def identifiers(self) -> dict[str, str]:
-        """Reference -> identifier of the lab's images that are there."""
-        return {reference: image.identifier for image in self.found() for reference in image.references}
+        """Return the identifiers of the lab's images by reference."""
+        return {reference: image.identifier for image in self.stored_images() for reference in image.references}
 
-    def found(self) -> list[StoredImage]:
-        """The lab's images that are there, of any checkout."""
-        with _image_errors("Asking the Docker daemon for its images"):
+    def stored_images(self) -> list[StoredImage]:
+        """Return the images that the lab built, of every checkout."""
+        with _image_errors("Listing the images of the Docker daemon"):
             images = self.client.api.images(filters={"label": NAME_LABEL})
-        return [StoredImage(one["Id"], _names(one["RepoTags"]), one["Size"]) for one in images]
+        return [StoredImage(one["Id"], _references(one["RepoTags"]), one["Size"]) for one in images]
 
-    def disk(self, references: Collection[str] | None = None) -> int:
-        """Bytes of all layers of the lab's images, each counted once, those of the base image among them.
+    def disk_bytes(self, references: Collection[str] | None = None) -> int:
+        """Return the size of all layers of the lab's images, with the base image's; shared layers count once.
 
-        With `references`, of these images alone.
+        `references` restricts it to these images.
         """
         api: Any = self.client.api
         layers: dict[tuple[object, ...], int] = {}
-        for image in self.found():
+        for image in self.stored_images():
             if references is not None and not set(image.references) & set(references):
                 continue
-            below: tuple[object, ...] = ()
-            with _image_errors("Asking the Docker daemon for the layers of its images"):
+            parent: tuple[object, ...] = ()
+            with _image_errors("Reading the layers of an image from the Docker daemon"):
                 history = api.history(image.identifier)
             for layer in reversed(history):
-                below = (hash(below), layer["CreatedBy"], layer["Created"])
-                layers[below] = layer["Size"]
+                parent = (hash(parent), layer["CreatedBy"], layer["Created"])
+                layers[parent] = layer["Size"]
         return sum(layers.values())
 
-    def require(self, base: str) -> None:
-        """Makes sure that images can be built here on the base image `base`, which is pulled where it is not there.
+    def require_base(self, base: str) -> None:
+        """Check that the daemon can build images on `base`, and pull it if missing.
 
         Raises:
-            ImageError: the daemon is of another system than this machine, or the base image is not to be had.
+            ImageError: the daemon's platform is not this machine's, or the base image cannot be pulled.
         """
-        with _image_errors("Asking the Docker daemon for its version"):
+        with _image_errors("Reading the version of the Docker daemon"):
             version = self.client.version()
-        if reason := mismatch(version, platform.system(), platform.machine()):
+        if reason := platform_mismatch(version, platform.system(), platform.machine()):
             raise ImageError(f"Building images: {reason}")
-        if not self.has(base):
-            self._pull(base)
+        if not self.has_image(base):
+            self._pull_base(base)
 
-    def has(self, reference: str) -> bool:
-        """Whether an image of that name is there, whoever made it."""
-        with _image_errors(f"Asking the Docker daemon for the image {reference}"):
+    def has_image(self, reference: str) -> bool:
+        """Return whether the daemon has an image, built by the lab or not."""
+        with _image_errors(f"Looking up the image {reference} in the Docker daemon"):
             try:
                 self.client.images.get(reference)
             except ImageNotFound:
@@ -99,41 +99,41 @@ class Daemon:
         return True
 
     def pull(self, reference: str, remedy: str) -> int:
-        """Pulls a public image, and returns its bytes; `remedy` is how the lab does without it, in a few words.
+        """Pull a public image and return its size in bytes; `remedy` is the alternative to it, for the error message.
 
         Raises:
-            ImageError: it is not to be had.
+            ImageError: the image cannot be pulled.
         """
         try:
             return int(self.client.images.pull(reference).attrs["Size"])
         except (DockerException, requests.exceptions.RequestException) as error:
-            bring = "bring the image from a machine that does (`docker save` there, `docker load` here)"
-            ways = ["let the Docker daemon reach its registry", bring, *([remedy] if remedy else [])]
+            copy = "copy the image from a machine that has it (`docker save` there, `docker load` here)"
+            remedies = ["give the Docker daemon access to the registry", copy, *([remedy] if remedy else [])]
             raise ImageError(
-                f"Pulling the public image {reference}: {_reason(error)}. Remedy: {'; or '.join(ways)}"
+                f"Pulling the public image {reference}: {_reason(error)}. Remedy: {'; or '.join(remedies)}"
             ) from error
 
-    def _pull(self, base: str) -> None:
+    def _pull_base(self, base: str) -> None:
         try:
             self.client.images.pull(base)
         except DockerException as error:
             raise ImageError(
-                f"Pulling the base image {base}: {_reason(error)}. Bring it with `docker pull {base}` where a registry "
-                "can be reached (`docker load` brings a saved one), or choose another with `bin/lab images build "
-                "--base IMAGE`, and with lineage-lab:baseImage in the stack's configuration"
+                f"Pulling the base image {base}: {_reason(error)}. Run `docker pull {base}` with access to a registry, "
+                "or `docker load` with a saved image; or choose another base image with `bin/lab images build --base "
+                "IMAGE` and lineage-lab:baseImage in the stack's configuration"
             ) from error
 
     def build(self, image: Image, on_text: Callable[[str], None]) -> tuple[str, int]:
-        """Builds one image, whose base has to be there, and returns its identifier and its bytes.
+        """Build an image, whose base must exist, and return its identifier and its size in bytes.
 
         Raises:
             ImageError: a step failed; with the end of its output.
-            ArtifactError: something that goes into the image is not set up.
+            ArtifactError: an artifact of the image is not set up.
         """
         api: Any = self.client.api
         attempt = f"Building the image {image.reference}"
-        with _image_errors(attempt), closing(stream(image)) as context:
-            answers = api.build(
+        with _image_errors(attempt), closing(context_stream(image)) as context:
+            messages = api.build(
                 fileobj=context,
                 custom_context=True,
                 dockerfile=DOCKERFILE,
@@ -144,15 +144,15 @@ class Daemon:
                 forcerm=True,
                 decode=True,
             )
-            identifier = _identifier(attempt, answers, on_text)
+            identifier = _follow_build(attempt, messages, on_text)
             return identifier, int(api.inspect_image(identifier)["Size"])
 
     def remove(self, references: Sequence[str]) -> None:
-        """Removes images by reference or identifier; their layers go where no other image has them.
+        """Remove images, by reference or identifier, with the layers that no other image uses.
 
         Raises:
-            ImageInUseError: a container was made of one of them.
-            ImageError: the daemon refused for another reason.
+            ImageInUseError: a container uses one of them.
+            ImageError: the daemon rejected the request for another reason.
         """
         for reference in references:
             attempt = f"Removing the image {reference}"
@@ -163,56 +163,59 @@ class Daemon:
             except APIError as error:
                 if error.status_code != _IN_USE:
                     raise ImageError(f"{attempt}: {_reason(error)}") from error
-                remedy = "Take down the labs that run on it first: `bin/lab down --stack NAME`"
+                remedy = "Remove the labs that use it first: `bin/lab down --stack NAME`"
                 raise ImageInUseError(f"{attempt}: {_reason(error)}. {remedy}") from error
 
     def remove_stages(self, label: str = STAGE_LABEL) -> None:
-        """Removes the stages that builds leave behind, with their layers: not while one of these builds runs.
+        """Remove the images of build stages with their layers; must not be called while such a build runs.
 
-        The daemon takes a moment to end a build that was stopped: what that still holds goes after the next build.
+        Stages that a cancelled build still uses are removed after the next build.
         """
-        with _image_errors("Removing what builds of images left"):
+        with _image_errors("Listing the build stages of images"):
             stages = self.client.api.images(filters={"label": label, "dangling": True}, quiet=True)
         for stage in sorted(set(stages)):
             with suppress(ImageInUseError):
                 self.remove([stage])
 
 
-def mismatch(version: Mapping[str, Any], system: str, machine: str) -> str:
-    """Why programs of this machine, as `platform` tells of it, do not run on a daemon; empty where they do.
+def platform_mismatch(version: Mapping[str, Any], system: str, machine: str) -> str:
+    """Return the reason why programs of this machine do not run on a daemon; empty if they do.
 
-    `version` is what the daemon says of itself.
+    Args:
+        version: the daemon's response to `docker version`.
+        system: this machine's `platform.system()`.
+        machine: this machine's `platform.machine()`.
     """
-    here = (system.lower(), _PROCESSORS.get(machine, machine))
-    there = (version["Os"], version["Arch"])
-    if here == there:
+    local = (system.lower(), _PROCESSORS.get(machine, machine))
+    remote = (version["Os"], version["Arch"])
+    if local == remote:
         return ""
     return (
-        f"the Docker daemon is {'/'.join(there)}, and the programs of the download cache are for {'/'.join(here)}. "
-        "Build them on Linux with the daemon's processor, and bring them over with `docker save` and `docker load`"
+        f"the Docker daemon is {'/'.join(remote)}, but the programs of the download cache are for {'/'.join(local)}. "
+        "Build the images on Linux with the daemon's processor, and copy them with `docker save` and `docker load`"
     )
 
 
-def _names(tags: Sequence[str] | None) -> tuple[str, ...]:
-    """An image without a name has no tags for new daemons, and a tag that says so for old ones."""
+def _references(tags: Sequence[str] | None) -> tuple[str, ...]:
+    """Return an image's tags; old daemons report a placeholder for an image without tags."""
     return tuple(tag for tag in tags or () if tag != "<none>:<none>")
 
 
-def _identifier(attempt: str, answers: Iterator[Mapping[str, Any]], on_text: Callable[[str], None]) -> str:
-    """Follows a build to its end."""
+def _follow_build(attempt: str, messages: Iterator[Mapping[str, Any]], on_text: Callable[[str], None]) -> str:
+    """Read a build's messages to its end and return the image's identifier."""
     output: list[str] = []
     failure = identifier = ""
-    for answer in answers:  # to the end, or the connection stays open
-        failure = str(answer.get("error", failure)).strip()
-        identifier = answer.get("aux", {}).get("ID", identifier)
-        if text := str(answer.get("stream", "")).strip():
+    for message in messages:  # reading to the end closes the connection
+        failure = str(message.get("error", failure)).strip()
+        identifier = message.get("aux", {}).get("ID", identifier)
+        if text := str(message.get("stream", "")).strip():
             output += text.splitlines()
             on_text(output[-1][:_WIDTH])
     if failure:
         tail = "\n".join(f"  | {line}" for line in output[-_TAIL_LINES:])
         raise ImageError(f"{attempt}: {failure}\n{tail}\nRemedy: {_remedy(failure, tail)}")
     if not identifier:
-        raise ImageError(f"{attempt}: the daemon ended the build without a word. Remedy: look into its own log")
+        raise ImageError(f"{attempt}: the daemon ended the build without a message. Remedy: see the daemon's log")
     return identifier
 
 
@@ -222,15 +225,15 @@ def _remedy(error: str, output: str) -> str:
         return _DISK_FULL
     if "unable to fetch" in text or "temporary failure resolving" in text or "unable to locate package" in text:
         return (
-            "apt in the build did not get Debian's packages: let containers reach Debian's mirror, or choose a base "
-            "image that has Python 3.11 and Java 17 already (`bin/lab images build --base IMAGE`)"
+            "apt in the build could not download Debian's packages: give containers access to Debian's mirror, or "
+            "choose a base image with Python 3.11 and Java 17 (`bin/lab images build --base IMAGE`)"
         )
-    return "mend what the output says, then run the same command again: what was built before is kept"
+    return "correct the cause in the output, then repeat the command: finished images are kept"
 
 
 _DISK_FULL = (
-    "free some space where the Docker daemon keeps its data (`docker info -f '{{.DockerRootDir}}'`): "
-    "`bin/lab images remove --old` removes images of earlier versions, `docker system df` shows what else is there"
+    "free disk space in the Docker daemon's data folder (`docker info -f '{{.DockerRootDir}}'`): "
+    "`bin/lab images remove --old` removes images of earlier versions, `docker system df` lists other usage"
 )
 
 
@@ -239,7 +242,7 @@ def _image_errors(attempt: str) -> Iterator[None]:
     try:
         yield
     except (DockerException, requests.exceptions.RequestException) as error:
-        remedy = _DISK_FULL if "no space left" in str(error).lower() else "see that the daemon runs, then try again"
+        remedy = _DISK_FULL if "no space left" in str(error).lower() else "check that the daemon runs, then try again"
         raise ImageError(f"{attempt}: {_reason(error)}. Remedy: {remedy}") from error
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab's images are made of: chains of images as data, from what a part of the lab runs.
+"""Composition of the lab's images, derived from what each part runs.
 
-Each image is built on another (`images/README.md` shows the family), so that a runtime, a virtual environment and
-Flink's half gigabyte of jars are on disk once. An image's key is a hash of all that goes into it: the reference of
-a part's image is known without a daemon, and changes when the image has to.
+Images build on each other (`images/README.md` shows the hierarchy), so that runtimes, virtual environments and
+Flink's half gigabyte of jars are stored once. An image's tag is a hash of its inputs: the reference of a part's image
+is computed without a daemon.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,12 +17,13 @@ from infra.toolchain import class_data
 from infra.toolchain.cache import hash_key
 
 FOLDER = Path(__file__).resolve().parents[4] / "images"
-"""Where the Dockerfiles are."""
+"""Folder of the Dockerfiles."""
 
 DEBIAN_JAVA = 17
+"""Java release of the `jvm` image, a package of Debian 12."""
 
 STARTED_FROM = {"flink": "kit", "spark": "spark"}
-"""Components whose programs Python starts, and its environment: both are laid upon another, to be on disk once."""
+"""Virtual environment that starts a component; the component's image is built on the environment's image."""
 
 REPOSITORY = "lineage-lab"
 DEFAULT_BASE = "debian:bookworm-slim"
@@ -30,13 +31,13 @@ DEFAULT_BASE = "debian:bookworm-slim"
 
 @dataclass(frozen=True)
 class Image:
-    """One image.
+    """An image of the lab.
 
     Attributes:
-        name: what it is called below `lineage-lab/`.
-        recipe: name of its Dockerfile, without the ending.
-        base: the image that it is built on; the text is the reference of one that is not the lab's.
-        contents: what is copied into it.
+        name: name below `lineage-lab/`.
+        recipe: name of its Dockerfile without the extension.
+        base: the image below it, as a reference if the lab does not build it.
+        contents: files and folders that are copied into it.
         environment: the virtual environment that is installed in it; empty for none.
     """
 
@@ -48,25 +49,25 @@ class Image:
 
     @property
     def dockerfile(self) -> Path:
-        """Where its recipe is."""
+        """Path of the Dockerfile."""
         return FOLDER / f"{self.recipe}.Dockerfile"
 
     @property
     def base_reference(self) -> str:
-        """What its recipe gets as `BASE_IMAGE`."""
+        """Reference of the base image, the build argument `BASE_IMAGE`."""
         return self.base if isinstance(self.base, str) else self.base.reference
 
     @property
     def arguments(self) -> Mapping[str, str]:
-        """The build's arguments."""
-        chosen = {"ENVIRONMENT": self.environment} if self.environment else {}
-        return {"BASE_IMAGE": self.base_reference, **chosen}
+        """Build arguments."""
+        environment = {"ENVIRONMENT": self.environment} if self.environment else {}
+        return {"BASE_IMAGE": self.base_reference, **environment}
 
     @cached_property
     def key(self) -> str:
-        """A short hash of the recipe, of its arguments and of all that is copied in."""
+        """Short hash of the Dockerfile, the build arguments and the contents."""
         arguments = (text for name, value in sorted(self.arguments.items()) for text in (name, value))
-        contents = (text for content in self.contents for text in (content.place, content.key))
+        contents = (text for content in self.contents for text in (content.destination, content.key))
         return hash_key(self.dockerfile.read_bytes(), *arguments, *contents)
 
     @property
@@ -75,7 +76,7 @@ class Image:
         return f"{REPOSITORY}/{self.name}:{self.key}"
 
     def chain(self) -> "Iterator[Image]":
-        """The lab's images that it is built on, each after its own base, and itself."""
+        """Yield the lab's images below it, each after its base, and the image itself."""
         if isinstance(self.base, Image):
             yield from self.base.chain()
         yield self
@@ -83,38 +84,38 @@ class Image:
 
 @dataclass(frozen=True)
 class Recipes:
-    """Composes images.
+    """Composes the images of parts.
 
     Attributes:
-        contents: what can be copied into one.
-        base: reference of the image that all are built on.
+        contents: files that images can contain.
+        base: reference of the base image of all images.
     """
 
     contents: Contents
     base: str = DEFAULT_BASE
-    _made: dict[tuple[str, Run], Image] = field(default_factory=dict, compare=False)
+    _images: dict[tuple[str, Run], Image] = field(default_factory=dict, compare=False)
 
     def image_for(self, part: Service | Task) -> Image:
-        """The image that a part runs on.
+        """Return the image that a part runs on.
 
         Raises:
-            ValueError: it is a public one, which nobody builds here.
+            ValueError: the part runs on a public image, which is not built.
         """
-        asked = (part.name, part.run)
-        if asked not in self._made:
-            self._made[asked] = self._compose(part)
-        return self._made[asked]
+        key = (part.name, part.run)
+        if key not in self._images:
+            self._images[key] = self._compose(part)
+        return self._images[key]
 
     def _compose(self, part: Service | Task) -> Image:
         match part.run:
             case Java():
-                return self._java(part.run)
+                return self._java_image(part.run)
             case Binary():
-                return self._binary(part.run)
+                return self._binary_image(part.run)
             case Python():
-                return self._python(part.name, part.run)
+                return self._python_image(part.name, part.run)
             case PublicImage():
-                raise ValueError(f"{part.name} is the public image {part.run.reference}: there is nothing to build")
+                raise ValueError(f"{part.name} is the public image {part.run.reference}, which is not built")
 
     @cached_property
     def _native(self) -> Image:
@@ -124,7 +125,7 @@ class Recipes:
     def _jvm(self) -> Image:
         return Image("jvm", "jvm", self._native)
 
-    def _binary(self, run: Binary) -> Image:
+    def _binary_image(self, run: Binary) -> Image:
         content = self.contents.component(run.component) if run.component else self.contents.program(run.name)
         return Image(run.component or run.name, "service", self._native, (content,))
 
@@ -135,29 +136,29 @@ class Recipes:
     def _environment(self, name: str) -> Image:
         return Image(f"python-{name}", "environment", self._interpreter, (self.contents.wheels(name),), name)
 
-    def _java(self, run: Java) -> Image:
-        """A release of Java that Debian has not comes with the kit."""
-        brought = (self.contents.java(run.runtime),) if run.runtime != DEBIAN_JAVA else ()
+    def _java_image(self, run: Java) -> Image:
+        """Return the image of a Java program; a Java release other than Debian's is copied into it."""
+        runtime = (self.contents.java(run.runtime),) if run.runtime != DEBIAN_JAVA else ()
         own = self.contents.user_jar(run.jar) if run.jar else self.contents.component(run.component)
         others = tuple(self.contents.component(name) for name in run.components)
-        base = self._native if brought else self._below(run.component)
-        return Image(run.component, "service", base, (*brought, own, *others))
+        base = self._native if runtime else self._component_base(run.component)
+        return Image(run.component, "service", base, (*runtime, own, *others))
 
-    def _below(self, component: str) -> Image:
-        """What a component's jars are laid upon: the environment of the Python that starts them, too, if any does."""
+    def _component_base(self, component: str) -> Image:
+        """Return the image below a component's jars: of the environment that starts the component, else of the JVM."""
         environment = STARTED_FROM.get(component)
         return self._environment(environment) if environment else self._jvm
 
-    def _python(self, name: str, run: Python) -> Image:
-        """What starts Java programs is built on the image of the first component that it starts them from."""
-        base, beside = self._environment(run.environment), run.components
+    def _python_image(self, name: str, run: Python) -> Image:
+        """Return the image of a Python program; if it starts Java, it is built on the image of its first component."""
+        base, components = self._environment(run.environment), run.components
         if run.java:
-            base, beside = self._started(beside[0], base), beside[1:]
-        components = tuple(self.contents.component(component) for component in beside)
+            base, components = self._component_image(components[0], base), components[1:]
+        folders = tuple(self.contents.component(component) for component in components)
         sources = self.contents.sources(run.module, run.uses, run.reads)
-        return Image(image_name(name), "service", base, (*components, *sources))
+        return Image(image_name(name), "service", base, (*folders, *sources))
 
-    def _started(self, component: str, environment: Image) -> Image:
+    def _component_image(self, component: str, environment: Image) -> Image:
         jars = Image(component, "service", environment, (self.contents.component(component),))
         if component != class_data.COMPONENT:
             return jars
@@ -165,5 +166,5 @@ class Recipes:
 
 
 def image_name(part: str) -> str:
-    """A part's name as Docker wants names of images: lower case, and no two marks beside each other."""
+    """Return a part's name as a valid image name: lower case, with single hyphens."""
     return "-".join(word for word in part.lower().replace("_", "-").replace(".", "-").split("-") if word)

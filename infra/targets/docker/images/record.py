@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the daemon called the images that were built: a note in the download cache, to be read without a daemon."""
+"""Record of the identifiers of built images in the download cache, readable without a daemon."""
 
 import json
 from collections.abc import Mapping
@@ -12,26 +12,26 @@ FILE = "images.json"
 
 
 @dataclass(frozen=True)
-class Record:
-    """Reference of an image -> the daemon's identifier of it, `sha256:...`."""
+class ImageRecord:
+    """File with the daemon's identifier (`sha256:...`) of each image by reference."""
 
     path: Path
 
     @classmethod
-    def of(cls, cache: Cache) -> "Record":
-        """That of a cache."""
+    def in_cache(cls, cache: Cache) -> "ImageRecord":
+        """Return the record in a download cache."""
         return cls(cache.root / FILE)
 
     def identifiers(self) -> Mapping[str, str]:
-        """Everything that was built and not removed; empty where the note is missing or damaged."""
+        """Return the identifiers by reference; empty if the file is missing or damaged."""
         try:
             found = json.loads(self.path.read_bytes())
-        except (FileNotFoundError, ValueError):  # the next build writes it anew
+        except (FileNotFoundError, ValueError):  # the next build writes it again
             return {}
         return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
     def write(self, identifiers: Mapping[str, str]) -> None:
-        """Replaces the note; a reader sees the old one or the new one."""
-        beside = self.path.with_name(f"{FILE}.new")
-        beside.write_text(json.dumps(dict(sorted(identifiers.items())), indent=1) + "\n", encoding="utf-8")
-        beside.replace(self.path)
+        """Replace the file atomically."""
+        new = self.path.with_name(f"{FILE}.new")
+        new.write_text(json.dumps(dict(sorted(identifiers.items())), indent=1) + "\n", encoding="utf-8")
+        new.replace(self.path)
