@@ -44,7 +44,7 @@ def artifacts_for_tests() -> frozenset[str]:
 def install_artifacts(artifacts: Artifacts, names: frozenset[str]) -> None:
     """Sets up what is missing of `names`; says so only where something was."""
     report = artifacts.setup(names, progress())
-    if report.made:
+    if report.installed:
         out.print(
             f"set up in {format_duration(report.seconds)}; {format_size(report.size)} are in {artifacts.cache.root}"
         )

@@ -10,7 +10,7 @@ from typing import Protocol
 from infra.errors import LabError
 from infra.model import Binary, ClassData, Java, Prepare, PublicImage, Python, Run, Service, Task
 from infra.project import python_path, user_path
-from infra.toolchain.class_data import ARCHIVE, CONFIGURATION
+from infra.toolchain.class_data import ARCHIVE_FILE, CONFIGURATION_FOLDER
 
 NOBODY = 65534
 """Uid and gid of the user `nobody`."""
@@ -41,7 +41,7 @@ class Programs(Protocol):
 def class_data(programs: Programs, component: str) -> ClassData:
     """Return the paths of a component's class data sharing archive and its configuration."""
     folder = programs.class_data(component)
-    return ClassData(str(folder / ARCHIVE), str(folder / CONFIGURATION))
+    return ClassData(str(folder / ARCHIVE_FILE), str(folder / CONFIGURATION_FOLDER))
 
 
 def unprivileged_prefix(platform: str, user: int) -> tuple[str, ...]:

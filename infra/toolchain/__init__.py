@@ -8,7 +8,7 @@
     artifacts.python("spark")                   # interpreter of a virtual environment
 
 `Artifacts` is imported on first use: the bootstrap script imports this package before any dependency is
-installed and on every call of the `lab` command, so importing it must cost next to nothing.
+installed and on every call of the `lab` command, so the import must be fast.
 """
 
 from typing import TYPE_CHECKING

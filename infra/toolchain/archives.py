@@ -15,9 +15,9 @@ from pathlib import Path, PurePosixPath
 from infra.toolchain import pins
 from infra.toolchain.errors import ArtifactError
 
-_SUFFIX = ".txz"
+_ARCHIVE_SUFFIX = ".txz"
 _REMEDY = "run `bin/lab setup` again; if this Python has no lzma, use one that was built with it"
-_CHUNK = 2**20
+_CHUNK_BYTES = 2**20
 
 
 def platform_jar(component: pins.ArchiveComponent, platform: str) -> pins.MavenComponent:
@@ -28,7 +28,7 @@ def platform_jar(component: pins.ArchiveComponent, platform: str) -> pins.MavenC
         raise ArtifactError(
             f"Setting up {component.name} for {platform}",
             f"builds are pinned for {known} only",
-            "use a machine of one of these platforms",
+            "run the lab on one of these platforms",
         )
     return pins.MavenComponent(component.name, (coordinate,), transitive=False)
 
@@ -47,8 +47,8 @@ def unpack(file: Path, folder: Path) -> None:
     try:
         if file.name.endswith(".tar.gz"):
             with gzip.open(file) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-                _place_all(tar, folder, attempt)
-                while stream.read(_CHUNK):  # read to the end: the checksum comes last
+                _extract_all(tar, folder, attempt)
+                while stream.read(_CHUNK_BYTES):  # read to the end: the checksum comes last
                     pass
         else:
             _unpack_jar(file, folder, attempt)
@@ -56,12 +56,12 @@ def unpack(file: Path, folder: Path) -> None:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
 
 
-def unpack_selected(file: Path, kept: Mapping[str, str], folder: Path) -> None:
+def unpack_selected(file: Path, selected: Mapping[str, str], folder: Path) -> None:
     """Unpack selected paths of a tar.gz with one top-level folder into folders of `folder`. Raises ArtifactError.
 
     Args:
         file: the archive.
-        kept: path of a file or folder below the top-level folder -> its folder in `folder`. The longest matching
+        selected: path of a file or folder below the top-level folder -> its folder in `folder`. The longest matching
             path wins; a path that matches nothing is an error.
         folder: destination.
     """
@@ -71,43 +71,49 @@ def unpack_selected(file: Path, kept: Mapping[str, str], folder: Path) -> None:
         with tarfile.open(file, mode="r|gz") as tar:
             for member in tar:
                 path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-                part = _part_of(path, kept)
+                part = _longest_prefix(path, selected)
                 if part is not None and not member.isdir():
                     found.add(part)
                     inside = path.relative_to(part) if path != PurePosixPath(part) else PurePosixPath(path.name)
-                    _place(tar, member, PurePosixPath(kept[part], inside), folder, attempt)
+                    _extract_member(tar, member, PurePosixPath(selected[part], inside), folder, attempt)
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
-    if missing := sorted(kept.keys() - found):
+    if missing := sorted(selected.keys() - found):
         raise ArtifactError(
-            attempt, f"it has no {', '.join(missing)}", "correct `kept` of the component in infra/toolchain/pins.py"
+            attempt,
+            f"the archive does not contain {', '.join(missing)}",
+            "correct `extracted` of the component in infra/toolchain/pins.py",
         )
 
 
-def _part_of(path: PurePosixPath, kept: Mapping[str, str]) -> str | None:
-    fitting = [part for part in kept if path.is_relative_to(part)]
-    return max(fitting, key=len, default=None)
+def _longest_prefix(path: PurePosixPath, selected: Mapping[str, str]) -> str | None:
+    prefixes = [part for part in selected if path.is_relative_to(part)]
+    return max(prefixes, key=len, default=None)
 
 
 def _unpack_jar(jar: Path, folder: Path, attempt: str) -> None:
     with zipfile.ZipFile(jar) as outer:
-        names = [name for name in outer.namelist() if name.endswith(_SUFFIX)]
+        names = [name for name in outer.namelist() if name.endswith(_ARCHIVE_SUFFIX)]
         if len(names) != 1:
-            raise ArtifactError(attempt, f"it holds {len(names)} archives (*{_SUFFIX}), not one", _REMEDY)
+            raise ArtifactError(
+                attempt, f"the jar contains {len(names)} archives (*{_ARCHIVE_SUFFIX}) instead of one", _REMEDY
+            )
         with outer.open(names[0]) as stream, tarfile.open(fileobj=stream, mode="r|xz") as tar:
-            _place_all(tar, folder, attempt)
+            _extract_all(tar, folder, attempt)
 
 
-def _place_all(tar: tarfile.TarFile, folder: Path, attempt: str) -> None:
+def _extract_all(tar: tarfile.TarFile, folder: Path, attempt: str) -> None:
     for member in tar:
-        _place(tar, member, PurePosixPath(member.name), folder, attempt)
+        _extract_member(tar, member, PurePosixPath(member.name), folder, attempt)
 
 
-def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, name: PurePosixPath, folder: Path, attempt: str) -> None:
+def _extract_member(
+    tar: tarfile.TarFile, member: tarfile.TarInfo, name: PurePosixPath, folder: Path, attempt: str
+) -> None:
     """Extract a member of an archive to `name` in `folder`."""
     target = name.parent / member.linkname if member.issym() else name
     if any(path.is_absolute() or ".." in path.parts for path in (name, target)):
-        raise ArtifactError(attempt, f"{member.name} leads out of the archive", "do not use this file")
+        raise ArtifactError(attempt, f"the path {member.name} is outside the target folder", "do not use this file")
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if member.issym():

@@ -34,14 +34,14 @@ from infra.toolchain.process import Runner, disk_remedy, is_disk_full, sigterm_a
 from infra.toolchain.progress import Progress
 from lineage.checks import schema_files
 
-REACTOR = Path(__file__).resolve().parents[2] / "components"
-PAGE = REACTOR.parent / "page"
+MAVEN_REACTOR = Path(__file__).resolve().parents[2] / "components"
+PAGE_PROJECT = MAVEN_REACTOR.parent / "page"
 PACKAGED_JAVA = 21
 """Release of the Java runtime in the virtual environment `java21`."""
 
-_SETUP = "run `bin/lab setup`"
+_SETUP_REMEDY = "run `bin/lab setup`"
 
-_DISK_NEED = {
+_PEAK_DISK_BYTES = {
     "components": 2_000_000_000,
     "binaries": 6_000_000_000,
     "venvs": 2_500_000_000,
@@ -52,75 +52,80 @@ _DISK_NEED = {
 """Peak disk usage per kind in bytes, temporary Go caches and PySpark sources included."""
 
 COMPONENTS = frozenset(pins.COMPONENTS)
-EVERYTHING = COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME, schema_files.NAME}
-"""Names that `Artifacts.setup` knows. `spark` is jars and environment; `test` brings what it sees; `class-data`, the
-archive of Spark's classes, needs `spark` there, or asked for with it."""
+ALL_ARTIFACTS = (
+    COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME, schema_files.NAME}
+)
+"""Names that `Artifacts.setup` accepts.
+
+`spark` is both a component and an environment; `test` includes `kit` and `spark`; `class-data`, the class data archive
+of Spark's drivers, requires `spark`, installed or in the same call.
+"""
 
 
 @dataclass(frozen=True)
 class SetupReport:
     """Result of a set-up: newly installed artefacts, duration in seconds, bytes of all requested artefacts."""
 
-    made: tuple[InstalledArtifact, ...]
+    installed: tuple[InstalledArtifact, ...]
     seconds: float
     size: int
 
 
 class Artifacts:
-    """The artifacts of this checkout in one cache."""
+    """Artefacts of this checkout in one cache."""
 
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
 
     @classmethod
     def open(cls, cache: Path | None = None) -> "Artifacts":
-        """With `cache`, else `$LINEAGE_LAB_CACHE`, else the user's cache home. Raises ArtifactError."""
+        """Open `cache`, else `$LINEAGE_LAB_CACHE`, else a folder in the user's cache home. Raises ArtifactError."""
         return cls(Cache.open(cache))
 
     def setup(self, names: Iterable[str], progress: Progress) -> SetupReport:
-        """Install what is missing of `names` (see `EVERYTHING`). Raises ArtifactError.
+        """Install the missing artefacts among `names` (see `ALL_ARTIFACTS`). Raises ArtifactError.
 
-        Where they are, only manifests are looked at: no network, no lock, no tool is run.
+        If all are installed, only manifests are read: no network access, no lock, no tool is run.
         """
         started = time.monotonic()
         specs = self._specs(names)
-        made: tuple[InstalledArtifact, ...] = ()
+        installed: tuple[InstalledArtifact, ...] = ()
         if any(_find_damage(spec) is not None for spec in specs):
             with self.cache.lock(progress.note), sigterm_as_keyboard_interrupt(), closing(progress):
-                made = self._make(specs, progress)
+                installed = self._install_missing(specs, progress)
         size = sum(manifest.size for spec in specs if (manifest := manifests.load(spec.folder)))
-        return SetupReport(made, time.monotonic() - started, size)
+        return SetupReport(installed, time.monotonic() - started, size)
 
     def verify(self) -> list[manifests.Problem]:
-        """Hash everything of this checkout that is there; what is corrupted is removed and told of.
+        """Hash all installed artefacts of this checkout; remove corrupted ones and return their damaged files.
 
-        The environment that runs this only loses its manifest: the next `lab` command makes it anew.
+        Of the environment of this process only the manifest is removed; the next `lab` command recreates it.
         """
         problems = []
-        for spec in self._specs(EVERYTHING | {"kit"}):
+        for spec in self._specs(ALL_ARTIFACTS | {"kit"}):
             if not (manifest := manifests.load(spec.folder)):
                 continue
-            closed = spec.kind == "components"
-            if found := manifests.corrupted_files(manifest, spec.label, spec.folder, closed=closed):
+            reject_unlisted = spec.kind == "components"
+            if found := manifests.corrupted_files(manifest, spec.label, spec.folder, reject_unlisted=reject_unlisted):
                 problems += found
                 self._discard(spec, found)
         return problems
 
     def component(self, name: str) -> Path:
-        """The folder of a component: jars in `lib/`, programs in `bin/`, of the page files in `site/`.
+        """Return the folder of a component: jars in `lib/`, programs in `bin/`, files of the page in `site/`.
 
         Raises:
-            ArtifactError: it is not set up.
+            ArtifactError: the component is not installed.
         """
-        return self._installed_folder(self._part_spec(name))
+        return self._installed_folder(self._file_spec(name))
 
     def component_key(self, name: str) -> str:
         """Return the cache key of a component, installed or not."""
-        return self._part_spec(name).key
+        return self._file_spec(name).key
 
     def has(self, name: str) -> bool:
         """Return True if a component is installed; for optional ones."""
-        return (self._part_spec(name).folder / manifests.MANIFEST_FILE).exists()
+        return (self._file_spec(name).folder / manifests.MANIFEST_FILE).exists()
 
     def binary_dir(self, name: str) -> Path:
         """Return the folder of a binary and its companions, for PATH. Raises ArtifactError."""
@@ -134,7 +139,7 @@ class Artifacts:
         return self.binary_dir(name) / name
 
     def python(self, name: str) -> Path:
-        """The interpreter of a virtual environment: `kit`, `spark`, `test`. Raises ArtifactError."""
+        """Return the interpreter of a virtual environment: `kit`, `spark`, `test`. Raises ArtifactError."""
         return self._installed_folder(self._environment_spec(name)) / "bin" / "python"
 
     def class_data(self, name: str) -> Path:
@@ -159,15 +164,15 @@ class Artifacts:
         return prerequisites.find_java_release(runtime).executable
 
     def maven_command(self) -> tuple[list[str], dict[str, str]]:
-        """Maven on the cache's repository: first arguments, and environment variables to add."""
+        """Return the command line of Maven with the cache's repository, and its environment variables."""
         maven = Maven(self.cache, Runner(self.cache.tmp))
         return maven.command(), {"JAVA_HOME": str(prerequisites.find_jdk().home)}
 
     def _specs(self, names: Iterable[str]) -> list[ArtifactSpec]:
         wanted = set(names)
-        if unknown := sorted(wanted - EVERYTHING - {"kit"}):
-            known = ", ".join(sorted(EVERYTHING))
-            raise ArtifactError("Setting up", f"unknown: {', '.join(unknown)}", f"choose from {known}")
+        if unknown := sorted(wanted - ALL_ARTIFACTS - {"kit"}):
+            known = ", ".join(sorted(ALL_ARTIFACTS))
+            raise ArtifactError("Setting up", f"unknown names: {', '.join(unknown)}", f"choose from {known}")
         if "test" in wanted:
             wanted.add("kit")
         specs = [self._component_spec(name) for name in sorted(wanted & COMPONENTS)]
@@ -178,7 +183,7 @@ class Artifacts:
         specs += [self._schemas_spec()] if schema_files.NAME in wanted else []
         return specs + ([self._class_data_spec()] if class_data.NAME in wanted else [])
 
-    def _part_spec(self, name: str) -> ArtifactSpec:
+    def _file_spec(self, name: str) -> ArtifactSpec:
         if name == page.NAME:
             return self._page_spec()
         if name == schema_files.NAME:
@@ -199,11 +204,11 @@ class Artifacts:
         elif isinstance(component, pins.DistributionComponent):
             label = name
             archive = (venvs.REQUIREMENTS / f"{name}.txt").read_bytes()
-            key = hash_key(archive, repr((component.kept, component.coordinates)), lock)
+            key = hash_key(archive, repr((component.extracted, component.coordinates)), lock)
         else:
-            module = (REACTOR / component.module).resolve()
-            sources = [REACTOR / "pom.xml", module / "pom.xml", module / "src" / "main"]
-            key = hash_key(hash_tree(*sources, below=REACTOR.parent), lock)
+            module = (MAVEN_REACTOR / component.module).resolve()
+            sources = [MAVEN_REACTOR / "pom.xml", module / "pom.xml", module / "src" / "main"]
+            key = hash_key(hash_tree(*sources, below=MAVEN_REACTOR.parent), lock)
         return ArtifactSpec("components", name, label, key, self.cache.root / "components" / f"{name}-{key}")
 
     def _binary_spec(self, name: str) -> ArtifactSpec:
@@ -215,7 +220,7 @@ class Artifacts:
         return ArtifactSpec("venvs", name, environment.label, environment.key, environment.folder(self.cache))
 
     def _page_spec(self) -> ArtifactSpec:
-        key = page.source_key(PAGE)
+        key = page.source_key(PAGE_PROJECT)
         return ArtifactSpec(
             page.NAME, page.NAME, "lineage page", key, self.cache.root / page.NAME / f"{page.NAME}-{key}"
         )
@@ -227,53 +232,53 @@ class Artifacts:
         )
 
     def _class_data_spec(self) -> ArtifactSpec:
-        """Its folder's path is part of what it was made with, so that it is part of the key."""
+        """Return the spec of the class data archive; its key includes its path, as it contains absolute paths."""
         spark = (self._component_spec("spark").key, venvs.SPARK.key, str(self.cache.root))
         key = class_data.archive_key(*spark)
         folder = self.cache.root / class_data.NAME / f"{class_data.COMPONENT}-{key}"
-        return ArtifactSpec(class_data.NAME, class_data.COMPONENT, "archive of Spark's classes", key, folder)
+        return ArtifactSpec(class_data.NAME, class_data.COMPONENT, "class data archive of Spark", key, folder)
 
-    def _training(self) -> TrainingRun:
+    def _training_run(self) -> TrainingRun:
         jars = self.component("spark") / "lib"
         return TrainingRun(jars, self.python("spark"), self.java())
 
     def _installed_folder(self, spec: ArtifactSpec) -> Path:
         if not (spec.folder / manifests.MANIFEST_FILE).exists():
-            raise ArtifactError(f"Looking for {spec.label}", f"not in {self.cache.root}", _SETUP)
+            raise ArtifactError(f"Looking for {spec.label}", f"not installed in {self.cache.root}", _SETUP_REMEDY)
         return spec.folder
 
-    def _make(self, specs: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
+    def _install_missing(self, specs: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
         for name in self.cache.clear_tmp():
-            progress.note(f"removed what an interrupted set-up left of {name}")
+            progress.note(f"removed {name}, left by an interrupted set-up")
         missing = [spec for spec in specs if self._is_missing(spec, progress)]
         try:
-            self._check_space(missing)
-            return self._run(missing, progress)
+            self._check_disk_space(missing)
+            return self._install_in_parallel(missing, progress)
         finally:
-            self.cache.clear_tmp()  # what tools leave in their temporary directory
+            self.cache.clear_tmp()  # temporary files of the tools
 
     def _is_missing(self, spec: ArtifactSpec, progress: Progress) -> bool:
-        """Look again, with the lock held: somebody may have made it meanwhile. What was touched is discarded."""
+        """Check again with the lock held, as another process may have installed the artefact; discard a damaged one."""
         damage = _find_damage(spec)
         if damage is None:
             return False
         for problem in damage:
-            progress.note(f"{problem}: removed, to be made again")
+            progress.note(f"{problem}: the artefact was removed and is installed again")
         self._discard(spec, damage)
         self._reject_running_environment(spec)
         return True
 
-    def _run(self, missing: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
+    def _install_in_parallel(self, missing: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
         """Run Go builds (CPU-bound) and Maven and pip (network-bound) in parallel lanes."""
         runner = Runner(self.cache.tmp)
-        components = ComponentInstaller(self.cache, runner, progress, REACTOR)
+        components = ComponentInstaller(self.cache, runner, progress, MAVEN_REACTOR)
         lanes: list[list[Installer]] = [
             [BinaryInstaller(self.cache, runner, progress)],
             [components],
             [
                 SchemaInstaller(self.cache, progress),
                 VenvInstaller(self.cache, runner, progress),
-                PageInstaller(self.cache, runner, progress, PAGE),
+                PageInstaller(self.cache, runner, progress, PAGE_PROJECT),
             ],
         ]
         if any(spec.kind == "components" for spec in missing):
@@ -295,11 +300,11 @@ class Artifacts:
                 raise
         errors = [error for future in futures if (error := future.exception())]
         if errors:
-            raise self._translate(next((e for e in errors if not isinstance(e, Cancelled)), errors[0]))
+            raise self._explain_full_disk(next((e for e in errors if not isinstance(e, Cancelled)), errors[0]))
         results = [result for future in futures for result in future.result()]
-        return (*results, *ClassDataInstaller(self.cache, runner, progress, self._training).install(missing))
+        return (*results, *ClassDataInstaller(self.cache, runner, progress, self._training_run).install(missing))
 
-    def _translate(self, error: BaseException) -> BaseException:
+    def _explain_full_disk(self, error: BaseException) -> BaseException:
         """Turn a full disk into an ArtifactError; return any other error unchanged."""
         if isinstance(error, OSError) and is_disk_full(error):
             return ArtifactError("Setting up", str(error), disk_remedy(self.cache.root))
@@ -317,18 +322,20 @@ class Artifacts:
     def _reject_running_environment(self, spec: ArtifactSpec) -> None:
         """Reject the virtual environment of this process: only the bootstrap script can recreate it."""
         if spec.folder == Path(sys.prefix):
-            cause = f"{spec.folder} was touched since it was made"
-            raise ArtifactError("Checking the lab's own environment", cause, "run the same command again")
+            cause = f"{spec.folder} was modified after installation"
+            raise ArtifactError(
+                "Verifying the virtual environment of the `lab` command", cause, "run the same command again"
+            )
 
-    def _check_space(self, missing: list[ArtifactSpec]) -> None:
+    def _check_disk_space(self, missing: list[ArtifactSpec]) -> None:
         kinds = {spec.kind for spec in missing if not (spec.kind == "binaries" and self.cache.go.exists())}
-        need = sum(_DISK_NEED[kind] for kind in kinds)
+        need = sum(_PEAK_DISK_BYTES[kind] for kind in kinds)
         free = shutil.disk_usage(self.cache.root).free
         if free < need and not os.environ.get("LINEAGE_LAB_IGNORE_SPACE"):
             raise ArtifactError(
                 f"Setting up {', '.join(spec.label for spec in missing)}",
-                f"this takes up to {need / 1e9:.1f} GB while it is made",
-                f"{disk_remedy(self.cache.root)}; LINEAGE_LAB_IGNORE_SPACE=1 tries it all the same",
+                f"installation needs up to {need / 1e9:.1f} GB of disk space",
+                f"{disk_remedy(self.cache.root)}; LINEAGE_LAB_IGNORE_SPACE=1 disables this check",
             )
 
 

@@ -21,7 +21,7 @@ from infra.toolchain.progress import format_size
 
 _PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
 _LANGUAGE_HOST = "pulumi-language-python"
-_VERSION_SECONDS = 20
+_VERSION_TIMEOUT = 20
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Binary:
         return cache.root / "binaries" / f"{self.name}-{self.key}"
 
     @property
-    def alternative(self) -> str:
+    def remedy_without_go(self) -> str:
         """Remedy for a machine without Go."""
         if self.path_minimum is None:
             return f"let this machine reach the vendor's download of {self.name}"
@@ -94,12 +94,12 @@ def find_on_path(binary: Binary, cache: Cache) -> tuple[Path, Version] | None:
     beside = Path(found).parent / binary.companion
     if not beside.exists() and not shutil.which(binary.companion, path=path):
         return None
-    version = _version(found, cache)
+    version = _printed_version(found, cache)
     return (Path(found), version) if version and version >= binary.path_minimum else None
 
 
 def manifest_of_path_binary(binary: Binary, found: Path, version: Version) -> manifests.Manifest:
-    """A manifest for a binary that stays where it is."""
+    """Return the manifest of a binary that is used from PATH."""
     beside = found.parent / binary.companion
     files = [found, beside] if beside.exists() else [found]
     return manifests.create_external(files, binary.key, f"{format_version(version)}, found in {found.parent}")
@@ -119,7 +119,7 @@ def download_release(
         return None
 
     def on_bytes(done: int, total: int | None) -> None:
-        runner.check()
+        runner.raise_if_stopped()
         on_text(f"{format_size(done)} of {format_size(total)}" if total else format_size(done))
 
     archive = staged / f"{binary.name}.download"
@@ -131,7 +131,7 @@ def download_release(
             failures.append(f"{urlsplit(url).hostname} {error.reason}")
             continue
         if binary.files:
-            _extract(archive, binary.files, staged)
+            _extract_files(archive, binary.files, staged)
             archive.unlink()
         else:
             archive.rename(staged / binary.name)
@@ -141,7 +141,7 @@ def download_release(
     return None
 
 
-def _extract(archive: Path, wanted: tuple[str, ...], destination: Path) -> None:
+def _extract_files(archive: Path, wanted: tuple[str, ...], destination: Path) -> None:
     """Extract the regular files named `wanted` from any folder of the archive; paths inside it are ignored."""
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -152,7 +152,7 @@ def _extract(archive: Path, wanted: tuple[str, ...], destination: Path) -> None:
                 (destination / name).chmod(0o755)
 
 
-def _version(executable: str, cache: Cache) -> Version | None:
+def _printed_version(executable: str, cache: Cache) -> Version | None:
     """Return the version that `<executable> version` prints; None if it fails."""
     quiet = {"PULUMI_HOME": str(cache.tmp / "pulumi"), "PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
@@ -162,7 +162,7 @@ def _version(executable: str, cache: Cache) -> Version | None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=_VERSION_SECONDS,
+            timeout=_VERSION_TIMEOUT,
             env={**os.environ, **quiet},
         )
         return parse_version(done.stdout)

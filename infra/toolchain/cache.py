@@ -11,7 +11,7 @@
     <cache>/pulumi-plugins                        Pulumi plugins published by their vendors
     <cache>/maven, pip, npm, go                   caches of the package managers
     <cache>/logs                                  output of the package managers
-    <cache>/tmp                                   unfinished work
+    <cache>/tmp                                   temporary files
 
 The key is a hash of all inputs of the artefact, so checkouts of different versions share one cache.
 """
@@ -36,7 +36,7 @@ _KEY_LENGTH = 12
 
 
 def default_root() -> Path:
-    """`$LINEAGE_LAB_CACHE`, else `lineage-lab` in the user's cache home."""
+    """Return `$LINEAGE_LAB_CACHE`, else `lineage-lab` in the user's cache home."""
     if chosen := os.environ.get(CACHE_VARIABLE):
         return Path(chosen).expanduser().absolute()
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -59,7 +59,7 @@ def hash_tree(*roots: Path, below: Path) -> str:
 
 
 def platform_tag() -> str:
-    """Operating system and processor, as in `linux-x86_64`."""
+    """Return operating system and processor, as in `linux-x86_64`."""
     return f"{sys.platform}-{platform.machine()}"
 
 
@@ -80,10 +80,12 @@ class Cache:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ArtifactError(
-                attempt, error.strerror or str(error), f"set {CACHE_VARIABLE} to a directory of your own"
+                attempt, error.strerror or str(error), f"set {CACHE_VARIABLE} to a writable directory"
             ) from error
         if not os.access(path, os.W_OK):
-            raise ArtifactError(attempt, "it is not writable", f"set {CACHE_VARIABLE} to a directory of your own")
+            raise ArtifactError(
+                attempt, "the directory is not writable", f"set {CACHE_VARIABLE} to a writable directory"
+            )
         return cls(path)
 
     @property

@@ -24,21 +24,21 @@ from infra.toolchain.process import Command, Runner
 NAME = "class-data"
 COMPONENT = "spark"
 
-ARCHIVE = "classes.jsa"
-STAT = f"{ARCHIVE}.stat"
+ARCHIVE_FILE = "classes.jsa"
+STAT_FILE = f"{ARCHIVE_FILE}.stat"
 """Size and modification time of the archive, `SIZE MTIME_NS`: the launcher of drivers compares them."""
 
-CONFIGURATION = "conf"
+CONFIGURATION_FOLDER = "conf"
 """Empty folder beside the archive, used as Spark's configuration folder on the class path."""
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TRAINING = "jobs.spark.launch_training"
+TRAINING_MODULE = "jobs.spark.launch_training"
 IMAGE_BUILD_MODULE = "infra.toolchain.class_data_in_image"
-SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
+TRAINING_SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
 """Inputs, besides the jars, that decide which classes the archive holds."""
 
 _HEAP = "1g"
-_REMEDY = "jobs run without it, and start slower; `bin/lab setup` tries again"
+_REMEDY = "jobs run without it, but start slower; run `bin/lab setup` to try again"
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,22 @@ def archive_key(*parts: str) -> str:
         return hash_key(*parts)
     release = home / "release"
     jdk = release.read_bytes() if release.is_file() else b""
-    training = (REPOSITORY / name for name in SOURCES)
-    return hash_key(STAT, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
+    training = (REPOSITORY / name for name in TRAINING_SOURCES)
+    return hash_key(STAT_FILE, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
 
 
 def create_archive(
     folder: Path, key: str, training: TrainingRun, cache: Cache, runner: Runner, on_text: Callable[[str], None]
 ) -> manifests.Manifest:
-    """Create the archive in `folder`. Call with the cache's lock held. Raises ArtifactError."""
+    """Create the archive in `folder` by a training run. Call with the cache's lock held. Raises ArtifactError."""
     if folder.exists():
         shutil.rmtree(folder)
-    (folder / CONFIGURATION).mkdir(parents=True)
+    (folder / CONFIGURATION_FOLDER).mkdir(parents=True)
     started = time.monotonic()
     attempt = "Creating the class data archive of Spark's drivers"
     with cache.staging(NAME) as scratch:
         command = Command(
-            [training.python, "-m", TRAINING],
+            [training.python, "-m", TRAINING_MODULE],
             attempt=attempt,
             remedy=_REMEDY,
             log=cache.log(NAME),
@@ -84,10 +84,10 @@ def create_archive(
             directory=scratch,
         )
         runner.run(command, lambda line: on_text(f"{time.monotonic() - started:.0f} s"))
-    if not (folder / ARCHIVE).is_file():
-        raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE} (log: {cache.log(NAME)})", _REMEDY)
-    os.utime(folder / ARCHIVE, (made := int(time.time()), made))  # image layers store whole seconds only
-    (folder / STAT).write_text(f"{(folder / ARCHIVE).stat().st_size} {made * 10**9}\n")
+    if not (folder / ARCHIVE_FILE).is_file():
+        raise ArtifactError(attempt, f"the JVM wrote no {folder / ARCHIVE_FILE} (log: {cache.log(NAME)})", _REMEDY)
+    os.utime(folder / ARCHIVE_FILE, (made := int(time.time()), made))  # image layers store whole seconds only
+    (folder / STAT_FILE).write_text(f"{(folder / ARCHIVE_FILE).stat().st_size} {made * 10**9}\n")
     manifest = manifests.create(folder, key, "a training run")
     manifests.save(manifest, folder)
     return manifest
@@ -96,14 +96,14 @@ def create_archive(
 def _environment(folder: Path, training: TrainingRun, scratch: Path) -> dict[str, str]:
     """Return a driver's environment. The class path must be the same text, or the JVM rejects the archive."""
     options = (
-        f"-XX:ArchiveClassesAtExit={folder / ARCHIVE} -Xlog:cds=off -Xlog:cds+dynamic=off "
+        f"-XX:ArchiveClassesAtExit={folder / ARCHIVE_FILE} -Xlog:cds=off -Xlog:cds+dynamic=off "
         f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
     )
     return {
         "PYTHONPATH": python_path(REPOSITORY),
         "JAVA_HOME": str(training.java.parent.parent),
         "PYSPARK_PYTHON": str(training.python),
-        "SPARK_CONF_DIR": str(folder / CONFIGURATION),
+        "SPARK_CONF_DIR": str(folder / CONFIGURATION_FOLDER),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(scratch),
         "AWS_REGION": "us-east-1",

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from infra.toolchain.process import is_disk_full
 
-_CONNECT_SECONDS = 2.0
+_CONNECT_TIMEOUT = 2.0
 """Connect timeout in seconds; short, so that an offline machine starts the build from source at once."""
 
-_READ_SECONDS = 30.0
-_CHUNK = 1 << 18
+_READ_TIMEOUT = 30.0
+_CHUNK_BYTES = 1 << 18
 
 
 class DownloadFailed(Exception):
@@ -35,14 +35,14 @@ def fetch(
 ) -> None:
     """Download `url` to `destination`, which is created only if its hash is `sha256`.
 
-    `on_bytes` gets the bytes so far and, if the server sent Content-Length, the total; an exception from it ends
-    the download. Raises DownloadFailed.
+    `on_bytes` receives the bytes read so far and, if the server sent Content-Length, the total; an exception that it
+    raises ends the download. Raises DownloadFailed.
     """
     partial = destination.with_name(f"{destination.name}.part")
     try:
-        actual = _read(url, partial, on_bytes)
+        actual = _download(url, partial, on_bytes)
         if actual != sha256:
-            raise DownloadFailed(url, f"has sha256 {actual} instead of {sha256}: removed")
+            raise DownloadFailed(url, f"has sha256 {actual} instead of {sha256}; file removed")
         partial.rename(destination)
     except (http.client.HTTPException, OSError) as error:
         if isinstance(error, OSError) and is_disk_full(error):
@@ -53,40 +53,40 @@ def fetch(
         partial.unlink(missing_ok=True)
 
 
-def _read(url: str, partial: Path, on_bytes: Callable[[int, int | None], None]) -> str:
+def _download(url: str, partial: Path, on_bytes: Callable[[int, int | None], None]) -> str:
     digest = hashlib.sha256()
     done = 0
-    opener = urllib.request.build_opener(_Http(), _Https())
-    with opener.open(url, timeout=_CONNECT_SECONDS) as response, partial.open("wb") as file:
+    opener = urllib.request.build_opener(_HttpHandler(), _HttpsHandler())
+    with opener.open(url, timeout=_CONNECT_TIMEOUT) as response, partial.open("wb") as file:
         length = response.headers.get("Content-Length")
         total = int(length) if length else None
-        while chunk := response.read(_CHUNK):
+        while chunk := response.read(_CHUNK_BYTES):
             file.write(chunk)
             digest.update(chunk)
             done += len(chunk)
             on_bytes(done, total)
     if total is not None and done < total:
-        raise DownloadFailed(url, f"ended after {done} of {total} bytes: removed")
+        raise DownloadFailed(url, f"ended after {done} of {total} bytes; file removed")
     return digest.hexdigest()
 
 
 class _HttpConnection(http.client.HTTPConnection):
     def connect(self) -> None:
         super().connect()
-        self.sock.settimeout(_READ_SECONDS)
+        self.sock.settimeout(_READ_TIMEOUT)
 
 
 class _HttpsConnection(http.client.HTTPSConnection):
     def connect(self) -> None:
         super().connect()
-        self.sock.settimeout(_READ_SECONDS)
+        self.sock.settimeout(_READ_TIMEOUT)
 
 
-class _Http(urllib.request.HTTPHandler):
+class _HttpHandler(urllib.request.HTTPHandler):
     def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(_HttpConnection, request)
 
 
-class _Https(urllib.request.HTTPSHandler):
+class _HttpsHandler(urllib.request.HTTPSHandler):
     def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(_HttpsConnection, request, context=ssl.create_default_context())

@@ -11,19 +11,24 @@ from pathlib import Path
 from infra.toolchain.cache import Cache
 from infra.toolchain.process import Command, Runner
 
-TOOLCHAIN = Path(__file__).parent / "go"
+GO_MODULES = Path(__file__).parent / "go"
 _REMEDY = (
-    "check the network and Go's GOPROXY (`go env GOPROXY`), then run the same command again: what has been "
-    "downloaded and compiled is kept"
+    "check the network and Go's GOPROXY (`go env GOPROXY`), then run the same command again; downloads and compiled "
+    "packages are kept"
 )
 
 
 @dataclass(frozen=True)
 class GoModule:
-    """A Go module below `TOOLCHAIN` and the packages to build.
+    """A Go module below `GO_MODULES` and the packages to build.
 
-    `version_of` is a required module whose version is linked into the variable `version_variable`; `extras` are files
-    of that module that are installed beside the binaries.
+    Attributes:
+        name: folder of the module.
+        packages: packages to build.
+        tags: build tags, separated by commas.
+        version_of: required module whose version is linked into the variable `version_variable`.
+        version_variable: variable that receives the version.
+        extras: files of the module `version_of` that are installed together with the binaries.
     """
 
     name: str
@@ -35,20 +40,20 @@ class GoModule:
 
     @property
     def directory(self) -> Path:
-        return TOOLCHAIN / self.name
+        return GO_MODULES / self.name
 
 
 def required_version(go_mod: str, module: str) -> str:
     """Return the version of `module` required by the text of a go.mod, as in `v3.259.0`. Raises ValueError."""
     found = re.search(rf"^\s*(?:require\s+)?{re.escape(module)}\s+(v\S+)", go_mod, re.MULTILINE)
     if not found:
-        raise ValueError(f"go.mod requires no {module}")
+        raise ValueError(f"go.mod does not require {module}")
     return found.group(1)
 
 
 @dataclass(frozen=True)
 class GoToolchain:
-    """Go with its module and build caches inside the lab's cache: several GB, so `purge` them after the last build."""
+    """Go with module and build cache inside the lab's cache: several GB, deleted with `purge` after the last build."""
 
     cache: Cache
     runner: Runner
@@ -62,9 +67,9 @@ class GoToolchain:
             ldflags += f" -X {module.version_variable}={version}"
         tags = ["-tags", module.tags] if module.tags else []
         arguments = ["build", "-v", "-trimpath", *tags, "-ldflags", ldflags, "-o", f"{destination}{os.sep}"]
-        self._run(module, [*arguments, *module.packages], on_text)
+        self._run_go(module, [*arguments, *module.packages], on_text)
         if module.extras:
-            source = self._directory_of(module)
+            source = self._module_directory(module)
             for extra in module.extras:
                 copy = Path(shutil.copyfile(source / extra, destination / Path(extra).name))
                 copy.chmod(0o755)
@@ -73,12 +78,12 @@ class GoToolchain:
         """Delete module and build cache."""
         shutil.rmtree(self.cache.go)
 
-    def _directory_of(self, module: GoModule) -> Path:
+    def _module_directory(self, module: GoModule) -> Path:
         lines: list[str] = []
-        self._run(module, ["list", "-m", "-f", "{{.Dir}}", module.version_of], lines.append)
+        self._run_go(module, ["list", "-m", "-f", "{{.Dir}}", module.version_of], lines.append)
         return Path(lines[-1])
 
-    def _run(self, module: GoModule, arguments: list[str], on_text: Callable[[str], None]) -> None:
+    def _run_go(self, module: GoModule, arguments: list[str], on_text: Callable[[str], None]) -> None:
         listing = arguments[0] == "list"
         fetched = compiled = 0
 
@@ -99,17 +104,17 @@ class GoToolchain:
             attempt=f"Building {module.name} from its Go module",
             remedy=_REMEDY,
             log=self.cache.log(f"go-{module.name}"),
-            env=environment(self.cache),
+            env=go_environment(self.cache),
             directory=module.directory,
         )
         self.runner.run(command, on_line)
 
 
-def environment(cache: Cache) -> dict[str, str]:
+def go_environment(cache: Cache) -> dict[str, str]:
     """Return settings under which Go writes only inside the cache and accepts only what go.sum lists.
 
-    The user's `go env -w` settings stay in force. Go keeps telemetry counters in the configuration
-    directory, which is why that one is moved.
+    The user's `go env -w` settings apply. The configuration directory is inside the cache, because Go stores
+    telemetry counters in it.
     """
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     return {
@@ -118,7 +123,7 @@ def environment(cache: Cache) -> dict[str, str]:
         "GOMODCACHE": str(cache.go / "mod"),
         "GOCACHE": str(cache.go / "build"),
         "GOPATH": str(cache.go / "path"),
-        # Without -modcacherw the module cache is read-only, even to its owner who wants to delete it.
+        # Without -modcacherw the module cache is read-only and could not be deleted.
         "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",

@@ -12,7 +12,7 @@ from infra.toolchain import manifest as manifests
 from infra.toolchain.binaries import BINARIES, Binary, download_release, find_on_path, manifest_of_path_binary
 from infra.toolchain.cache import Cache, platform_tag
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.golang import GoToolchain, environment
+from infra.toolchain.golang import GoToolchain, go_environment
 from infra.toolchain.maven import Maven, ResolvedJars, is_locked
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import Progress
@@ -21,7 +21,7 @@ from lineage.checks import schema_files
 
 @dataclass(frozen=True)
 class ArtifactSpec:
-    """One artifact as this checkout wants it. `kind` is its folder in the cache; `label` is for people."""
+    """Artefact that this checkout requires. `kind` is its folder in the cache, `label` its name in messages."""
 
     kind: str
     name: str
@@ -32,7 +32,7 @@ class ArtifactSpec:
 
 @dataclass(frozen=True)
 class InstalledArtifact:
-    """One artifact that was made: where it came from, seconds, bytes on disk."""
+    """Result of one installation: origin, duration in seconds, bytes on disk."""
 
     label: str
     source: str
@@ -48,7 +48,7 @@ class Installer(Protocol):
 
 @dataclass(frozen=True)
 class ComponentInstaller:
-    """Maven components: all from registries in one run, then what is built here."""
+    """Installer of Maven components: resolves those from registries in one run, then builds the checkout's modules."""
 
     cache: Cache
     runner: Runner
@@ -57,14 +57,14 @@ class ComponentInstaller:
 
     def check_prerequisites(self, missing: list[ArtifactSpec]) -> None:
         """Check platform, JDK and Maven before anything is downloaded. Raises ArtifactError."""
-        _from_registry(missing)
+        _maven_components(missing)
         prerequisites.find_jdk()
         prerequisites.find_maven()
 
     def install(self, missing: list[ArtifactSpec]) -> list[InstalledArtifact]:
         specs = {spec.name: spec for spec in missing if spec.kind == "components"}
         maven = Maven(self.cache, self.runner)
-        registry = _from_registry(missing)
+        registry = _maven_components(missing)
         results = []
         started = time.monotonic()
         if registry:
@@ -75,27 +75,27 @@ class ComponentInstaller:
                 spec = specs[component.name]
                 wanted = pins.COMPONENTS[spec.name]
                 if isinstance(wanted, pins.ArchiveComponent):
-                    results.append(self._unpack(maven, spec, resolved[spec.name], started))
+                    results.append(self._install_archive(maven, spec, resolved[spec.name], started))
                 elif isinstance(wanted, pins.DistributionComponent):
-                    results.append(self._distribute(maven, spec, wanted, resolved[spec.name]))
+                    results.append(self._install_distribution(maven, spec, wanted, resolved[spec.name]))
                 else:
-                    source = "Maven" if is_locked(spec.name) else "Maven, of which no hash is pinned"
-                    results.append(self._assemble(maven, spec, resolved[spec.name], started, source))
+                    source = "Maven" if is_locked(spec.name) else "Maven, not verified: no lock"
+                    results.append(self._publish_jars(maven, spec, resolved[spec.name], started, source))
         for spec in specs.values():
             project = pins.COMPONENTS[spec.name]
             if isinstance(project, pins.ProjectComponent):
-                results.append(self._build(maven, spec, project))
+                results.append(self._build_project(maven, spec, project))
         return results
 
-    def _build(self, maven: Maven, spec: ArtifactSpec, component: pins.ProjectComponent) -> InstalledArtifact:
+    def _build_project(self, maven: Maven, spec: ArtifactSpec, component: pins.ProjectComponent) -> InstalledArtifact:
         started = time.monotonic()
         self.progress.start(spec.label, "building with Maven")
         with self.cache.staging(f"{spec.name} jar") as staged:
-            on_text = _updates(self.progress, spec.label)
+            on_text = _progress_callback(self.progress, spec.label)
             resolved = maven.build(component, self.reactor, on_text, staged)
-            return self._assemble(maven, spec, resolved, started, "Maven, one built here")
+            return self._publish_jars(maven, spec, resolved, started, "Maven, one built from the checkout")
 
-    def _assemble(
+    def _publish_jars(
         self, maven: Maven, spec: ArtifactSpec, resolved: ResolvedJars, started: float, source: str
     ) -> InstalledArtifact:
         with self.cache.staging(f"{spec.name} jars") as staged:
@@ -103,37 +103,39 @@ class ComponentInstaller:
             count = len(list((staged / "lib").iterdir()))
             manifest = manifests.create(staged, spec.key, f"{count} jars from {source}")
             self.cache.publish(staged, spec.folder, manifest)
-        return _finish(self.progress, spec, manifest, started)
+        return _report_done(self.progress, spec, manifest, started)
 
-    def _unpack(self, maven: Maven, spec: ArtifactSpec, resolved: ResolvedJars, started: float) -> InstalledArtifact:
-        maven.check(spec.name, resolved)
+    def _install_archive(
+        self, maven: Maven, spec: ArtifactSpec, resolved: ResolvedJars, started: float
+    ) -> InstalledArtifact:
+        maven.verify(spec.name, resolved)
         with self.cache.staging(f"{spec.name} programs") as staged:
             for jar in resolved.jars:
                 archives.unpack(jar, staged)
             manifest = manifests.create(staged, spec.key, f"{', '.join(jar.stem for jar in resolved.jars)} from Maven")
             self.cache.publish(staged, spec.folder, manifest)
-        return _finish(self.progress, spec, manifest, started)
+        return _report_done(self.progress, spec, manifest, started)
 
-    def _distribute(
+    def _install_distribution(
         self, maven: Maven, spec: ArtifactSpec, component: pins.DistributionComponent, resolved: ResolvedJars
     ) -> InstalledArtifact:
         started = time.monotonic()
         self.progress.start(spec.label, "downloading with pip; this may take minutes")
-        on_text = _updates(self.progress, spec.label)
-        maven.check(spec.name, resolved)
+        on_text = _progress_callback(self.progress, spec.label)
+        maven.verify(spec.name, resolved)
         with self.cache.staging(f"{spec.name} parts") as staged, self.cache.staging(f"{spec.name} archive") as aside:
             archive = venvs.download_sdist(component.name, aside, self.cache, self.runner, on_text)
             on_text(f"unpacking {archive.name}")
-            archives.unpack_selected(archive, component.kept, staged)
-            maven.link(component.coordinates, resolved, staged)
+            archives.unpack_selected(archive, component.extracted, staged)
+            maven.link_into_folders(component.coordinates, resolved, staged)
             manifest = manifests.create(
-                staged, spec.key, f"{archive.name} from the index, {len(resolved.jars)} jars from Maven"
+                staged, spec.key, f"{archive.name} from the package index, {len(resolved.jars)} jars from Maven"
             )
             self.cache.publish(staged, spec.folder, manifest)
-        return _finish(self.progress, spec, manifest, started)
+        return _report_done(self.progress, spec, manifest, started)
 
 
-def _from_registry(missing: list[ArtifactSpec]) -> list[pins.MavenComponent]:
+def _maven_components(missing: list[ArtifactSpec]) -> list[pins.MavenComponent]:
     """Return the components that Maven resolves. Raises ArtifactError if one has no build for this platform."""
     found = []
     for spec in (spec for spec in missing if spec.kind == "components"):
@@ -149,7 +151,7 @@ def _from_registry(missing: list[ArtifactSpec]) -> list[pins.MavenComponent]:
 
 @dataclass(frozen=True)
 class BinaryInstaller:
-    """Pulumi and MinIO: releases first, then Go builds, which share one cache."""
+    """Installer of Pulumi and MinIO: vendors' releases first, then Go builds, which share one build cache."""
 
     cache: Cache
     runner: Runner
@@ -164,28 +166,28 @@ class BinaryInstaller:
             else:
                 to_build.append(spec)
         if to_build:
-            results += self._build(to_build)
+            results += self._build_from_source(to_build)
         return results
 
     def _install_release(self, spec: ArtifactSpec, binary: Binary) -> InstalledArtifact | None:
         started = time.monotonic()
-        self.progress.start(spec.label, "looking for a release")
+        self.progress.start(spec.label, "searching for a release")
         with self.cache.staging(spec.name) as staged:
             if found := find_on_path(binary, self.cache):
                 manifest = manifest_of_path_binary(binary, *found)
             else:
-                on_text = _updates(self.progress, spec.label)
+                on_text = _progress_callback(self.progress, spec.label)
                 source = download_release(binary, staged, self.runner, on_text, self.progress.note)
                 if source is None:
                     return None
                 manifest = manifests.create(staged, spec.key, source)
             self.cache.publish(staged, spec.folder, manifest)
-        return _finish(self.progress, spec, manifest, started)
+        return _report_done(self.progress, spec, manifest, started)
 
-    def _build(self, specs: list[ArtifactSpec]) -> list[InstalledArtifact]:
+    def _build_from_source(self, specs: list[ArtifactSpec]) -> list[InstalledArtifact]:
         names = " and ".join(spec.name for spec in specs)
-        alternative = "; ".join(BINARIES[spec.name].alternative for spec in specs)
-        go = prerequisites.find_go(f"building {names}", environment(self.cache), alternative)
+        remedy_without_go = "; ".join(BINARIES[spec.name].remedy_without_go for spec in specs)
+        go = prerequisites.find_go(f"building {names}", go_environment(self.cache), remedy_without_go)
         toolchain = GoToolchain(self.cache, self.runner, go.executable)
         version = prerequisites.format_version(go.version)
         results = []
@@ -194,11 +196,11 @@ class BinaryInstaller:
             self.progress.start(spec.label, f"building with Go {version}; this takes minutes")
             with self.cache.staging(spec.name) as staged:
                 module = BINARIES[spec.name].module
-                toolchain.build(module, staged, _updates(self.progress, spec.label))
+                toolchain.build(module, staged, _progress_callback(self.progress, spec.label))
                 manifest = manifests.create(staged, spec.key, f"built with Go {version}")
                 self.cache.publish(staged, spec.folder, manifest)
-            results.append(_finish(self.progress, spec, manifest, started))
-        self.progress.start("Go caches", "deleting what the builds no longer need")
+            results.append(_report_done(self.progress, spec, manifest, started))
+        self.progress.start("Go caches", "deleting module and build cache")
         started = time.monotonic()
         toolchain.purge()
         self.progress.done("Go caches", "deleted", time.monotonic() - started, 0)
@@ -207,7 +209,7 @@ class BinaryInstaller:
 
 @dataclass(frozen=True)
 class VenvInstaller:
-    """Virtual environments, in the order in which they see each other."""
+    """Installer of virtual environments, included ones first."""
 
     cache: Cache
     runner: Runner
@@ -224,7 +226,7 @@ class VenvInstaller:
 
 @dataclass(frozen=True)
 class PageInstaller:
-    """The lineage page, built by npm from the folder `project`."""
+    """Installer of the lineage page, built by npm from the folder `project`."""
 
     cache: Cache
     runner: Runner
@@ -236,15 +238,15 @@ class PageInstaller:
         for spec in (spec for spec in missing if spec.kind == page.NAME):
             started = time.monotonic()
             self.progress.start(spec.label, "building with npm")
-            on_text = _updates(self.progress, spec.label)
+            on_text = _progress_callback(self.progress, spec.label)
             manifest = page.build_page(self.project, spec.folder, spec.key, self.cache, self.runner, on_text)
-            results.append(_finish(self.progress, spec, manifest, started))
+            results.append(_report_done(self.progress, spec, manifest, started))
         return results
 
 
 @dataclass(frozen=True)
 class SchemaInstaller:
-    """JSON schemas of the OpenLineage standard, for tests: copied from `$LINEAGE_LAB_SPEC`, else downloaded."""
+    """Installer of the OpenLineage JSON schemas for tests: copied from `$LINEAGE_LAB_SPEC`, else downloaded."""
 
     cache: Cache
     progress: Progress
@@ -256,18 +258,18 @@ class SchemaInstaller:
             self.progress.start(spec.label, "downloading")
             with self.cache.staging(spec.name) as staged:
                 try:
-                    source = schema_files.write_schemas(staged, _updates(self.progress, spec.label))
+                    source = schema_files.write_schemas(staged, _progress_callback(self.progress, spec.label))
                 except schema_files.SchemasUnavailable as error:
                     raise ArtifactError(f"Setting up {spec.label}", str(error), schema_files.REMEDY) from error
                 manifest = manifests.create(staged, spec.key, source)
                 self.cache.publish(staged, spec.folder, manifest)
-            results.append(_finish(self.progress, spec, manifest, started))
+            results.append(_report_done(self.progress, spec, manifest, started))
         return results
 
 
 @dataclass(frozen=True)
 class ClassDataInstaller:
-    """The archive of Spark's classes: after its jars and its environment, with which it is made."""
+    """Installer of the class data archive of Spark's drivers; requires the jars and the environment `spark`."""
 
     cache: Cache
     runner: Runner
@@ -278,20 +280,22 @@ class ClassDataInstaller:
         results = []
         for spec in (spec for spec in missing if spec.kind == class_data.NAME):
             started = time.monotonic()
-            self.progress.start(spec.label, "running what drivers do; this takes up to a minute")
-            on_text = _updates(self.progress, spec.label)
+            self.progress.start(spec.label, "running a training driver; this takes up to a minute")
+            on_text = _progress_callback(self.progress, spec.label)
             manifest = class_data.create_archive(
                 spec.folder, spec.key, self.training(), self.cache, self.runner, on_text
             )
-            results.append(_finish(self.progress, spec, manifest, started))
+            results.append(_report_done(self.progress, spec, manifest, started))
         return results
 
 
-def _updates(progress: Progress, name: str) -> Callable[[str], None]:
+def _progress_callback(progress: Progress, name: str) -> Callable[[str], None]:
     return lambda text: progress.update(name, text)
 
 
-def _finish(progress: Progress, spec: ArtifactSpec, manifest: manifests.Manifest, started: float) -> InstalledArtifact:
+def _report_done(
+    progress: Progress, spec: ArtifactSpec, manifest: manifests.Manifest, started: float
+) -> InstalledArtifact:
     result = InstalledArtifact(spec.label, manifest.source, time.monotonic() - started, manifest.size)
     progress.done(spec.label, result.source, result.seconds, result.size)
     return result

@@ -30,7 +30,7 @@ class Coordinate:
         return cls(*parts)
 
     @classmethod
-    def of_path(cls, path: PurePosixPath) -> "Coordinate":
+    def from_path(cls, path: PurePosixPath) -> "Coordinate":
         """Return the coordinate of a file from its path inside a repository. Raises ValueError."""
         if len(path.parts) < 4:
             raise ValueError(f"{path} is not a path of a Maven repository")
@@ -87,10 +87,10 @@ class Difference:
     """Deviation of one resolved file from the lock."""
 
     coordinate: Coordinate
-    what: str
+    description: str
 
     def __str__(self) -> str:
-        return f"{self.coordinate} {self.what}"
+        return f"{self.coordinate} {self.description}"
 
 
 def compare(lock: Lock, resolved: Mapping[Coordinate, str]) -> list[Difference]:

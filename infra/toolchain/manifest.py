@@ -21,7 +21,7 @@ _IGNORED_FOLDERS = {"__pycache__"}
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One file. `path` is relative; `sha256` is of the content, for a symbolic link of its target's text."""
+    """Entry of a file. `path` is relative; `sha256` is the hash of the content or of a symbolic link's target."""
 
     path: str
     size: int
@@ -31,22 +31,22 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class Problem:
-    """A file of an artifact that is not what it was when the artifact arrived."""
+    """Deviation of a file from the manifest of its artefact."""
 
     artifact: str
     path: Path
-    what: str
+    description: str
 
     def __str__(self) -> str:
-        return f"{self.artifact}: {self.path} {self.what}"
+        return f"{self.artifact}: {self.path} {self.description}"
 
 
 @dataclass(frozen=True)
 class Manifest:
     """Files of an artefact and their origin.
 
-    `source` says in words where it came from. `location` is set where the artifact lies outside the cache
-    (a tool that was on PATH); the manifest's own folder then holds nothing else.
+    `source` describes the origin in words. `location` is the folder of an artefact outside the cache (a tool on PATH),
+    whose folder in the cache contains only the manifest.
     """
 
     key: str
@@ -60,12 +60,12 @@ class Manifest:
         return sum(entry.size for entry in self.files)
 
     def root(self, folder: Path) -> Path:
-        """Where the files are, for a manifest that was found in `folder`."""
+        """Return the folder of the files; `folder` is the folder of the manifest."""
         return Path(self.location) if self.location else folder
 
 
 def sha256_of(path: Path) -> str:
-    """Hex digest of a file's content, or of a symbolic link's target."""
+    """Return the hex digest of a file's content, or of a symbolic link's target."""
     if path.is_symlink():
         return hashlib.sha256(os.readlink(path).encode()).hexdigest()
     with path.open("rb") as file:
@@ -74,20 +74,20 @@ def sha256_of(path: Path) -> str:
 
 def create(root: Path, key: str, source: str) -> Manifest:
     """Return the manifest of all files below `root`."""
-    files = tuple(_entry(root, path) for path in sorted(_files(root)))
+    files = tuple(_file_entry(root, path) for path in sorted(_walk_files(root)))
     return Manifest(key=key, source=source, files=files)
 
 
 def create_external(files: list[Path], key: str, source: str) -> Manifest:
-    """A manifest for `files` of one folder that is not the cache's."""
+    """Return the manifest of `files` in one folder outside the cache."""
     location = files[0].parent
-    records = tuple(_entry(location, path) for path in files)
+    records = tuple(_file_entry(location, path) for path in files)
     return Manifest(key=key, source=source, files=records, location=str(location))
 
 
 def save(manifest: Manifest, folder: Path) -> None:
-    """Write the manifest into `folder`; a reader sees none or all of it."""
-    beside = folder / f"{MANIFEST_FILE}.new"
+    """Write the manifest into `folder`, atomically."""
+    temporary = folder / f"{MANIFEST_FILE}.new"
     rows = [[r.path, r.size, r.mtime_ns, r.sha256] for r in manifest.files]
     document = {
         "format": _FORMAT,
@@ -96,12 +96,12 @@ def save(manifest: Manifest, folder: Path) -> None:
         "location": manifest.location,
         "files": rows,
     }
-    beside.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
-    beside.replace(folder / MANIFEST_FILE)
+    temporary.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
+    temporary.replace(folder / MANIFEST_FILE)
 
 
 def load(folder: Path) -> Manifest | None:
-    """The manifest in `folder`; None where there is none, or none that this version can read."""
+    """Read the manifest in `folder`; None if it is missing, damaged or of another format version."""
     try:
         document = json.loads((folder / MANIFEST_FILE).read_bytes())
         if document["format"] != _FORMAT:
@@ -115,7 +115,7 @@ def load(folder: Path) -> Manifest | None:
 
 
 def modified_files(manifest: Manifest, name: str, folder: Path) -> list[Problem]:
-    """Return files that are missing or have another size or time than when they were stamped. Reads no content."""
+    """Return files that are missing or have another size or modification time than listed; reads no content."""
     root = manifest.root(folder)
     problems = []
     for entry in manifest.files:
@@ -128,12 +128,12 @@ def modified_files(manifest: Manifest, name: str, folder: Path) -> list[Problem]
         if found.st_size != entry.size:
             problems.append(Problem(name, Path(path), f"has {found.st_size} bytes instead of {entry.size}"))
         elif found.st_mtime_ns != entry.mtime_ns:
-            problems.append(Problem(name, Path(path), "was modified after it had been verified"))
+            problems.append(Problem(name, Path(path), "was modified after installation"))
     return problems
 
 
-def corrupted_files(manifest: Manifest, name: str, folder: Path, *, closed: bool) -> list[Problem]:
-    """Files that are gone or whose content differs; with `closed`, also files that are not in the manifest."""
+def corrupted_files(manifest: Manifest, name: str, folder: Path, *, reject_unlisted: bool) -> list[Problem]:
+    """Return files that are missing or whose hash differs; with `reject_unlisted`, also files not in the manifest."""
     root = manifest.root(folder)
     problems = []
     for entry in manifest.files:
@@ -142,23 +142,23 @@ def corrupted_files(manifest: Manifest, name: str, folder: Path, *, closed: bool
             problems.append(Problem(name, path, "is missing"))
         elif (actual := sha256_of(path)) != entry.sha256:
             problems.append(Problem(name, path, f"has sha256 {actual} instead of {entry.sha256}"))
-    if closed:
+    if reject_unlisted:
         known = {root / entry.path for entry in manifest.files}
-        strangers = sorted(set(_files(root)) - known)
-        problems += [Problem(name, path, "does not belong to it") for path in strangers]
+        unlisted = sorted(set(_walk_files(root)) - known)
+        problems += [Problem(name, path, "is not in the manifest") for path in unlisted]
     return problems
 
 
-def _entry(root: Path, path: Path) -> FileEntry:
+def _file_entry(root: Path, path: Path) -> FileEntry:
     found = path.lstat()
     return FileEntry(str(path.relative_to(root)), found.st_size, found.st_mtime_ns, sha256_of(path))
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _walk_files(root: Path) -> Iterator[Path]:
     with os.scandir(root) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _IGNORED_FOLDERS:
-                    yield from _files(Path(entry.path))
+                    yield from _walk_files(Path(entry.path))
             elif entry.name != MANIFEST_FILE and not stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode):
                 yield Path(entry.path)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jars: resolved by Maven into the cache's own repository, checked against the lock, linked into `lib/`.
+"""Jars: resolved by Maven into a repository in the cache, verified against the lock, linked into `lib/`.
 
-Maven is run as the user has set it up: settings.xml with its mirrors and proxies counts, no repository is
-declared here. What is locked is the result, so it does not matter which of them answered.
+Maven uses the user's settings.xml with its mirrors and proxies; no repository is declared here. The lock pins the
+resolved files, so any repository may serve them.
 """
 
 import glob
@@ -23,129 +23,131 @@ from infra.toolchain.lock import Coordinate
 from infra.toolchain.prerequisites import find_jdk, find_maven
 from infra.toolchain.process import Command, Runner
 
-_RELOCK = "python -m infra.toolchain.update_locks"
+_LOCK_COMMAND = "python -m infra.toolchain.update_locks"
 _CLASSPATH_FILE = "classpath.txt"
-_PROJECT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
-_NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
-_OWN_GROUP = "dev.lineagelab.artifacts"
+_PROJECT_ELEMENT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
+_POM_NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
+_POM_GROUP = "dev.lineagelab.artifacts"
 _REMEDY = (
-    "check the network, and mirror and proxy in Maven's settings.xml, then run the same command again: what "
-    "has arrived is kept"
+    "check the network, and mirror and proxy in Maven's settings.xml, then run the same command again; downloaded "
+    "files are kept"
 )
 
 
 @dataclass(frozen=True)
 class ResolvedJars:
-    """The files of one component. `own` is built here, so no lock can know its hash."""
+    """Resolved files of one component; `built_jar`, if any, is built from the checkout and therefore in no lock."""
 
     jars: tuple[Path, ...]
-    own: Path | None = None
+    built_jar: Path | None = None
 
 
 def render_pom(component: pins.MavenComponent) -> str:
     """Return a POM with the component's coordinates as dependencies."""
     exclusions = component.exclusions if component.transitive else ("*:*",)
-    excluded = "".join(f"<exclusion>{_fields(('groupId', 'artifactId'), text)}</exclusion>" for text in exclusions)
+    excluded = "".join(
+        f"<exclusion>{_xml_elements(('groupId', 'artifactId'), text)}</exclusion>" for text in exclusions
+    )
     dependencies = "\n".join(
-        f"    <dependency>{_dependency(text)}<exclusions>{excluded}</exclusions></dependency>"
+        f"    <dependency>{_dependency_xml(text)}<exclusions>{excluded}</exclusions></dependency>"
         for text in component.coordinates
     )
     return (
-        f"{_PROJECT}\n  <modelVersion>4.0.0</modelVersion>\n"
-        f"  {_fields(('groupId', 'artifactId', 'version'), f'{_OWN_GROUP}:{component.name}:1')}"
+        f"{_PROJECT_ELEMENT}\n  <modelVersion>4.0.0</modelVersion>\n"
+        f"  {_xml_elements(('groupId', 'artifactId', 'version'), f'{_POM_GROUP}:{component.name}:1')}"
         f"<packaging>pom</packaging>\n  <dependencies>\n{dependencies}\n  </dependencies>\n</project>\n"
     )
 
 
 def render_aggregator(names: Iterable[str]) -> str:
-    """A project that has the projects in the folders `names` as modules: one run of Maven for all."""
+    """Return a POM with the folders `names` as modules, so that Maven resolves all of them in one run."""
     modules = "".join(f"<module>{escape(name)}</module>" for name in names)
-    coordinate = _fields(("groupId", "artifactId", "version"), f"{_OWN_GROUP}:all:1")
+    coordinate = _xml_elements(("groupId", "artifactId", "version"), f"{_POM_GROUP}:all:1")
     return (
-        f"{_PROJECT}<modelVersion>4.0.0</modelVersion>{coordinate}<packaging>pom</packaging>"
+        f"{_PROJECT_ELEMENT}<modelVersion>4.0.0</modelVersion>{coordinate}<packaging>pom</packaging>"
         f"<modules>{modules}</modules></project>\n"
     )
 
 
 def external_modules(reactor: Path) -> list[Path]:
     """Return the folders next to the reactor that hold its modules."""
-    modules = ElementTree.parse(reactor / "pom.xml").iterfind(f"{_NAMESPACE}modules/{_NAMESPACE}module")
+    modules = ElementTree.parse(reactor / "pom.xml").iterfind(f"{_POM_NAMESPACE}modules/{_POM_NAMESPACE}module")
     paths = [PurePosixPath(module.text or "") for module in modules]
     return [reactor.parent / name for name in sorted({path.parts[1] for path in paths if path.parts[0] == ".."})]
 
 
 @dataclass(frozen=True)
 class Maven:
-    """Maven with the cache's repository."""
+    """Maven with its local repository in the cache."""
 
     cache: Cache
     runner: Runner
 
     def command(self) -> list[str]:
-        """`mvn` and the arguments that every call needs."""
+        """Return `mvn` and the arguments common to all calls."""
         return [str(find_maven().executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
 
     def environment(self) -> dict[str, str]:
-        """Java as found, and its temporary files inside the cache."""
+        """Return environment variables for Maven: the JDK of the machine, and temporary files inside the cache."""
         options = f"{os.environ.get('MAVEN_OPTS', '')} -Djava.io.tmpdir={self.cache.tmp} -XX:-UsePerfData"
         return {"JAVA_HOME": str(find_jdk().home), "MAVEN_OPTS": options.strip()}
 
     def resolve(self, components: list[pins.MavenComponent], on_text: Callable[[str], None]) -> dict[str, ResolvedJars]:
-        """All files of `components`, by name, in one run."""
+        """Resolve all files of `components` in one run of Maven; return them by component name."""
         names = [component.name for component in components]
         with self.cache.staging("maven-resolve") as folder:
             (folder / "pom.xml").write_text(render_aggregator(names), encoding="utf-8")
             for component in components:
                 (folder / component.name).mkdir()
                 (folder / component.name / "pom.xml").write_text(render_pom(component), encoding="utf-8")
-            self._run(folder, [], f"Resolving the jars of {', '.join(names)} with Maven", "maven", on_text)
+            self._run_maven(folder, [], f"Resolving the jars of {', '.join(names)} with Maven", "maven", on_text)
             return {name: ResolvedJars(_classpath(folder / name)) for name in names}
 
     def build(
         self, component: pins.ProjectComponent, reactor: Path, on_text: Callable[[str], None], staged: Path
     ) -> ResolvedJars:
-        """Build a module in a copy of `reactor`: the checkout stays clean. The jar goes to `staged`."""
+        """Build a module and move its jar to `staged`; builds in a copy of `reactor`, to leave the checkout clean."""
         with self.cache.staging(f"maven-build-{component.name}") as folder:
             copy = folder / reactor.name
             for source in (reactor, *external_modules(reactor)):
                 shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("target"))
             goals = ["-pl", f":{component.name}", "-am", "-Dmaven.test.skip=true", "package"]
             attempt = f"Building {component.name} in {reactor} with Maven"
-            self._run(copy, goals, attempt, f"maven-{component.name}", on_text)
+            self._run_maven(copy, goals, attempt, f"maven-{component.name}", on_text)
             module = copy / component.module
             built = sorted((module / "target").glob(f"{component.name}-*.jar"))
             if len(built) != 1:
-                cause = f"its target folder holds {len(built)} jars of that name"
-                raise ArtifactError(attempt, cause, f"see {component.module}/pom.xml: one jar is expected")
-            own = Path(shutil.move(built[0], staged / built[0].name))
-            return ResolvedJars(_classpath(module), own)
+                cause = f"the build left {len(built)} jars named {component.name}-*.jar in target/"
+                raise ArtifactError(attempt, cause, f"correct {component.module}/pom.xml; exactly one jar is expected")
+            built_jar = Path(shutil.move(built[0], staged / built[0].name))
+            return ResolvedJars(_classpath(module), built_jar)
 
     def assemble(self, name: str, resolved: ResolvedJars, lib: Path) -> None:
-        """Check a component's files against its lock and link them into `lib`."""
-        self.check(name, resolved)
+        """Verify a component's files against its lock and link them into `lib`."""
+        self.verify(name, resolved)
         lib.mkdir(parents=True)
         for jar in resolved.jars:
             _hard_link(jar, lib / jar.name)
-        if resolved.own:
-            shutil.move(resolved.own, lib / resolved.own.name)
+        if resolved.built_jar:
+            shutil.move(resolved.built_jar, lib / resolved.built_jar.name)
 
-    def link(self, coordinates: Mapping[str, Iterable[str]], resolved: ResolvedJars, folder: Path) -> None:
-        """Link files into folders of `folder`: name of the folder -> coordinates of what goes there."""
-        files = {str(_coordinate(jar, self.cache.maven)): jar for jar in resolved.jars}
+    def link_into_folders(self, coordinates: Mapping[str, Iterable[str]], resolved: ResolvedJars, folder: Path) -> None:
+        """Link files into subfolders of `folder`; `coordinates` maps the name of a subfolder to its files."""
+        files = {str(_coordinate_of(jar, self.cache.maven)): jar for jar in resolved.jars}
         for name, texts in coordinates.items():
             (folder / name).mkdir(parents=True, exist_ok=True)
             for text in texts:
                 jar = files[str(Coordinate.parse(text if text.count(":") == 4 else f"{text}:jar"))]
                 _hard_link(jar, folder / name / jar.name)
 
-    def check(self, name: str, resolved: ResolvedJars) -> None:
-        """Compare a component's files with its lock. Raises ArtifactError.
+    def verify(self, name: str, resolved: ResolvedJars) -> None:
+        """Verify a component's files against its lock. Raises ArtifactError.
 
-        A file that is not as locked leaves the repository as well, so that the next run fetches it again.
+        Files that deviate are deleted from the local repository, so that the next run downloads them again.
         """
-        files = {_coordinate(jar, self.cache.maven): jar for jar in resolved.jars}
+        files = {_coordinate_of(jar, self.cache.maven): jar for jar in resolved.jars}
         hashes = {coordinate: manifests.sha256_of(jar) for coordinate, jar in files.items()}
-        differences = locks.compare(_expected(name, hashes), hashes)
+        differences = locks.compare(_expected_hashes(name, hashes), hashes)
         if differences:
             for difference in differences:
                 if difference.coordinate in files:
@@ -153,20 +155,22 @@ class Maven:
             raise ArtifactError(
                 f"Verifying the jars of {name} against {locks.lock_path(name).name}",
                 "; ".join(map(str, differences)) + " (removed)",
-                f"run `bin/lab setup` again; if you trust what comes: `{_RELOCK} {name}`",
+                f"run `bin/lab setup` again; if you trust the registry's files, run `{_LOCK_COMMAND} {name}`",
             )
 
     def hashes(self, resolved: ResolvedJars) -> locks.Lock:
         """Return the lock of these files."""
-        return {_coordinate(jar, self.cache.maven): manifests.sha256_of(jar) for jar in resolved.jars}
+        return {_coordinate_of(jar, self.cache.maven): manifests.sha256_of(jar) for jar in resolved.jars}
 
     def delete_from_repository(self, file_names: Iterable[str]) -> None:
-        """Drop files of these names from the repository: a corrupted one may be the same file as in `lib`."""
+        """Delete files with these names from the local repository, as `lib` holds hard links to them."""
         for name in file_names:
             for path in [path for path in self.cache.maven.rglob(glob.escape(name)) if path.is_file()]:
                 shutil.rmtree(path.parent)
 
-    def _run(self, folder: Path, goals: list[str], attempt: str, log: str, on_text: Callable[[str], None]) -> None:
+    def _run_maven(
+        self, folder: Path, goals: list[str], attempt: str, log: str, on_text: Callable[[str], None]
+    ) -> None:
         fetched = 0
 
         def on_line(line: str) -> None:
@@ -174,7 +178,7 @@ class Maven:
             if "Downloaded from" in line:
                 fetched += 1
                 file = line.split(" (")[0].rsplit("/", 1)[-1]
-                on_text(f"{fetched} files fetched, {file}")
+                on_text(f"{fetched} files downloaded, {file}")
 
         classpath = [f"{pins.MAVEN_DEPENDENCY_PLUGIN}:build-classpath", "-DincludeScope=runtime"]
         output = f"-Dmdep.outputFile={_CLASSPATH_FILE}"
@@ -183,12 +187,12 @@ class Maven:
 
 
 def read_lock(name: str) -> locks.Lock:
-    """The lock of a component. Raises ArtifactError."""
+    """Read the lock of a component. Raises ArtifactError."""
     path = locks.lock_path(name)
     try:
         return locks.parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        remedy = f"restore the file, or regenerate it with `{_RELOCK} {name}`"
+        remedy = f"restore the file, or regenerate it with `{_LOCK_COMMAND} {name}`"
         raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
 
 
@@ -198,8 +202,8 @@ def is_locked(name: str) -> bool:
     return not (isinstance(component, pins.MavenComponent) and component.optional) or locks.lock_path(name).exists()
 
 
-def _expected(name: str, hashes: locks.Lock) -> locks.Lock:
-    """What the lock says of the files that a component has on this platform."""
+def _expected_hashes(name: str, hashes: locks.Lock) -> locks.Lock:
+    """Return the locked hashes of the files that the component has on this platform."""
     if not is_locked(name):
         return hashes
     lock = read_lock(name)
@@ -212,33 +216,33 @@ def _classpath(folder: Path) -> tuple[Path, ...]:
     text = (folder / _CLASSPATH_FILE).read_text(encoding="utf-8").strip()
     jars = tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
     names = [jar.name for jar in jars]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ArtifactError(
             f"Collecting the class path of {folder.name}",
-            f"two jars are called {', '.join(twice)}",
+            f"two jars are named {', '.join(duplicates)}",
             "exclude one of them in infra/toolchain/pins.py",
         )
     return jars
 
 
-def _coordinate(jar: Path, repository: Path) -> Coordinate:
-    return Coordinate.of_path(PurePosixPath(jar.relative_to(repository)))
+def _coordinate_of(jar: Path, repository: Path) -> Coordinate:
+    return Coordinate.from_path(PurePosixPath(jar.relative_to(repository)))
 
 
 def _hard_link(jar: Path, destination: Path) -> None:
-    """A hard link where the file system has them: the repository's copy then costs no space."""
+    """Create a hard link, which takes no disk space; where the file system has none, copy the file."""
     try:
         os.link(jar, destination)
     except OSError:
         shutil.copyfile(jar, destination)
 
 
-def _dependency(coordinate: str) -> str:
-    """The fields of a dependency; what is no plain jar names its classifier and extension."""
+def _dependency_xml(coordinate: str) -> str:
+    """Render a dependency's XML elements; files other than plain jars have classifier and type."""
     names = ("groupId", "artifactId", "version", "classifier", "type")
-    return _fields(names if coordinate.count(":") == 4 else names[:3], coordinate)
+    return _xml_elements(names if coordinate.count(":") == 4 else names[:3], coordinate)
 
 
-def _fields(names: tuple[str, ...], text: str) -> str:
+def _xml_elements(names: tuple[str, ...], text: str) -> str:
     pairs: Mapping[str, str] = dict(zip(names, text.split(":"), strict=True))
     return "".join(f"<{name}>{escape(value)}</{name}>" for name, value in pairs.items())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page: static files that npm builds from the checkout's `page/`, as its lock file says.
+"""Build of the lineage page: static files that npm builds from the checkout's `page/`.
 
-npm is run as the user has set it up, with his registry and proxies; the lock file holds a hash of every package and
-no registry's name. Nothing of npm is needed once the files are there.
+npm uses the user's registry and proxies; the lock file pins the hash of every package and names no registry. npm is
+needed for the build only.
 """
 
 import os
@@ -18,7 +18,7 @@ from infra.toolchain.process import Command, Runner
 
 NAME = "page"
 SITE = "site"
-"""The folder, in the artifact's own, that holds the files to be served."""
+"""Folder of the static files inside the artefact's folder."""
 
 SOURCES = (
     "package.json",
@@ -30,25 +30,25 @@ SOURCES = (
     "public",
     "src",
 )
-"""Inputs of the build. The page's tests are none of them."""
+"""Inputs of the build, without the page's tests."""
 
 _BUILT = Path("build", "site")
 _ATTEMPT = "Building the lineage page"
 _REMEDY = (
-    "check the network, and registry and proxy in npm's own settings (`npm config list`), then run the same command "
-    "again; the lab works without the page, and so does the API of its lineage service"
+    "check the network, and registry and proxy in npm's settings (`npm config list`), then run the same command "
+    "again; the lab, including the API of its lineage service, works without the page"
 )
 
 
 def source_key(project: Path) -> str:
-    """A short hash of the sources in the folder `project`."""
+    """Return a short hash of the build's inputs in the folder `project`."""
     return hash_tree(*(path for name in SOURCES if (path := project / name).exists()), below=project)
 
 
 def build_page(
     project: Path, folder: Path, key: str, cache: Cache, runner: Runner, on_text: Callable[[str], None]
 ) -> manifests.Manifest:
-    """Build the page of `project` in a copy of it, which leaves the checkout as it is, and publish it at `folder`.
+    """Build the page in a copy of `project`, to leave the checkout clean, and publish it at `folder`.
 
     Raises:
         ArtifactError: Node is missing or too old, or npm failed.
@@ -57,8 +57,8 @@ def build_page(
     with cache.staging(NAME) as work:
         for name in SOURCES:
             _copy(project / name, work / name)
-        _npm(work, ("ci", "--ignore-scripts"), node, cache, runner, on_text)
-        _npm(work, ("run", "build"), node, cache, runner, on_text)
+        _run_npm(work, ("ci", "--ignore-scripts"), node, cache, runner, on_text)
+        _run_npm(work, ("run", "build"), node, cache, runner, on_text)
         if not (work / _BUILT / "index.html").is_file():
             raise ArtifactError(_ATTEMPT, f"`npm run build` wrote no {_BUILT}/index.html", _REMEDY)
         with cache.staging(f"{NAME} files") as staged:
@@ -68,9 +68,9 @@ def build_page(
     return manifest
 
 
-def _npm(
+def _run_npm(
     work: Path,
-    words: tuple[str, ...],
+    npm_arguments: tuple[str, ...],
     node: prerequisites.Tool,
     cache: Cache,
     runner: Runner,
@@ -78,7 +78,7 @@ def _npm(
 ) -> None:
     arguments: list[str | Path] = [
         prerequisites.find_npm(node),
-        *words,
+        *npm_arguments,
         "--no-audit",
         "--no-fund",
         "--no-update-notifier",
@@ -87,7 +87,7 @@ def _npm(
         "npm_config_cache": str(cache.root / "npm"),
         "PATH": f"{node.executable.parent}:{os.environ['PATH']}",
     }
-    log = cache.log(f"page-{words[-1].lstrip('-')}")
+    log = cache.log(f"page-{npm_arguments[-1].lstrip('-')}")
     runner.run(Command(arguments, _ATTEMPT, _REMEDY, log, environment, work), on_text)
 
 

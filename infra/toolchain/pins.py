@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every version and hash of what is not Python: Maven coordinates, vendors' downloads, tools' least versions.
+"""Pinned versions and hashes: Maven coordinates, vendors' downloads, minimum versions of the machine's tools.
 
 The transitive closure of each Maven component is pinned in `locks/`, Python packages in `requirements/`, Go
 modules by the `go.sum` files in `toolchain/`.
@@ -12,13 +12,13 @@ MINIMUM_PYTHON = (3, 11)
 MINIMUM_JDK = (17,)
 MINIMUM_MAVEN = (3, 8)
 MINIMUM_NODE = (20, 19)
-"""What Vite asks for, which builds the lineage page."""
+"""Minimum of Vite, which builds the lineage page."""
 
 MINIMUM_GO = (1, 26, 6)
-"""What the `go` line of `toolchain/engine/go.mod` asks for."""
+"""The `go` line of `go/engine/go.mod`."""
 
 MINIMUM_PULUMI = (3, 255, 0)
-"""The oldest CLI that was tried with the SDK in `requirements/kit.in`."""
+"""Oldest CLI tested with the SDK in `requirements/kit.in`."""
 
 MAVEN_DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
@@ -30,17 +30,21 @@ _SPARK_HADOOP = "3.4.2"
 _BUNDLED_AWS_SDK = "2.54.17"
 _SCALA = "2.13"
 _FLINK_ICEBERG = "1.11.0"
-"""The newest release for Flink 2 that registries have."""
+"""Newest published release for Flink 2."""
 
 
 @dataclass(frozen=True)
 class MavenComponent:
-    """Jars that come from a registry.
+    """Jars from a Maven registry.
 
-    `coordinates` are `group:artifact:version`, or `group:artifact:version:classifier:extension` for what is no
-    plain jar. Where `transitive` is false, they are all there is: the dependencies are on the class path of what
-    loads the jars. `exclusions` are `group:artifact`. `optional` is what not every registry has: the lab goes on
-    without it, and where nobody could lock it, what arrives is taken as it is.
+    Attributes:
+        name: name of the component.
+        coordinates: `group:artifact:version`, or `group:artifact:version:classifier:extension` for other files than
+            plain jars.
+        transitive: include dependencies; False if they are on the class path of the program that loads the jars.
+        exclusions: excluded dependencies, `group:artifact`.
+        optional: not every registry has the component. The lab works without it; if it has no lock, downloaded files
+            are not verified.
     """
 
     name: str
@@ -52,9 +56,9 @@ class MavenComponent:
 
 @dataclass(frozen=True)
 class ProjectComponent:
-    """A jar that is built from a module of the Maven reactor `components/`, and its runtime dependencies.
+    """Jar that is built from a module of the Maven reactor `components/`, and its runtime dependencies.
 
-    `folder` is the module's, seen from the reactor; empty where it is called as the component is.
+    `folder` is the module's folder relative to the reactor; empty if it has the component's name.
     """
 
     name: str
@@ -62,22 +66,22 @@ class ProjectComponent:
 
     @property
     def module(self) -> str:
-        """The module's folder, seen from the reactor."""
+        """Folder of the module, relative to the reactor."""
         return self.folder or self.name
 
 
 @dataclass(frozen=True)
 class ArchiveComponent:
-    """What a registry has as an archive, with everything that belongs to it.
+    """Self-contained program that a Maven registry publishes as an archive.
 
-    `coordinates` is platform (`cache.platform_tag`) -> the file for it, or `ANY_PLATFORM` -> the one for all.
+    `coordinates` maps a platform (`cache.platform_tag`) to its archive, or `ANY_PLATFORM` to the archive for all.
     """
 
     name: str
     coordinates: Mapping[str, str]
 
     def coordinate(self, platform: str) -> str | None:
-        """The file for one platform; None where there is none."""
+        """Return the archive for a platform; None if there is none."""
         return self.coordinates.get(platform) or self.coordinates.get(ANY_PLATFORM)
 
 
@@ -86,21 +90,21 @@ ANY_PLATFORM = "any"
 
 @dataclass(frozen=True)
 class DistributionComponent:
-    """A program that a package index has as an archive, with jars from a Maven registry beside its own.
+    """Program that a Python package index publishes as a source archive, with additional jars from a Maven registry.
 
     Attributes:
-        name: also that of the file in `requirements/` that locks the archive.
-        kept: path in the archive, below its topmost folder -> folder of the component that it becomes.
-        coordinates: folder of the component -> what is put into it, without dependencies.
+        name: name of the component, and of the file in `requirements/` that locks the archive.
+        extracted: path in the archive, below its top-level folder -> folder in the component.
+        coordinates: folder in the component -> jars added to it, without dependencies.
     """
 
     name: str
-    kept: Mapping[str, str]
+    extracted: Mapping[str, str]
     coordinates: Mapping[str, tuple[str, ...]]
 
     @property
     def jars(self) -> MavenComponent:
-        """What comes from the registry."""
+        """Jars from the Maven registry."""
         everything = tuple(text for coordinates in self.coordinates.values() for text in coordinates)
         return MavenComponent(self.name, everything, transitive=False)
 
@@ -120,7 +124,7 @@ KAFKA = MavenComponent(
         f"org.apache.kafka:kafka-tools:{_KAFKA}",
         *_LOGGING,
     ),
-    # The tools drag in all of Connect for one command about connector plugins.
+    # The tools depend on all of Connect for one command about connector plugins.
     exclusions=("org.apache.kafka:connect-runtime",),
 )
 
@@ -132,8 +136,8 @@ CONNECT = MavenComponent(
     ),
 )
 
-_GIVEN_BY_THE_WORKER = ("org.slf4j:*", "org.apache.kafka:*")
-"""A second copy in a plugin's folder would be another class of the same name."""
+_PROVIDED_BY_WORKER = ("org.slf4j:*", "org.apache.kafka:*")
+"""Exclusions of connector plugins: a second copy in the plugin's folder would define the classes twice."""
 
 CONNECT_FILE = MavenComponent(
     name="connect-file", coordinates=(f"org.apache.kafka:connect-file:{_KAFKA}",), transitive=False
@@ -150,7 +154,7 @@ ICEBERG_SINK = MavenComponent(
         f"org.apache.hadoop:hadoop-client-api:{_HADOOP}",
         f"org.apache.hadoop:hadoop-client-runtime:{_HADOOP}",
     ),
-    exclusions=_GIVEN_BY_THE_WORKER,
+    exclusions=_PROVIDED_BY_WORKER,
 )
 
 DEBEZIUM_POSTGRES = ArchiveComponent(
@@ -174,7 +178,7 @@ SPARK = MavenComponent(
         f"org.apache.spark:spark-avro_{_SCALA}:4.1.1",
         "org.apache.kafka:kafka-clients:3.9.1",
         "org.apache.commons:commons-pool2:2.12.1",
-        # s3a: of the release that PySpark's Hadoop is, and the two parts of the SDK that Iceberg's bundle leaves out.
+        # s3a: the release of PySpark's Hadoop, and the two modules of the AWS SDK that Iceberg's bundle omits.
         f"org.apache.hadoop:hadoop-aws:{_SPARK_HADOOP}",
         f"software.amazon.awssdk:s3-transfer-manager:{_BUNDLED_AWS_SDK}",
         f"software.amazon.awssdk:apache-client:{_BUNDLED_AWS_SDK}",
@@ -182,12 +186,12 @@ SPARK = MavenComponent(
     transitive=False,
 )
 
-# Flink's own jars are in no Maven registry as a whole; its Python packages bring all of them.
+# No Maven artefact contains all jars of Flink's distribution; its Python package does.
 FLINK = DistributionComponent(
     name="flink",
-    kept={
+    extracted={
         "deps/lib": "lib",
-        # Apart from the rest: who looks into plans (`flink-sql-lineage`) has the planner itself in its place.
+        # In a folder of its own: `flink-sql-lineage`, which reads plans, replaces the loader by the planner.
         "deps/lib/flink-table-planner-loader-2.2.1.jar": "planner",
         "deps/plugins/metrics-prometheus": "plugins/metrics-prometheus",
     },
@@ -218,7 +222,7 @@ MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:
 
 _POSTGRES = "15.18.0"
 
-# Of the builds for arm64 (Linux and macOS) no hash could be had.
+# The builds for arm64 (Linux and macOS) are not pinned: their hashes are not published.
 POSTGRES = ArchiveComponent(
     name="postgres",
     coordinates={
@@ -241,7 +245,7 @@ COMPONENTS: dict[str, Component] = {
 
 @dataclass(frozen=True)
 class VendorFile:
-    """One file that a vendor publishes. `urls` are tried in turn; all of them must give the same bytes."""
+    """File published by a vendor. `urls` are mirrors of the same file, tried in order."""
 
     version: str
     urls: tuple[str, ...]
@@ -272,8 +276,8 @@ def _minio(platform: str, sha256: str) -> VendorFile:
     )
 
 
-# Hashes as published by or for the vendors: the newest release whose hash two sources agree on, for macOS the
-# one that Pulumi's own test data lists. A wrong one costs a download; the CLI is then built from source.
+# Hashes are published by or for the vendors: the newest release whose hash two sources confirm; for macOS, the one in
+# Pulumi's test data. If a hash does not match, the download is discarded and the CLI is built from source.
 PULUMI_DOWNLOADS: dict[str, VendorFile] = {
     "linux-x86_64": _pulumi("3.255.0", "linux-x64", "cf559568e2c32f7fae56ea3de8ae5fa48973ba8c5aa9dd2b3dc0c8898fe50dba"),
     "linux-aarch64": _pulumi(

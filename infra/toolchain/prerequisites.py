@@ -20,7 +20,7 @@ JVM_FOLDER = Path("/usr/lib/jvm")
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that was found. `home` is where it is installed, for a JDK its JAVA_HOME."""
+    """Installed tool. `home` is its installation folder; for a JDK, its JAVA_HOME."""
 
     name: str
     executable: Path
@@ -56,10 +56,7 @@ VENV_INSTALL_HINT = _InstallHint("apt install python3-venv", "dnf install python
 
 
 def parse_version(text: str) -> Version:
-    """The first dotted number in `text`: `go1.26.8` is (1, 26, 8).
-
-    Raises ValueError where there is none.
-    """
+    """Return the first dotted number in `text`: `go1.26.8` -> (1, 26, 8). Raises ValueError if there is none."""
     found = re.search(r"\d+(?:\.\d+)*", text)
     if not found:
         raise ValueError(f"no version number in {text!r}")
@@ -67,7 +64,7 @@ def parse_version(text: str) -> Version:
 
 
 def parse_java_version(text: str) -> Version:
-    """A Java version; up to Java 8 the number that counts came second (`1.8.0_372` is (8, 0))."""
+    """Parse a Java version; up to Java 8 the major version is the second number (`1.8.0_372` -> (8, 0))."""
     version = parse_version(text)
     return version[1:] if version[0] == 1 and len(version) > 1 else version
 
@@ -77,21 +74,21 @@ def format_version(version: Version) -> str:
 
 
 def find_jdk() -> Tool:
-    """The JDK of JAVA_HOME, else the one whose `java` is on PATH. Raises ArtifactError."""
+    """Return the JDK of JAVA_HOME, else the one whose `java` is on PATH. Raises ArtifactError."""
     if home := os.environ.get("JAVA_HOME"):
         java, where = Path(home) / "bin" / "java", f"JAVA_HOME ({home})"
     elif found := shutil.which("java"):
         java, where = Path(found).resolve(), f"PATH ({found})"
     else:
-        raise _missing("a JDK", "no java on PATH and JAVA_HOME is not set", pins.MINIMUM_JDK, _JDK_HINT)
+        raise _missing_tool("a JDK", "no java on PATH and JAVA_HOME is not set", pins.MINIMUM_JDK, _JDK_HINT)
     if not java.is_file():
-        raise _missing("a JDK", f"{where} has no bin/java", pins.MINIMUM_JDK, _JDK_HINT)
+        raise _missing_tool("a JDK", f"{where} has no bin/java", pins.MINIMUM_JDK, _JDK_HINT)
     home_folder = java.parent.parent
     version = _java_version(java, home_folder)
     if version[:1] < pins.MINIMUM_JDK:
-        raise _missing("a JDK", f"{where} is Java {format_version(version)}", pins.MINIMUM_JDK, _JDK_HINT)
+        raise _missing_tool("a JDK", f"{where} is Java {format_version(version)}", pins.MINIMUM_JDK, _JDK_HINT)
     if not (home_folder / "bin" / "javac").is_file():
-        raise _missing("a JDK", f"{where} is a runtime without the compiler javac", pins.MINIMUM_JDK, _JDK_HINT)
+        raise _missing_tool("a JDK", f"{where} is a runtime without the compiler javac", pins.MINIMUM_JDK, _JDK_HINT)
     return Tool("JDK", java, version, home_folder)
 
 
@@ -116,7 +113,7 @@ def find_java_release(release: int) -> Tool:
             raise ArtifactError(attempt, f"{variable} ({home}) is Java {format_version(version)}", remedy)
         return Tool("Java", java, version, home)
     for home in sorted({path.resolve() for path in JVM_FOLDER.glob("*")}):
-        # The release file alone decides: no other JDK has to be started to rule it out.
+        # Only the release file is read, so that no JVM has to be started.
         stated = _release_file_version(home)
         if stated and stated[0] == release and (home / "bin" / "java").is_file():
             return Tool("Java", home / "bin" / "java", stated, home)
@@ -124,57 +121,57 @@ def find_java_release(release: int) -> Tool:
 
 
 def find_maven() -> Tool:
-    """Maven on PATH. Raises ArtifactError."""
+    """Return Maven on PATH. Raises ArtifactError."""
     found = shutil.which("mvn")
     if not found:
-        raise _missing("Maven", "no mvn on PATH", pins.MINIMUM_MAVEN, _MAVEN_HINT)
-    said = _output(found, "--version", attempt="Looking for Maven")
-    if not (number := re.search(r"Apache Maven (\S+)", said)):
-        raise _missing("Maven", f"{found} is something else", pins.MINIMUM_MAVEN, _MAVEN_HINT)
+        raise _missing_tool("Maven", "no mvn on PATH", pins.MINIMUM_MAVEN, _MAVEN_HINT)
+    output = _tool_output(found, "--version", attempt="Looking for Maven")
+    if not (number := re.search(r"Apache Maven (\S+)", output)):
+        raise _missing_tool("Maven", f"{found} is not Apache Maven", pins.MINIMUM_MAVEN, _MAVEN_HINT)
     version = parse_version(number.group(1))
     if version < pins.MINIMUM_MAVEN:
-        raise _missing("Maven", f"{found} is {format_version(version)}", pins.MINIMUM_MAVEN, _MAVEN_HINT)
+        raise _missing_tool("Maven", f"{found} is {format_version(version)}", pins.MINIMUM_MAVEN, _MAVEN_HINT)
     return Tool("Maven", Path(found), version, Path(found).resolve().parent.parent)
 
 
-def find_go(purpose: str, env: dict[str, str], alternative: str) -> Tool:
-    """Go on PATH, needed for `purpose`; `alternative` is how to do without. Raises ArtifactError."""
+def find_go(purpose: str, env: dict[str, str], remedy_without_go: str) -> Tool:
+    """Return Go on PATH. Raises ArtifactError, which names `purpose` and the remedy without Go."""
     found = shutil.which("go")
     need = f"Go (for {purpose})"
     if not found:
-        raise _missing(need, "no go on PATH", pins.MINIMUM_GO, _GO_HINT, alternative)
-    version = parse_version(_output(found, "env", "GOVERSION", attempt="Looking for Go", env=env))
+        raise _missing_tool(need, "no go on PATH", pins.MINIMUM_GO, _GO_HINT, remedy_without_go)
+    version = parse_version(_tool_output(found, "env", "GOVERSION", attempt="Looking for Go", env=env))
     if version < pins.MINIMUM_GO:
         cause = f"{found} is {format_version(version)}"
-        raise _missing(need, cause, pins.MINIMUM_GO, _GO_HINT, alternative)
+        raise _missing_tool(need, cause, pins.MINIMUM_GO, _GO_HINT, remedy_without_go)
     return Tool("Go", Path(found), version, Path(found).resolve().parent.parent)
 
 
 def find_node() -> Tool:
-    """Node on PATH. Raises ArtifactError."""
+    """Return Node on PATH. Raises ArtifactError."""
     found = shutil.which("node")
     if not found:
-        raise _missing("Node", "no node on PATH", pins.MINIMUM_NODE, _NODE_HINT)
-    version = parse_version(_output(found, "--version", attempt="Looking for Node"))
+        raise _missing_tool("Node", "no node on PATH", pins.MINIMUM_NODE, _NODE_HINT)
+    version = parse_version(_tool_output(found, "--version", attempt="Looking for Node"))
     if version < pins.MINIMUM_NODE:
-        raise _missing("Node", f"{found} is {format_version(version)}", pins.MINIMUM_NODE, _NODE_HINT)
+        raise _missing_tool("Node", f"{found} is {format_version(version)}", pins.MINIMUM_NODE, _NODE_HINT)
     return Tool("Node", Path(found), version, Path(found).resolve().parent.parent)
 
 
 def find_npm(node: Tool) -> Path:
-    """The npm beside a Node, else the one on PATH: Debian packs them apart. Raises ArtifactError."""
+    """Return npm from Node's folder, else from PATH, as Debian packages it separately. Raises ArtifactError."""
     beside = node.executable.parent / "npm"
     found = str(beside) if beside.exists() else shutil.which("npm")
     if not found:
-        raise _missing("npm", f"none beside {node.executable} and none on PATH", pins.MINIMUM_NODE, _NODE_HINT)
+        raise _missing_tool("npm", f"no npm next to {node.executable} or on PATH", pins.MINIMUM_NODE, _NODE_HINT)
     return Path(found)
 
 
 def check_python() -> Tool:
-    """The interpreter that runs this. Raises ArtifactError where it is too old."""
+    """Return the running interpreter. Raises ArtifactError if it is too old."""
     version = sys.version_info[:3]
     if version < pins.MINIMUM_PYTHON:
-        raise _missing("Python", f"this is {format_version(version)}", pins.MINIMUM_PYTHON, VENV_INSTALL_HINT)
+        raise _missing_tool("Python", f"this is {format_version(version)}", pins.MINIMUM_PYTHON, VENV_INSTALL_HINT)
     return Tool("Python", Path(sys.executable), version, Path(sys.base_prefix))
 
 
@@ -182,7 +179,7 @@ def _java_version(java: Path, home: Path) -> Version:
     """Return the version of the JDK in `home`; starts a JVM only where no `release` file states it."""
     if version := _release_file_version(home):
         return version
-    return parse_java_version(_output(str(java), "-version", attempt=f"Reading the version of {java}"))
+    return parse_java_version(_tool_output(str(java), "-version", attempt=f"Reading the version of {java}"))
 
 
 def _release_file_version(home: Path) -> Version | None:
@@ -194,7 +191,7 @@ def _release_file_version(home: Path) -> Version | None:
     return parse_java_version(found.group(1)) if found else None
 
 
-def _output(*arguments: str, attempt: str, env: dict[str, str] | None = None) -> str:
+def _tool_output(*arguments: str, attempt: str, env: dict[str, str] | None = None) -> str:
     try:
         done = subprocess.run(
             arguments,
@@ -211,8 +208,8 @@ def _output(*arguments: str, attempt: str, env: dict[str, str] | None = None) ->
     return done.stdout
 
 
-def _missing(what: str, found: str, minimum: Version, hint: _InstallHint, alternative: str = "") -> ArtifactError:
+def _missing_tool(name: str, cause: str, minimum: Version, hint: _InstallHint, alternative: str = "") -> ArtifactError:
     remedy = f"install version {format_version(minimum)} or newer. {hint}"
     if alternative:
         remedy += f". Or: {alternative}"
-    return ArtifactError(f"Looking for {what}", found, remedy)
+    return ArtifactError(f"Looking for {name}", cause, remedy)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running package managers and compilers: output to a log, progress by line, an end that leaves nothing."""
+"""Execution of package managers and compilers: output to a log, progress by line, termination of all children."""
 
 import errno
 import os
@@ -18,13 +18,13 @@ from infra.toolchain.cache import CACHE_VARIABLE
 from infra.toolchain.errors import ArtifactError, Cancelled
 
 _TAIL_LINES = 15
-_GRACE_SECONDS = 5
-_NEARLY_FULL = 200 * 1024**2
+_TERMINATION_GRACE_SECONDS = 5
+_LOW_DISK_BYTES = 200 * 1024**2
 
 
 @dataclass(frozen=True)
 class Command:
-    """What to run. `attempt` and `remedy` are for the error; `env` is added to this process's environment."""
+    """Command line. `attempt` and `remedy` are parts of the error; `env` is added to this process's environment."""
 
     arguments: Sequence[str | Path]
     attempt: str
@@ -35,16 +35,16 @@ class Command:
 
 
 class Runner:
-    """Runs commands from several threads and can end all of them at once."""
+    """Runs commands from several threads; `stop` terminates all of them."""
 
     def __init__(self, tmp: Path) -> None:
         self._tmp = tmp
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._running: set[subprocess.Popen[str]] = set()
         self._stopped = False
 
     def run(self, command: Command, on_line: Callable[[str], None] = lambda line: None) -> None:
-        """Run to the end. Raises ArtifactError with the end of the output, or Cancelled after `stop`."""
+        """Run a command to completion. Raises ArtifactError with the end of its output; Cancelled after `stop`."""
         tail: deque[str] = deque(maxlen=_TAIL_LINES)
         with command.log.open("w", encoding="utf-8") as log:
             process = self._start(command)
@@ -57,39 +57,39 @@ class Runner:
                         on_line(text)
                 code = process.wait()
             except BaseException:
-                _end(process)
+                _terminate(process)
                 raise
             finally:
                 process.stdout.close()
-                with self._guard:
+                with self._lock:
                     self._running.discard(process)
-        self.check()
+        self.raise_if_stopped()
         if code != 0:
             raise ArtifactError(
                 command.attempt,
-                f"{Path(command.arguments[0]).name} ended with exit code {code} (log: {command.log})",
+                f"{Path(command.arguments[0]).name} exited with status {code} (log: {command.log})",
                 self._disk_remedy() or command.remedy,
                 "\n".join(tail),
             )
 
     def stop(self) -> None:
-        """End what runs, and everything that is started from now on."""
-        with self._guard:
+        """Terminate running commands and reject further ones."""
+        with self._lock:
             self._stopped = True
             running = list(self._running)
         for process in running:
-            _end(process)
+            _terminate(process)
 
-    def check(self) -> None:
-        """Raise Cancelled after `stop`; for loops that run no command."""
+    def raise_if_stopped(self) -> None:
+        """Raise Cancelled after `stop`; for long work that runs no command."""
         if self._stopped:
             raise Cancelled
 
     def _start(self, command: Command) -> subprocess.Popen[str]:
         arguments = [str(argument) for argument in command.arguments]
         try:
-            with self._guard:
-                self.check()
+            with self._lock:
+                self.raise_if_stopped()
                 process = subprocess.Popen(
                     arguments,
                     cwd=command.directory,
@@ -108,20 +108,20 @@ class Runner:
 
     def _disk_remedy(self) -> str | None:
         free = shutil.disk_usage(self._tmp).free
-        return disk_remedy(self._tmp.parent) if free < _NEARLY_FULL else None
+        return disk_remedy(self._tmp.parent) if free < _LOW_DISK_BYTES else None
 
 
 @contextmanager
 def sigterm_as_keyboard_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the main thread the way Ctrl-C does: children ended, unfinished work removed."""
+    """Raise KeyboardInterrupt in the main thread on SIGTERM, so that children end and unfinished work is removed."""
 
-    def end(number: int, frame: FrameType | None) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:
@@ -129,24 +129,26 @@ def sigterm_as_keyboard_interrupt() -> Iterator[None]:
 
 
 def disk_remedy(cache: Path) -> str:
-    """What to do when the cache's file system is full."""
+    """Return the remedy for a full file system of the cache."""
     free = shutil.disk_usage(cache).free
-    return f"free some space for {cache} ({free / 1e9:.1f} GB left) or point {CACHE_VARIABLE} to another disk"
+    return (
+        f"free disk space for {cache} ({free / 1e9:.1f} GB left), or set {CACHE_VARIABLE} to a folder on another disk"
+    )
 
 
 def is_disk_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End the process and its children (Maven is a shell script around Java): SIGTERM, and for the rest SIGKILL."""
-    _signal(process, signal.SIGTERM)
+def _terminate(process: subprocess.Popen[str]) -> None:
+    """Terminate a process group (Maven is a shell script around Java): SIGTERM, after the grace period SIGKILL."""
+    _signal_group(process, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE_SECONDS)
-    _signal(process, signal.SIGKILL)
+        process.wait(_TERMINATION_GRACE_SECONDS)
+    _signal_group(process, signal.SIGKILL)
     process.wait()
 
 
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):  # nobody of the group is left
+def _signal_group(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):  # all processes of the group have exited
         os.killpg(process.pid, number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Live rows on a terminal: one per artifact that is being worked on, with its running time."""
+"""Progress as live rows on a terminal: one per artefact in progress, with its elapsed time."""
 
 import threading
 
@@ -12,7 +12,7 @@ from infra.toolchain.progress import format_duration, format_size
 
 
 class RichProgress:
-    """Rows vanish when their artifact is there and leave one line behind."""
+    """Progress with one live row per artefact, replaced by one line when it is installed."""
 
     def __init__(self, console: Console) -> None:
         self._rows = Rows(
@@ -23,22 +23,22 @@ class RichProgress:
             console=console,
             transient=True,
         )
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._tasks: dict[str, TaskID] = {}
 
-    def start(self, name: str, what: str) -> None:
-        with self._guard:
+    def start(self, name: str, activity: str) -> None:
+        with self._lock:
             self._rows.start()
-            self._drop(name)
-            self._tasks[name] = self._rows.add_task(escape(what), total=None, name=escape(name))
+            self._remove_row(name)
+            self._tasks[name] = self._rows.add_task(escape(activity), total=None, name=escape(name))
 
     def update(self, name: str, text: str) -> None:
-        with self._guard:
+        with self._lock:
             self._rows.update(self._tasks[name], description=escape(text))
 
     def done(self, name: str, source: str, seconds: float, size: int) -> None:
-        with self._guard:
-            self._drop(name)
+        with self._lock:
+            self._remove_row(name)
         self._rows.console.print(
             f"[green]✓[/] [bold]{escape(name)}[/] {format_size(size)} in {format_duration(seconds)}, {escape(source)}",
             highlight=False,
@@ -48,10 +48,10 @@ class RichProgress:
         self._rows.console.print(f"[yellow]![/] {escape(text)}", highlight=False)
 
     def close(self) -> None:
-        with self._guard:
+        with self._lock:
             self._rows.stop()
 
-    def _drop(self, name: str) -> None:
+    def _remove_row(self, name: str) -> None:
         task = self._tasks.pop(name, None)
         if task is not None:
             self._rows.remove_task(task)

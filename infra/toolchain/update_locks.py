@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Update the lock files after a version was changed.
+"""Update the lock files after a change of a pinned version.
 
     python -m infra.toolchain.update_locks kafka spark iceberg-rest-catalog      # some of infra/toolchain/locks
     python -m infra.toolchain.update_locks python                                # requirements/*.txt; needs uv
 
-The locks record what the registries serve now: review the diff before committing it.
+The locks record the files that the registries serve at this time: review the diff before you commit it.
 """
 
 import shutil
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from infra.toolchain import archives, pins
-from infra.toolchain.artifacts import COMPONENTS, REACTOR
+from infra.toolchain.artifacts import COMPONENTS, MAVEN_REACTOR
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.lock import lock_path, render
@@ -30,12 +30,12 @@ _UV = ("pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-he
 
 
 def update_lock(name: str, cache: Cache, progress: Progress) -> list[Path]:
-    """Lock a Maven component, or with `python` the requirement files; returns what was written."""
+    """Write the lock of a Maven component, or with `python` all requirement files; return the written paths."""
     if name == PYTHON:
         return update_requirement_locks()
     if name not in COMPONENTS:
         known = ", ".join(sorted(COMPONENTS | {PYTHON}))
-        raise ArtifactError("Locking", f"unknown: {name}", f"choose from {known}")
+        raise ArtifactError("Locking", f"unknown component {name}", f"choose from {known}")
     runner = Runner(cache.tmp)
     maven = Maven(cache, runner)
     with cache.lock(progress.note), cache.staging(f"lock-{name}") as staged:
@@ -46,32 +46,33 @@ def update_lock(name: str, cache: Cache, progress: Progress) -> list[Path]:
 
 
 def update_requirement_locks() -> list[Path]:
-    """Resolve all requirement files together, so that they agree, then write one lock for each.
+    """Resolve all requirement files together, for consistent versions, and write one lock for each.
 
-    The lock of `test` leaves out what the environments that it includes have.
+    The lock of `test` omits the packages of the environments that it includes.
     """
     written = []
-    together = REQUIREMENTS / ".together.txt"
+    combined = REQUIREMENTS / ".combined.txt"
     sources = [REQUIREMENTS / f"{name}.in" for name in _REQUIREMENT_FILES]
     try:
-        _compile(sources, together, [])
+        _compile(sources, combined, [])
         for name in _REQUIREMENT_FILES:
             path = REQUIREMENTS / f"{name}.txt"
-            _compile([REQUIREMENTS / f"{name}.in"], path, ["--constraints", str(together)])
+            _compile([REQUIREMENTS / f"{name}.in"], path, ["--constraints", str(combined)])
             environment = ENVIRONMENTS.get(name)
-            seen = {_package(b) for e in (environment.includes if environment else ()) for b in _lock_entries(e.name)}
-            kept = [block for block in _lock_entries(name) if _package(block) not in seen]
-            path.write_text(_HEADER + "".join(kept), encoding="utf-8")
+            includes = environment.includes if environment else ()
+            inherited = {_package_name(entry) for included in includes for entry in _lock_entries(included.name)}
+            remaining = [entry for entry in _lock_entries(name) if _package_name(entry) not in inherited]
+            path.write_text(_HEADER + "".join(remaining), encoding="utf-8")
             written.append(path)
     finally:
-        together.unlink(missing_ok=True)
+        combined.unlink(missing_ok=True)
     return written
 
 
 def _resolve(name: str, maven: Maven, staged: Path, progress: Progress) -> ResolvedJars:
     component = pins.COMPONENTS[name]
     if isinstance(component, pins.ProjectComponent):
-        return maven.build(component, REACTOR, lambda text: progress.update(name, text), staged)
+        return maven.build(component, MAVEN_REACTOR, lambda text: progress.update(name, text), staged)
     if isinstance(component, pins.ArchiveComponent):
         component = archives.jars_of_all_platforms(component)
     if isinstance(component, pins.DistributionComponent):
@@ -94,7 +95,7 @@ def _compile(sources: list[Path], output: Path, extra: list[str]) -> None:
 
 
 def _lock_entries(name: str) -> list[str]:
-    """The entries of a lock file: a pinned package with the lines of its hashes."""
+    """Return the entries of a lock file: a pinned package and the lines of its hashes."""
     blocks: list[str] = []
     for line in (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines(keepends=True):
         if line.startswith(" "):
@@ -104,7 +105,7 @@ def _lock_entries(name: str) -> list[str]:
     return blocks
 
 
-def _package(block: str) -> str:
+def _package_name(block: str) -> str:
     return block.split("==")[0]
 
 

@@ -23,13 +23,13 @@ def runner(cache: Cache) -> Runner:
 
 @dataclass
 class Recorder:
-    """A Progress that keeps what it is told."""
+    """Progress that records notes and finished artefacts."""
 
     notes: list[str] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
     closed: bool = False
 
-    def start(self, name: str, what: str) -> None:
+    def start(self, name: str, activity: str) -> None:
         pass
 
     def update(self, name: str, text: str) -> None:
@@ -51,7 +51,7 @@ def progress() -> Recorder:
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """Serves `files` of its server; a file under `/cut/` is announced whole and sent by half."""
+    """Serves the server's `files`; of a file under `/cut/` only the first half is sent."""
 
     def do_GET(self) -> None:
         cut = self.path.startswith("/cut/")
@@ -65,7 +65,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2] if cut else content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """The test's output is not its log."""
+        """Suppress the request log."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Site:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    """An HTTP server on loopback; tests put files into `files`."""
+    """HTTP server on loopback; tests add files to `files`."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.files = {}  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

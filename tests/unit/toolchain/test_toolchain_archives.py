@@ -45,7 +45,7 @@ def tar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
-def test_programs_stay_executable_and_links_stay_links(tmp_path: Path) -> None:
+def test_unpack_keeps_executable_modes_and_symbolic_links(tmp_path: Path) -> None:
     jar = jar_of(
         tmp_path / "p.jar",
         member("./bin/postgres", b"server", 0o755),
@@ -59,13 +59,13 @@ def test_programs_stay_executable_and_links_stay_links(tmp_path: Path) -> None:
     assert (tmp_path / "out/lib/libpq.so").read_bytes() == b"code"
 
 
-def test_a_tar_is_unpacked_as_it_is(tmp_path: Path) -> None:
+def test_unpack_extracts_all_files_of_a_tar_gz(tmp_path: Path) -> None:
     unpack(tar_of(tmp_path / "p.tar.gz", member("app/run.jar", b"jar"), member("lib/a.jar", b"a")), tmp_path / "out")
     assert (tmp_path / "out/app/run.jar").read_bytes() == b"jar"
     assert (tmp_path / "out/lib/a.jar").read_bytes() == b"a"
 
 
-def test_a_tar_that_is_none_or_ends_early_is_named(tmp_path: Path) -> None:
+def test_unpack_reports_an_invalid_or_truncated_tar_gz(tmp_path: Path) -> None:
     whole = tar_of(tmp_path / "p.tar.gz", member("a", os.urandom(100_000))).read_bytes()
     for broken in (b"text", whole[: len(whole) // 2], whole[:200] + b"\0" * 100 + whole[300:]):
         (tmp_path / "broken.tar.gz").write_bytes(broken)
@@ -77,29 +77,29 @@ def test_a_tar_that_is_none_or_ends_early_is_named(tmp_path: Path) -> None:
     "bad",
     [member("../out.txt", b"x"), member("/tmp/out.txt", b"x"), member("lib/a", link="../../x"), member("a", link="/x")],
 )
-def test_what_leads_out_of_the_archive_is_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes]) -> None:
-    with pytest.raises(ArtifactError, match="leads out of the archive"):
+def test_unpack_rejects_paths_outside_the_target_folder(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes]) -> None:
+    with pytest.raises(ArtifactError, match="is outside the target folder"):
         unpack(jar_of(tmp_path / "p.jar", bad), tmp_path / "out")
-    with pytest.raises(ArtifactError, match="leads out of the archive"):
+    with pytest.raises(ArtifactError, match="is outside the target folder"):
         unpack(tar_of(tmp_path / "p.tar.gz", bad), tmp_path / "out")
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_a_jar_that_is_none_or_holds_no_single_archive_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match=r"Unpacking p\.jar: it holds 2 archives"):
+def test_unpack_reports_an_invalid_jar_or_one_with_two_archives(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match=r"Unpacking p\.jar: the jar contains 2 archives"):
         unpack(jar_of(tmp_path / "p.jar", archives=2), tmp_path / "out")
     (tmp_path / "text.jar").write_text("text")
     with pytest.raises(ArtifactError, match=r"Unpacking text\.jar"):
         unpack(tmp_path / "text.jar", tmp_path / "out")
 
 
-def test_what_is_the_same_everywhere_is_there_for_every_platform() -> None:
+def test_platform_independent_archive_is_available_on_every_platform() -> None:
     for platform in ("linux-x86_64", "linux-riscv64"):
         (coordinate,) = platform_jar(pins.DEBEZIUM_POSTGRES, platform).coordinates
         assert coordinate.endswith(":plugin:tar.gz")
 
 
-def test_each_platform_has_its_jar_and_one_without_is_told_what_there_is() -> None:
+def test_error_on_an_unsupported_platform_lists_the_pinned_ones() -> None:
     for platform in pins.POSTGRES.coordinates:
         (coordinate,) = platform_jar(pins.POSTGRES, platform).coordinates
         assert coordinate in jars_of_all_platforms(pins.POSTGRES).coordinates
@@ -107,7 +107,7 @@ def test_each_platform_has_its_jar_and_one_without_is_told_what_there_is() -> No
         platform_jar(pins.POSTGRES, "linux-riscv64")
 
 
-def test_on_a_platform_without_a_build_everything_else_goes_on(
+def test_missing_platform_build_fails_only_its_own_setup(
     cache: Cache, progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (artifacts_module, installers):
@@ -120,12 +120,12 @@ def test_on_a_platform_without_a_build_everything_else_goes_on(
         artifacts.setup({"postgres"}, progress)
 
 
-def test_of_the_lock_only_this_platforms_jar_is_asked_for(cache: Cache, runner: Runner) -> None:
+def test_verify_compares_only_the_jar_of_this_platform(cache: Cache, runner: Runner) -> None:
     lock = locks.parse(locks.lock_path("postgres").read_text())
     coordinate = next(iter(lock))
     jar = cache.maven / coordinate.folder / coordinate.file_name
     jar.parent.mkdir(parents=True)
     jar.write_bytes(b"another build")
     with pytest.raises(ArtifactError, match=rf"{coordinate} has sha256 {sha256_of(jar)} instead of {lock[coordinate]}"):
-        Maven(cache, runner).check("postgres", ResolvedJars((jar,)))
+        Maven(cache, runner).verify("postgres", ResolvedJars((jar,)))
     assert not jar.exists()

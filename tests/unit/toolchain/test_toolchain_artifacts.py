@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Set-up as a whole, with binaries that a loopback site serves."""
+"""Set-up of artefacts, with binaries from an HTTP server on loopback."""
 
 import dataclasses
 import hashlib
@@ -19,7 +19,7 @@ RELEASE = b"#!/bin/sh\necho minio\n"
 
 @pytest.fixture
 def artifacts(cache: Cache, site, monkeypatch: pytest.MonkeyPatch) -> Artifacts:
-    """A cache whose MinIO comes from the loopback site."""
+    """Artefacts in an empty cache; MinIO is downloaded from `site`."""
     site.files["minio"] = RELEASE
     vendor = pins.VendorFile("1", (f"{site.url}/minio",), hashlib.sha256(RELEASE).hexdigest())
     minio = dataclasses.replace(binaries.MINIO, downloads={platform_tag(): vendor})
@@ -28,35 +28,35 @@ def artifacts(cache: Cache, site, monkeypatch: pytest.MonkeyPatch) -> Artifacts:
     return Artifacts(cache)
 
 
-def test_a_first_setup_brings_it_and_a_second_needs_nothing(artifacts: Artifacts, progress, site) -> None:
+def test_second_setup_installs_nothing_and_needs_no_network(artifacts: Artifacts, progress, site) -> None:
     report = artifacts.setup({"minio"}, progress)
-    assert [result.label for result in report.made] == ["minio"]
+    assert [result.label for result in report.installed] == ["minio"]
     assert report.size == len(RELEASE)
     assert artifacts.binary("minio").read_bytes() == RELEASE
     assert os.access(artifacts.binary("minio"), os.X_OK)
     assert progress.closed
     site.files.clear()
-    assert artifacts.setup({"minio"}, progress).made == ()
+    assert artifacts.setup({"minio"}, progress).installed == ()
     assert artifacts.verify() == []
 
 
-def test_before_setup_a_path_is_an_error_that_says_what_to_run(artifacts: Artifacts) -> None:
-    for look in (
+def test_path_of_a_missing_artifact_raises_an_error_with_the_setup_command(artifacts: Artifacts) -> None:
+    for path_of in (
         lambda: artifacts.binary("minio"),
         lambda: artifacts.component("kafka"),
         lambda: artifacts.python("spark"),
         lambda: artifacts.java(21),
     ):
         with pytest.raises(ArtifactError, match="bin/lab setup"):
-            look()
+            path_of()
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones(artifacts: Artifacts, progress) -> None:
-    with pytest.raises(ArtifactError, match=r"unknown: kafak.*\n.*kafka"):
+def test_setup_of_an_unknown_name_lists_the_known_ones(artifacts: Artifacts, progress) -> None:
+    with pytest.raises(ArtifactError, match=r"unknown names: kafak.*\n.*kafka"):
         artifacts.setup({"kafak"}, progress)
 
 
-def test_a_corrupted_file_is_named_removed_and_brought_again(artifacts: Artifacts, progress) -> None:
+def test_verify_removes_a_corrupted_artifact_and_setup_reinstalls_it(artifacts: Artifacts, progress) -> None:
     artifacts.setup({"minio"}, progress)
     path = artifacts.binary("minio")
     before = path.stat()
@@ -65,12 +65,12 @@ def test_a_corrupted_file_is_named_removed_and_brought_again(artifacts: Artifact
     [problem] = artifacts.verify()
     assert problem.path == path
     assert not path.exists()
-    assert len(artifacts.setup({"minio"}, progress).made) == 1
+    assert len(artifacts.setup({"minio"}, progress).installed) == 1
     assert path.read_bytes() == RELEASE
     assert artifacts.verify() == []
 
 
-def test_a_touched_file_is_noticed_without_verify(artifacts: Artifacts, progress) -> None:
+def test_setup_reinstalls_an_artifact_with_a_modified_file(artifacts: Artifacts, progress) -> None:
     artifacts.setup({"minio"}, progress)
     artifacts.binary("minio").write_bytes(b"cut")
     artifacts.setup({"minio"}, progress)
@@ -78,21 +78,21 @@ def test_a_touched_file_is_noticed_without_verify(artifacts: Artifacts, progress
     assert artifacts.binary("minio").read_bytes() == RELEASE
 
 
-def test_a_folder_without_stamp_is_not_taken_for_whole(artifacts: Artifacts, progress) -> None:
+def test_folder_without_manifest_counts_as_missing(artifacts: Artifacts, progress) -> None:
     artifacts.setup({"minio"}, progress)
     (artifacts.binary_dir("minio") / MANIFEST_FILE).unlink()
     with pytest.raises(ArtifactError):
         artifacts.binary("minio")
-    assert len(artifacts.setup({"minio"}, progress).made) == 1
+    assert len(artifacts.setup({"minio"}, progress).installed) == 1
 
 
-def test_leftovers_of_an_interrupted_setup_are_named(artifacts: Artifacts, progress) -> None:
+def test_setup_reports_leftovers_of_an_interrupted_one(artifacts: Artifacts, progress) -> None:
     (artifacts.cache.tmp / "minio").mkdir()
     artifacts.setup({"minio"}, progress)
-    assert progress.notes == ["removed what an interrupted set-up left of minio"]
+    assert progress.notes == ["removed minio, left by an interrupted set-up"]
 
 
-def test_without_release_and_go_the_error_says_what_is_needed(
+def test_error_without_release_and_go_names_go_and_its_purpose(
     artifacts: Artifacts, progress, site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     site.files["minio"] = b"something else"
@@ -105,7 +105,7 @@ def test_without_release_and_go_the_error_says_what_is_needed(
     assert list(artifacts.cache.tmp.iterdir()) == []
 
 
-def test_a_binary_of_the_user_is_never_deleted(
+def test_binary_from_path_is_never_deleted(
     artifacts: Artifacts, progress, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("pulumi", "pulumi-language-python"):
@@ -117,11 +117,11 @@ def test_a_binary_of_the_user_is_never_deleted(
     (tmp_path / "pulumi").write_text("#!/bin/sh\necho v99.1.0\n# newer\n")
     assert [problem.path for problem in artifacts.verify()] == [tmp_path / "pulumi"]
     assert (tmp_path / "pulumi").exists()
-    [again] = artifacts.setup({"pulumi"}, progress).made
+    [again] = artifacts.setup({"pulumi"}, progress).installed
     assert again.source.startswith("99.1.0")
 
 
-def test_too_little_space_is_told_before_anything_is_fetched(
+def test_setup_checks_disk_space_before_any_download(
     artifacts: Artifacts, progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LINEAGE_LAB_IGNORE_SPACE")

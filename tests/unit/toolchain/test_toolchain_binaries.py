@@ -11,15 +11,15 @@ import pytest
 from infra.toolchain import pins
 from infra.toolchain.binaries import BINARIES, MINIO, PULUMI, download_release, find_on_path, manifest_of_path_binary
 from infra.toolchain.cache import Cache, platform_tag
-from infra.toolchain.golang import GoModule, GoToolchain, environment, required_version
+from infra.toolchain.golang import GoModule, GoToolchain, go_environment, required_version
 from infra.toolchain.prerequisites import parse_version
 from infra.toolchain.process import Runner
 
 
-def tool(folder: Path, name: str, says: str) -> Path:
+def tool(folder: Path, name: str, output: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
-    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.write_text(f"#!/bin/sh\necho {output}\n")
     path.chmod(0o755)
     return path
 
@@ -46,7 +46,7 @@ def archive(**files: bytes) -> bytes:
     return out.getvalue()
 
 
-def test_a_new_enough_pulumi_with_its_language_host_is_used_where_it_is(
+def test_recent_pulumi_with_language_host_is_used_from_path(
     cache: Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pulumi = tool(tmp_path / "bin", "pulumi", "v99.0.0")
@@ -60,7 +60,7 @@ def test_a_new_enough_pulumi_with_its_language_host_is_used_where_it_is(
 
 
 @pytest.mark.parametrize(("version", "host"), [("v3.100.0", True), ("v99.0.0", False), ("nonsense", True)])
-def test_an_old_a_hostless_and_a_broken_pulumi_are_passed_over(
+def test_pulumi_on_path_is_ignored_if_old_broken_or_without_language_host(
     cache: Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str, host: bool
 ) -> None:
     tool(tmp_path / "bin", "pulumi", version)
@@ -70,7 +70,7 @@ def test_an_old_a_hostless_and_a_broken_pulumi_are_passed_over(
     assert find_on_path(PULUMI, cache) is None
 
 
-def test_what_this_cache_put_on_path_is_not_taken_for_the_users(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binaries_of_the_cache_on_path_are_ignored(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = cache.root / "binaries" / "pulumi-key"
     tool(folder, "pulumi", "v99.0.0")
     tool(folder, "pulumi-language-python", "x")
@@ -78,7 +78,7 @@ def test_what_this_cache_put_on_path_is_not_taken_for_the_users(cache: Cache, mo
     assert find_on_path(PULUMI, cache) is None
 
 
-def test_a_single_file_from_the_vendor_becomes_executable(site, runner: Runner, staged: Path) -> None:
+def test_downloaded_single_file_is_executable(site, runner: Runner, staged: Path) -> None:
     site.files["minio"] = b"#!/bin/sh\n"
     binary = downloadable(MINIO, f"{site.url}/minio", site.files["minio"])
     notes: list[str] = []
@@ -88,7 +88,9 @@ def test_a_single_file_from_the_vendor_becomes_executable(site, runner: Runner, 
     assert notes == []
 
 
-def test_of_an_archive_only_what_is_wanted_is_kept_and_no_path_is_followed(site, runner: Runner, staged: Path) -> None:
+def test_download_extracts_only_wanted_files_and_ignores_paths_in_the_archive(
+    site, runner: Runner, staged: Path
+) -> None:
     site.files["p.tgz"] = archive(
         **{"pulumi/pulumi": b"cli", "../../pulumi-language-python": b"host", "pulumi/pulumi-watch": b"?"}
     )
@@ -101,9 +103,7 @@ def test_of_an_archive_only_what_is_wanted_is_kept_and_no_path_is_followed(site,
     assert [path.name for path in staged.parent.iterdir()] == ["staged"]
 
 
-def test_a_vendor_that_does_not_answer_as_pinned_is_a_note_and_nothing_stays(
-    site, runner: Runner, staged: Path
-) -> None:
+def test_download_with_another_hash_leaves_a_note_and_no_file(site, runner: Runner, staged: Path) -> None:
     site.files["minio"] = b"something else"
     binary = downloadable(MINIO, f"{site.url}/minio", b"the release")
     notes: list[str] = []
@@ -122,28 +122,28 @@ def test_pinned_downloads_are_well_formed(name: str) -> None:
         assert all(url.startswith("https://") for url in vendor.urls)
 
 
-def test_the_version_comes_from_the_go_mod_and_is_the_python_sdks() -> None:
+def test_pulumi_version_in_go_mod_equals_the_python_sdks() -> None:
     text = (PULUMI.module.directory / "go.mod").read_text()
     version = required_version(text, PULUMI.module.version_of)
     kit = Path(__file__).parents[3] / "requirements" / "kit.txt"
     assert f"pulumi=={version.removeprefix('v')} " in kit.read_text()
-    with pytest.raises(ValueError, match="requires no"):
+    with pytest.raises(ValueError, match="does not require"):
         required_version(text, "example.org/none")
 
 
-def test_go_is_kept_inside_the_cache(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_go_writes_only_inside_the_cache(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/users/config")
-    settings = environment(cache)
+    settings = go_environment(cache)
     inside = ("GOMODCACHE", "GOCACHE", "GOPATH", "XDG_CONFIG_HOME")
     assert all(Path(settings[name]).is_relative_to(cache.root) for name in inside)
     assert settings["GOENV"] == "/users/config/go/env"
 
 
-def test_what_the_go_command_is_told(cache: Cache, runner: Runner, tmp_path: Path) -> None:
+def test_go_build_arguments_and_progress(cache: Cache, runner: Runner, tmp_path: Path) -> None:
     fake = tmp_path / "go"
     fake.write_text(
         '#!/bin/sh\necho "go: downloading a v1"\necho b/c\n'
-        f'echo "$PWD $GOFLAGS $@" > {tmp_path}/said\ntouch "$(echo "$@" | sed \'s/.*-o //; s/ .*//\')out"\n'
+        f'echo "$PWD $GOFLAGS $@" > {tmp_path}/call\ntouch "$(echo "$@" | sed \'s/.*-o //; s/ .*//\')out"\n'
     )
     fake.chmod(0o755)
     module = GoModule("minio", ("example.org/minio",), tags="t")
@@ -153,16 +153,16 @@ def test_what_the_go_command_is_told(cache: Cache, runner: Runner, tmp_path: Pat
     toolchain.build(module, tmp_path / "bin", texts.append)
     assert (tmp_path / "bin" / "out").exists()
     assert texts == ["1 modules downloaded, a v1", "1 packages compiled, b/c"]
-    said = (tmp_path / "said").read_text()
-    assert said.startswith(str(module.directory))
-    assert "-mod=readonly" in said
-    assert "-tags t" in said
+    call = (tmp_path / "call").read_text()
+    assert call.startswith(str(module.directory))
+    assert "-mod=readonly" in call
+    assert "-tags t" in call
     toolchain.purge()
     assert not cache.go.exists()
 
 
 @pytest.mark.parametrize("name", sorted(BINARIES))
-def test_the_least_go_is_enough_for_every_module(name: str) -> None:
+def test_minimum_go_satisfies_every_module(name: str) -> None:
     lines = (BINARIES[name].module.directory / "go.mod").read_text().splitlines()
     wanted = next(line.removeprefix("go ") for line in lines if line.startswith("go "))
     assert parse_version(wanted) <= pins.MINIMUM_GO

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `lab` script, run as users run it, on a prepared environment."""
+"""The `lab` script, run as a child process, and virtual environments."""
 
 import os
 import subprocess
@@ -19,14 +19,14 @@ LAB = Path(__file__).parents[3] / "bin" / "lab"
 
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> venvs.VirtualEnvironment:
-    """An environment without packages, so that it is made from the interpreter alone."""
+    """Environment without packages."""
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "empty.txt").write_text("# nothing\n")
     monkeypatch.setattr(venvs, "REQUIREMENTS", tmp_path / "requirements")
     return venvs.VirtualEnvironment("empty")
 
 
-def test_the_script_becomes_the_command_of_the_kits_environment(cache: Cache, tmp_path: Path) -> None:
+def test_lab_script_executes_the_cli_in_the_kit_environment(cache: Cache, tmp_path: Path) -> None:
     python = venvs.KIT.python(cache)
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\necho "$PYTHONPATH|$@"\n')
@@ -43,7 +43,7 @@ def test_the_script_becomes_the_command_of_the_kits_environment(cache: Cache, tm
     assert done.stdout == f"{LAB.parents[1]}|-P -m infra.cli up --stack a b\n"
 
 
-def test_a_cache_that_cannot_be_written_is_one_readable_message(tmp_path: Path) -> None:
+def test_unwritable_cache_is_reported_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = subprocess.run(
         [sys.executable, LAB, "up"],
@@ -58,7 +58,7 @@ def test_a_cache_that_cannot_be_written_is_one_readable_message(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
+def test_create_venv_replaces_an_unfinished_one_and_includes_packages_of_others(
     empty: venvs.VirtualEnvironment, cache: Cache, runner: Runner, progress
 ) -> None:
     leftover = empty.folder(cache) / "lib" / "half"
@@ -69,7 +69,7 @@ def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
     manifest = load(empty.folder(cache))
     assert manifest is not None
     assert manifest.key == empty.key
-    assert progress.notes == ["removed what an interrupted set-up left of empty venv"]
+    assert progress.notes == ["removed the unfinished empty venv of an interrupted set-up"]
 
     (venvs.site_packages(empty.folder(cache)) / "only_there.py").write_text("")
     (venvs.REQUIREMENTS / "above.txt").write_text("")
@@ -79,16 +79,16 @@ def test_an_environment_is_whole_only_with_its_stamp_and_sees_what_it_should(
 
 
 @pytest.mark.slow
-def test_a_failed_installation_leaves_no_stamp(
+def test_failed_installation_leaves_no_manifest(
     empty: venvs.VirtualEnvironment, cache: Cache, runner: Runner, progress
 ) -> None:
     (venvs.REQUIREMENTS / "empty.txt").write_text("pip==0.0.0 --hash=sha256:00\n")
-    with pytest.raises(ArtifactError, match=r"Making the virtual environment empty from empty\.txt"):
+    with pytest.raises(ArtifactError, match=r"Creating the virtual environment empty from empty\.txt"):
         venvs.create_venv(empty, cache, runner, progress)
     assert load(empty.folder(cache)) is None
 
 
-def test_the_key_changes_with_the_lock_and_with_what_is_seen(empty: venvs.VirtualEnvironment) -> None:
+def test_environment_key_depends_on_its_lock_and_included_environments(empty: venvs.VirtualEnvironment) -> None:
     (venvs.REQUIREMENTS / "above.txt").write_text("")
     above = venvs.VirtualEnvironment("above", includes=(empty,))
     before = above.key

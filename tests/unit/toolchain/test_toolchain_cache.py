@@ -20,7 +20,7 @@ with Cache.open(Path(sys.argv[1])).lock(print):
 """
 
 
-def test_the_environment_chooses_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_environment_variables_select_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LINEAGE_LAB_CACHE", str(tmp_path / "mine"))
     assert default_root() == tmp_path / "mine"
     monkeypatch.delenv("LINEAGE_LAB_CACHE")
@@ -28,7 +28,7 @@ def test_the_environment_chooses_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_
     assert default_root() == tmp_path / "lineage-lab"
 
 
-def test_a_cache_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path) -> None:
+def test_error_about_an_impossible_cache_folder_names_path_and_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ArtifactError) as raised:
         Cache.open(tmp_path / "file" / "cache")
@@ -36,12 +36,12 @@ def test_a_cache_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path) ->
     assert "LINEAGE_LAB_CACHE" in str(raised.value)
 
 
-def test_keys_tell_apart_where_parts_end() -> None:
+def test_hash_key_includes_the_boundaries_of_its_parts() -> None:
     assert hash_key("ab", "c") != hash_key("a", "bc")
     assert hash_key("a", b"b") == hash_key(b"a", "b")
 
 
-def test_the_key_of_a_tree_counts_names_and_contents(tmp_path: Path) -> None:
+def test_hash_tree_depends_on_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x").write_text("1")
     first = hash_tree(tmp_path / "a", below=tmp_path)
@@ -51,14 +51,14 @@ def test_the_key_of_a_tree_counts_names_and_contents(tmp_path: Path) -> None:
     assert len({first, renamed, hash_tree(tmp_path / "a", below=tmp_path)}) == 3
 
 
-def test_what_an_interrupted_setup_left_is_removed_and_named(cache: Cache) -> None:
+def test_clear_tmp_removes_leftovers_and_returns_their_names(cache: Cache) -> None:
     (cache.tmp / "kafka jars" / "lib").mkdir(parents=True)
     (cache.tmp / "minio.part").write_bytes(b"half")
     assert cache.clear_tmp() == ["kafka jars", "minio.part"]
     assert list(cache.tmp.iterdir()) == []
 
 
-def test_staging_is_gone_after_a_failure(cache: Cache) -> None:
+def test_staging_folder_is_removed_after_a_failure(cache: Cache) -> None:
     def work() -> None:
         with cache.staging("minio") as folder:
             (folder / "half").write_bytes(b"")
@@ -69,7 +69,7 @@ def test_staging_is_gone_after_a_failure(cache: Cache) -> None:
     assert list(cache.tmp.iterdir()) == []
 
 
-def test_publishing_replaces_what_was_unfinished(cache: Cache) -> None:
+def test_publish_replaces_an_unfinished_folder(cache: Cache) -> None:
     final = cache.root / "binaries" / "minio-key"
     final.mkdir(parents=True)
     (final / "half").write_bytes(b"")
@@ -83,7 +83,7 @@ def test_publishing_replaces_what_was_unfinished(cache: Cache) -> None:
     assert folder_size(final) > len(b"whole")
 
 
-def test_a_second_setup_waits_for_the_first_and_says_for_whom(cache: Cache) -> None:
+def test_cache_lock_waits_for_its_holder_and_reports_the_pid(cache: Cache) -> None:
     first = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(cache.root)],
         stdin=subprocess.PIPE,
@@ -95,12 +95,12 @@ def test_a_second_setup_waits_for_the_first_and_says_for_whom(cache: Cache) -> N
         assert first.stdin is not None
         assert first.stdout is not None
         assert first.stdout.readline() == "held\n"
-        said: list[str] = []
-        waits, entered = threading.Event(), threading.Event()
+        messages: list[str] = []
+        waiting, entered = threading.Event(), threading.Event()
 
         def announce(text: str) -> None:
-            said.append(text)
-            waits.set()
+            messages.append(text)
+            waiting.set()
 
         def second() -> None:
             with cache.lock(announce):
@@ -108,9 +108,9 @@ def test_a_second_setup_waits_for_the_first_and_says_for_whom(cache: Cache) -> N
 
         thread = threading.Thread(target=second)
         thread.start()
-        assert waits.wait(10)
+        assert waiting.wait(10)
         assert not entered.is_set()
-        assert str(first.pid) in said[0]
+        assert str(first.pid) in messages[0]
         first.stdin.close()
         assert entered.wait(10)
         thread.join()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The archive of loaded classes: when it is made, when it is made anew, what is said where it cannot be made."""
+"""Class data archive of Spark's drivers: creation, cache key, errors."""
 
 import urllib.request
 from pathlib import Path
@@ -11,7 +11,7 @@ from infra.toolchain.errors import ArtifactError
 from infra.toolchain.prerequisites import Tool
 from jobs.spark.launch_training_server import BUCKET, serving, unframed
 
-WRITES = """#!/bin/sh
+WRITE_ARCHIVE = """#!/bin/sh
 archive=$(printf %s "$PYSPARK_SUBMIT_ARGS" | sed 's/.*ArchiveClassesAtExit=\\([^ ]*\\).*/\\1/')
 echo "$1 $2" > "$archive"
 test -d "$SPARK_CONF_DIR" && test -z "$(ls "$SPARK_CONF_DIR")"
@@ -20,7 +20,7 @@ test -d "$SPARK_CONF_DIR" && test -z "$(ls "$SPARK_CONF_DIR")"
 
 @pytest.fixture
 def driver(tmp_path: Path):
-    """Makes what stands in for a driver's Python: a script."""
+    """Return a function that creates a training run whose Python is a shell script."""
 
     def make(text: str) -> class_data.TrainingRun:
         python = tmp_path / "python"
@@ -31,39 +31,41 @@ def driver(tmp_path: Path):
     return make
 
 
-def made(cache, runner, training):
+def create(cache, runner, training):
     folder = cache.root / "class-data" / "spark-1"
     return folder, class_data.create_archive(folder, "1", training, cache, runner, lambda text: None)
 
 
-def test_it_is_made_at_its_final_place_beside_an_empty_folder(cache, runner, driver) -> None:
-    folder, manifest = made(cache, runner, driver(WRITES))
-    assert [record.path for record in manifest.files] == [class_data.ARCHIVE, class_data.STAT]
-    assert (folder / class_data.ARCHIVE).read_text() == "-m jobs.spark.launch_training\n"
-    assert list((folder / class_data.CONFIGURATION).iterdir()) == []
+def test_archive_is_created_at_its_final_path_with_an_empty_configuration_folder(cache, runner, driver) -> None:
+    folder, manifest = create(cache, runner, driver(WRITE_ARCHIVE))
+    assert [record.path for record in manifest.files] == [class_data.ARCHIVE_FILE, class_data.STAT_FILE]
+    assert (folder / class_data.ARCHIVE_FILE).read_text() == "-m jobs.spark.launch_training\n"
+    assert list((folder / class_data.CONFIGURATION_FOLDER).iterdir()) == []
     assert list(cache.tmp.iterdir()) == []
 
 
-def test_what_an_interrupted_making_left_is_removed(cache, runner, driver) -> None:
+def test_create_archive_removes_an_unfinished_one(cache, runner, driver) -> None:
     folder = cache.root / "class-data" / "spark-1"
-    (folder / class_data.CONFIGURATION).mkdir(parents=True)
-    (folder / class_data.CONFIGURATION / "stranger").touch()
-    made(cache, runner, driver(WRITES))
-    assert list((folder / class_data.CONFIGURATION).iterdir()) == []
+    (folder / class_data.CONFIGURATION_FOLDER).mkdir(parents=True)
+    (folder / class_data.CONFIGURATION_FOLDER / "stranger").touch()
+    create(cache, runner, driver(WRITE_ARCHIVE))
+    assert list((folder / class_data.CONFIGURATION_FOLDER).iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("#!/bin/sh\necho too bad\nexit 3\n", "too bad"), ("#!/bin/sh\n", "the JVM wrote no ")]
+    ("text", "cause"), [("#!/bin/sh\necho too bad\nexit 3\n", "too bad"), ("#!/bin/sh\n", "the JVM wrote no ")]
 )
-def test_where_it_cannot_be_made_the_error_says_that_jobs_run_without(cache, runner, driver, text, said) -> None:
+def test_error_of_a_failed_training_run_states_that_jobs_run_without_archive(
+    cache, runner, driver, text, cause
+) -> None:
     with pytest.raises(ArtifactError) as raised:
-        made(cache, runner, driver(text))
-    assert said in str(raised.value)
+        create(cache, runner, driver(text))
+    assert cause in str(raised.value)
     assert "jobs run without it" in str(raised.value)
     assert not (cache.root / "class-data" / "spark-1" / ".stamp.json").exists()
 
 
-def test_another_jdk_or_other_jars_want_another_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_archive_key_depends_on_jdk_and_jars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.1"')
     monkeypatch.setattr(prerequisites, "find_jdk", lambda: Tool("JDK", tmp_path / "bin/java", (17,), tmp_path))
     first = class_data.archive_key("jars", "python")
@@ -72,34 +74,37 @@ def test_another_jdk_or_other_jars_want_another_archive(monkeypatch: pytest.Monk
     assert len({first, class_data.archive_key("jars", "python"), class_data.archive_key("other", "python")}) == 3
 
 
-def test_its_place_is_known_before_it_is_made_and_without_a_jdk(cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none() -> Tool:
+def test_archive_path_is_available_before_creation_and_without_a_jdk(cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_jdk() -> Tool:
         raise ArtifactError("Looking for a JDK", "there is none", "install one")
 
     artifacts = Artifacts(cache)
-    place = artifacts.class_data("spark")
-    assert place.parent == cache.root / "class-data"
-    monkeypatch.setattr(prerequisites, "find_jdk", none)
-    assert artifacts.class_data("spark") != place
+    path = artifacts.class_data("spark")
+    assert path.parent == cache.root / "class-data"
+    monkeypatch.setattr(prerequisites, "find_jdk", no_jdk)
+    assert artifacts.class_data("spark") != path
     assert artifacts.verify() == []
     with pytest.raises(KeyError):
         artifacts.class_data("kafka")
 
 
-def test_the_store_that_stands_in_keeps_what_it_is_given() -> None:
+def test_training_object_store_returns_stored_objects_ranges_and_listings() -> None:
     with serving() as server:
         address = f"{server.url}/{BUCKET}/a/b"
-        ask = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        ask(urllib.request.Request(address, b"0123456789", method="PUT")).close()
-        with ask(address) as whole, ask(urllib.request.Request(address, headers={"Range": "bytes=2-4"})) as part:
+        open_url = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+        open_url(urllib.request.Request(address, b"0123456789", method="PUT")).close()
+        with (
+            open_url(address) as whole,
+            open_url(urllib.request.Request(address, headers={"Range": "bytes=2-4"})) as part,
+        ):
             assert (whole.read(), part.read(), part.status) == (b"0123456789", b"234", 206)
-        with ask(urllib.request.Request(address, headers={"Range": "bytes=-3"})) as end:
+        with open_url(urllib.request.Request(address, headers={"Range": "bytes=-3"})) as end:
             assert end.read() == b"789"
-        with ask(f"{server.url}/{BUCKET}?list-type=2&prefix=&delimiter=/") as listed:
+        with open_url(f"{server.url}/{BUCKET}?list-type=2&prefix=&delimiter=/") as listed:
             assert b"<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>" in listed.read()
 
 
-def test_bodies_in_chunks_are_put_together() -> None:
+def test_unframed_decodes_signed_chunks() -> None:
     framed = b"3;chunk-signature=x\r\nabc\r\n2\r\nde\r\n0\r\nx-amz-checksum-crc32:AAA=\r\n\r\n"
     assert unframed(framed) == b"abcde"
     assert unframed(b"0\r\n\r\n") == b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that a package index has as an archive: downloaded by pip, unpacked in part, jars put beside."""
+"""Programs from source archives: download by pip, extraction of selected paths, additional jars."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ from infra.toolchain.errors import ArtifactError
 from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
 
-KEPT = {"deps/lib": "lib", "deps/lib/loader.jar": "planner", "deps/plugins/metrics": "plugins/metrics"}
+SELECTED = {"deps/lib": "lib", "deps/lib/loader.jar": "planner", "deps/plugins/metrics": "plugins/metrics"}
 BACKEND = "def prepare_metadata_for_build_wheel(folder, config=None):\n    raise RuntimeError\n"
 PROJECT = """[build-system]
 requires = []
@@ -34,37 +34,39 @@ def sdist(path: Path, files: dict[str, str], top: str = "thing-1.0") -> Path:
     return path
 
 
-def test_only_what_is_kept_is_unpacked_and_the_longest_path_counts(tmp_path: Path) -> None:
+def test_unpack_selected_extracts_selected_paths_by_longest_match(tmp_path: Path) -> None:
     files = {
         "deps/lib/a.jar": "a",
         "deps/lib/loader.jar": "l",
         "deps/opt/b.jar": "b",
         "deps/plugins/metrics/m.jar": "m",
     }
-    unpack_selected(sdist(tmp_path / "t.tar.gz", files), KEPT, tmp_path / "out")
+    unpack_selected(sdist(tmp_path / "t.tar.gz", files), SELECTED, tmp_path / "out")
     found = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert found == {"lib/a.jar", "planner/loader.jar", "plugins/metrics/m.jar"}
 
 
-def test_a_part_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match=r"t\.tar\.gz: it has no deps/lib/loader\.jar, deps/plugins/metrics"):
-        unpack_selected(sdist(tmp_path / "t.tar.gz", {"deps/lib/a.jar": "a"}), KEPT, tmp_path / "out")
+def test_unpack_selected_reports_missing_paths(tmp_path: Path) -> None:
+    with pytest.raises(
+        ArtifactError, match=r"t\.tar\.gz: the archive does not contain deps/lib/loader\.jar, deps/plugins/metrics"
+    ):
+        unpack_selected(sdist(tmp_path / "t.tar.gz", {"deps/lib/a.jar": "a"}), SELECTED, tmp_path / "out")
 
 
-def test_what_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match="leads out of the archive"):
-        unpack_selected(sdist(tmp_path / "t.tar.gz", {"deps/lib/../../../x": "x"}), KEPT, tmp_path / "out")
+def test_unpack_selected_rejects_paths_outside_the_target_folder(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="is outside the target folder"):
+        unpack_selected(sdist(tmp_path / "t.tar.gz", {"deps/lib/../../../x": "x"}), SELECTED, tmp_path / "out")
     assert not (tmp_path / "x").exists()
 
 
-def test_an_archive_that_ends_early_is_named(tmp_path: Path) -> None:
+def test_unpack_selected_reports_a_truncated_archive(tmp_path: Path) -> None:
     whole = sdist(tmp_path / "t.tar.gz", {"deps/lib/a.jar": "".join(map(str, range(50_000)))}).read_bytes()
     (tmp_path / "t.tar.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ArtifactError, match=r"Unpacking t\.tar\.gz"):
-        unpack_selected(tmp_path / "t.tar.gz", KEPT, tmp_path / "out")
+        unpack_selected(tmp_path / "t.tar.gz", SELECTED, tmp_path / "out")
 
 
-def test_jars_are_put_where_they_are_wanted(cache: Cache, runner: Runner, tmp_path: Path) -> None:
+def test_link_into_folders_places_jars_by_coordinate(cache: Cache, runner: Runner, tmp_path: Path) -> None:
     jars = []
     for name in ("a", "b"):
         jar = cache.maven / f"g/{name}/1/{name}-1.jar"
@@ -72,21 +74,21 @@ def test_jars_are_put_where_they_are_wanted(cache: Cache, runner: Runner, tmp_pa
         jar.write_text(name)
         jars.append(jar)
     wanted = {"lib": ("g:a:1",), "plugins/b": ("g:b:1",)}
-    Maven(cache, runner).link(wanted, ResolvedJars(tuple(jars)), tmp_path)
+    Maven(cache, runner).link_into_folders(wanted, ResolvedJars(tuple(jars)), tmp_path)
     assert (tmp_path / "lib/a-1.jar").read_text() == "a"
     assert (tmp_path / "plugins/b/b-1.jar").read_text() == "b"
 
 
-def test_of_flink_what_is_locked_is_what_is_asked_for() -> None:
+def test_flink_lock_matches_its_requirement_and_the_planner_jar() -> None:
     text = (venvs.REQUIREMENTS / "flink.txt").read_text()
     assert f"{(venvs.REQUIREMENTS / 'flink.in').read_text().split()[-1]} \\" in text
     version = text.split("==")[1].split()[0]
-    assert f"deps/lib/flink-table-planner-loader-{version}.jar" in pins.FLINK.kept
+    assert f"deps/lib/flink-table-planner-loader-{version}.jar" in pins.FLINK.extracted
 
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the place of the index, with an archive, and a tool that its build would need."""
+    """Folder that pip uses as package index: a source archive, and the build backend that it requires."""
     folder, locks = tmp_path / "index", tmp_path / "requirements"
     folder.mkdir()
     locks.mkdir()
@@ -116,12 +118,12 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_an_archive_comes_as_it_was_locked_and_another_one_is_refused(
+def test_download_sdist_accepts_only_the_locked_archive(
     index: Path, cache: Cache, runner: Runner, tmp_path: Path
 ) -> None:
     found = venvs.download_sdist("thing", tmp_path / "first", cache, runner, lambda _: None)
     assert found.read_bytes() == (index / "thing-1.0.tar.gz").read_bytes()
     sdist(index / "thing-1.0.tar.gz", {"pyproject.toml": PROJECT, "backend.py": BACKEND})
-    with pytest.raises(ArtifactError, match=r"Downloading what thing\.txt locks"):
+    with pytest.raises(ArtifactError, match=r"Downloading the source archive of thing\.txt"):
         venvs.download_sdist("thing", tmp_path / "second", cache, runner, lambda _: None)
     assert not list((tmp_path / "second" / "archives").iterdir())

@@ -11,29 +11,29 @@ CONTENT = b"release" * 100_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-def test_a_file_arrives_whole_and_its_progress_is_told(site, tmp_path: Path) -> None:
+def test_fetch_writes_the_file_and_reports_progress(site, tmp_path: Path) -> None:
     site.files["minio"] = CONTENT
-    told: list[tuple[int, int | None]] = []
-    fetch(f"{site.url}/minio", tmp_path / "minio", SHA256, lambda done, total: told.append((done, total)))
+    progress: list[tuple[int, int | None]] = []
+    fetch(f"{site.url}/minio", tmp_path / "minio", SHA256, lambda done, total: progress.append((done, total)))
     assert (tmp_path / "minio").read_bytes() == CONTENT
-    assert told[-1] == (len(CONTENT), len(CONTENT))
+    assert progress[-1] == (len(CONTENT), len(CONTENT))
 
 
-def test_another_file_than_the_pinned_one_is_named_and_removed(site, tmp_path: Path) -> None:
+def test_fetch_removes_a_file_with_another_hash(site, tmp_path: Path) -> None:
     site.files["minio"] = CONTENT + b"!"
-    with pytest.raises(DownloadFailed, match=rf"/minio has sha256 \w+ instead of {SHA256}: removed"):
+    with pytest.raises(DownloadFailed, match=rf"/minio has sha256 \w+ instead of {SHA256}; file removed"):
         fetch(f"{site.url}/minio", tmp_path / "minio", SHA256)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_download_that_breaks_off_leaves_nothing(site, tmp_path: Path) -> None:
+def test_fetch_removes_a_truncated_download(site, tmp_path: Path) -> None:
     site.files["minio"] = CONTENT
     with pytest.raises(DownloadFailed, match="ended after"):
         fetch(f"{site.url}/cut/minio", tmp_path / "minio", SHA256)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_leaves_nothing(site, tmp_path: Path) -> None:
+def test_interrupted_fetch_leaves_no_file(site, tmp_path: Path) -> None:
     site.files["minio"] = CONTENT
 
     def interrupt(done: int, total: int | None) -> None:
@@ -44,7 +44,7 @@ def test_an_interrupt_leaves_nothing(site, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_file_and_a_dead_site_say_so(site, tmp_path: Path) -> None:
+def test_fetch_reports_a_missing_file_and_an_unreachable_host(site, tmp_path: Path) -> None:
     with pytest.raises(DownloadFailed, match="Not Found"):
         fetch(f"{site.url}/nothing", tmp_path / "x", SHA256)
     with socket.socket() as unused:

@@ -21,38 +21,38 @@ LOG4J = Coordinate("org.apache.logging.log4j", "log4j-core", "2.25.4")
         ("io.x:y:3.0:all:tar.gz", "io/x/y/3.0/y-3.0-all.tar.gz"),
     ],
 )  # fmt: skip
-def test_a_coordinate_is_its_path(text: str, path: str) -> None:
+def test_coordinate_converts_to_repository_path_and_back(text: str, path: str) -> None:
     coordinate = Coordinate.parse(text)
     assert str(coordinate) == text
     assert coordinate.folder / coordinate.file_name == PurePosixPath(path)
-    assert Coordinate.of_path(PurePosixPath(path)) == coordinate
+    assert Coordinate.from_path(PurePosixPath(path)) == coordinate
 
 
 @pytest.mark.parametrize("text", ["", "a:b", "a:b:c", "::1:jar", "a:b:c:d:e:f"])
-def test_what_is_no_coordinate_is_refused(text: str) -> None:
+def test_parse_rejects_an_invalid_coordinate(text: str) -> None:
     with pytest.raises(ValueError, match="is not group:artifact:version"):
         Coordinate.parse(text)
 
 
 @pytest.mark.parametrize("path", ["a.jar", "g/a/1/b-1.jar", "g/a/1/a-2.jar"])
-def test_what_is_no_repository_path_is_refused(path: str) -> None:
+def test_from_path_rejects_a_path_outside_the_repository_layout(path: str) -> None:
     with pytest.raises(ValueError, match="not a path"):
-        Coordinate.of_path(PurePosixPath(path))
+        Coordinate.from_path(PurePosixPath(path))
 
 
-def test_a_lock_reads_what_it_writes() -> None:
+def test_lock_file_round_trip() -> None:
     lock = {LOG4J: A, Coordinate("a", "b", "1", "tests"): B}
     assert locks.parse(locks.render(lock)) == lock
     assert locks.render(lock).splitlines()[1] == f"{B}  a:b:1:tests:jar"
 
 
 @pytest.mark.parametrize("text", [f"{A} g:a:1:jar", "xyz  g:a:1:jar", f"{A}  g:a", f"{A}  g:a:1:jar\n{B}  g:a:1:jar"])
-def test_a_damaged_lock_is_refused(text: str) -> None:
+def test_parse_rejects_a_damaged_lock(text: str) -> None:
     with pytest.raises(ValueError, match=r"line \d|is not group"):
         locks.parse(text)
 
 
-def test_every_departure_from_the_lock_is_named() -> None:
+def test_compare_reports_missing_unlocked_and_changed_files() -> None:
     gone, new, kept = (Coordinate("g", name, "1") for name in ("gone", "new", "kept"))
     lock = {gone: A, LOG4J: A, kept: A}
     resolved = {new: A, LOG4J: B, kept: A}
@@ -64,7 +64,7 @@ def test_every_departure_from_the_lock_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in pins.COMPONENTS if is_locked(name)))
-def test_the_committed_locks_can_be_read_and_hold_what_is_asked_for(name: str) -> None:
+def test_committed_locks_contain_the_pinned_coordinates(name: str) -> None:
     lock = locks.parse(locks.lock_path(name).read_text())
     component = pins.COMPONENTS[name]
     if isinstance(component, pins.MavenComponent):
@@ -79,7 +79,7 @@ def test_the_committed_locks_can_be_read_and_hold_what_is_asked_for(name: str) -
     assert len({coordinate.file_name for coordinate in lock}) == len(lock)
 
 
-def test_requirement_locks_agree_and_name_no_host() -> None:
+def test_requirement_locks_have_consistent_versions_and_no_urls() -> None:
     folder = Path(__file__).parents[3] / "requirements"
     pinned: dict[str, str] = {}
     for path in folder.glob("*.txt"):

@@ -25,7 +25,7 @@ def maven(cache: Cache, runner: Runner) -> Maven:
 
 @pytest.fixture
 def jars(cache: Cache) -> tuple[Path, ...]:
-    """Two jars in the cache's repository."""
+    """Two jars in the cache's Maven repository."""
     paths = tuple(cache.maven / c.folder / c.file_name for c in (ONE, TWO))
     for path in paths:
         path.parent.mkdir(parents=True)
@@ -35,14 +35,14 @@ def jars(cache: Cache) -> tuple[Path, ...]:
 
 @pytest.fixture
 def locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jars: tuple[Path, ...]) -> Path:
-    """A lock of the component `test` that fits the jars."""
+    """Lock file of the component `test` with the hashes of the jars."""
     path = tmp_path / "test.lock"
     path.write_text(locks.render({c: sha256_of(jar) for c, jar in zip((ONE, TWO), jars, strict=True)}))
     monkeypatch.setattr(under_test.locks, "lock_path", lambda name: path)
     return path
 
 
-def test_a_pom_asks_for_the_pinned_coordinates() -> None:
+def test_pom_contains_the_pinned_coordinates() -> None:
     root = ET.fromstring(render_pom(pins.KAFKA))
     found = [
         ":".join(d.findtext(f"m:{tag}", "", NAMESPACE) for tag in ("groupId", "artifactId", "version"))
@@ -53,7 +53,7 @@ def test_a_pom_asks_for_the_pinned_coordinates() -> None:
     assert excluded == "connect-runtime"
 
 
-def test_without_transitive_dependencies_all_are_excluded() -> None:
+def test_pom_of_an_intransitive_component_excludes_all_dependencies() -> None:
     root = ET.fromstring(render_pom(pins.SPARK))
     dependencies = root.findall("m:dependencies/m:dependency", NAMESPACE)
     assert len(dependencies) == len(pins.SPARK.coordinates)
@@ -61,7 +61,7 @@ def test_without_transitive_dependencies_all_are_excluded() -> None:
         assert dependency.findtext("m:exclusions/m:exclusion/m:groupId", "", NAMESPACE) == "*"
 
 
-def test_what_is_no_plain_jar_is_asked_for_by_classifier_and_type() -> None:
+def test_pom_names_classifier_and_type_of_other_files_than_jars() -> None:
     root = ET.fromstring(render_pom(pins.MavenComponent("x", ("g:a:1:plugin:tar.gz",), transitive=False)))
     dependency = root.find("m:dependencies/m:dependency", NAMESPACE)
     assert dependency is not None
@@ -69,22 +69,22 @@ def test_what_is_no_plain_jar_is_asked_for_by_classifier_and_type() -> None:
     assert found == ["a", "1", "plugin", "tar.gz"]
 
 
-def test_an_aggregator_names_its_modules() -> None:
+def test_aggregator_lists_its_modules() -> None:
     root = ET.fromstring(render_aggregator(["kafka", "spark"]))
     assert [m.text for m in root.findall("m:modules/m:module", NAMESPACE)] == ["kafka", "spark"]
 
 
-def test_verified_jars_and_the_own_one_are_put_into_lib(
+def test_assemble_links_verified_jars_and_the_built_one(
     maven: Maven, jars: tuple[Path, ...], locked: Path, tmp_path: Path
 ) -> None:
-    own = tmp_path / "own-0.1.jar"
-    own.write_bytes(b"built here")
-    maven.assemble("test", ResolvedJars(jars, own), tmp_path / "lib")
+    built = tmp_path / "built-0.1.jar"
+    built.write_bytes(b"built here")
+    maven.assemble("test", ResolvedJars(jars, built), tmp_path / "lib")
     names = sorted(path.name for path in (tmp_path / "lib").iterdir())
-    assert names == ["one-1.jar", "own-0.1.jar", "two-2-tests.jar"]
+    assert names == ["built-0.1.jar", "one-1.jar", "two-2-tests.jar"]
 
 
-def test_a_corrupted_jar_is_named_and_leaves_the_repository(
+def test_corrupted_jar_is_reported_and_removed_from_the_repository(
     maven: Maven, jars: tuple[Path, ...], locked: Path, tmp_path: Path
 ) -> None:
     jars[1].write_bytes(b"corrupted")
@@ -97,7 +97,7 @@ def test_a_corrupted_jar_is_named_and_leaves_the_repository(
     assert not (tmp_path / "lib").exists()
 
 
-def test_a_jar_that_nobody_locked_is_named_and_removed(
+def test_unlocked_jar_is_reported_and_removed(
     maven: Maven, jars: tuple[Path, ...], locked: Path, tmp_path: Path
 ) -> None:
     locked.write_text(locks.render({ONE: sha256_of(jars[0])}))
@@ -106,7 +106,7 @@ def test_a_jar_that_nobody_locked_is_named_and_removed(
     assert not jars[1].exists()
 
 
-def test_a_corrupted_lock_is_named(maven: Maven, locked: Path, tmp_path: Path) -> None:
+def test_corrupted_lock_is_reported_with_file_and_line(maven: Maven, locked: Path, tmp_path: Path) -> None:
     locked.write_text("nonsense\n")
     with pytest.raises(ArtifactError) as raised:
         maven.assemble("test", ResolvedJars(()), tmp_path / "lib")
@@ -114,7 +114,7 @@ def test_a_corrupted_lock_is_named(maven: Maven, locked: Path, tmp_path: Path) -
     assert "line 1" in str(raised.value)
 
 
-def test_what_nobody_could_lock_is_taken_as_it_comes_until_there_is_a_lock(
+def test_optional_component_is_verified_only_if_it_has_a_lock(
     maven: Maven, jars: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lock = tmp_path / "marquez.lock"
@@ -127,7 +127,7 @@ def test_what_nobody_could_lock_is_taken_as_it_comes_until_there_is_a_lock(
         maven.assemble("marquez", ResolvedJars(jars), tmp_path / "other")
 
 
-def test_what_is_not_optional_needs_its_lock(
+def test_missing_lock_of_a_required_component_is_an_error(
     maven: Maven, jars: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(under_test.locks, "lock_path", lambda name: tmp_path / "gone.lock")
@@ -135,7 +135,7 @@ def test_what_is_not_optional_needs_its_lock(
         maven.assemble("kafka", ResolvedJars(jars), tmp_path / "lib")
 
 
-def test_forgetting_drops_only_the_named_files(maven: Maven, jars: tuple[Path, ...], locked: Path) -> None:
+def test_delete_from_repository_removes_only_named_files(maven: Maven, jars: tuple[Path, ...], locked: Path) -> None:
     maven.delete_from_repository(["two-2-tests.jar", "unknown.jar", "one"])  # the last is the name of a folder
     assert jars[0].exists()
     assert not jars[1].exists()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page as an artifact: when it is built anew, what is kept of it, what is said where it cannot be built."""
+"""Lineage page as an artefact: build, cache key, errors."""
 
 from pathlib import Path
 
 import pytest
 
 from infra.toolchain import page, prerequisites
-from infra.toolchain.artifacts import PAGE, Artifacts
+from infra.toolchain.artifacts import PAGE_PROJECT, Artifacts
 from infra.toolchain.errors import ArtifactError
 
 NPM = """#!/bin/sh
@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Puts programs that stand in for Node and npm on PATH."""
+    """Return a function that puts shell scripts named `node` and `npm` on PATH."""
 
     def install(version: str = "v20.19.0", npm: str | None = NPM) -> Path:
         folder = tmp_path / "bin"
@@ -44,15 +44,15 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return install
 
 
-def made(project, cache, runner):
+def build(project, cache, runner):
     folder = cache.root / "page" / "page-1"
     return folder, page.build_page(project, folder, "1", cache, runner, lambda text: None)
 
 
-def test_it_keeps_the_built_files_alone_and_leaves_the_checkout_as_it_is(project, node, cache, runner) -> None:
+def test_build_page_publishes_only_built_files_and_leaves_the_checkout_clean(project, node, cache, runner) -> None:
     node()
     before = sorted(project.rglob("*"))
-    folder, manifest = made(project, cache, runner)
+    folder, manifest = build(project, cache, runner)
     assert sorted(record.path for record in manifest.files) == ["site/assets/main.js", "site/index.html"]
     assert manifest.source == "npm, Node 20.19.0"
     assert (folder / "site/assets/main.js").read_text() == "src/main.tsx"
@@ -60,7 +60,7 @@ def test_it_keeps_the_built_files_alone_and_leaves_the_checkout_as_it_is(project
     assert list(cache.tmp.iterdir()) == []
 
 
-def test_other_sources_want_another_page_and_other_tests_do_not(project) -> None:
+def test_source_key_depends_on_sources_but_not_on_tests(project) -> None:
     first = page.source_key(project)
     (project / "test" / "a.test.ts").write_text("other")
     assert page.source_key(project) == first
@@ -69,34 +69,34 @@ def test_other_sources_want_another_page_and_other_tests_do_not(project) -> None
 
 
 @pytest.mark.parametrize(
-    ("npm", "said"),
+    ("npm", "cause"),
     [("#!/bin/sh\necho registry away\nexit 1\n", "registry away"), ("#!/bin/sh\n", "wrote no build/site/index.html")],
 )
-def test_where_it_cannot_be_built_the_error_says_that_the_lab_works_without(project, node, cache, runner, npm, said):
+def test_error_of_a_failed_build_states_that_the_lab_works_without_page(project, node, cache, runner, npm, cause):
     node(npm=npm)
     with pytest.raises(ArtifactError) as raised:
-        made(project, cache, runner)
-    assert said in str(raised.value)
-    assert "the lab works without the page" in str(raised.value)
+        build(project, cache, runner)
+    assert cause in str(raised.value)
+    assert "works without the page" in str(raised.value)
     assert not (cache.root / "page").exists()
 
 
-def test_an_old_node_is_refused_with_how_to_get_a_newer(node) -> None:
+def test_error_about_an_old_node_names_the_minimum_version(node) -> None:
     node("v18.19.1")
     with pytest.raises(ArtifactError, match=r"is 18\.19\.1\nRemedy: install version 20\.19 or newer"):
         prerequisites.find_node()
 
 
-def test_without_npm_one_is_asked_for(node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_npm_is_reported(node, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = node(npm=None)
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(ArtifactError, match="Looking for npm"):
         prerequisites.find_npm(prerequisites.Tool("Node", folder / "node", (20, 19), folder))
 
 
-def test_it_is_known_before_it_is_built(cache) -> None:
+def test_page_is_missing_before_it_is_built(cache) -> None:
     artifacts = Artifacts(cache)
     assert not artifacts.has(page.NAME)
     with pytest.raises(ArtifactError, match="bin/lab setup"):
         artifacts.component(page.NAME)
-    assert {name for name in page.SOURCES if not (PAGE / name).exists()} == set()
+    assert {name for name in page.SOURCES if not (PAGE_PROJECT / name).exists()} == set()

@@ -28,11 +28,11 @@ def jdk(home: Path, version: str, *, compiler: bool = True) -> Path:
     ("text", "version"),
     [("go1.26.8", (1, 26, 8)), ("v3.259.0\n", (3, 259, 0)), ("3.8.7", (3, 8, 7)), ("21", (21,))],
 )
-def test_versions_are_found_in_what_tools_print(text: str, version: tuple[int, ...]) -> None:
+def test_parse_version_reads_the_output_of_tools(text: str, version: tuple[int, ...]) -> None:
     assert parse_version(text) == version
 
 
-def test_no_version_is_an_error() -> None:
+def test_parse_version_rejects_text_without_a_number() -> None:
     with pytest.raises(ValueError, match="no version number"):
         parse_version("devel")
 
@@ -40,11 +40,11 @@ def test_no_version_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "version"), [("17.0.15", (17, 0, 15)), ("1.8.0_372", (8, 0)), ("21", (21,)), ("24-ea", (24,))]
 )
-def test_java_counts_differently_up_to_eight(text: str, version: tuple[int, ...]) -> None:
+def test_parse_java_version_handles_releases_up_to_eight(text: str, version: tuple[int, ...]) -> None:
     assert parse_java_version(text) == version
 
 
-def test_java_home_wins_over_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_java_home_takes_precedence_over_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "chosen", "21.0.2")))
     monkeypatch.setenv("PATH", str(jdk(tmp_path / "other", "17.0.1") / "bin"))
     tool = prerequisites.find_jdk()
@@ -52,7 +52,7 @@ def test_java_home_wins_over_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert tool.version == (21, 0, 2)
 
 
-def test_a_link_on_path_is_followed_to_the_jdk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_find_jdk_resolves_a_link_on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home = jdk(tmp_path / "lib" / "jvm", "17.0.1")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").symlink_to(home / "bin" / "java")
@@ -61,14 +61,14 @@ def test_a_link_on_path_is_followed_to_the_jdk(monkeypatch: pytest.MonkeyPatch, 
     assert prerequisites.find_jdk().home == home
 
 
-def test_without_a_release_file_java_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_find_jdk_runs_java_if_the_release_file_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home = jdk(tmp_path / "jvm", "17.0.9")
     (home / "release").unlink()
     monkeypatch.setenv("JAVA_HOME", str(home))
     assert prerequisites.find_jdk().version == (17, 0, 9)
 
 
-def test_an_old_java_is_named_with_the_way_to_a_newer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_error_about_an_old_java_names_version_and_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "old", "11.0.2")))
     with pytest.raises(ArtifactError) as raised:
         prerequisites.find_jdk()
@@ -80,7 +80,7 @@ def test_an_old_java_is_named_with_the_way_to_a_newer(monkeypatch: pytest.Monkey
     assert "brew install" in text
 
 
-def test_no_java_a_broken_java_home_and_a_bare_runtime_are_told_apart(
+def test_errors_distinguish_missing_java_broken_java_home_and_runtime_without_compiler(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -97,7 +97,7 @@ def test_no_java_a_broken_java_home_and_a_bare_runtime_are_told_apart(
 
 @pytest.fixture
 def jvm_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine with JDKs of releases 17 and 25."""
+    """JVM folder with JDKs of releases 17 and 25."""
     folder = tmp_path / "jvm"
     jdk(folder / "java-17-openjdk", "17.0.9")
     jdk(folder / "temurin-25", "25.0.1")
@@ -156,7 +156,7 @@ def test_image_contains_a_portable_jdk_of_the_machine(jvm_folder: Path, cache, t
         contents.java(25)
 
 
-def test_maven_is_asked_for_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_find_maven_checks_the_minimum_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     executable(tmp_path / "bin" / "mvn", "\x1b[1mApache Maven 3.8.7\x1b[m\nJava version: 17")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     assert prerequisites.find_maven().version == (3, 8, 7)
@@ -165,7 +165,7 @@ def test_maven_is_asked_for_its_version(monkeypatch: pytest.MonkeyPatch, tmp_pat
         prerequisites.find_maven()
 
 
-def test_missing_go_says_what_for_and_how_to_do_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_error_about_missing_go_names_purpose_and_alternative(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ArtifactError) as raised:
         prerequisites.find_go("building pulumi", {}, "put pulumi on PATH")
@@ -173,7 +173,7 @@ def test_missing_go_says_what_for_and_how_to_do_without(monkeypatch: pytest.Monk
     assert str(raised.value).endswith("Or: put pulumi on PATH")
 
 
-def test_an_old_go_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_find_go_rejects_an_old_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     executable(tmp_path / "go", "go1.22.2")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(ArtifactError, match=r"is 1\.22\.2"):

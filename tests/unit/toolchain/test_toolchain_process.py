@@ -17,7 +17,7 @@ def command(cache: Cache, script: str, **env: str) -> Command:
     return Command([sys.executable, "-c", script], "Trying it", "try again", cache.log("test"), env)
 
 
-def test_output_goes_to_the_log_and_line_by_line_to_the_caller(cache: Cache, runner: Runner) -> None:
+def test_output_is_logged_and_passed_on_by_line(cache: Cache, runner: Runner) -> None:
     lines: list[str] = []
     script = "import os, sys; print('one'); print(file=sys.stderr); print(os.environ['EXTRA'], os.environ['TMPDIR'])"
     runner.run(command(cache, script, EXTRA="two"), lines.append)
@@ -25,12 +25,12 @@ def test_output_goes_to_the_log_and_line_by_line_to_the_caller(cache: Cache, run
     assert cache.log("test").read_text() == f"one\n\ntwo {cache.tmp}\n"
 
 
-def test_a_failure_shows_the_end_of_the_output_and_where_the_rest_is(cache: Cache, runner: Runner) -> None:
+def test_error_of_a_failed_command_shows_the_end_of_its_output_and_the_log(cache: Cache, runner: Runner) -> None:
     with pytest.raises(ArtifactError) as raised:
         runner.run(command(cache, "for i in range(50): print('line', i)\nraise SystemExit(3)"))
     text = str(raised.value)
     assert text.startswith("Trying it: ")
-    assert "exit code 3" in text
+    assert "exited with status 3" in text
     assert str(cache.log("test")) in text
     assert "  | line 49" in text
     assert "line 30" not in text
@@ -38,12 +38,12 @@ def test_a_failure_shows_the_end_of_the_output_and_where_the_rest_is(cache: Cach
     assert len(text.splitlines()) < 24
 
 
-def test_a_program_that_is_not_there_is_named(cache: Cache, runner: Runner, tmp_path: Path) -> None:
+def test_missing_program_is_reported(cache: Cache, runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="cannot run /nowhere/mvn"):
         runner.run(Command(["/nowhere/mvn"], "Trying it", "install it", cache.log("test")))
 
 
-def test_stopping_ends_a_command_with_its_children(cache: Cache, runner: Runner) -> None:
+def test_stop_terminates_a_command_with_its_children(cache: Cache, runner: Runner) -> None:
     script = (
         "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
         "print(child.pid, flush=True); child.wait()"
@@ -74,7 +74,7 @@ def test_stopping_ends_a_command_with_its_children(cache: Cache, runner: Runner)
         runner.run(command(cache, "print('never')"))
 
 
-def test_an_error_in_the_callback_ends_the_command(cache: Cache, runner: Runner) -> None:
+def test_error_in_the_callback_terminates_the_command(cache: Cache, runner: Runner) -> None:
     pids: list[int] = []
 
     def on_line(line: str) -> None:
@@ -86,7 +86,7 @@ def test_an_error_in_the_callback_ends_the_command(cache: Cache, runner: Runner)
     assert _ends(pids[0])
 
 
-def test_sigterm_ends_like_ctrl_c() -> None:
+def test_sigterm_raises_keyboard_interrupt() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     def terminated() -> None:
@@ -100,7 +100,7 @@ def test_sigterm_ends_like_ctrl_c() -> None:
 
 
 def _ends(pid: int) -> bool:
-    """Whether a process that is nobody's child here is gone within ten seconds."""
+    """Return True if a process, not a child of this one, exits within 10 s."""
     deadline = time.monotonic() + 10
     while _alive(pid):
         if time.monotonic() > deadline:
@@ -110,7 +110,7 @@ def _ends(pid: int) -> bool:
 
 
 def _alive(pid: int) -> bool:
-    """A zombie that init has not reaped yet is dead."""
+    """Return True if a process runs; a zombie that init has not reaped does not."""
     try:
         os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]

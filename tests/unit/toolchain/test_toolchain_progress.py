@@ -12,16 +12,16 @@ from infra.toolchain.progress_rich import RichProgress
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0 kB"), (3_400, "3 kB"), (57_400_000, "57 MB"), (1_240_000_000, "1.2 GB")]
 )
-def test_sizes(size: int, text: str) -> None:
+def test_format_size(size: int, text: str) -> None:
     assert format_size(size) == text
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(4.21, "4.2 s"), (187.9, "3:07 min")])
-def test_times(seconds: float, text: str) -> None:
+def test_format_duration(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
 
 
-def test_plain_lines_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_progress_limits_updates_to_one_per_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     out = io.StringIO()
@@ -40,7 +40,7 @@ def test_plain_lines_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_rich_rows_leave_one_line_and_take_no_markup_from_outside() -> None:
+def test_rich_progress_prints_one_line_per_artifact_and_escapes_markup() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
     rows = RichProgress(console)
     rows.start("minio", "building")

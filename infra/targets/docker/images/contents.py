@@ -97,10 +97,10 @@ class Contents:
     def training(self, kit: Path = class_data.REPOSITORY) -> tuple[Content, ...]:
         """Return the sources that create Spark's class data sharing archive.
 
-        Only `class_data.SOURCES` affect the archive; imported modules have an empty key.
+        Only `class_data.TRAINING_SOURCES` affect the archive; imported modules have an empty key.
         """
-        modules = (class_data.IMAGE_BUILD_MODULE, class_data.TRAINING)
-        relevant = {f"project/{name}" for name in class_data.SOURCES}
+        modules = (class_data.IMAGE_BUILD_MODULE, class_data.TRAINING_MODULE)
+        relevant = {f"project/{name}" for name in class_data.TRAINING_SOURCES}
         found = _files(kit, sources(kit, modules))
         return tuple(content if content.destination in relevant else replace(content, key="") for content in found)
 
