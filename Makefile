@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# One line each over the `lab` command; STACK names the lab.
+# Shortcuts for the `lab` command. STACK selects the lab: make up STACK=docker
 STACK ?= dev
 
 .PHONY: up verify down test test-all bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the commands together."""
+"""Entry point of the `lab` command: registers all subcommands."""
 
 import typer
 
@@ -29,7 +29,8 @@ for function in (
     lifecycle.reset,
 ):
     app.command()(function)
-app.command(name="test", context_settings={"ignore_unknown_options": True})(testing.check)  # those of pytest
+# Unknown options are passed on to pytest.
+app.command(name="test", context_settings={"ignore_unknown_options": True})(testing.run_tests)
 app.command()(benchmarks.bench)
 app.add_typer(lineage.app)
 app.add_typer(images.app)

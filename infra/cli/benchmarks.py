@@ -14,8 +14,8 @@ from infra.cli.test_steps import Step, run_step
 from infra.toolchain import Artifacts
 
 
-class Part(StrEnum):
-    """What `lab bench` measures, in the order in which it does."""
+class Benchmark(StrEnum):
+    """Parts of `lab bench`, in order of execution."""
 
     LINEAGE = "lineage"
     LIFECYCLE = "lifecycle"
@@ -26,55 +26,59 @@ class Part(StrEnum):
     DOCKER = "docker"
 
 
+MODULES = {
+    Benchmark.LINEAGE: "tests.bench.lineage_service",
+    Benchmark.LIFECYCLE: "tests.bench.lifecycle",
+    Benchmark.SPARK: "tests.bench.spark_pipeline",
+    Benchmark.FLINK: "tests.bench.flink_pipeline",
+    Benchmark.CONNECT: "tests.bench.connect_lineage",
+    Benchmark.PAGE: "tests.bench.page",
+    Benchmark.DOCKER: "tests.bench.lifecycle",
+}
+WITHOUT_JSON = frozenset({Benchmark.LIFECYCLE, Benchmark.DOCKER})
+"""Benchmarks that cannot write their figures as JSON."""
+
+
 @command
 def bench(
-    only: Annotated[Part | None, typer.Option(help="Measure this part alone.")] = None,
+    only: Annotated[Benchmark | None, typer.Option(help="Run only this benchmark.")] = None,
     rounds: Annotated[
-        int | None, typer.Option(help="Repetitions (without it 3 labs, 5 or more of the rest).", min=1)
+        int | None, typer.Option(help="Number of repetitions (default: 3 for a lab, at least 5 for the others).", min=1)
     ] = None,
-    cold: Annotated[bool, typer.Option(help="Measure a lab on an empty cache too (minutes, 6 GB).")] = True,
-    huge: Annotated[bool, typer.Option("--huge", help="A lineage graph of 1,000,000 nodes too (minutes, GB).")] = False,
+    cold: Annotated[bool, typer.Option(help="Also measure a lab with an empty cache (minutes, 6 GB).")] = True,
+    huge: Annotated[
+        bool, typer.Option("--huge", help="Also measure a lineage graph of 1,000,000 nodes (minutes, GB).")
+    ] = False,
     json: Annotated[
         Path | None,
-        typer.Option(help="Write the figures of lineage, or of the part that --only names, to this file too."),
+        typer.Option(help="Also write figures to this file: those of --only, by default those of lineage."),
     ] = None,
 ) -> None:
-    """Measure the figures of the README again."""
+    """Repeat the measurements of the README."""
     artifacts = Artifacts.open()
     install_test_artifacts(artifacts)
     environment = pulumi_environment(artifacts)
-    repeated = ["--rounds", str(rounds)] if rounds else []
-    to_file = ["--json", str(json.absolute())] if json else []
-    flags = {
-        Part.LINEAGE: ["--huge"] * huge + to_file,
-        Part.LIFECYCLE: ["--no-cold"] * (not cold),
-        Part.DOCKER: ["--stack", "bench-docker"],
-        Part.SPARK: to_file if only is Part.SPARK else [],
-        Part.FLINK: to_file if only is Part.FLINK else [],
-        Part.CONNECT: to_file if only is Part.CONNECT else [],
-        Part.PAGE: to_file if only is Part.PAGE else [],
+    repetitions = ["--rounds", str(rounds)] if rounds else []
+    options = {
+        Benchmark.LINEAGE: ["--huge"] * huge,
+        Benchmark.LIFECYCLE: ["--no-cold"] * (not cold),
+        Benchmark.DOCKER: ["--stack", "bench-docker"],
     }
-    modules = {
-        Part.LINEAGE: "tests.bench.lineage_service",
-        Part.LIFECYCLE: "tests.bench.lifecycle",
-        Part.DOCKER: "tests.bench.lifecycle",
-        Part.SPARK: "tests.bench.spark_pipeline",
-        Part.FLINK: "tests.bench.flink_pipeline",
-        Part.CONNECT: "tests.bench.connect_lineage",
-        Part.PAGE: "tests.bench.page",
-    }
-    for part in [only] if only else _possible_parts():
-        words = [str(artifacts.python("test")), "-m", modules[part], *repeated, *flags[part]]
-        run_step(Step(f"bench: {part}", words, environment))
+    json_benchmark = only or Benchmark.LINEAGE
+    if json and json_benchmark not in WITHOUT_JSON:
+        options[json_benchmark] = [*options.get(json_benchmark, []), "--json", str(json.absolute())]
+    for benchmark in [only] if only else _available_benchmarks():
+        module = [str(artifacts.python("test")), "-m", MODULES[benchmark]]
+        run_step(Step(f"bench: {benchmark}", [*module, *repetitions, *options.get(benchmark, [])], environment))
 
 
-def _possible_parts() -> list[Part]:
-    """All of them, but for Docker where there is none."""
+def _available_benchmarks() -> list[Benchmark]:
+    """Return all benchmarks, except Docker's if no daemon responds."""
     from infra.targets.docker.engine import EngineError, connect
 
     try:
         connect().close()
     except EngineError as error:
-        out.print(f"bench: {Part.DOCKER} is left out: {error}", style="yellow", markup=False)
-        return [part for part in Part if part is not Part.DOCKER]
-    return list(Part)
+        out.print(f"bench: {Benchmark.DOCKER} is skipped: {error}", style="yellow", markup=False)
+        return [benchmark for benchmark in Benchmark if benchmark is not Benchmark.DOCKER]
+    return list(Benchmark)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Pulumi remembers of a stack, read from its own file.
+"""Reader of Pulumi's checkpoint file, the state of a stack.
 
-`pulumi stack export` and `pulumi stack output` say the same, each as a process that takes a third of a second. The
-file is where `infra.cli.stack` tells Pulumi to keep it, and of a form that the pinned Pulumi writes.
+`pulumi stack export` and `pulumi stack output` print the same data, but each starts a process, which takes a third of
+a second. `infra.cli.stack` sets the location of the file; the pinned Pulumi determines its format.
 """
 
 import json
@@ -11,33 +11,36 @@ from typing import Any
 
 from infra.errors import LabError
 
-VERSION = 3
-"""Of the form: https://github.com/pulumi/pulumi/blob/master/sdk/go/common/apitype/stacks.go (VersionedCheckpoint)."""
+FORMAT_VERSION = 3
+"""Supported `VersionedCheckpoint`: https://github.com/pulumi/pulumi/blob/master/sdk/go/common/apitype/stacks.go."""
 
-_STACK = "pulumi:pulumi:Stack"
+_STACK_TYPE = "pulumi:pulumi:Stack"
 
 Resource = dict[str, Any]
 
 
-def resources(file: Path) -> list[Resource]:
-    """The resources of a stack, the stack itself among them.
+def read_resources(file: Path) -> list[Resource]:
+    """Return the resources of a stack, including the stack itself.
 
     Raises:
-        LabError: the file is damaged, or of another form.
+        LabError: the file is damaged, or has another format version.
     """
     try:
         document = json.loads(file.read_bytes())
         version, latest = document["version"], document["checkpoint"].get("latest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LabError(
-            f"Pulumi's state in {file} cannot be read: {type(error).__name__} {error}. To give the lab up: bin/lab "
-            f"reset --stack {file.stem}"
+            f"cannot read Pulumi's state {file}: {type(error).__name__} {error}; remove the lab with: "
+            f"bin/lab reset --stack {file.stem}"
         ) from error
-    if version != VERSION:
-        raise LabError(f"Pulumi's state in {file} is of version {version}, and the kit reads {VERSION}")
+    if version != FORMAT_VERSION:
+        raise LabError(
+            f"unsupported format version {version} of Pulumi's state {file}, expected {FORMAT_VERSION}; use the "
+            'Pulumi of the lab: eval "$(bin/lab env)"'
+        )
     return list((latest or {}).get("resources") or ())
 
 
-def outputs(found: list[Resource]) -> dict[str, Any]:
-    """The stack's outputs; none where it has never come up."""
-    return next((dict(resource.get("outputs") or {}) for resource in found if resource["type"] == _STACK), {})
+def stack_outputs(resources: list[Resource]) -> dict[str, Any]:
+    """Return the outputs of a stack; empty before its first update."""
+    return next((dict(resource.get("outputs") or {}) for resource in resources if resource["type"] == _STACK_TYPE), {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command prints on, and how a user error ends it."""
+"""Terminal output of the `lab` command, and the exit codes of failed commands."""
 
 import sys
 from collections.abc import Callable
@@ -17,32 +17,44 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 StackOption = Annotated[
-    str, typer.Option("--stack", "-s", envvar="LINEAGE_LAB_STACK", help="Which lab, by its stack's name.")
+    str, typer.Option("--stack", "-s", envvar="LINEAGE_LAB_STACK", help="Name of the lab's Pulumi stack.")
 ]
 DEFAULT_STACK = "dev"
+
+EXIT_INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def progress() -> Progress:
-    """What shows long work on this output: lines that move on a terminal, lines that stay elsewhere."""
+def progress_display() -> Progress:
+    """Return live progress rows on a terminal, plain lines elsewhere."""
     return RichProgress(out) if out.is_terminal else PlainProgress(sys.stdout)
 
 
-def command(function: Callable[P, R]) -> Callable[P, R]:
-    """Shows a `LabError` as its text alone, and ends with 1; Ctrl-C ends with 130."""
+def command_failing_with(exit_code: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator for commands: a LabError is printed as one message and exits with `exit_code`.
 
-    @wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except (KeyboardInterrupt, Interrupted) as stopped:
-            err.print("stopped", style="yellow")
-            raise typer.Exit(130) from stopped
-        except LabError as error:
-            err.print("error:", style="bold red", end=" ")
-            err.print(str(error), markup=False)
-            raise typer.Exit(1) from error
+    Ctrl-C exits with 130.
+    """
 
-    return run
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except (KeyboardInterrupt, Interrupted) as interrupt:
+                err.print("interrupted", style="yellow")
+                raise typer.Exit(EXIT_INTERRUPTED) from interrupt
+            except LabError as error:
+                err.print("error:", style="bold red", end=" ")
+                err.print(str(error), markup=False)
+                raise typer.Exit(exit_code) from error
+
+        return run
+
+    return decorate
+
+
+command = command_failing_with(1)

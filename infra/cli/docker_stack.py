@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stack on Docker needs of the command beside Pulumi: its images, the vendor's plugin, a daemon to look at.
+"""Work of the `lab` command for stacks on Docker: images, Pulumi's plugin, and a report on the daemon.
 
-On a stack of another target, all of it does nothing.
+For stacks on other targets, the functions do nothing.
 """
 
 from typing import TYPE_CHECKING
 
-from infra.cli.console import out, progress
-from infra.cli.description import described
-from infra.cli.plugin import ensure_plugin
+from infra.cli.console import out, progress_display
+from infra.cli.docker_plugin import ensure_plugin
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
-from infra.model import Service, Task
+from infra.cli.stack_model import services_and_tasks
 from infra.settings import Settings
 from infra.toolchain.progress import format_size
 
@@ -19,72 +18,65 @@ if TYPE_CHECKING:
     from infra.targets.docker.images.daemon import ImageDaemon
 
 
-def prepare(lab: Stack, settings: Settings) -> None:
-    """Makes everything ready for `pulumi up`: the images that are missing, the plugin.
+def prepare_update(stack: Stack, settings: Settings) -> None:
+    """Install what `pulumi up` requires: the plugin, and images that the daemon lacks.
 
     Raises:
-        LabError: there is no daemon, an image cannot be pulled or built, or the plugin is not to be had.
+        LabError: there is no daemon, an image cannot be pulled or built, or the plugin cannot be installed.
     """
     if settings.target != "docker":
         return
-    ensure_plugin(lab)
-    build_images(lab, settings)
-
-
-def build_images(lab: Stack, settings: Settings) -> None:
-    """Pulls or builds the images that the daemon lacks; says so only where there were any."""
     from infra.targets.docker.images import Images
 
-    model, _ = described(lab.name, settings, lab.artifacts)
-    parts: tuple[Service | Task, ...] = (*model.services, *model.tasks)
-    images, daemon = Images(lab.artifacts, settings.base_image), docker_daemon()
-    images.pull(parts, daemon, progress())
-    images.build(parts, daemon, progress())
+    ensure_plugin(stack)
+    parts = services_and_tasks(stack.name, settings, stack.artifacts)
+    images, daemon = Images(stack.artifacts, settings.base_image), docker_daemon()
+    images.pull(parts, daemon, progress_display())
+    images.build(parts, daemon, progress_display())
 
 
-def prepare_destroy(lab: Stack) -> None:
-    """Makes everything ready for `pulumi destroy`, where the configuration may make no sense any more."""
-    if stack_target(lab.name) == "docker":
-        ensure_plugin(lab)
+def prepare_destroy(stack: Stack) -> None:
+    """Install what `pulumi destroy` requires, even if the stack's configuration is invalid."""
+    if stack_target(stack.name) == "docker":
+        ensure_plugin(stack)
 
 
-def remove_images(lab: Stack) -> None:
-    """Removes the lab's images, of every checkout.
+def remove_images(stack: Stack) -> None:
+    """Remove the lab's images of all checkouts.
 
     Raises:
-        LabError: another stack runs on one of them, or there is no daemon.
+        LabError: a container of another stack uses one of them, or there is no daemon.
     """
-    if stack_target(lab.name) != "docker":
-        out.print(f"stack {lab.name} runs on no images")
+    if stack_target(stack.name) != "docker":
+        out.print(f"stack {stack.name} does not run on Docker; no images removed")
         return
     from infra.targets.docker.images import Images
 
-    gone = Images(lab.artifacts).remove(docker_daemon())
-    out.print(f"{len(gone)} images are removed")
+    removed = Images(stack.artifacts).remove(docker_daemon())
+    out.print(f"{len(removed)} images removed")
 
 
-def doctor(lab: Stack, settings: Settings) -> None:
-    """Says which daemon a stack on Docker runs on, what it has, and which images are there."""
+def print_docker_report(stack: Stack, settings: Settings) -> None:
+    """Print version and resources of the Docker daemon, and the state of the stack's images."""
     if settings.target != "docker":
         return
     from infra.targets.docker.engine import docker_errors, engine_host
     from infra.targets.docker.images import Images
 
     daemon = docker_daemon()
-    with docker_errors("say what it is"):
+    with docker_errors("return its version"):
         info, version = daemon.client.info(), daemon.client.version()
     out.print(f"docker  {version['Version']} (API {version['ApiVersion']}) at {engine_host()}")
     out.print(f"        {info['MemTotal'] // 2**20} MiB and {info['NCPU']} processors, {info['OperatingSystem']}")
-    model, _ = described(lab.name, settings, lab.artifacts)
-    listed = Images(lab.artifacts, settings.base_image).list_images((*model.services, *model.tasks), daemon)
-    wanted = [image for image in listed if image.required]
-    built = [image for image in wanted if image.size is not None]
-    missing = "" if len(built) == len(wanted) else "; `lab up` builds the rest"
-    out.print(f"images  {len(built)} of {len(wanted)} are there, {format_size(daemon.disk_bytes())} on disk{missing}")
+    parts = services_and_tasks(stack.name, settings, stack.artifacts)
+    wanted = [image for image in Images(stack.artifacts, settings.base_image).list_images(parts, daemon) if image.required]
+    existing = [image for image in wanted if image.size is not None]
+    remedy = "" if len(existing) == len(wanted) else "; `lab up` builds the others"
+    out.print(f"images  {len(existing)} of {len(wanted)} exist, {format_size(daemon.disk_bytes())} on disk{remedy}")
 
 
 def docker_daemon() -> "ImageDaemon":
-    """The stack's Docker daemon. The SDK is slow to import, and most commands do without."""
+    """Return the Docker daemon. The SDK is imported on first use: it is slow to import, and few commands need it."""
     from infra.targets.docker.engine import shared_client
     from infra.targets.docker.images.daemon import ImageDaemon
 

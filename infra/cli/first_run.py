@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first run of a new lab's pipeline: rows in the topic, rows in the lake, statistics, and the right lineage."""
+"""First run of a new lab's pipeline: waits for rows and commits, runs the statistics, checks the lineage."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ import httpx
 from infra.cli.console import out
 from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
-from infra.cli.verification import report_on
+from infra.cli.verification import compare_with_contract
 from infra.errors import LabError, ServiceError
 from infra.http_client import client
 from infra.namespaces import (
@@ -32,70 +32,73 @@ from infra.services.spark.jobs import LIVE_STATISTICS
 from infra.settings import Settings
 from lineage.checks.contract import Report
 
-FIRST_ROWS = 100
-FIRST_ROWS_SECONDS = 20
-ROWS_SECONDS = 120
-COMMIT_SECONDS = 180
-LINEAGE_SECONDS = 60
-"""How long it may take on a slow machine: rows in the topic, in the lake, lineage at the service."""
+MAX_REQUIRED_ROWS = 100
+MAX_WRITE_SECONDS = 20
+"""Rows to wait for before the pipeline is checked: at most these, and at most those of this many seconds."""
 
-POLL_SECONDS = 0.2
+ROWS_TIMEOUT = 120
+COMMIT_TIMEOUT = 180
+LINEAGE_TIMEOUT = 60
+"""Seconds on a slow machine until rows are in the topic, a job has committed them, and lineage has arrived."""
+
+POLL_INTERVAL = 0.2
+"""Seconds."""
 
 _NOT_FOUND = 404
 
 T = TypeVar("T")
 
 
-def first_run(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> None:
-    """Lets the pipeline run where the lineage it leaves is not there yet, and checks it.
+def first_run(stack: Stack, endpoints: Mapping[str, str], settings: Settings) -> None:
+    """Run the pipeline and check its lineage; does nothing if the lineage already matches the contract.
 
     Raises:
-        LabError: rows, commits or lineage did not come in time, or the lineage is another one.
+        LabError: rows, commits or lineage did not arrive in time, or the lineage differs from the contract.
         ServiceError: a job failed.
     """
-    if report_on(endpoints["lineage"], features(settings)).ok:
-        out.print(f"the lineage matches its contract already; run it again with: lab run {JOB_SUPPLIER_STATS}")
+    if compare_with_contract(endpoints["lineage"], features(settings)).ok:
+        out.print(f"the lineage already matches its contract; to run the statistics: lab run {JOB_SUPPLIER_STATS}")
         return
-    rows = _await_rows(endpoints["kafka"], enough_rows(settings.section(ShopSettings).shop_rate))
-    out.print(f"{rows} rows are in topic {TOPIC_ORDERS}; waiting until they have flowed through the pipeline")
+    rows = _await_rows(endpoints["kafka"], required_rows(settings.section(ShopSettings).shop_rate))
+    out.print(f"topic {TOPIC_ORDERS} has {rows} rows; waiting for them to pass through the pipeline")
     if settings.profile == FULL:
-        _run_branches(lab, endpoints, settings)
+        _run_statistics(stack, endpoints["iceberg_catalog"], settings)
     report = _await_lineage(endpoints["lineage"], features(settings))
     out.print(report.render_text(), markup=False)
     if not report.ok:
-        raise LabError("the lineage that arrived is not what jobs/lineage_contract.yaml asks for")
+        raise LabError("the lineage differs from jobs/lineage_contract.yaml, see above")
 
 
 @dataclass(frozen=True)
-class Branch:
-    """A job that runs on, the tables that it fills, and the task that reads them."""
+class PipelineBranch:
+    """Streaming job, the tables that it writes, and the task that computes statistics from them."""
 
     job: str
     tables: tuple[str, ...]
     task: str
 
 
-def _run_branches(lab: Stack, endpoints: Mapping[str, str], settings: Settings) -> None:
-    """Runs the task of each branch once there is something to read, whichever branch is first."""
-    left = [Branch(JOB_ORDERS_ETL, (TABLE_ORDERS, TABLE_ORDERS_REJECTED), JOB_SUPPLIER_STATS)]
+def _run_statistics(stack: Stack, catalog: str, settings: Settings) -> None:
+    """Run the task of each branch as soon as its job has committed rows, in order of the commits."""
+    pending = [PipelineBranch(JOB_ORDERS_ETL, (TABLE_ORDERS, TABLE_ORDERS_REJECTED), JOB_SUPPLIER_STATS)]
     if settings.section(FlinkSettings).flink:
-        left.append(Branch(JOB_ICEBERG_INGESTION, (TABLE_LIVE_ORDERS,), LIVE_STATISTICS))
-    while left:
-        began = time.monotonic()
-        branch, committed = _await_commit(lab, endpoints["iceberg_catalog"], left)
-        out.print(f"  {branch.job} {time.monotonic() - began:.1f} s, {committed} rows")
+        pending.append(PipelineBranch(JOB_ICEBERG_INGESTION, (TABLE_LIVE_ORDERS,), LIVE_STATISTICS))
+    while pending:
+        started = time.monotonic()
+        branch, rows = _await_commit(stack, catalog, pending)
+        out.print(f"  {branch.job} {time.monotonic() - started:.1f} s, {rows} rows")
         out.print(f"  {branch.task}", end=" ")
-        out.print(f"{run_task(lab.runtime, branch.task):.1f} s")
-        left.remove(branch)
+        out.print(f"{run_task(stack.runtime, branch.task):.1f} s")
+        pending.remove(branch)
 
 
-def enough_rows(rate: float) -> int:
-    """How many rows the first run waits for: some seconds' worth, so that a slow shop is waited for too."""
-    return max(1, min(FIRST_ROWS, int(rate * FIRST_ROWS_SECONDS)))
+def required_rows(rows_per_second: float) -> int:
+    """Return the number of rows to wait for; fewer if the shop writes slowly."""
+    return max(1, min(MAX_REQUIRED_ROWS, int(rows_per_second * MAX_WRITE_SECONDS)))
 
 
-def rows_of(table: Mapping[str, Any]) -> int:
-    """The rows of a table, from what a REST catalog answers for it; 0 where nothing was committed yet."""
+def count_rows(table: Mapping[str, Any]) -> int:
+    """Return the row count of a table from its response of an Iceberg REST catalog; 0 without a current snapshot."""
     metadata = table["metadata"]
     current = metadata.get("current-snapshot-id")
     for snapshot in metadata.get("snapshots") or ():
@@ -104,67 +107,63 @@ def rows_of(table: Mapping[str, Any]) -> int:
     return 0
 
 
-def _await_rows(bootstrap: str, enough: int) -> int:
-    """Waits until the shop has written its first rows, and returns how many there are."""
-    from confluent_kafka import Consumer, KafkaException, TopicPartition  # of no use to a lab that has run already
+def _await_rows(bootstrap: str, required: int) -> int:
+    """Wait until the topic has the required rows; return their number."""
+    # Imported here, because only the first run of a lab needs it.
+    from confluent_kafka import Consumer, KafkaException, TopicPartition
 
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up"})
     try:
-        partitions = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
-        places = [TopicPartition(TOPIC_ORDERS, number) for number in partitions]
+        numbers = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
+        partitions = [TopicPartition(TOPIC_ORDERS, number) for number in numbers]
 
-        def rows() -> int:
-            ends = [consumer.get_watermark_offsets(place, timeout=10) for place in places]
-            return sum(high - low for low, high in ends)
+        def count() -> int:
+            offsets = [consumer.get_watermark_offsets(partition, timeout=10) for partition in partitions]
+            return sum(high - low for low, high in offsets)
 
-        found = _poll(rows, lambda count: count >= enough, ROWS_SECONDS)
+        rows = _poll(count, lambda rows: rows >= required, ROWS_TIMEOUT)
     except KafkaException as error:
-        raise LabError(f"counting the rows of topic {TOPIC_ORDERS} at {bootstrap} failed: {error}") from error
+        raise LabError(f"cannot count the rows of topic {TOPIC_ORDERS} at {bootstrap}: {error}") from error
     finally:
         consumer.close()
-    if found < enough:
-        raise LabError(f"the shop wrote fewer than {enough} rows in {ROWS_SECONDS} s; see: lab logs shop")
-    return found
+    if rows < required:
+        raise LabError(f"the shop wrote {rows} of {required} rows within {ROWS_TIMEOUT} s; see: lab logs shop")
+    return rows
 
 
-def _await_commit(lab: Stack, catalog: str, branches: Sequence[Branch]) -> tuple[Branch, int]:
-    """Waits until the catalog has rows of one of the jobs, and returns which that is, and how many."""
+def _await_commit(stack: Stack, catalog: str, branches: Sequence[PipelineBranch]) -> tuple[PipelineBranch, int]:
+    """Wait until one of the branches has rows in its tables; return the branch and the number of rows."""
 
-    def committed() -> tuple[Branch, int]:
-        return max(
-            ((branch, sum(_rows(catalog, table) for table in branch.tables)) for branch in branches), key=_has_rows
-        )
+    def largest() -> tuple[PipelineBranch, int]:
+        counts = [(branch, sum(_committed_rows(catalog, table) for table in branch.tables)) for branch in branches]
+        return max(counts, key=lambda counted: counted[1])
 
     try:
-        branch, rows = _poll(committed, _has_rows, COMMIT_SECONDS)
+        branch, rows = _poll(largest, lambda counted: counted[1] > 0, COMMIT_TIMEOUT)
     except httpx.HTTPError as error:
-        raise LabError(f"asking the catalog at {catalog} for tables failed: {error}") from error
+        raise LabError(f"cannot read tables from the catalog at {catalog}: {error}") from error
     if not rows:
-        log = f"{lab.runtime.log_location(branch.job)}:\n{lab.runtime.log_tail(branch.job)}"
-        raise ServiceError(f"{branch.job} committed no rows in {COMMIT_SECONDS} s. The end of its log, {log}")
+        log = f"{stack.runtime.log_location(branch.job)}:\n{stack.runtime.log_tail(branch.job)}"
+        raise ServiceError(f"{branch.job} committed no rows within {COMMIT_TIMEOUT} s. Last lines of its log, {log}")
     return branch, rows
 
 
-def _has_rows(committed: tuple[Branch, int]) -> bool:
-    return committed[1] > 0
-
-
-def _rows(catalog: str, table: str) -> int:
+def _committed_rows(catalog: str, table: str) -> int:
     namespace, name = table.split(".")
-    answer = client().get(f"{catalog}/v1/namespaces/{namespace}/tables/{name}", timeout=10)
-    return 0 if answer.status_code == _NOT_FOUND else rows_of(answer.raise_for_status().json())
+    response = client().get(f"{catalog}/v1/namespaces/{namespace}/tables/{name}", timeout=10)
+    return 0 if response.status_code == _NOT_FOUND else count_rows(response.raise_for_status().json())
 
 
 def _await_lineage(service: str, features: frozenset[str]) -> Report:
-    """The report once it is good, else the last one. Jobs send their events beside their work."""
-    return _poll(lambda: report_on(service, features), lambda report: report.ok, LINEAGE_SECONDS)
+    """Wait until the lineage matches the contract, because jobs send events asynchronously; return the last report."""
+    return _poll(lambda: compare_with_contract(service, features), lambda report: report.ok, LINEAGE_TIMEOUT)
 
 
-def _poll(ask: Callable[[], T], enough: Callable[[T], bool], seconds: float) -> T:
-    """The first answer that is enough, or the last one before time was up."""
-    waiter, deadline = threading.Event(), time.monotonic() + seconds
+def _poll(read: Callable[[], T], is_sufficient: Callable[[T], bool], timeout: float) -> T:
+    """Return the first sufficient value, or the last one read before the timeout (seconds)."""
+    waiter, deadline = threading.Event(), time.monotonic() + timeout
     while True:
-        answer = ask()
-        if enough(answer) or time.monotonic() > deadline:
-            return answer
-        waiter.wait(POLL_SECONDS)
+        value = read()
+        if is_sufficient(value) or time.monotonic() > deadline:
+            return value
+        waiter.wait(POLL_INTERVAL)

@@ -1,28 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab images build | list | remove`: the images that stacks on Docker run on."""
+"""`lab images build | list | remove`: images of stacks on Docker."""
 
 from typing import Annotated
 
 import typer
 
-from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress
-from infra.cli.description import described
+from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress_display
 from infra.cli.docker_stack import docker_daemon
 from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack_file import stack_settings
-from infra.model import Service, Task
-from infra.settings import Settings
+from infra.cli.stack_model import services_and_tasks
 from infra.targets.docker.images import Images
 from infra.toolchain import Artifacts
 from infra.toolchain.progress import format_size
 
 BaseOption = Annotated[
-    str | None, typer.Option("--base", metavar="IMAGE", help="Build on this image instead of the stack's `baseImage`.")
+    str | None, typer.Option("--base", metavar="IMAGE", help="Base image, instead of the stack's `baseImage`.")
 ]
 
 app = typer.Typer(
     name="images",
-    help="The images that stacks on Docker run on: build, list, remove.",
+    help="Build, list and remove the images of stacks on Docker.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -31,48 +29,44 @@ app = typer.Typer(
 @app.command()
 @command
 def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
-    """Build, or pull, the images of a stack that the Docker daemon lacks; `lab up` does so by itself."""
+    """Build or pull the images of a stack that the Docker daemon lacks; `lab up` does the same."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
-    daemon = docker_daemon()  # a missing one is told before anything is downloaded
+    daemon = docker_daemon()  # before the downloads: fails at once if there is no daemon
     install_lab_artifacts(artifacts, settings)
-    images, parts = Images(artifacts, base or settings.base_image), _parts(stack, settings, artifacts)
-    pulled = images.pull(parts, daemon, progress())
-    built = images.build(parts, daemon, progress())
+    images = Images(artifacts, base or settings.base_image)
+    parts = services_and_tasks(stack, settings, artifacts)
+    pulled = images.pull(parts, daemon, progress_display())
+    built = images.build(parts, daemon, progress_display())
     if pulled:
-        out.print(f"{len(pulled)} images were pulled")
-    out.print(f"{len(built)} images were built" if built else "all images are there")
+        out.print(f"{len(pulled)} images pulled")
+    out.print(f"{len(built)} images built" if built else "all images exist already")
     if base and base != settings.base_image:
-        out.print(f"the stack runs on them once its configuration says so: lineage-lab:baseImage: {base}")
+        out.print(f"to run the stack on these images, set lineage-lab:baseImage: {base} in Pulumi.{stack}.yaml")
 
 
 @app.command(name="list")
 @command
 def list_images(stack: StackOption = DEFAULT_STACK) -> None:
-    """List the images of a stack, built or not, and those of other versions that the daemon has."""
+    """List the images of a stack, built or not, and other images of the lab that the daemon has."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
     daemon = docker_daemon()
-    listed = Images(artifacts, settings.base_image).list_images(_parts(stack, settings, artifacts), daemon)
+    listed = Images(artifacts, settings.base_image).list_images(services_and_tasks(stack, settings, artifacts), daemon)
     width = max(len(image.reference) for image in listed)
     for image in listed:
         size = "not built" if image.size is None else format_size(image.size)
         note = "" if image.required else "  of another version or stack"
         out.print(f"{image.reference:{width}}  {size:>9}{note}", markup=False)
-    out.print(f"{format_size(daemon.disk_bytes())} on disk, layers that images share counted once")
+    out.print(f"{format_size(daemon.disk_bytes())} on disk, shared layers counted once")
 
 
 @app.command()
 @command
 def remove(
     stack: StackOption = DEFAULT_STACK,
-    old: Annotated[bool, typer.Option("--old", help="Keep what the stack runs on as it is now.")] = False,
+    old: Annotated[bool, typer.Option("--old", help="Keep the images that the stack uses now.")] = False,
 ) -> None:
     """Remove the lab's images, of every version and stack; the base image stays."""
     artifacts = Artifacts.open()
-    keep = _parts(stack, stack_settings(stack), artifacts) if old else ()
-    gone = Images(artifacts).remove(docker_daemon(), keep)
-    out.print(f"{len(gone)} images were removed")
-
-
-def _parts(stack: str, settings: Settings, artifacts: Artifacts) -> tuple[Service | Task, ...]:
-    lab, _ = described(stack, settings, artifacts)
-    return (*lab.services, *lab.tasks)
+    kept = services_and_tasks(stack, stack_settings(stack), artifacts) if old else ()
+    removed = Images(artifacts).remove(docker_daemon(), kept)
+    out.print(f"{len(removed)} images removed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab up`, `lab down`, `lab reset`: a lab's life from nothing to nothing."""
+"""`lab up | down | reset`: create and remove a lab."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import httpx
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
-from infra.cli.docker_stack import prepare, prepare_destroy, remove_images
+from infra.cli.docker_stack import prepare_destroy, prepare_update, remove_images
 from infra.cli.first_run import first_run
 from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack import Stack
@@ -26,41 +26,41 @@ from infra.toolchain import Artifacts
 @command
 def up(
     stack: StackOption = DEFAULT_STACK,
-    pipeline: Annotated[bool, typer.Option(help="Run the jobs and check the lineage too.")] = True,
+    pipeline: Annotated[bool, typer.Option(help="Run the pipeline and check the lineage.")] = True,
 ) -> None:
-    """Stand the lab up, let the pipeline run on real rows, check the lineage, say where everything is."""
-    began = time.monotonic()
+    """Start or update the lab, run the pipeline, check the lineage, and print the addresses."""
+    started = time.monotonic()
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
     settings = stack_settings(stack)
-    lab.runtime.exists()  # a daemon that does not answer is told before anything is brought in
+    lab.runtime.exists()  # before the downloads: fails at once if the Docker daemon does not respond
     install_lab_artifacts(artifacts, settings)
-    lab.ensure()
-    prepare(lab, settings)
+    lab.create_if_missing()
+    prepare_update(lab, settings)
     lab.runtime.remove_unmanaged(lab.resource_ids)
     _pulumi_up(lab)
     endpoints = lab.endpoints()
     if pipeline:
         first_run(lab, endpoints, settings)
-    _where(lab, endpoints)
-    out.print(f"\nready after {time.monotonic() - began:.0f} s. What now: lab status | verify | run | down")
+    _print_addresses(lab, endpoints)
+    out.print(f"\nready after {time.monotonic() - started:.0f} s. Next: lab status | verify | run | down")
 
 
 def _pulumi_up(lab: Stack) -> None:
-    """Runs the update; where it fails, says what does not run beside what the resources have said themselves."""
+    """Run `pulumi up`; on failure, add the services that are not healthy to the error."""
     try:
         lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
     except Interrupted:
         raise
     except LabError as error:
-        unwell = [state for state in lab.runtime.states() if not state.healthy] if lab.runtime.exists() else []
-        lines = [f"  {state.name}: {state.status.lower()} {state.explanation}".rstrip() for state in unwell]
-        seen = f"\nWhat is not well (lab logs NAME, lab status):\n{chr(10).join(lines)}" if lines else ""
-        raise LabError(f"{error}{seen}\nWhen it is mended, run the same command again: it goes on from here") from error
+        unhealthy = [state for state in lab.runtime.states() if not state.healthy] if lab.runtime.exists() else []
+        lines = [f"  {state.name}: {state.status.lower()} {state.explanation}".rstrip() for state in unhealthy]
+        services = f"\nUnhealthy services (see: lab logs NAME, lab status):\n{chr(10).join(lines)}" if lines else ""
+        raise LabError(f"{error}{services}\nFix the cause and run the same command again to continue") from error
 
 
-def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:
-    out.print("\n[bold]where everything is[/bold]")
+def _print_addresses(lab: Stack, endpoints: Mapping[str, str]) -> None:
+    out.print("\n[bold]addresses[/bold]")
     for name, address in sorted(endpoints.items()):
         out.print(f"  {name:17} {address}")
     out.print(f"  {'credentials':17} {os.path.relpath(lab.root / ENVIRONMENT_FILE)} (shell variables)")
@@ -70,57 +70,55 @@ def _where(lab: Stack, endpoints: Mapping[str, str]) -> None:
 def down(
     stack: StackOption = DEFAULT_STACK,
     export: Annotated[
-        Path | None, typer.Option(help="Keep the lineage: write its events and graph into this folder.")
+        Path | None, typer.Option(help="Write events and graph of the lineage to this folder first.")
     ] = None,
-    images: Annotated[
-        bool, typer.Option("--images", help="Remove the images that a lab on Docker ran on, too.")
-    ] = False,
+    images: Annotated[bool, typer.Option("--images", help="Also remove the images of a lab on Docker.")] = False,
 ) -> None:
-    """Take the lab down; nothing of it is left but the download cache (and the images, on Docker)."""
+    """Remove the lab; its configuration and the download cache remain (and, on Docker, the images)."""
     lab = Stack(stack, Artifacts.open())
     if export:
-        _export(lab.endpoints()["lineage"], export)
-    there = lab.exists()
-    if there:
-        lab.runtime.exists()  # as in `up`
+        _export_lineage(lab.endpoints()["lineage"], export)
+    found = lab.exists()
+    if found:
+        lab.runtime.exists()  # fails at once if the Docker daemon does not respond
         _pulumi_destroy(lab)
-    there |= _remove(lab)
-    if there:
-        out.print(f"nothing is left of stack {stack} but its configuration and the download cache")
+    found |= _remove_leftovers(lab)
+    if found:
+        out.print(f"removed the lab of stack {stack}; its configuration and the download cache remain")
     else:
-        out.print(f"there is no lab in stack {stack}")
+        out.print(f"stack {stack} has no lab")
     if images:
         remove_images(lab)
 
 
 def _pulumi_destroy(lab: Stack) -> None:
-    """Takes everything down in good order; where that fails, as something is broken, names the other way."""
+    """Run `pulumi destroy`; on failure, add the command that removes a broken lab to the error."""
     try:
         prepare_destroy(lab)
         lab.pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs")
     except Interrupted:
         raise
     except LabError as error:
-        raise LabError(f"{error}\nTo remove it as it is, in no order: bin/lab reset --stack {lab.name}") from error
+        raise LabError(f"{error}\nTo remove the lab without Pulumi: bin/lab reset --stack {lab.name}") from error
 
 
 @command
 def reset(stack: StackOption = DEFAULT_STACK) -> None:
-    """End and forget a lab whose Pulumi state is lost or broken: what runs, its data, its files, its state."""
-    _remove(Stack(stack, Artifacts.open()), force=True)
-    out.print(f"nothing is left of stack {stack}")
+    """Remove a lab whose Pulumi state is lost or broken: processes or containers, data, files and state."""
+    _remove_leftovers(Stack(stack, Artifacts.open()), even_broken_state=True)
+    out.print(f"removed the lab of stack {stack}")
 
 
-def _remove(lab: Stack, force: bool = False) -> bool:
-    """What `destroy` cannot know of: what runs of a lab that is in no state, and its files. Was there any of it?"""
-    there = lab.runtime.shut_down() or lab.root.exists()
+def _remove_leftovers(lab: Stack, even_broken_state: bool = False) -> bool:
+    """Remove processes, containers and files that are not in the state, then the state; return True if any existed."""
+    found = lab.runtime.shut_down() or lab.root.exists()
     if lab.root.exists():
         shutil.rmtree(lab.root)
-    lab.forget(force)
-    return there
+    lab.remove_state(even_broken_state)
+    return found
 
 
-def _export(service: str, folder: Path) -> None:
+def _export_lineage(service: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with httpx.Client(base_url=service, timeout=60, trust_env=False) as client:
         try:
@@ -128,21 +126,21 @@ def _export(service: str, folder: Path) -> None:
             (folder / "graph.json").write_bytes(graph.content)
             with (folder / "events.ndjson").open("w", encoding="utf-8") as file:
                 count = 0
-                for event in _events(client):
+                for event in _stored_events(client):
                     file.write(json.dumps(event, sort_keys=True) + "\n")
                     count += 1
         except httpx.HTTPError as error:
-            raise LabError(f"the lineage at {service} could not be exported: {error}") from error
-    out.print(f"{count} events and the graph are in {folder}")
+            raise LabError(f"cannot export the lineage of the service at {service}: {error}") from error
+    out.print(f"exported {count} events and the graph to {folder}")
 
 
-def _events(client: httpx.Client, page: int = 500) -> Iterator[dict[str, Any]]:
+def _stored_events(client: httpx.Client, page_size: int = 500) -> Iterator[dict[str, Any]]:
     offset = 0
     while True:
-        answer = client.get(
-            "/api/v1/events/lineage", params={"limit": page, "offset": offset, "sortDirection": "asc"}
+        response = client.get(
+            "/api/v1/events/lineage", params={"limit": page_size, "offset": offset, "sortDirection": "asc"}
         ).raise_for_status()
-        events = answer.json()["events"]  # the service may cut a page short; only an empty one is the end
+        events = response.json()["events"]  # a page may be shorter than its limit; only an empty one is the last
         if not events:
             return
         yield from events

@@ -1,103 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage check | impact | origin | diff | backup | restore`: questions about lineage, care for its log.
+"""`lab lineage check | impact | origin | diff | backup | restore`.
 
-Exit codes: 0 nothing found (or answered), 1 findings or differences, 2 it could not be done.
+Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
 
 import json
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated
 
 import typer
 
-from infra.cli.console import DEFAULT_STACK, StackOption, command, err, out
+from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, out
 from infra.cli.lineage_backup import backup, restore
+from infra.cli.lineage_client import GRAPH_PATH, get_json, load_graph
 from infra.cli.lineage_reach import render_reach
-from infra.cli.lineage_service import GRAPH, ask, graph_of
 from infra.cli.stack import Stack
-from infra.errors import Interrupted, LabError
+from infra.errors import LabError
 from infra.toolchain import Artifacts
 from lineage.checks.diff import diff_graphs
 from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.rules import Rules, RulesError, read_rules
 
-FOUND = 1
-FAILED = 2
+EXIT_FINDINGS = 1
+EXIT_FAILED = 2
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-UrlOption = Annotated[str | None, typer.Option("--url", help="A lineage service, instead of the stack's.")]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the answer as JSON too.")]
-JunitOption = Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")]
+UrlOption = Annotated[str | None, typer.Option("--url", help="URL of a lineage service, instead of the stack's.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.")]
+JunitOption = Annotated[Path | None, typer.Option("--junit", help="Also write the result as JUnit XML.")]
 NodeArgument = Annotated[
     str,
     typer.Argument(metavar="DATASET[#COLUMN]", help="lake.sales.orders, sales/orders, s3://...; .COLUMN works too."),
 ]
-DepthOption = Annotated[int | None, typer.Option(help="Over how many jobs at most.", min=0)]
+DepthOption = Annotated[int | None, typer.Option(help="Maximum distance, in jobs.", min=0)]
 
 app = typer.Typer(
     name="lineage",
-    help="Judge events, follow impact and origin, compare graphs. Exit codes: 0 nothing found, 1 findings, 2 failed.",
+    help="Check events, query impact and origin, compare graphs. Exit codes: 0 no findings, 1 findings, 2 failed.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-
-def question(function: Callable[P, R]) -> Callable[P, R]:
-    """A command whose exit code 1 means findings: what could not be done ends it with 2."""
-
-    @command
-    @wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except Interrupted:
-            raise
-        except LabError as error:
-            err.print("error:", style="bold red", end=" ")
-            err.print(str(error), markup=False)
-            raise typer.Exit(FAILED) from error
-
-    return run
+lineage_command = command_failing_with(EXIT_FAILED)
 
 
 @app.command()
-@question
+@lineage_command
 def check(
-    source: Annotated[str, typer.Argument(help="A file or folder of events, - for stdin, or a service's URL.")],
+    source: Annotated[str, typer.Argument(help="File or folder of events, - for stdin, or URL of a service.")],
     spec: Annotated[
         str | None, typer.Option(help="OpenLineage JSON schemas: a folder or URL, instead of the pinned version.")
     ] = None,
-    no_spec: Annotated[bool, typer.Option("--no-spec", help="Skip the check against the JSON schemas.")] = False,
+    no_spec: Annotated[bool, typer.Option("--no-spec", help="Do not validate against the JSON schemas.")] = False,
     rules_file: Annotated[
-        Path | None, typer.Option("--rules", help="The service's naming rules, applied first.")
+        Path | None, typer.Option("--rules", help="Naming rules of the service, applied first.")
     ] = None,
     json_file: JsonOption = None,
     junit_file: JunitOption = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as findings.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
 ) -> None:
-    """Judge events: by the standard, by the life of each run, by naming; exit 1 where there are errors."""
-    # Takes a third of a second to import; no other command needs it.
+    """Check events: conformance with the standard, life cycle of each run, naming; exit 1 on errors."""
+    # Imported here, because it takes a third of a second and no other command needs it.
     from lineage.checks import events as checks
 
-    rules = _rules(rules_file)
+    rules = _read_rules(rules_file)
     try:
         specification = None if no_spec else checks.Specification.open(spec)
         findings = checks.check_events(checks.events_of(source), rules, specification, source)
     except (checks.SourceError, checks.SpecificationError) as error:
         raise LabError(str(error)) from error
-    _write(json_file, checks.render_json(findings, strict))
-    _write(junit_file, checks.render_junit(findings, strict))
+    _write_report(json_file, checks.render_json(findings, strict))
+    _write_report(junit_file, checks.render_junit(findings, strict))
     out.print(checks.render_text(findings), markup=False, end="")
     if not findings.ok(strict):
-        raise typer.Exit(FOUND)
+        raise typer.Exit(EXIT_FINDINGS)
 
 
 @app.command()
-@question
+@lineage_command
 def impact(
     node: NodeArgument,
     stack: StackOption = DEFAULT_STACK,
@@ -106,11 +84,11 @@ def impact(
     json_file: JsonOption = None,
 ) -> None:
     """Show everything that changes when a dataset or column changes."""
-    _follow("impact", node, url or _service(stack), depth, json_file)
+    _print_reach("impact", node, url or _service_url(stack), depth, json_file)
 
 
 @app.command()
-@question
+@lineage_command
 def origin(
     node: NodeArgument,
     stack: StackOption = DEFAULT_STACK,
@@ -118,59 +96,60 @@ def origin(
     depth: DepthOption = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Show everything that a dataset or column is made of."""
-    _follow("origin", node, url or _service(stack), depth, json_file)
+    """Show everything that a dataset or column is derived from."""
+    _print_reach("origin", node, url or _service_url(stack), depth, json_file)
 
 
-# Without this, `-10m` would be taken for options; the stack has no short form here for the same reason.
+# `-10m` is an argument, not options; for the same reason `--stack` has no short form here.
 @app.command(context_settings={"ignore_unknown_options": True})
-@question
+@lineage_command
 def diff(
-    before: Annotated[str, typer.Argument(help="A graph's file, a service's URL, or a time: now, -10m, RFC 3339.")],
-    after: Annotated[str, typer.Argument(help="The same.")],
+    before: Annotated[str, typer.Argument(help="Graph file, URL of a service, or time: now, -10m, RFC 3339.")],
+    after: Annotated[str, typer.Argument(help="As BEFORE.")],
     stack: Annotated[
-        str, typer.Option("--stack", envvar="LINEAGE_LAB_STACK", help="Whose service is asked for a time.")
+        str, typer.Option("--stack", envvar="LINEAGE_LAB_STACK", help="Stack whose graph is read at a time.")
     ] = DEFAULT_STACK,
     url: UrlOption = None,
     json_file: JsonOption = None,
     junit_file: JunitOption = None,
 ) -> None:
-    """Compare two graphs, or one graph at two times; exit 1 where they differ."""
+    """Compare two graphs, or one graph at two times; exit 1 if they differ."""
 
     def service() -> str:
-        return url or _service(stack)
+        return url or _service_url(stack)
 
     try:
-        difference = diff_graphs(graph_of(before, service), graph_of(after, service))
+        difference = diff_graphs(load_graph(before, service), load_graph(after, service))
     except ValueError as error:
         raise LabError(f"cannot compare {before} with {after}: {error}") from error
-    _write(json_file, difference.render_json())
-    _write(junit_file, difference.render_junit())
+    _write_report(json_file, difference.render_json())
+    _write_report(junit_file, difference.render_junit())
     out.print(difference.render_text(), markup=False, end="")
     if not difference.empty:
-        raise typer.Exit(FOUND)
+        raise typer.Exit(EXIT_FINDINGS)
 
 
-app.command()(question(backup))
-app.command()(question(restore))
+app.command()(lineage_command(backup))
+app.command()(lineage_command(restore))
 
 
-def _follow(what: str, node: str, service: str, depth: int | None, json_file: Path | None) -> None:
+def _print_reach(direction: str, node: str, service: str, depth: int | None, json_file: Path | None) -> None:
+    """Print what is reachable from a node; `direction` is the endpoint, impact or origin."""
     try:
-        start = resolve(node, ask(service, GRAPH))
+        start = resolve(node, get_json(service, GRAPH_PATH))
     except Unresolved as error:
         raise LabError(str(error)) from error
     limit = {} if depth is None else {"depth": str(depth)}
-    answer = ask(service, f"/api/v1/{what}", nodeId=start.id, **limit)
-    _write(json_file, json.dumps(answer, indent=2) + "\n")
-    out.print(render_reach(f"{what} of", answer), markup=False, end="")
+    reach = get_json(service, f"/api/v1/{direction}", nodeId=start.id, **limit)
+    _write_report(json_file, json.dumps(reach, indent=2) + "\n")
+    out.print(render_reach(f"{direction} of", reach), markup=False, end="")
 
 
-def _service(stack: str) -> str:
+def _service_url(stack: str) -> str:
     return Stack(stack, Artifacts.open()).endpoints()["lineage"]
 
 
-def _rules(path: Path | None) -> Rules:
+def _read_rules(path: Path | None) -> Rules:
     if path is None:
         return Rules()
     try:
@@ -179,7 +158,7 @@ def _rules(path: Path | None) -> Rules:
         raise LabError(str(error)) from error
 
 
-def _write(path: Path | None, text: str) -> None:
+def _write_report(path: Path | None, text: str) -> None:
     if path is None:
         return
     try:

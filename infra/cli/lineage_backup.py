@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage backup | restore`: the log of a stack's lineage service, to a file and back."""
+"""`lab lineage backup | restore`: the event log of a stack's lineage service."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,33 +16,34 @@ from infra.toolchain import Artifacts
 from lineage import maintenance
 
 
-def backup(
-    file: Annotated[Path, typer.Argument(help="A file that does not exist yet.")], stack: StackOption = DEFAULT_STACK
-) -> None:
-    """Copy the log of the lineage service, which may run meanwhile, to a file."""
+def backup(file: Annotated[Path, typer.Argument(help="File to create.")], stack: StackOption = DEFAULT_STACK) -> None:
+    """Copy the event log of the lineage service to a file; the service may be running."""
     runtime = Stack(stack, Artifacts.open()).runtime
-    _with_data(runtime, lambda data: maintenance.backup(data, file))
+    _run_on_data(runtime, lambda folder: maintenance.backup(folder, file))
 
 
 def restore(file: Annotated[Path, typer.Argument(help="A backup.")], stack: StackOption = DEFAULT_STACK) -> None:
-    """Put a backup in the place of the log; the service stops for it and starts again."""
+    """Replace the event log of the lineage service by a backup; a running service is restarted."""
     runtime = Stack(stack, Artifacts.open()).runtime
-    ran = runtime.require_state(lineage.NAME).alive
-    if ran:
+    was_running = runtime.require_state(lineage.NAME).alive
+    if was_running:
         runtime.stop(lineage.NAME)
     try:
-        _with_data(runtime, lambda data: maintenance.restore(data, file))
+        _run_on_data(runtime, lambda folder: maintenance.restore(folder, file))
     finally:
-        if ran:
+        if was_running:
             runtime.run(lineage.NAME)
 
 
-def _with_data(runtime: Runtime, do: Callable[[Path], str]) -> None:
-    """Does something with the folder of the service's log, which may be a copy, and tells of it as of the folder."""
-    place = runtime.volume_location(lineage.NAME, lineage.DATA)
-    with runtime.data(lineage.NAME, lineage.DATA) as data:
+def _run_on_data(runtime: Runtime, operation: Callable[[Path], str]) -> None:
+    """Run an operation on the data folder of the service and print its summary.
+
+    The folder may be a temporary copy; messages name the location of the original.
+    """
+    location = runtime.volume_location(lineage.NAME, lineage.DATA)
+    with runtime.data(lineage.NAME, lineage.DATA) as folder:
         try:
-            said = do(data)
+            summary = operation(folder)
         except maintenance.MaintenanceError as error:
-            raise LabError(str(error).replace(str(data), place)) from error
-    out.print(said.replace(str(data), place), markup=False)
+            raise LabError(str(error).replace(str(folder), location)) from error
+    out.print(summary.replace(str(folder), location), markup=False)

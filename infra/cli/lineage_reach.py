@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers of `/api/v1/impact` and `/api/v1/origin`, for people."""
+"""Rendering of responses of `/api/v1/impact` and `/api/v1/origin` as text."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,48 +7,48 @@ from typing import Any
 Row = Mapping[str, Any]
 
 
-def render_reach(title: str, answer: Row) -> str:
-    """What was reached, nearest first: datasets, below each its columns, each with the edge it was reached over."""
+def render_reach(title: str, reach: Row) -> str:
+    """List the reached datasets, nearest first, each with its columns and the edges by which they were reached."""
     columns: dict[tuple[str, str], list[Row]] = {}
-    for row in answer["columns"]:
+    for row in reach["columns"]:
         columns.setdefault((row["namespace"], row["name"]), []).append(row)
-    lines = [f"{title} {_name(answer['start'])}"]
-    for dataset in sorted(answer["datasets"], key=_nearest):
-        lines.append(f"  {_name(dataset)}{_whole(dataset)}{_distance(dataset)}{_doubt(dataset)}")
-        lines += (line for row in columns.get((dataset["namespace"], dataset["name"]), ()) for line in _column(row))
-    lines += (f"  job {_name(job)}{_distance(job)}{_doubt(job)}" for job in sorted(answer["jobs"], key=_nearest))
-    counts = ", ".join(_count(len(answer[key]), key[:-1]) for key in ("datasets", "columns", "jobs"))
+    lines = [f"{title} {_full_name(reach['start'])}"]
+    for dataset in sorted(reach["datasets"], key=_by_distance):
+        all_rows = " (all rows)" if dataset.get("whole") else ""
+        lines.append(f"  {_full_name(dataset)}{all_rows}{_distance(dataset)}{_uncertainty(dataset)}")
+        for row in columns.get((dataset["namespace"], dataset["name"]), ()):
+            lines += _column_lines(row)
+    for job in sorted(reach["jobs"], key=_by_distance):
+        lines.append(f"  job {_full_name(job)}{_distance(job)}{_uncertainty(job)}")
+    counts = ", ".join(_count(len(reach[key]), key[:-1]) for key in ("datasets", "columns", "jobs"))
     return "\n".join([*lines, counts]) + "\n"
 
 
-def _column(row: Row) -> Iterator[str]:
-    yield f"    {row['field']}{_doubt(row)}"
+def _column_lines(row: Row) -> Iterator[str]:
+    yield f"    {row['field']}{_uncertainty(row)}"
     for edge in row["edges"]:
         if "field" in edge["input"] and "field" in edge["output"]:
             kind = "/".join(part for part in (edge["type"], edge["subtype"]) if part) or "unspecified"
             masked = " masked" if edge["masking"] else ""
-            yield f"      {_name(edge['output'])} <- {_name(edge['input'])} ({kind}{masked}) by {_name(edge['job'])}"
+            output, source, job = (_full_name(edge[key]) for key in ("output", "input", "job"))
+            yield f"      {output} <- {source} ({kind}{masked}) by {job}"
 
 
-def _name(row: Row) -> str:
+def _full_name(row: Row) -> str:
     field = f"#{row['field']}" if "field" in row else ""
     return f"{row['namespace']}/{row['name']}{field}"
 
 
-def _nearest(row: Row) -> tuple[int, str]:
-    return row["distance"], _name(row)
-
-
-def _whole(row: Row) -> str:
-    return " (all rows)" if row.get("whole") else ""
+def _by_distance(row: Row) -> tuple[int, str]:
+    return row["distance"], _full_name(row)
 
 
 def _distance(row: Row) -> str:
     return f", {_count(row['distance'], 'job')} away"
 
 
-def _doubt(row: Row) -> str:
-    return "" if row["certain"] else ", perhaps: a job on the way does not say what it does with columns"
+def _uncertainty(row: Row) -> str:
+    return "" if row["certain"] else ", perhaps: a job in between has no column lineage"
 
 
 def _count(number: int, noun: str) -> str:

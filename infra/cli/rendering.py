@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab render`: what a stack would be made of."""
+"""`lab render`: the resources of a stack, without creating them."""
 
 import os
 import textwrap
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
-from infra.cli.description import described
 from infra.cli.stack_file import stack_settings
+from infra.cli.stack_model import build_lab_and_target
 from infra.settings import Settings
 from infra.toolchain import Artifacts
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 @command
 def render(
     stack: StackOption = DEFAULT_STACK,
-    into: Annotated[Path | None, typer.Option(help="Write scripts and files into this folder.")] = None,
+    into: Annotated[Path | None, typer.Option(help="Write scripts and files to this folder.")] = None,
 ) -> None:
-    """Show what a stack would be made of, without making it: resources, scripts, configuration files."""
-    for resource in rendered(stack, stack_settings(stack)):
-        needs = f"  after {', '.join(resource.needs)}" if resource.needs else ""
-        out.print(f"[bold]{resource.kind}[/bold] {resource.key}{needs}")
-        for name, text in _files(resource.inputs.properties()).items():
+    """Show the resources of a stack, their scripts and configuration files, without creating anything."""
+    for resource in render_resources(stack, stack_settings(stack)):
+        dependencies = f"  after {', '.join(resource.needs)}" if resource.needs else ""
+        out.print(f"[bold]{resource.kind}[/bold] {resource.key}{dependencies}")
+        for name, text in _script_and_files(resource.inputs.properties()).items():
             if into:
                 target = into / resource.key / name
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -39,14 +39,14 @@ def render(
         out.print(f"scripts and files are in {os.path.relpath(into)}")
 
 
-def _files(properties: Mapping[str, Any]) -> dict[str, str]:
-    """The script of a process with its configuration files; that of a container, which writes them itself."""
+def render_resources(stack: str, settings: Settings) -> "tuple[ResourceDeclaration, ...]":
+    """Return the resources of a stack with these settings."""
+    lab, target = build_lab_and_target(stack, settings, Artifacts.open())
+    return target.render(lab)
+
+
+def _script_and_files(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a resource by file name; a container's script contains its configuration files."""
     if "script" in properties:
         return {"run": properties["script"], **properties["files"]}
     return {"run": properties["command"][-1]} if "command" in properties else {}
-
-
-def rendered(stack: str, settings: Settings) -> "tuple[ResourceDeclaration, ...]":
-    """The resources of a stack with these settings."""
-    lab, target = described(stack, settings, Artifacts.open())
-    return target.render(lab)

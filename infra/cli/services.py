@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab status | logs | run | start | stop`: the services and tasks of a running lab."""
+"""`lab status | logs | run | start | stop`: services and tasks of a running lab."""
 
 import time
 from collections.abc import Mapping
@@ -16,69 +16,74 @@ from infra.errors import LabError
 from infra.targets.runtime import Runtime, State
 from infra.toolchain import Artifacts
 
-ServiceArgument = Annotated[str, typer.Argument(help="A name that `lab status` shows.", metavar="SERVICE")]
+ServiceArgument = Annotated[str, typer.Argument(help="Name of a service or task in `lab status`.", metavar="SERVICE")]
 
 
-def _runtime_of(service: str, stack: str) -> Runtime:
-    """What a stack runs on, which must know the service."""
+def _running_stack(stack: str) -> Stack:
+    """Return a stack whose lab runs."""
     lab = Stack(stack, Artifacts.open())
     if not lab.runtime.exists():
-        raise lab.no_lab()
-    lab.runtime.require_state(service)
-    return lab.runtime
+        raise lab.not_running_error()
+    return lab
+
+
+def _runtime_with(service: str, stack: str) -> Runtime:
+    """Return the runtime of a stack, which must have the service or task."""
+    runtime = _running_stack(stack).runtime
+    runtime.require_state(service)
+    return runtime
 
 
 @command
 def status(stack: StackOption = DEFAULT_STACK) -> None:
-    """Show what runs, since when, where, and what it takes."""
-    lab = Stack(stack, Artifacts.open())
-    runtime = lab.runtime
-    if not runtime.exists():
-        raise lab.no_lab()
+    """Show services and tasks with state, process id, uptime, memory and address."""
+    lab = _running_stack(stack)
     endpoints = lab.outputs().get("endpoints", {})
     table = Table(box=None, pad_edge=False)
-    for heading in ("service", "state", "pid", "since", "MiB", "where"):
-        table.add_column(heading, justify="right" if heading in {"pid", "since", "MiB"} else "left")
-    states, memory = runtime.states(), runtime.memory()
+    for heading in ("service", "state", "pid", "uptime", "MiB", "address"):
+        table.add_column(heading, justify="right" if heading in {"pid", "uptime", "MiB"} else "left")
+    states, memory = lab.runtime.states(), lab.runtime.memory()
     for state in states:
         table.add_row(
             state.name,
-            _word(state),
+            _status_text(state),
             str(state.pid or ""),
-            _since(state),
+            _uptime(state),
             f"{memory[state.name]:.0f}" if state.name in memory else "",
-            _where(state.name, endpoints),
+            service_addresses(state.name, endpoints),
         )
     out.print(table)
     for state in states:
         if not state.healthy and state.explanation:
             out.print(f"{state.name} is {state.status.lower()}: {state.explanation}", style="red", markup=False)
-    out.print(f"{sum(memory.values()):.0f} MiB in all; logs: lab logs SERVICE")
+    out.print(f"{sum(memory.values()):.0f} MiB in total; logs: lab logs SERVICE")
 
 
-def _word(state: State) -> str:
-    """A state's word in a colour; a task that has ended shows how."""
+def _status_text(state: State) -> str:
+    """Return the status with a colour, and the exit status of a failed task."""
     match state.status:
         case "RUNNING":
             return "[green]running[/green]"
         case "EXITED":
             return "done" if state.exit_status == 0 else f"[red]failed ({state.exit_status})[/red]"
         case "STOPPED":
-            return "[dim]not started[/dim]" if not state.started else "stopped"
+            return "stopped" if state.started else "[dim]not started[/dim]"
         case "STARTING" | "STOPPING":
             return f"[yellow]{state.status.lower()}[/yellow]"
         case _:
             return f"[red]{state.status.lower()}[/red]"
 
 
-def _since(state: State) -> str:
+def _uptime(state: State) -> str:
+    """Return the time since the start as `h:mm:ss`; empty without a process."""
     if not state.alive or not state.started:
         return ""
     seconds = int(time.time() - state.started)
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def _where(service: str, endpoints: Mapping[str, str]) -> str:
+def service_addresses(service: str, endpoints: Mapping[str, str]) -> str:
+    """Return the published addresses of a service, separated by spaces; `endpoints` is an output of the stack."""
     return " ".join(
         endpoints[endpoint.published_as]
         for endpoint in ENDPOINTS.get(service, ())
@@ -90,11 +95,11 @@ def _where(service: str, endpoints: Mapping[str, str]) -> str:
 def logs(
     service: ServiceArgument,
     stack: StackOption = DEFAULT_STACK,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as it is written.")] = False,
-    lines: Annotated[int, typer.Option("--lines", "-n", help="How many to begin with.", min=1)] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue to print new lines.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", help="Number of lines to begin with.", min=1)] = 50,
 ) -> None:
     """Show the log of a service or task."""
-    runtime = _runtime_of(service, stack)
+    runtime = _runtime_with(service, stack)
     if not follow:
         out.print(runtime.log_tail(service, lines), markup=False)
         return
@@ -103,12 +108,16 @@ def logs(
 
 
 @command
-def run(job: Annotated[str, typer.Argument(metavar="JOB")], stack: StackOption = DEFAULT_STACK) -> None:
-    """Run a job to its end and show what it prints; exit 1 where it fails."""
-    runtime = _runtime_of(job, stack)
+def run(
+    job: Annotated[str, typer.Argument(help="Name of a task in `lab status`.", metavar="JOB")],
+    stack: StackOption = DEFAULT_STACK,
+) -> None:
+    """Run a job to completion and print its output; exit 1 if it fails."""
+    runtime = _runtime_with(job, stack)
     if runtime.is_service(job):
         raise LabError(
-            f"{job} is a service: it runs all the time. See: lab status; lab logs {job}; lab stop | start {job}"
+            f"{job} is a service, which runs until it is stopped; see: lab status, lab logs {job}, "
+            f"lab stop {job}, lab start {job}"
         )
     seconds = run_task(runtime, job, lambda line: out.print(line, markup=False))
     out.print(f"{job} took {seconds:.1f} s")
@@ -117,12 +126,12 @@ def run(job: Annotated[str, typer.Argument(metavar="JOB")], stack: StackOption =
 @command
 def start(service: ServiceArgument, stack: StackOption = DEFAULT_STACK) -> None:
     """Start a service that was stopped."""
-    _runtime_of(service, stack).run(service)
+    _runtime_with(service, stack).run(service)
     out.print(f"{service} is starting")
 
 
 @command
 def stop(service: ServiceArgument, stack: StackOption = DEFAULT_STACK) -> None:
-    """Stop a service and leave it stopped (until `lab start`, or the next `lab up`)."""
-    _runtime_of(service, stack).stop(service)
+    """Stop a service until `lab start` or the next `lab up`."""
+    _runtime_with(service, stack).stop(service)
     out.print(f"{service} is stopped")

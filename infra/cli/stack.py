@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One stack as the command sees it: Pulumi run with the kit's own tools and state, and its outputs."""
+"""Pulumi stack of a lab: Pulumi runs with the lab's toolchain and state."""
 
 import glob
 import json
@@ -17,8 +17,8 @@ from typing import Any
 
 import psutil
 
-from infra.cli import checkpoint
-from infra.cli.console import DEFAULT_STACK, out
+from infra.cli.checkpoint import read_resources, stack_outputs
+from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
 from infra.cli.stack_file import stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
@@ -31,10 +31,10 @@ STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
-    """What plain `pulumi` needs in its environment to work in this project.
+    """Return the environment variables that plain `pulumi` requires in this project.
 
-    The passphrase is empty because no secret is in the state: credentials live in files of their own. A
-    `PULUMI_CONFIG_PASSPHRASE` that is exported for other projects would only stop the lab.
+    The passphrase is empty because the state has no secrets: credentials are in separate files. A
+    `PULUMI_CONFIG_PASSPHRASE` that is exported for other projects is ignored: Pulumi would fail with it.
     """
     folders = [str(artifacts.binary_dir("pulumi")), str(artifacts.python("kit").parent)]
     return {
@@ -49,16 +49,16 @@ def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
 
 
 def plugin_folder() -> Path:
-    """Where Pulumi looks for plugins that their vendors published."""
+    """Return the folder of Pulumi's installed plugins."""
     return PULUMI_STATE / "home" / "plugins"
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack by name, and the tools to work on it.
+    """Pulumi stack of this checkout, by name.
 
     Raises:
-        LabError: the name cannot be one of a stack.
+        LabError: the name is invalid.
     """
 
     name: str
@@ -66,161 +66,154 @@ class Stack:
 
     def __post_init__(self) -> None:
         if not STACK_NAME.fullmatch(self.name):
-            raise LabError(f"{self.name!r} cannot name a stack: use letters, digits, '-', '_' and '.'")
+            raise LabError(f"invalid stack name {self.name!r}: use letters, digits, '-', '_' and '.'")
 
     @property
     def root(self) -> Path:
-        """The stack's folder."""
+        """Folder of the stack's files."""
         return stack_root(self.name)
 
     @cached_property
     def runtime(self) -> Runtime:
-        """What keeps the stack's services running, as its configuration says.
+        """Processes or containers of the stack, depending on its target.
 
         Raises:
             SettingsError: the configuration cannot be read.
         """
         if stack_target(self.name) == "docker":
-            from infra.targets.docker.runtime import (
-                Containers,  # brings Docker's SDK, which a local stack has no use for
-            )
+            # Imported here, because it imports Docker's SDK.
+            from infra.targets.docker.runtime import Containers
 
             return Containers(self.name)
         return Supervisor(self.root)
 
-    def pulumi(self, *words: str) -> None:
-        """Runs Pulumi on the stack, its output going to the user.
-
-        Raises:
-            LabError: it failed; it has said why.
-            Interrupted: the user stopped it.
-        """
-        self._unlock()
-        process = subprocess.Popen(self._command(words), env=self.environment(), cwd=PROJECT)
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:  # Pulumi got the signal too; it ends what it was doing in good order
-            process.wait()
-            raise
-        if status in {-signal.SIGINT, 130}:
-            raise Interrupted(f"pulumi {words[0]} was stopped")
-        if status != 0:
-            raise LabError(f"pulumi {words[0]} of stack {self.name} failed; see what it says above")
-
-    def _unlock(self) -> None:
-        """Takes away the locks of updates that were killed: nobody else will."""
-        folder = PULUMI_STATE / ".pulumi" / "locks" / "organization" / NAME / self.name
-        locks = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")]
-        if locks and all(_is_dead(lock) for lock in locks):
-            out.print("an earlier update was killed; taking its lock away")
-            self._quiet("cancel", "--yes")
-
     def exists(self) -> bool:
-        """Whether Pulumi knows the stack."""
+        """Return True if the stack is in Pulumi's state."""
         return self._checkpoint.exists()
 
-    @property
-    def _checkpoint(self) -> Path:
-        """Pulumi's own file about the stack."""
-        return PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{self.name}.json"
-
-    def ensure(self) -> None:
-        """Makes the stack where Pulumi does not know it yet."""
-        self._keep_plugins()
+    def create_if_missing(self) -> None:
+        """Create the stack in Pulumi's state unless it exists."""
+        self._link_plugin_folder()
         if not self.exists():
-            self._quiet("stack", "init", self.name)
+            self._run_quietly("stack", "init", self.name)
 
     def resource_ids(self) -> set[str]:
-        """The ids of everything that is in the stack's state; none where there is no such stack."""
-        known = checkpoint.resources(self._checkpoint) if self.exists() else []
-        return {resource["id"] for resource in known if "id" in resource}
-
-    def _keep_plugins(self) -> None:
-        """Puts Pulumi's folder of vendors' plugins into the download cache: they outlive the last stack's state."""
-        kept = self.artifacts.cache.root / "pulumi-plugins"
-        kept.mkdir(exist_ok=True)
-        folder = plugin_folder()
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if folder.is_symlink() and folder.readlink() != kept:
-            folder.unlink()  # of another cache
-        if not folder.exists():
-            folder.symlink_to(kept)
+        """Return the ids of all resources in the stack's state; empty if there is no stack."""
+        resources = read_resources(self._checkpoint) if self.exists() else []
+        return {resource["id"] for resource in resources if "id" in resource}
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs; none where there is no such stack, or it has never come up."""
-        return checkpoint.outputs(checkpoint.resources(self._checkpoint)) if self.exists() else {}
+        """Return the stack's outputs; empty if there is no stack, or before its first update."""
+        return stack_outputs(read_resources(self._checkpoint)) if self.exists() else {}
 
     def endpoints(self) -> Mapping[str, str]:
-        """Where everything is: URL or `host:port` by name.
+        """Return the addresses of the lab by name: URLs or `host:port`.
 
         Raises:
-            LabError: there is no such stack, or it has never come up.
+            LabError: there is no stack, or it was never updated.
         """
         endpoints: dict[str, str] | None = self.outputs().get("endpoints")
         if endpoints:
             return endpoints
-        raise self.no_lab()
+        raise self.not_running_error()
 
-    def no_lab(self) -> LabError:
-        """The error about a stack that nothing runs of."""
-        stack, option = ("", "") if self.name == DEFAULT_STACK else (f" STACK={self.name}", f" --stack {self.name}")
-        return LabError(
-            f"there is no lab in stack {self.name} that runs; start it: make up{stack} (or bin/lab up{option})"
-        )
+    def not_running_error(self) -> LabError:
+        """Return the error about a stack without a running lab."""
+        variable, option = ("", "") if self.name == DEFAULT_STACK else (f" STACK={self.name}", f" --stack {self.name}")
+        return LabError(f"stack {self.name} has no running lab; start it: make up{variable} (or bin/lab up{option})")
 
-    def forget(self, force: bool = False) -> None:
-        """Removes the stack from Pulumi's state, and the state itself where no stack is left.
+    def pulumi(self, *words: str) -> None:
+        """Run Pulumi on the stack; it prints to the terminal.
 
-        With `force`, the state may be as broken as it likes.
+        Raises:
+            LabError: Pulumi failed; it printed the cause.
+            Interrupted: the user interrupted it.
         """
-        if force:
-            self._erase()
+        self._release_stale_locks()
+        process = subprocess.Popen(self._command(words), env=self.environment(), cwd=PROJECT)
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:  # the signal reached Pulumi too, which shuts down gracefully
+            process.wait()
+            raise
+        if status in {-signal.SIGINT, EXIT_INTERRUPTED}:
+            raise Interrupted(f"pulumi {words[0]} was interrupted")
+        if status != 0:
+            raise LabError(f"pulumi {words[0]} of stack {self.name} failed; see its output above")
+
+    def remove_state(self, even_if_broken: bool = False) -> None:
+        """Remove the stack from Pulumi's state, and the state itself after the last stack.
+
+        With `even_if_broken`, files are deleted without Pulumi, which would have to read them.
+        """
+        if even_if_broken:
+            self._delete_state_files()
         elif self.exists():
-            self._quiet("stack", "rm", self.name, "--yes", "--preserve-config")
+            self._run_quietly("stack", "rm", self.name, "--yes", "--preserve-config")
         if not list((PULUMI_STATE / ".pulumi" / "stacks").glob("*/*.json")):
             shutil.rmtree(PULUMI_STATE, ignore_errors=True)
         if STATE.exists() and not any(STATE.iterdir()):
             STATE.rmdir()
 
-    def _erase(self) -> None:
-        """Removes Pulumi's files about the stack; Pulumi itself would have to read them first."""
+    def environment(self) -> dict[str, str]:
+        """Return the user's environment with the variables that Pulumi requires for this stack."""
+        return {**os.environ, **self.variables()}
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment variables that plain `pulumi` requires for this stack."""
+        variables = pulumi_environment(self.artifacts)
+        if stack_target(self.name) == "docker":
+            from infra.targets.docker.engine import engine_host
+
+            # Pulumi's plugin reads only this variable; the daemon may be selected by a Docker context.
+            variables["DOCKER_HOST"] = engine_host()
+        return variables
+
+    @property
+    def _checkpoint(self) -> Path:
+        return PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{self.name}.json"
+
+    def _link_plugin_folder(self) -> None:
+        """Link Pulumi's plugin folder to the download cache, so that plugins survive the removal of the state."""
+        cached = self.artifacts.cache.root / "pulumi-plugins"
+        cached.mkdir(exist_ok=True)
+        folder = plugin_folder()
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.is_symlink() and folder.readlink() != cached:
+            folder.unlink()  # link to another cache
+        if not folder.exists():
+            folder.symlink_to(cached)
+
+    def _release_stale_locks(self) -> None:
+        """Release locks of killed updates, which Pulumi itself never does."""
+        folder = PULUMI_STATE / ".pulumi" / "locks" / "organization" / NAME / self.name
+        locks = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")]
+        if locks and all(is_stale_lock(lock) for lock in locks):
+            out.print("releasing the lock of an update that was killed")
+            self._run_quietly("cancel", "--yes")
+
+    def _delete_state_files(self) -> None:
         state = PULUMI_STATE / ".pulumi"
         for path in (state / "stacks" / NAME).glob(f"{glob.escape(self.name)}.json*"):
             path.unlink()
         for folder in ("history", "backups", "locks/organization"):
             shutil.rmtree(state / folder / NAME / self.name, ignore_errors=True)
 
-    def _quiet(self, *words: str) -> str:
+    def _run_quietly(self, *words: str) -> None:
+        """Run Pulumi on the stack; its output is shown only if it fails."""
         result = subprocess.run(
             self._command(words), env=self.environment(), cwd=PROJECT, capture_output=True, text=True
         )
         if result.returncode != 0:
             raise LabError(f"pulumi {' '.join(words)} failed:\n{result.stderr.strip()}")
-        return result.stdout
 
     def _command(self, words: tuple[str, ...]) -> list[str]:
-        names_it_itself = words[:2] in {("stack", "init"), ("stack", "rm")}
-        return ["pulumi", *words, *([] if names_it_itself else ["--stack", self.name]), "--non-interactive"]
-
-    def environment(self) -> dict[str, str]:
-        """The user's environment with what Pulumi needs to work on this stack."""
-        return {**os.environ, **self.variables()}
-
-    def variables(self) -> dict[str, str]:
-        """What plain `pulumi` needs in its environment to work on this stack."""
-        return {**pulumi_environment(self.artifacts), **self._daemon()}
-
-    def _daemon(self) -> dict[str, str]:
-        """The Docker daemon that the kit speaks to, also by a context: Pulumi's plugin knows this variable alone."""
-        if stack_target(self.name) != "docker":
-            return {}
-        from infra.targets.docker.engine import engine_host
-
-        return {"DOCKER_HOST": engine_host()}
+        has_stack_argument = words[:2] in {("stack", "init"), ("stack", "rm")}
+        return ["pulumi", *words, *([] if has_stack_argument else ["--stack", self.name]), "--non-interactive"]
 
 
-def _is_dead(lock: Mapping[str, Any]) -> bool:
-    """Whether the holder of one of Pulumi's locks is a process of this machine that is gone."""
+def is_stale_lock(lock: Mapping[str, Any]) -> bool:
+    """Return True if a lock of Pulumi belongs to a process of this machine that has ended."""
     if lock["hostname"] != platform.node():
         return False
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the lab's tasks: start, wait, tell how it went."""
+"""Execution of the lab's tasks."""
 
 import time
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from infra.targets.runtime import Runtime
 
 
 def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = None) -> float:
-    """Runs a task to its end and returns the seconds it took. Ctrl-C stops the task.
+    """Run a task to completion and return its duration in seconds; Ctrl-C stops the task.
 
-    `show` gets each line that the task prints while it runs.
+    `show` receives each line that the task prints.
 
     Raises:
-        LabError: there is no such task, or it is running already.
-        ServiceError: it failed; the text has its exit status and the end of its log.
+        LabError: the task does not exist, or is already running.
+        ServiceError: the task failed; the message has its exit status and the end of its log.
     """
-    before = runtime.require_state(name)
-    if before.alive:
-        raise LabError(f"{name} is running already (pid {before.pid})")
+    previous = runtime.require_state(name)
+    if previous.alive:
+        raise LabError(f"{name} is already running (pid {previous.pid})")
     started = time.monotonic()
     try:
         state = runtime.run_to_end(name, show)
@@ -27,11 +27,11 @@ def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = N
         runtime.stop(name)
         raise
     if state is None:
-        raise ServiceError(f"{name} failed: it was removed while it ran. `lab up` makes it anew")
+        raise ServiceError(f"{name} failed: it was removed while it ran; `lab up` creates it again")
     if state.status != "EXITED" or state.exit_status != 0:
         reason = f", {state.explanation}" if state.status == "FATAL" else ""
         raise ServiceError(
             f"{name} failed (exit status {state.exit_status}{reason}). "
-            f"The end of its log, {runtime.log_location(name)}:\n{runtime.log_tail(name)}"
+            f"Last lines of its log, {runtime.log_location(name)}:\n{runtime.log_tail(name)}"
         )
     return time.monotonic() - started

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of `lab test`: commands that run one after another in lanes, and lanes that run side by side."""
+"""Steps of `lab test`: commands in lanes; the lanes of a stage run in parallel."""
 
 import os
 import signal
@@ -16,39 +16,45 @@ from infra.cli.console import out
 from infra.errors import LabError
 from infra.project import PROJECT, python_path
 
-STOP_SECONDS = 180
-"""Time that a step gets to tear down its labs when it is stopped."""
+SHUTDOWN_TIMEOUT = 180
+"""Seconds that an interrupted step has to remove its labs before it is killed."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command that checks something.
+    """Command of a test run.
 
     Attributes:
-        name: prefix of its output lines.
-        words: its command line.
-        environment: variables to add.
-        reports: JUnit XML files that it writes, or folders of them. A step without any counts as one test.
+        name: name of the step, and prefix of its output lines.
+        command: command line.
+        environment: environment variables to add to those of this process.
+        reports: JUnit XML files that it writes, or folders of them. A step without reports counts as one test.
     """
 
     name: str
-    words: Sequence[str]
+    command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     reports: Sequence[Path] = ()
 
-    def variables(self) -> dict[str, str]:
-        """Return the environment of its process."""
+    def process_environment(self) -> dict[str, str]:
+        """Return all environment variables of its process."""
         return {**os.environ, "PYTHONPATH": python_path(PROJECT), **self.environment}
 
 
 @dataclass(frozen=True)
-class Result:
-    """Outcome of a step."""
+class StepResult:
+    """Outcome of a step.
+
+    Attributes:
+        step: the step.
+        status: exit status.
+        started: start time in seconds since the epoch; older reports belong to an earlier run.
+        seconds: duration.
+    """
 
     step: Step
     status: int
     started: float
-    """Seconds since the epoch: a report that is older is of an earlier run."""
     seconds: float
 
 
@@ -57,32 +63,32 @@ Stage = Sequence[Lane]
 
 
 def run_step(step: Step) -> None:
-    """Run a step with this process's output.
+    """Run a step that inherits the output of this process.
 
     Raises:
-        LabError: it failed.
+        LabError: the step failed.
     """
     out.print(f"[bold]{step.name}[/bold]")
-    result = subprocess.run(step.words, cwd=PROJECT, env=step.variables(), check=False)
+    result = subprocess.run(step.command, cwd=PROJECT, env=step.process_environment(), check=False)
     if result.returncode != 0:
-        raise LabError(f"{step.name} failed (exit status {result.returncode}), see above")
+        raise LabError(f"{step.name} failed (exit status {result.returncode}); see its output above")
 
 
 class StepRunner:
-    """Runs stages one after another, the lanes of each side by side. A failure does not stop the other steps."""
+    """Runs stages one after another, and the lanes of a stage in parallel; a failure does not stop other steps."""
 
     def __init__(self, stop_at: float | None = None) -> None:
-        """Prepare a run.
+        """Create a runner.
 
         Args:
-            stop_at: seconds since the epoch at which running steps are stopped and no other is started.
+            stop_at: seconds since the epoch at which running steps are interrupted and no further step starts.
         """
         self._stop_at = stop_at
         self._processes: set[subprocess.Popen[str]] = set()
-        self._printing = threading.Lock()
-        self._is_stopped = False
+        self._print_lock = threading.Lock()
+        self._interrupted = False
 
-    def run(self, stages: Sequence[Stage]) -> list[Result]:
+    def run(self, stages: Sequence[Stage]) -> list[StepResult]:
         """Run all stages; return the results in the order of the steps."""
         _accept_interrupts()
         results = []
@@ -93,30 +99,30 @@ class StepRunner:
                 try:
                     results += [result for lane in lanes for result in lane.result()]
                 except BaseException:
-                    self._stop()
+                    self._interrupt_steps()
                     raise
         return results
 
-    def _run_lane(self, lane: Lane, width: int) -> list[Result]:
+    def _run_lane(self, lane: Lane, width: int) -> list[StepResult]:
         return [self._run_step(step, f"{step.name:{width}} | ") for step in lane]
 
-    def _run_step(self, step: Step, prefix: str) -> Result:
-        if self._is_stopped or self._seconds_left() == 0:
-            self._print(f"{prefix}not started: the time was over")
-            return Result(step, 1, time.time(), 0)
+    def _run_step(self, step: Step, prefix: str) -> StepResult:
+        if self._interrupted or self._seconds_left() == 0:
+            self._print(f"{prefix}not started: interrupted, or the deadline has passed")
+            return StepResult(step, 1, time.time(), 0)
         started = time.time()
         with subprocess.Popen(
-            step.words,
+            step.command,
             cwd=PROJECT,
-            env=step.variables(),
+            env=step.process_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            start_new_session=True,  # Ctrl-C is passed on once, so that labs are taken down
+            start_new_session=True,  # Ctrl-C does not reach the step: it is interrupted once and removes its labs
         ) as process:
             self._processes.add(process)
-            timers = self._stop_timers(process)
+            timers = self._start_timers(process)
             assert process.stdout is not None
             for line in process.stdout:
                 self._print(prefix + line.rstrip())
@@ -127,16 +133,16 @@ class StepRunner:
         seconds = time.time() - started
         outcome = "passed" if status == 0 else f"FAILED (exit status {status})"
         self._print(f"{prefix}{outcome} in {seconds:.0f} s")
-        return Result(step, status, started, seconds)
+        return StepResult(step, status, started, seconds)
 
-    def _stop_timers(self, process: subprocess.Popen[str]) -> list[threading.Timer]:
-        """Start timers that interrupt a process at the end of the time, and kill it where that does not help."""
+    def _start_timers(self, process: subprocess.Popen[str]) -> list[threading.Timer]:
+        """Start timers that interrupt a process at the deadline, and kill it after the shutdown timeout."""
         if self._stop_at is None:
             return []
         left = self._seconds_left()
         timers = [
             threading.Timer(left, process.send_signal, [signal.SIGINT]),
-            threading.Timer(left + STOP_SECONDS, _kill, [process]),
+            threading.Timer(left + SHUTDOWN_TIMEOUT, _kill, [process]),
         ]
         for timer in timers:
             timer.daemon = True
@@ -146,23 +152,23 @@ class StepRunner:
     def _seconds_left(self) -> float:
         return float("inf") if self._stop_at is None else max(0.0, self._stop_at - time.time())
 
-    def _stop(self) -> None:
-        self._is_stopped = True
+    def _interrupt_steps(self) -> None:
+        self._interrupted = True
         for process in list(self._processes):
             process.send_signal(signal.SIGINT)
 
     def _print(self, line: str) -> None:
-        with self._printing:
+        with self._print_lock:
             print(line, flush=True)
 
 
 def _accept_interrupts() -> None:
-    """Undo an ignored SIGINT, which a shell gives to background commands and every step would inherit."""
+    """Handle SIGINT even if this process inherited it as ignored, as background commands of a shell do."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """Kill a step with all that it has started in its session."""
+    """Kill a step and all processes of its process group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

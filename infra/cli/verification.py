@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab verify`: the lineage that arrived against the lineage contract."""
+"""`lab verify`: comparison of the lineage that arrived with the lineage contract."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,35 +20,36 @@ from lineage.checks.contract import ContractError, Report, compare, load
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
-def report_on(service: str, required: frozenset[str], contract: Path = CONTRACT) -> Report:
-    """Compares the graph of a lineage service with a contract. `required` are the features that the lab has.
+def compare_with_contract(service: str, enabled_features: frozenset[str], contract: Path = CONTRACT) -> Report:
+    """Compare the graph of a lineage service with a contract; `enabled_features` are those of the lab.
 
     Raises:
-        LabError: the service does not answer, or the contract cannot be read.
+        LabError: the service does not respond, or the contract cannot be read.
     """
     try:
-        wanted = load(contract.read_text(encoding="utf-8"))
+        expected = load(contract.read_text(encoding="utf-8"))
     except (OSError, ContractError) as error:
-        raise LabError(f"the lineage contract {contract} cannot be used: {error}") from error
+        raise LabError(f"cannot read the lineage contract {contract}: {error}") from error
     try:
         graph = client().get(f"{service}/api/v1/graph", timeout=30).raise_for_status().json()
     except httpx.HTTPError as error:
         raise LabError(
-            f"the lineage service at {service} does not answer ({error}); see: lab status, lab logs lineage"
+            f"the lineage service at {service} does not respond ({error}); see: lab status, lab logs lineage"
         ) from error
-    return compare(wanted, graph, required)
+    return compare(expected, graph, enabled_features)
 
 
 @command
 def verify(
     stack: StackOption = DEFAULT_STACK,
-    contract: Annotated[Path, typer.Option(help="The contract to compare with.")] = CONTRACT,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report as JSON too.")] = None,
-    junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
+    contract: Annotated[Path, typer.Option(help="Contract to compare with.")] = CONTRACT,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report as JSON.")] = None,
+    junit_file: Annotated[Path | None, typer.Option("--junit", help="Also write the report as JUnit XML.")] = None,
 ) -> None:
-    """Compare the lineage that arrived with the lineage contract; exit 1 where they differ."""
-    required = features(stack_settings(stack))
-    report = report_on(Stack(stack, Artifacts.open()).endpoints()["lineage"], required, contract)
+    """Compare the lineage that arrived with the lineage contract; exit 1 if they differ."""
+    enabled_features = features(stack_settings(stack))
+    service = Stack(stack, Artifacts.open()).endpoints()["lineage"]
+    report = compare_with_contract(service, enabled_features, contract)
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

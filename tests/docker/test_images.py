@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import docker
 import pytest
 
-from infra.cli.description import described
 from infra.cli.stack_file import stack_settings
+from infra.cli.stack_model import services_and_tasks
 from infra.model import Binary, Java, Service
 from infra.project import PROJECT
 from infra.targets.docker.images import Images
@@ -169,8 +169,8 @@ def test_an_image_that_a_container_was_made_of_is_kept(native, engine):
 
 def test_the_images_of_a_lab_share_so_much_that_they_fit_into_3_gb(engine):
     artifacts, settings = Artifacts.open(), stack_settings("docker")
-    lab, _ = described("docker", settings, artifacts)
-    wanted = {image.reference for image in Images(artifacts).required_images((*lab.services, *lab.tasks))}
+    parts = services_and_tasks("docker", settings, artifacts)
+    wanted = {image.reference for image in Images(artifacts).required_images(parts)}
     if missing := wanted - engine.identifiers().keys():
         pytest.skip(f"{len(missing)} images are not built: bin/lab images build --stack docker")
     assert engine.disk_bytes(wanted) <= 3_000_000_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real program under plain Pulumi, with nothing but `lab env` in the environment."""
+"""Program of the lab under plain Pulumi, with the environment of `lab env`."""
 
 import os
 import shlex
@@ -9,18 +9,18 @@ import pytest
 import yaml
 
 from infra.catalog import LabSettings
-from infra.cli.rendering import rendered
+from infra.cli.rendering import render_resources
 from infra.project import PROJECT
 from tests.stack_files import stack_file
 
 pytestmark = pytest.mark.stack
 STACK = "program"
-"""A stack of these tests, with a state of its own."""
+"""Stack of these tests, in a separate Pulumi state."""
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """What a user has after `eval "$(bin/lab env)"`, with a state of the test's own."""
+    """Return the environment after `eval "$(bin/lab env)"`, with a temporary Pulumi state."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "PYTHON"))}
     command = [str(PROJECT / "bin" / "lab"), "env"]
     shown = subprocess.run(command, env=clean, capture_output=True, text=True, check=True).stdout
@@ -63,33 +63,33 @@ def preview(pulumi):
         yield run
 
 
-def test_a_preview_shows_the_whole_lab_and_makes_nothing(preview):
+def test_preview_shows_all_resources_and_creates_nothing(preview):
     status, text = preview(portOffset="300")
     assert status == 0, text
-    whole = len(rendered(STACK, LabSettings(port_offset=300)))
-    assert f"{whole + 1} to create" in text  # the stack itself is one
+    count = len(render_resources(STACK, LabSettings(port_offset=300)))
+    assert f"{count + 1} to create" in text  # including the stack itself
     assert "http://127.0.0.1:5300" in text
     assert not (PROJECT / ".lab" / STACK).exists()
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "message"),
     [
         ({"portOfset": "1"}, "unknown key lineage-lab:portOfset; did you mean lineage-lab:portOffset?"),
         ({"portOffset": "-3"}, "lineage-lab:portOffset = -3"),
         ({"target": "moon"}, "lineage-lab:target = moon"),
     ],
 )
-def test_bad_configuration_is_named_on_one_screen(preview, config, said):
+def test_invalid_configuration_is_reported_without_a_traceback(preview, config, message):
     status, text = preview(**config)
     assert status != 0
-    assert said in text
+    assert message in text
     assert "Traceback" not in text
     assert len(text.splitlines()) < 25
 
 
-def test_stacks_leave_the_checkout_clean(pulumi):
-    """Pulumi writes a generated salt to the file of a new stack; that of a committed stack has one."""
+def test_new_stacks_change_no_committed_file(pulumi):
+    """Pulumi writes a generated salt to the file of a new stack, and none to committed files, which have one."""
     before = changed_stack_files()
     with stack_file("mine", {"portOffset": "7000"}) as path:
         for stack in ("dev", "docker", "mine"):

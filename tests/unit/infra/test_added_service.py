@@ -92,10 +92,10 @@ def test_both_targets_render_it_with_its_nested_file(ask):
 
 
 def test_the_command_line_has_its_setting_its_components_and_its_address(ask):
-    prelude = f"{LABS}\nfrom infra.settings import known_keys\nfrom infra.cli.services import _where"
+    prelude = f"{LABS}\nfrom infra.settings import known_keys\nfrom infra.cli.services import service_addresses"
     assert ask("known_keys(LabSettings)['backupMemoryMib']", prelude) == [200, "memory of the backup store, MiB"]
     assert "minio" in ask("sorted(components(LabSettings()))", prelude)
-    shown = ask("_where('backup_store', {'backup_store': 'http://127.0.0.1:9100'})", prelude)
+    shown = ask("service_addresses('backup_store', {'backup_store': 'http://127.0.0.1:9100'})", prelude)
     assert shown == "http://127.0.0.1:9100"
 
 

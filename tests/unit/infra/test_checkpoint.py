@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pulumi's file about a stack, where it is not as it should be. What it says is compared with Pulumi in tests/stack."""
+"""Pulumi's checkpoint file, damaged or empty. Valid files are compared with Pulumi's own output in tests/stack."""
 
 import json
 
 import pytest
 
-from infra.cli.checkpoint import outputs, resources
+from infra.cli.checkpoint import read_resources, stack_outputs
 from infra.errors import LabError
 
 
@@ -15,20 +15,20 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("latest", [None, {}, {"manifest": {}, "resources": None}])
-def test_a_stack_that_never_came_up_has_nothing(file, latest):
+def test_stack_before_its_first_update_has_no_resources_and_no_outputs(file, latest):
     file.write_text(json.dumps({"version": 3, "checkpoint": {"stack": "mine", "latest": latest}}))
-    assert resources(file) == []
-    assert outputs(resources(file)) == {}
+    assert read_resources(file) == []
+    assert stack_outputs(read_resources(file)) == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 3}', '{"version": 3, "checkpoint": null}'])
-def test_a_damaged_file_is_named_with_the_remedy(file, text):
+def test_damaged_file_is_reported_with_path_and_remedy(file, text):
     file.write_text(text)
-    with pytest.raises(LabError, match=r"mine\.json cannot be read.*bin/lab reset --stack mine"):
-        resources(file)
+    with pytest.raises(LabError, match=r"cannot read Pulumi's state .*mine\.json: .*bin/lab reset --stack mine"):
+        read_resources(file)
 
 
-def test_another_form_is_not_guessed_at(file):
+def test_unsupported_format_version_is_rejected(file):
     file.write_text(json.dumps({"version": 4, "checkpoint": {}}))
-    with pytest.raises(LabError, match="is of version 4, and the kit reads 3"):
-        resources(file)
+    with pytest.raises(LabError, match=r"unsupported format version 4 .* expected 3"):
+        read_resources(file)

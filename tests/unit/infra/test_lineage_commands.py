@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage`: its commands as a user runs them, against files and a real lineage service."""
+"""`lab lineage`: all commands, run on files and against a real lineage service."""
 
 import json
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from infra.cli.__main__ import app
-from infra.cli.lineage_service import moment
+from infra.cli.lineage_client import as_of_time
 from infra.errors import LabError
 from tests.bench.service_process import running_service
 
@@ -21,8 +21,12 @@ FACET = {"_producer": "https://example.org/test", "_schemaURL": "https://example
 
 def dataset(name, namespace=LAKE, *columns, **facets):
     schema = {"fields": [{"name": column, "type": "string"} for column in columns]}
-    about = {"schema": schema, **facets} if columns else facets
-    return {"namespace": namespace, "name": name, "facets": {key: {**FACET, **value} for key, value in about.items()}}
+    contents = {"schema": schema, **facets} if columns else facets
+    return {
+        "namespace": namespace,
+        "name": name,
+        "facets": {key: {**FACET, **value} for key, value in contents.items()},
+    }
 
 
 def edge(name, field, namespace=LAKE, subtype="IDENTITY"):
@@ -44,7 +48,7 @@ def event(job, minute, inputs, outputs, state="COMPLETE", run=1):
 
 
 def events():
-    """orders (topic) -> sales/orders -> sales/stats, the last one ten minutes later."""
+    """Yield the events of two jobs, ten minutes apart: topic orders -> sales/orders -> sales/stats."""
     alias = {"identifiers": [{"namespace": LAKE, "name": "lake.sales.orders", "type": "TABLE"}]}
     etl = {"fields": {"price": {"inputFields": [edge("orders", "price", KAFKA)]}}}
     totals = {"fields": {"total": {"inputFields": [edge("sales/orders", "price", subtype="AGGREGATION")]}}}
@@ -63,8 +67,8 @@ def url(tmp_path_factory):
         yield service.url
 
 
-def lab(*words):
-    """Exit code, what was printed, what was said about errors."""
+def run_lineage(*words):
+    """Run `lab lineage WORDS`; return exit code, standard output and standard error."""
     result = CliRunner().invoke(app, ["lineage", *map(str, words)])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     return result.exit_code, result.stdout, result.stderr
@@ -74,7 +78,7 @@ def test_check_of_a_file(tmp_path):
     file = tmp_path / "events.ndjson"
     file.write_text("".join(json.dumps(content) + "\n" for content in events()))
     json_file, junit_file = tmp_path / "report.json", tmp_path / "report.xml"
-    code, text, _ = lab("check", file, "--json", json_file, "--junit", junit_file)
+    code, text, _ = run_lineage("check", file, "--json", json_file, "--junit", junit_file)
     assert code == 1
     assert "shop/etl\n  error    run-no-start  " in text
     assert text.endswith("2 events, 2 runs, 2 jobs: 2 errors, 9 warnings\n")
@@ -82,17 +86,17 @@ def test_check_of_a_file(tmp_path):
     assert ElementTree.parse(junit_file).find("testsuite").get("failures") == "2"
 
 
-def test_check_passes_and_is_strict_where_asked(tmp_path):
+def test_check_fails_on_warnings_only_with_strict(tmp_path):
     file = tmp_path / "events.ndjson"
     contents = [event("job", minute, [], [], state) for minute, state in enumerate(("START", "COMPLETE"))]
     file.write_text("\n".join(map(json.dumps, contents)))
-    assert lab("check", file)[0] == 0
-    code, text, _ = lab("check", file, "--strict")
+    assert run_lineage("check", file)[0] == 0
+    code, text, _ = run_lineage("check", file, "--strict")
     assert code == 1
     assert "warning  no-job-type" in text
 
 
-def test_check_under_rules(tmp_path):
+def test_check_applies_naming_rules(tmp_path):
     file, rules = tmp_path / "events.json", tmp_path / "rules.json"
     contents = [
         event("job", minute, [dataset("orders", namespace)], [], state)
@@ -100,10 +104,10 @@ def test_check_under_rules(tmp_path):
     ]
     file.write_text(json.dumps(contents))
     rules.write_text(json.dumps({"version": 1, "namespaces": [{"canonical": "kafka://a:1", "hosts": ["b:1"]}]}))
-    assert "two-spellings" in lab("check", file)[1]
-    assert "two-spellings" not in lab("check", file, "--rules", rules)[1]
+    assert "two-spellings" in run_lineage("check", file)[1]
+    assert "two-spellings" not in run_lineage("check", file, "--rules", rules)[1]
     rules.write_text("{}")
-    assert lab("check", file, "--rules", rules) == (
+    assert run_lineage("check", file, "--rules", rules) == (
         2,
         "",
         f"error: rules file {rules}: version: is missing\n",
@@ -111,7 +115,7 @@ def test_check_under_rules(tmp_path):
 
 
 def test_check_of_a_service(url):
-    code, text, _ = lab("check", url)
+    code, text, _ = run_lineage("check", url)
     assert code == 1
     assert "2 events, 2 runs, 2 jobs" in text
 
@@ -125,35 +129,35 @@ def test_check_of_a_service(url):
         (["check", "-", "--spec", "http://127.0.0.1:9"], "cannot fetch schema"),
         (
             ["impact", "orders", "--url", "http://127.0.0.1:9"],
-            "the lineage service at http://127.0.0.1:9 does not answer",
+            "the lineage service at http://127.0.0.1:9 does not respond",
         ),
         (
             ["impact", "orders", "--url", "nowhere"],
             "'nowhere' is not an http URL; write the service as http://host:port",
         ),
-        (["diff", "none", "now"], "'none' is no file, no URL and no time"),
+        (["diff", "none", "now"], "'none' is not a file, a URL or a time"),
         (["diff", "now"], "Missing argument"),
         (["diff", "now", "now", "--jsn"], "unexpected extra argument"),
     ],
 )
-def test_what_cannot_be_done_ends_with_2(words, message, tmp_path, monkeypatch):
+def test_failed_command_exits_with_2(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, text, error = lab(*words)
+    code, text, error = run_lineage(*words)
     assert (code, text) == (2, "")
     assert message in error.replace("\n", " ")
 
 
-def test_a_report_that_cannot_be_written(tmp_path):
+def test_report_that_cannot_be_written_is_an_error(tmp_path):
     file = tmp_path / "events.json"
     file.write_text(json.dumps(list(events())))
-    code, _, error = lab("check", file, "--json", tmp_path / "none" / "report.json")
+    code, _, error = run_lineage("check", file, "--json", tmp_path / "none" / "report.json")
     assert code == 2
     assert "cannot write the report to" in error
 
 
 def test_impact_of_a_column(url, tmp_path):
     file = tmp_path / "impact.json"
-    code, text, _ = lab("impact", "orders.price", "--url", url, "--json", file)
+    code, text, _ = run_lineage("impact", "orders.price", "--url", url, "--json", file)
     assert code == 0
     assert text.startswith(f"impact of {KAFKA}/orders#price\n")
     lines = [line.strip() for line in text.splitlines()]
@@ -167,71 +171,71 @@ def test_impact_of_a_column(url, tmp_path):
     }
 
 
-def test_depth_is_kept(url):
-    text = lab("impact", "orders.price", "--url", url, "--depth", "1")[1]
+def test_depth_limits_the_distance(url):
+    text = run_lineage("impact", "orders.price", "--url", url, "--depth", "1")[1]
     assert "sales/orders" in text
     assert "sales/stats" not in text
 
 
-def test_origin_by_an_alias(url):
-    code, text, _ = lab("origin", "lake.sales.orders", "--url", url)
+def test_origin_of_a_dataset_named_by_an_alias(url):
+    code, text, _ = run_lineage("origin", "lake.sales.orders", "--url", url)
     assert code == 0
     assert text.startswith(f"origin of {LAKE}/sales/orders\n")
     assert f"{KAFKA}/orders" in text
-    assert lab("origin", f"{LAKE}/sales/stats#total", "--url", url)[1].count("1 job away") >= 1
+    assert run_lineage("origin", f"{LAKE}/sales/stats#total", "--url", url)[1].count("1 job away") >= 1
 
 
-def test_a_name_that_is_not_clear(url):
-    code, text, error = lab("impact", "sales/order", "--url", url)
+def test_unknown_name_lists_the_nearest_names(url):
+    code, text, error = run_lineage("impact", "sales/order", "--url", url)
     assert (code, text) == (2, "")
     assert "the graph has nothing that is called 'sales/order'; near are sales/orders" in error
 
 
-def test_diff_of_times(url, tmp_path):
+def test_diff_of_two_times(url, tmp_path):
     file, junit = tmp_path / "diff.json", tmp_path / "diff.xml"
     words = ["2026-01-01T00:05:00Z", "now", "--url", url, "--json", file, "--junit", junit]
-    code, text, _ = lab("diff", *words)
+    code, text, _ = run_lineage("diff", *words)
     assert code == 1
     assert "added    job          shop/stats (COMPLETED)" in text.splitlines()
     assert json.loads(file.read_text())["counts"]["dataset"] == {"added": 1}
     assert ElementTree.parse(junit).find("testsuite").get("failures") != "0"
-    assert lab("diff", "-10m", "-30s", "--url", url)[:2] == (0, "the graphs are the same\n")
+    assert run_lineage("diff", "-10m", "-30s", "--url", url)[:2] == (0, "the graphs are the same\n")
 
 
 def test_diff_of_files_and_services(url, tmp_path):
     file = tmp_path / "graph.json"
     with urlopen(f"{url}/api/v1/graph", timeout=10) as answer:
         file.write_bytes(answer.read())
-    assert lab("diff", file, url)[0] == 0
-    assert lab("diff", f"{url}/api/v1/graph?asOf=2026-01-01T00:05:00Z", file)[0] == 1
+    assert run_lineage("diff", file, url)[0] == 0
+    assert run_lineage("diff", f"{url}/api/v1/graph?asOf=2026-01-01T00:05:00Z", file)[0] == 1
     for content in ("{", "[]", '{"version": 9}', "[" * 100_000):
         file.write_text(content)
-        code, _, error = lab("diff", file, url)
+        code, _, error = run_lineage("diff", file, url)
         assert code == 2
         assert "graph" in error
 
 
-def test_what_a_service_says_is_passed_on(url):
-    code, _, error = lab("diff", f"{url}/api/v1/graph?asOf=then", url)
+def test_error_of_a_service_is_shown(url):
+    code, _, error = run_lineage("diff", f"{url}/api/v1/graph?asOf=then", url)
     assert code == 2
-    assert "answers 400: asOf" in error
+    assert "responded with 400: asOf" in error
 
 
-def test_a_source_without_events_is_no_success(tmp_path):
+def test_check_of_a_source_without_events_fails(tmp_path):
     file = tmp_path / "events.ndjson"
     file.write_text("")
-    code, text, _ = lab("check", file)
+    code, text, _ = run_lineage("check", file)
     assert code == 1
     assert f"error    no-events  {file}: " in text
 
 
-def test_moments():
+def test_relative_and_absolute_times():
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    assert moment("now", now) is None
-    assert moment("-90s", now) == "2026-01-01T11:58:30.000Z"
-    assert moment("-2h", now) == "2026-01-01T10:00:00.000Z"
-    assert moment("-1d", now) == "2025-12-31T12:00:00.000Z"
-    assert moment("2026-01-01T12:00:00+02:00", now) == "2026-01-01T10:00:00.000000Z"
-    for word in ("10m", "-10", "-10y", "tomorrow", "-99999999999d", ""):
-        with pytest.raises(LabError, match="no file, no URL and no time"):
-            moment(word, now)
+    assert as_of_time("now", now) is None
+    assert as_of_time("-90s", now) == "2026-01-01T11:58:30.000Z"
+    assert as_of_time("-2h", now) == "2026-01-01T10:00:00.000Z"
+    assert as_of_time("-1d", now) == "2025-12-31T12:00:00.000Z"
+    assert as_of_time("2026-01-01T12:00:00+02:00", now) == "2026-01-01T10:00:00.000000Z"
+    for text in ("10m", "-10", "-10y", "tomorrow", "-99999999999d", ""):
+        with pytest.raises(LabError, match="not a file, a URL or a time"):
+            as_of_time(text, now)

@@ -141,7 +141,7 @@ def test_a_task_that_runs_is_not_run_a_second_time(runtime):
     runtime.make("waits", "exec sleep 600", stays=False)
     runtime.run("waits")
     until(lambda: runtime.require_state("waits").alive)
-    with pytest.raises(LabError, match=r"waits is running already \(pid \d+\)"):
+    with pytest.raises(LabError, match=r"waits is already running \(pid \d+\)"):
         run_task(runtime, "waits")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of `lab test`, their summary, the `slow` marker and the deadline of slow tests."""
+"""Steps of `lab test`, their report, the `slow` marker and the deadline of slow tests."""
 
 import signal
 import subprocess
@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from infra.cli.test_report import Report
-from infra.cli.test_steps import Result, Step, StepRunner
-from infra.cli.testing import FAST, SLOW_LANES
+from infra.cli.test_report import LayerReport
+from infra.cli.test_steps import Step, StepResult, StepRunner
+from infra.cli.testing import FAST_LAYERS, SLOW_LANES
 from infra.project import PROJECT
 from tests import conftest
 
@@ -23,113 +23,113 @@ JUNIT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-def python(name, script, **more):
-    return Step(name, [sys.executable, "-c", script], **more)
+def python_step(name, script, **arguments):
+    return Step(name, [sys.executable, "-c", script], **arguments)
 
 
 def result(step, status=0, started=0.0):
-    return Result(step, status, started, 1.0)
+    return StepResult(step, status, started, 1.0)
 
 
-def test_the_summary_counts_by_layer_and_ends_with_the_total(tmp_path):
+def test_report_counts_by_layer_and_ends_with_the_total(tmp_path):
     path = tmp_path / "report.xml"
     path.write_text(JUNIT)
-    lines = Report([result(python("unit", "", reports=[path]), status=1)]).lines()
+    lines = LayerReport([result(python_step("unit", "", reports=[path]), status=1)]).render()
     assert lines[-1] == "1 passed, 2 failed, 2 skipped"
     assert "    2 skipped: no browser" in lines
     assert [line.split()[:2] for line in lines if line.startswith("page")] == [["page", "did"]]
 
 
-def test_reports_of_a_folder_count_for_their_step(tmp_path):
+def test_java_tests_in_a_report_folder_count_for_their_step(tmp_path):
     (tmp_path / "TEST-A.xml").write_text(
         '<testsuite><testcase classname="dev.lab.ATest" name="a" time="1"/></testsuite>'
     )
-    report = Report([result(python("java", "", reports=[tmp_path]))])
+    report = LayerReport([result(python_step("java", "", reports=[tmp_path]))])
     assert report.layers["java"].passed == 1
 
 
 @pytest.mark.parametrize("status", [0, 1])
-def test_a_step_without_reports_counts_as_one_test(status):
-    total = Report([result(python("lint", ""), status=status)]).total
+def test_step_without_reports_counts_as_one_test(status):
+    total = LayerReport([result(python_step("lint", ""), status=status)]).total
     assert (total.passed, total.failed) == (1 - status, status)
 
 
-def test_a_step_that_failed_without_a_failed_test_is_a_failure(tmp_path):
+def test_failed_step_without_a_failed_test_counts_as_failed(tmp_path):
     path = tmp_path / "report.xml"
     path.write_text('<testsuite><testcase classname="tests.unit.test_a" name="a" time="0"/></testsuite>')
-    assert Report([result(python("unit", "", reports=[path]), status=3)]).total.failed == 1
-    assert Report([result(python("unit", "", reports=[tmp_path / "none.xml"]), status=3)]).total.failed == 1
+    assert LayerReport([result(python_step("unit", "", reports=[path]), status=3)]).total.failed == 1
+    assert LayerReport([result(python_step("unit", "", reports=[tmp_path / "none.xml"]), status=3)]).total.failed == 1
 
 
-def test_a_report_of_an_earlier_run_is_not_counted(tmp_path):
+def test_report_file_of_an_earlier_run_is_ignored(tmp_path):
     path = tmp_path / "report.xml"
     path.write_text(JUNIT)
-    report = Report([result(python("unit", "", reports=[path]), started=time.time() + 60)])
+    report = LayerReport([result(python_step("unit", "", reports=[path]), started=time.time() + 60)])
     assert (report.total.passed, report.total.failed, report.total.skipped) == (0, 0, 0)
 
 
-def test_lanes_run_side_by_side_and_a_failure_does_not_stop_the_others(tmp_path, capsys):
-    """Each lane waits for the other one's file."""
-    script = "import pathlib, time\n{made}.touch()\nwhile not {other}.exists(): time.sleep(0.01)"
+def test_lanes_run_in_parallel_and_a_failure_does_not_stop_other_steps(tmp_path, capsys):
+    """The first step of each lane waits for a file that the other lane creates."""
+    script = "import pathlib, time\n{own}.touch()\nwhile not {other}.exists(): time.sleep(0.01)"
     paths = [f"pathlib.Path({str(tmp_path / name)!r})" for name in ("one", "two")]
     lanes = [
         [
-            python("one", script.format(made=paths[0], other=paths[1])),
-            python("bad", "print('why'); raise SystemExit(4)"),
+            python_step("one", script.format(own=paths[0], other=paths[1])),
+            python_step("bad", "print('why'); raise SystemExit(4)"),
         ],
-        [python("two", script.format(made=paths[1], other=paths[0])), python("good", "")],
+        [python_step("two", script.format(own=paths[1], other=paths[0])), python_step("good", "")],
     ]
-    results = StepRunner().run([lanes, [[python("last", "")]]])
+    results = StepRunner().run([lanes, [[python_step("last", "")]]])
     assert {each.step.name: each.status for each in results} == {"one": 0, "two": 0, "bad": 4, "good": 0, "last": 0}
     printed = capsys.readouterr().out
     assert "bad  | why" in printed
     assert "bad  | FAILED (exit status 4)" in printed
 
 
-def test_steps_that_run_at_the_end_of_the_time_are_stopped_and_no_other_is_started():
+def test_deadline_interrupts_running_steps_and_starts_no_further_one():
     started = time.monotonic()
-    lane = [python("endless", "import time; time.sleep(60)"), python("next", "")]
+    lane = [python_step("endless", "import time; time.sleep(60)"), python_step("next", "")]
     results = StepRunner(stop_at=time.time() + 1).run([[lane]])
     assert all(each.status != 0 for each in results)
     assert results[1].seconds == 0
     assert time.monotonic() - started < 30
 
 
-def test_every_folder_of_tests_is_run():
-    """`bench` measures, `chaos` is run by hand."""
+def test_every_folder_with_tests_belongs_to_a_lane():
+    """Folders without `test_*.py` do not count: `bench` measures, `chaos` is run by hand."""
     tests = PROJECT / "tests"
     folders = {path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py")}
     assert {layer for lane in SLOW_LANES for layer in lane} == folders
-    assert set(FAST) | {"unit", "smoke"} == folders - conftest.SLOW_LAYERS
+    assert set(FAST_LAYERS) | {"unit", "smoke"} == folders - conftest.SLOW_LAYERS
 
 
-@pytest.mark.parametrize(("minutes", "ordinary", "docker"), [(60, True, True), (10, True, False), (-1, False, False)])
-def test_slow_tests_start_only_where_there_is_time_for_them(monkeypatch, minutes, ordinary, docker):
+@pytest.mark.parametrize(("minutes", "smoke", "docker"), [(60, True, True), (10, True, False), (-1, False, False)])
+def test_slow_tests_start_only_well_before_the_deadline(monkeypatch, minutes, smoke, docker):
     monkeypatch.setenv(conftest.DEADLINE, str(time.time() + 60 * minutes))
     conftest._was_begun.cache_clear()
-    assert conftest._may_start("smoke") is ordinary
+    assert conftest._may_start("smoke") is smoke
     assert conftest._may_start("docker") is docker
     monkeypatch.setenv(conftest.DEADLINE, "0")
-    assert conftest._may_start("docker") is docker, "the first test of a folder decides"
+    assert conftest._may_start("docker") is docker, "the first Docker test decides for all"
     conftest._was_begun.cache_clear()
 
 
-def test_without_a_deadline_every_test_starts(monkeypatch):
+def test_slow_tests_start_without_a_deadline(monkeypatch):
     monkeypatch.delenv(conftest.DEADLINE, raising=False)
     assert conftest._may_start("smoke")
 
 
-def test_an_interrupted_run_interrupts_its_steps_once_and_starts_no_other(tmp_path):
-    """Only the run gets the signal, as from `kill`; Ctrl-C reaches no step either, which is in a session of its own."""
-    noted = tmp_path / "noted"
+def test_interrupted_run_interrupts_its_steps_once_and_starts_no_further_one(tmp_path):
+    """The signal reaches only the runner, as with Ctrl-C: each step has its own session."""
+    log = tmp_path / "log"
     step = f"""
 import pathlib, time
-noted = pathlib.Path({str(noted)!r})
+log = pathlib.Path({str(log)!r})
 try:
-    noted.write_text("started ")
+    log.write_text("started ")
     time.sleep(60)
 except KeyboardInterrupt:
-    noted.write_text(noted.read_text() + "stopped")
+    log.write_text(log.read_text() + "interrupted")
 """
     run = f"""
 import signal
@@ -141,10 +141,10 @@ StepRunner().run([[lane]])
 """
     with subprocess.Popen([sys.executable, "-c", run], cwd=PROJECT, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60
-        while not noted.exists():
+        while not log.exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) != 0
-    assert noted.read_text() == "started stopped"
+    assert log.read_text() == "started interrupted"
     assert not (tmp_path / "next").exists()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Client of a lineage service: JSON responses, and graphs of a file, a service or a point in time."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+
+from infra.errors import LabError
+from lineage.checks.http_client import client_for
+from lineage.events import MalformedJson, parse_json
+from lineage.events.timestamps import format_time, parse_time
+
+GRAPH_PATH = "/api/v1/graph"
+_RELATIVE_TIME = re.compile(r"-(\d+)([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
+    """Return the JSON object that a service responds with.
+
+    Raises:
+        LabError: the service is not a URL, does not respond, responds with an error, or not with a JSON object.
+    """
+    url = f"{service.rstrip('/')}{path}"
+    try:
+        with client_for(service) as client:
+            response = client.get(url, params=parameters)
+            content = parse_json(response.content)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise LabError(
+            f"the lineage service at {service} does not respond ({error}); see: lab status, lab logs lineage"
+        ) from error
+    except MalformedJson as error:
+        raise LabError(f"{url} did not respond with JSON ({error}); is it a lineage service?") from error
+    except ValueError as error:
+        raise LabError(f"{error}; write the service as http://host:port") from error
+    if response.is_error or not isinstance(content, dict):
+        raise LabError(f"{url} responded with {response.status_code}: {_error_message(content)}")
+    return content
+
+
+def _error_message(content: object) -> str:
+    error = content.get("error") if isinstance(content, dict) else None
+    return str(error.get("message")) if isinstance(error, dict) else "not a response of a lineage service"
+
+
+def load_graph(source: str, service: Callable[[], str], now: datetime | None = None) -> dict[str, Any]:
+    """Return the graph of a file, of a service (URL), or of the service `service` at a point in time.
+
+    A time is `now`, `-90s`, `-10m`, `-2h`, `-1d`, or RFC 3339 (`2026-01-31T12:00:00Z`).
+
+    Raises:
+        LabError: `source` is none of these, or cannot be read.
+    """
+    if source.startswith(("http://", "https://")):
+        parts = urlsplit(source)
+        base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/").removesuffix(GRAPH_PATH), "", ""))
+        parameters = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
+        return get_json(base, GRAPH_PATH, **parameters)
+    path = Path(source)
+    if path.exists():
+        return _read_graph_file(path)
+    time = as_of_time(source, now or datetime.now(UTC))
+    return get_json(service(), GRAPH_PATH) if time is None else get_json(service(), GRAPH_PATH, asOf=time)
+
+
+def as_of_time(text: str, now: datetime) -> str | None:
+    """Return a relative or absolute time in RFC 3339; None for `now`.
+
+    Raises:
+        LabError: the text is not a time.
+    """
+    if text == "now":
+        return None
+    try:
+        if match := _RELATIVE_TIME.fullmatch(text):
+            time = now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+            return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return format_time(parse_time(text))
+    except (ValueError, OverflowError) as error:
+        raise LabError(
+            f"{text!r} is not a file, a URL or a time ({error}); write the file of a graph, http://host:port,"
+            " 2026-01-31T12:00:00Z, -10m or now"
+        ) from error
+
+
+def _read_graph_file(path: Path) -> dict[str, Any]:
+    try:
+        content = parse_json(path.read_bytes())
+        if not isinstance(content, dict):
+            raise MalformedJson("not a JSON object")
+    except OSError as error:
+        raise LabError(f"cannot read the graph file {path}: {error.strerror}") from error
+    except MalformedJson as error:
+        raise LabError(f"{path} is not a graph export: {error}; get one: curl URL{GRAPH_PATH} > graph.json") from error
+    return content
