@@ -29,7 +29,7 @@ app = typer.Typer(
 @app.command()
 @command
 def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
-    """Build or pull the images of a stack that the Docker daemon lacks; `lab up` does the same."""
+    """Build or pull the missing images of a stack. `lab up` does the same."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
     daemon = docker_daemon()  # before the downloads: fails at once if there is no daemon
     install_lab_artifacts(artifacts, settings)
@@ -47,7 +47,7 @@ def build(stack: StackOption = DEFAULT_STACK, base: BaseOption = None) -> None:
 @app.command(name="list")
 @command
 def list_images(stack: StackOption = DEFAULT_STACK) -> None:
-    """List the images of a stack, built or not, and other images of the lab that the daemon has."""
+    """List the images of a stack, and those of other versions and stacks."""
     artifacts, settings = Artifacts.open(), stack_settings(stack)
     daemon = docker_daemon()
     listed = Images(artifacts, settings.base_image).list_images(services_and_tasks(stack, settings, artifacts), daemon)
@@ -65,7 +65,7 @@ def remove(
     stack: StackOption = DEFAULT_STACK,
     old: Annotated[bool, typer.Option("--old", help="Keep the images that the stack uses now.")] = False,
 ) -> None:
-    """Remove the lab's images, of every version and stack; the base image stays."""
+    """Remove the images of all versions and stacks, except the base image."""
     artifacts = Artifacts.open()
     kept = services_and_tasks(stack, stack_settings(stack), artifacts) if old else ()
     removed = Images(artifacts).remove(docker_daemon(), kept)

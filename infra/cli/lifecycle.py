@@ -28,7 +28,7 @@ def up(
     stack: StackOption = DEFAULT_STACK,
     pipeline: Annotated[bool, typer.Option(help="Run the pipeline and check the lineage.")] = True,
 ) -> None:
-    """Start or update the lab, run the pipeline, check the lineage, and print the addresses."""
+    """Start or update the lab, run the pipeline and check the lineage."""
     started = time.monotonic()
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
@@ -74,7 +74,7 @@ def down(
     ] = None,
     images: Annotated[bool, typer.Option("--images", help="Also remove the images of a lab on Docker.")] = False,
 ) -> None:
-    """Remove the lab; its configuration and the download cache remain (and, on Docker, the images)."""
+    """Remove the lab. Its configuration and the download cache remain (and, on Docker, the images)."""
     lab = Stack(stack, Artifacts.open())
     if export:
         _export_lineage(lab.endpoints()["lineage"], export)
@@ -104,7 +104,10 @@ def _pulumi_destroy(lab: Stack) -> None:
 
 @command
 def reset(stack: StackOption = DEFAULT_STACK) -> None:
-    """Remove a lab whose Pulumi state is lost or broken: processes or containers, data, files and state."""
+    """Remove a lab whose Pulumi state is lost or broken.
+
+    Removes its processes or containers, data, files and state.
+    """
     _remove_leftovers(Stack(stack, Artifacts.open()), even_broken_state=True)
     out.print(f"removed the lab of stack {stack}")
 

@@ -57,7 +57,7 @@ def check(
     junit_file: JunitOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
 ) -> None:
-    """Check events: conformance with the standard, life cycle of each run, naming; exit 1 on errors."""
+    """Check events: conformance, life cycle of runs, naming."""
     # Imported here, because it takes a third of a second and no other command needs it.
     from lineage.checks import events as checks
 
@@ -113,7 +113,7 @@ def diff(
     json_file: JsonOption = None,
     junit_file: JunitOption = None,
 ) -> None:
-    """Compare two graphs, or one graph at two times; exit 1 if they differ."""
+    """Compare two graphs, or one graph at two times."""
 
     def service() -> str:
         return url or _service_url(stack)

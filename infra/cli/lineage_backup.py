@@ -17,13 +17,13 @@ from lineage import maintenance
 
 
 def backup(file: Annotated[Path, typer.Argument(help="File to create.")], stack: StackOption = DEFAULT_STACK) -> None:
-    """Copy the event log of the lineage service to a file; the service may be running."""
+    """Copy the event log to a file. The lineage service may be running."""
     runtime = Stack(stack, Artifacts.open()).runtime
     _run_on_data(runtime, lambda folder: maintenance.backup(folder, file))
 
 
 def restore(file: Annotated[Path, typer.Argument(help="A backup.")], stack: StackOption = DEFAULT_STACK) -> None:
-    """Replace the event log of the lineage service by a backup; a running service is restarted."""
+    """Replace the event log by a backup. The lineage service is restarted if it runs."""
     runtime = Stack(stack, Artifacts.open()).runtime
     was_running = runtime.require_state(lineage.NAME).alive
     if was_running:

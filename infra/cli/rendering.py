@@ -24,7 +24,7 @@ def render(
     stack: StackOption = DEFAULT_STACK,
     into: Annotated[Path | None, typer.Option(help="Write scripts and files to this folder.")] = None,
 ) -> None:
-    """Show the resources of a stack, their scripts and configuration files, without creating anything."""
+    """Show resources, scripts and files of a stack without creating them."""
     for resource in render_resources(stack, stack_settings(stack)):
         dependencies = f"  after {', '.join(resource.needs)}" if resource.needs else ""
         out.print(f"[bold]{resource.kind}[/bold] {resource.key}{dependencies}")

@@ -36,7 +36,7 @@ def _runtime_with(service: str, stack: str) -> Runtime:
 
 @command
 def status(stack: StackOption = DEFAULT_STACK) -> None:
-    """Show services and tasks with state, process id, uptime, memory and address."""
+    """Show services and tasks: state, process id, uptime, memory, address."""
     lab = _running_stack(stack)
     endpoints = lab.outputs().get("endpoints", {})
     table = Table(box=None, pad_edge=False)
@@ -112,7 +112,7 @@ def run(
     job: Annotated[str, typer.Argument(help="Name of a task in `lab status`.", metavar="JOB")],
     stack: StackOption = DEFAULT_STACK,
 ) -> None:
-    """Run a job to completion and print its output; exit 1 if it fails."""
+    """Run a job to completion and print its output. Exits with 1 if it fails."""
     runtime = _runtime_with(job, stack)
     if runtime.is_service(job):
         raise LabError(

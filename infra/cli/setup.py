@@ -101,7 +101,7 @@ def setup(
         str | None, typer.Option("--binary", help="Install only this executable, such as minio, and print its path.")
     ] = None,
 ) -> None:
-    """Install everything that a lab requires: downloads, builds, virtual environments."""
+    """Install what a lab requires: downloads, builds, virtual environments."""
     artifacts = Artifacts.open()
     if binary is not None:
         if binary not in BINARIES:
@@ -124,7 +124,7 @@ def setup(
 
 @command
 def env(stack: StackOption = DEFAULT_STACK) -> None:
-    """Print the shell variables that plain `pulumi` requires in this project: eval "$(bin/lab env)"."""
+    """Print shell variables for plain `pulumi`: eval "$(bin/lab env)"."""
     for name, value in Stack(stack, Artifacts.open()).variables().items():
         typer.echo(f"export {name}={shlex.quote(value)}")
 
@@ -134,7 +134,7 @@ def doctor(
     stack: StackOption = DEFAULT_STACK,
     settings: Annotated[bool, typer.Option("--settings", help="List all keys of the configuration.")] = False,
 ) -> None:
-    """Check the resources and prerequisites of this machine, or list all settings."""
+    """Check memory, disk and prerequisites, or list all settings."""
     if settings:
         table = Table("key", "default", "meaning", box=None, pad_edge=False)
         for key, (default, meaning) in known_keys(LabSettings).items():

@@ -57,7 +57,7 @@ class LayerReport:
         return [*(line for name, layer in self.layers.items() for line in layer.render(name)), str(self.total)]
 
     def _add(self, result: StepResult) -> None:
-        """Add the tests of a step; count the step itself if it has no current report or failed without a failed test."""
+        """Add the tests of a step, or the step itself if it has no current report or failed without a failed test."""
         failed_before = self.total.failed
         files = [
             file for path in result.step.reports for file in (path.glob("TEST-*.xml") if path.is_dir() else [path])

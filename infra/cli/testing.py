@@ -104,7 +104,7 @@ def run_tests(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Also run the tests that are marked slow.")] = False,
 ) -> None:
-    """Run lint and type checks, the fast tests of every language, and a smoke test of a real lab."""
+    """Run lint, type checks and tests, including a real lab."""
     artifacts = Artifacts.open()
     install_test_artifacts(artifacts)
     with tempfile.TemporaryDirectory(prefix="lineage-lab-test-") as reports:

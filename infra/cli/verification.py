@@ -46,7 +46,7 @@ def verify(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report as JSON.")] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Also write the report as JUnit XML.")] = None,
 ) -> None:
-    """Compare the lineage that arrived with the lineage contract; exit 1 if they differ."""
+    """Compare the lineage with its contract. Exits with 1 if they differ."""
     enabled_features = features(stack_settings(stack))
     service = Stack(stack, Artifacts.open()).endpoints()["lineage"]
     report = compare_with_contract(service, enabled_features, contract)
