@@ -69,10 +69,11 @@ def print_docker_report(stack: Stack, settings: Settings) -> None:
     out.print(f"docker  {version['Version']} (API {version['ApiVersion']}) at {engine_host()}")
     out.print(f"        {info['MemTotal'] // 2**20} MiB and {info['NCPU']} processors, {info['OperatingSystem']}")
     parts = services_and_tasks(stack.name, settings, stack.artifacts)
-    wanted = [image for image in Images(stack.artifacts, settings.base_image).list_images(parts, daemon) if image.required]
-    existing = [image for image in wanted if image.size is not None]
-    remedy = "" if len(existing) == len(wanted) else "; `lab up` builds the others"
-    out.print(f"images  {len(existing)} of {len(wanted)} exist, {format_size(daemon.disk_bytes())} on disk{remedy}")
+    images = Images(stack.artifacts, settings.base_image).list_images(parts, daemon)
+    required = [image for image in images if image.required]
+    existing = [image for image in required if image.size is not None]
+    remedy = "" if len(existing) == len(required) else "; `lab up` builds the others"
+    out.print(f"images  {len(existing)} of {len(required)} exist, {format_size(daemon.disk_bytes())} on disk{remedy}")
 
 
 def docker_daemon() -> "ImageDaemon":
