@@ -43,7 +43,7 @@ def up(
     if pipeline:
         first_run(lab, endpoints, settings)
     _print_addresses(lab, endpoints)
-    out.print(f"\nready after {time.monotonic() - started:.0f} s. Next: lab status | verify | run | down")
+    out.print(f"\nready after {time.monotonic() - started:.0f} s. Next: bin/lab status | verify | run | down")
 
 
 def _pulumi_up(lab: Stack) -> None:

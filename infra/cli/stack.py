@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pulumi stack of a lab: Pulumi runs with the lab's toolchain and state."""
+"""Pulumi stack of a lab, operated with the lab's toolchain and Pulumi state."""
 
 import glob
 import json
@@ -33,8 +33,8 @@ STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
     """Return the environment variables that plain `pulumi` requires in this project.
 
-    The passphrase is empty because the state has no secrets: credentials are in separate files. A
-    `PULUMI_CONFIG_PASSPHRASE` that is exported for other projects is ignored: Pulumi would fail with it.
+    The passphrase is empty because the state has no secrets: credentials are in separate files. It overrides a
+    `PULUMI_CONFIG_PASSPHRASE` that is exported for other projects, with which Pulumi would fail.
     """
     folders = [str(artifacts.binary_dir("pulumi")), str(artifacts.python("kit").parent)]
     return {
@@ -123,7 +123,7 @@ class Stack:
         return LabError(f"stack {self.name} has no running lab; start it: make up{variable} (or bin/lab up{option})")
 
     def pulumi(self, *words: str) -> None:
-        """Run Pulumi on the stack; it prints to the terminal.
+        """Run Pulumi on the stack, with its output on the terminal.
 
         Raises:
             LabError: Pulumi failed; it printed the cause.
@@ -213,7 +213,7 @@ class Stack:
 
 
 def is_stale_lock(lock: Mapping[str, Any]) -> bool:
-    """Return True if a lock of Pulumi belongs to a process of this machine that has ended."""
+    """Return True if a lock was taken on this machine, by a Pulumi process that has ended."""
     if lock["hostname"] != platform.node():
         return False
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command asks of processes under supervisord and of containers on a Docker daemon: one behaviour, twice."""
+"""The `Runtime` interface, tested on processes under supervisord and on containers of a Docker daemon."""
 
 import subprocess
 import sys
@@ -20,42 +20,42 @@ from infra.targets.local.supervisor_config import Program
 
 IMAGE = "debian:bookworm-slim"
 
-interrupted_stream = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""Docker's SDK leaves the connection of a log that nobody reads to its end to the garbage collector."""
+unread_stream = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""Docker's SDK leaves the connection of a log that is not read to its end to the garbage collector."""
 
-SERVES = 'trap "echo bye; exit 0" TERM; echo "hello $$"; while :; do sleep 0.1; done'
-"""A service: it says who it is, and stops well."""
+SERVICE_SCRIPT = 'trap "echo bye; exit 0" TERM; echo "hello $$"; while :; do sleep 0.1; done'
+"""Service that prints its pid and shuts down gracefully."""
 
 
-class Processes(Supervisor):
-    """Processes of this machine, made from shell scripts."""
+class ShellProcesses(Supervisor):
+    """Supervisor whose programs are shell scripts."""
 
-    def make(self, name, script, stays):
+    def create(self, name, script, is_service):
         folder = self.root / "services" / name
         folder.mkdir(parents=True)
         (folder / "run").write_text(script)
-        self.add(Program(name, stays, stop_seconds=5))
+        self.add(Program(name, is_service, stop_seconds=5))
 
     def clear(self):
         self.shut_down()
 
 
 class ShellContainers(Containers):
-    """Containers, made from shell scripts; services are started, as by an update."""
+    """Containers that run shell scripts; services are started, as an update does."""
 
-    def make(self, name, script, stays, **more):
-        made = self.client.containers.create(
+    def create(self, name, script, is_service, **arguments):
+        container = self.client.containers.create(
             IMAGE,
             ["/bin/sh", "-c", script],
             name=f"{self.stack}-{name}",
-            labels={**stack_labels(self.stack), PART_LABEL: name, ROLE_LABEL: "service" if stays else "task"},
-            restart_policy={"Name": "unless-stopped"} if stays else None,
+            labels={**stack_labels(self.stack), PART_LABEL: name, ROLE_LABEL: "service" if is_service else "task"},
+            restart_policy={"Name": "unless-stopped"} if is_service else None,
             init=True,
-            **more,
+            **arguments,
         )
-        if stays:
-            made.start()
-        return made
+        if is_service:
+            container.start()
+        return container
 
     def clear(self):
         self.shut_down()
@@ -63,143 +63,143 @@ class ShellContainers(Containers):
         shared_client.cache_clear()
 
 
-def _processes(folder):
+def shell_processes(folder):
     root = folder / "lab"
     start = f"Supervisor(Path({str(root)!r})).start()"
     code = f"from pathlib import Path; from infra.targets.local.supervisor import Supervisor; {start}"
-    subprocess.run([sys.executable, "-c", code], check=True)  # it outlives who starts it
-    return Processes(root)
+    subprocess.run([sys.executable, "-c", code], check=True)  # supervisord outlives this process
+    return ShellProcesses(root)
 
 
-def _containers():
-    made = ShellContainers(f"runtime-test-{uuid.uuid4().hex[:8]}")
+def shell_containers():
+    runtime = ShellContainers(f"runtime-test-{uuid.uuid4().hex[:8]}")
     try:
-        made.client.images.get(IMAGE)
+        runtime.client.images.get(IMAGE)
     except EngineError as error:
         pytest.skip(str(error))
     except docker.errors.ImageNotFound:
-        made.client.close()
+        runtime.client.close()
         shared_client.cache_clear()
-        pytest.skip(f"the daemon has no image {IMAGE}: docker pull {IMAGE} (or .ci/docker makes one)")
-    return made
+        pytest.skip(f"the daemon has no image {IMAGE}: docker pull {IMAGE} (or .ci/docker builds it)")
+    return runtime
 
 
 @pytest.fixture(params=["processes", "containers"])
 def runtime(request, tmp_path):
-    made = _processes(tmp_path) if request.param == "processes" else _containers()
-    yield made
-    made.clear()
+    created = shell_processes(tmp_path) if request.param == "processes" else shell_containers()
+    yield created
+    created.clear()
 
 
 @pytest.fixture
 def containers():
-    made = _containers()
-    yield made
-    made.clear()
+    created = shell_containers()
+    yield created
+    created.clear()
 
 
-def until(true):
+def await_truthy(condition):
     waiter = threading.Event()
     for _ in range(300):
-        if answer := true():
-            return answer
+        if value := condition():
+            return value
         waiter.wait(0.1)
-    pytest.fail("it did not come to that within 30 s")
+    pytest.fail("the condition was not met within 30 s")
 
 
-def test_a_task_runs_to_its_end_and_shows_its_own_lines_each_time(runtime):
-    runtime.make("counts", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three", stays=False)
-    assert runtime.require_state("counts").status == "STOPPED"
+def test_each_run_of_a_task_shows_only_its_own_lines(runtime):
+    runtime.create("counter", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three", is_service=False)
+    assert runtime.require_state("counter").status == "STOPPED"
     for _ in range(2):
         lines = []
-        run_task(runtime, "counts", lines.append)
+        run_task(runtime, "counter", lines.append)
         assert lines == ["one", "two", "three"]
-    assert (runtime.require_state("counts").status, runtime.require_state("counts").exit_status) == ("EXITED", 0)
-    assert runtime.require_state("counts").healthy
+    assert (runtime.require_state("counter").status, runtime.require_state("counter").exit_status) == ("EXITED", 0)
+    assert runtime.require_state("counter").healthy
 
 
-def test_a_task_that_fails_says_so_with_its_status_and_the_end_of_its_log(runtime):
-    runtime.make("fails", "echo before the end; exit 7", stays=False)
-    with pytest.raises(ServiceError, match=r"(?s)fails failed \(exit status 7\).*log.*before the end"):
-        run_task(runtime, "fails")
-    assert not runtime.require_state("fails").healthy
+def test_error_of_a_failed_task_has_exit_status_and_end_of_log(runtime):
+    runtime.create("failing", "echo before the end; exit 7", is_service=False)
+    with pytest.raises(ServiceError, match=r"(?s)failing failed \(exit status 7\).*log.*before the end"):
+        run_task(runtime, "failing")
+    assert not runtime.require_state("failing").healthy
 
 
-@interrupted_stream
-def test_an_interrupt_stops_the_task(runtime):
-    runtime.make("waits", "echo begun; exec sleep 600", stays=False)
+@unread_stream
+def test_interrupt_stops_the_task(runtime):
+    runtime.create("sleeper", "echo started; exec sleep 600", is_service=False)
 
     def interrupt(line):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_task(runtime, "waits", interrupt)
-    assert not runtime.require_state("waits").alive
+        run_task(runtime, "sleeper", interrupt)
+    assert not runtime.require_state("sleeper").alive
 
 
-def test_a_task_that_runs_is_not_run_a_second_time(runtime):
-    runtime.make("waits", "exec sleep 600", stays=False)
-    runtime.run("waits")
-    until(lambda: runtime.require_state("waits").alive)
-    with pytest.raises(LabError, match=r"waits is already running \(pid \d+\)"):
-        run_task(runtime, "waits")
+def test_running_task_cannot_be_run_again(runtime):
+    runtime.create("sleeper", "exec sleep 600", is_service=False)
+    runtime.run("sleeper")
+    await_truthy(lambda: runtime.require_state("sleeper").alive)
+    with pytest.raises(LabError, match=r"sleeper is already running \(pid \d+\)"):
+        run_task(runtime, "sleeper")
 
 
-def test_a_service_is_stopped_and_started_by_hand(runtime):
-    runtime.make("serves", SERVES, stays=True)
-    runtime.make("counts", "true", stays=False)
-    assert (runtime.is_service("serves"), runtime.is_service("counts")) == (True, False)
-    until(lambda: runtime.require_state("serves").running)
-    first = runtime.require_state("serves")
+def test_service_is_stopped_and_started(runtime):
+    runtime.create("server", SERVICE_SCRIPT, is_service=True)
+    runtime.create("counter", "true", is_service=False)
+    assert (runtime.is_service("server"), runtime.is_service("counter")) == (True, False)
+    await_truthy(lambda: runtime.require_state("server").running)
+    first = runtime.require_state("server")
     assert first.pid
     assert first.started
-    assert runtime.memory()["serves"] > 0
-    assert "counts" not in runtime.memory()
-    runtime.stop("serves")
-    runtime.stop("serves")  # harmless
-    assert runtime.require_state("serves").status == "STOPPED"
-    assert "bye" in runtime.log_tail("serves")
-    runtime.run("serves")
-    runtime.run("serves")  # harmless
-    until(lambda: runtime.require_state("serves").running)
-    assert runtime.require_state("serves").pid != first.pid
+    assert runtime.memory()["server"] > 0
+    assert "counter" not in runtime.memory()
+    runtime.stop("server")
+    runtime.stop("server")  # no effect
+    assert runtime.require_state("server").status == "STOPPED"
+    assert "bye" in runtime.log_tail("server")
+    runtime.run("server")
+    runtime.run("server")  # no effect
+    await_truthy(lambda: runtime.require_state("server").running)
+    assert runtime.require_state("server").pid != first.pid
 
 
-def test_a_name_that_is_not_there_is_answered_with_those_that_are(runtime):
-    runtime.make("one", "true", stays=False)
-    runtime.make("two", "true", stays=False)
+def test_error_about_an_unknown_name_lists_the_existing_names(runtime):
+    runtime.create("one", "true", is_service=False)
+    runtime.create("two", "true", is_service=False)
     assert runtime.state("three") is None
     with pytest.raises(ServiceError, match="no service or task three; it has one, two"):
         runtime.require_state("three")
 
 
-@interrupted_stream
-def test_a_log_is_followed_over_a_restart(runtime):
-    runtime.make("serves", SERVES, stays=True)
-    until(lambda: "hello" in runtime.log_tail("serves"))
-    lines = runtime.follow("serves", 5)
+@unread_stream
+def test_followed_log_continues_after_a_restart(runtime):
+    runtime.create("server", SERVICE_SCRIPT, is_service=True)
+    await_truthy(lambda: "hello" in runtime.log_tail("server"))
+    lines = runtime.follow("server", 5)
     assert next(lines).startswith("hello")
-    runtime.stop("serves")
-    runtime.run("serves")
+    runtime.stop("server")
+    runtime.run("server")
     assert "bye" in list(takewhile(lambda line: not line.startswith("hello"), lines))
 
 
-def test_a_log_has_no_lines_before_the_first_run(runtime):
-    runtime.make("never", "true", stays=False)
+def test_log_is_empty_before_the_first_run(runtime):
+    runtime.create("never", "true", is_service=False)
     assert runtime.log_tail("never").startswith("  (")
 
 
-def test_everything_is_ended_at_once(runtime):
-    runtime.make("serves", SERVES, stays=True)
-    runtime.make("waits", "exec sleep 600", stays=False)
-    runtime.run("waits")
+def test_shut_down_stops_everything(runtime):
+    runtime.create("server", SERVICE_SCRIPT, is_service=True)
+    runtime.create("sleeper", "exec sleep 600", is_service=False)
+    runtime.run("sleeper")
     assert runtime.exists()
     assert runtime.shut_down()
     assert not runtime.exists()
     assert not runtime.shut_down()
 
 
-def test_networks_and_volumes_of_the_stack_go_with_its_containers_and_nothing_else_does(containers):
+def test_shut_down_removes_only_networks_and_volumes_of_the_stack(containers):
     mine, other = (
         stack_labels(containers.stack),
         {**stack_labels(containers.stack), "dev.lineage-lab.checkout": "another"},
@@ -208,7 +208,8 @@ def test_networks_and_volumes_of_the_stack_go_with_its_containers_and_nothing_el
     client.networks.create(f"{name}-network", labels=mine)
     client.volumes.create(f"{name}-volume", labels=mine)
     client.volumes.create(f"{name}-another", labels=other)
-    containers.make("serves", SERVES, True, network=f"{name}-network", volumes={f"{name}-volume": {"bind": "/data"}})
+    volumes = {f"{name}-volume": {"bind": "/data"}}
+    containers.create("server", SERVICE_SCRIPT, True, network=f"{name}-network", volumes=volumes)
     try:
         assert containers.shut_down()
         assert client.networks.list(names=[f"{name}-network"]) == []
@@ -217,89 +218,89 @@ def test_networks_and_volumes_of_the_stack_go_with_its_containers_and_nothing_el
         client.volumes.get(f"{name}-another").remove()
 
 
-def test_what_no_state_knows_of_is_removed_before_an_update(containers):
-    known = containers.make("known", SERVES, True)
-    containers.make("stranger", SERVES, True)
+def test_remove_unmanaged_removes_containers_that_are_not_in_the_state(containers):
+    known = containers.create("known", SERVICE_SCRIPT, True)
+    containers.create("unmanaged", SERVICE_SCRIPT, True)
     containers.remove_unmanaged(lambda: {known.id})
     assert [state.name for state in containers.states()] == ["known"]
 
 
-def test_no_state_is_asked_for_where_no_container_is(containers):
-    containers.remove_unmanaged(lambda: pytest.fail("asked for"))
+def test_remove_unmanaged_does_not_read_the_state_without_containers(containers):
+    containers.remove_unmanaged(lambda: pytest.fail("the state was read"))
 
 
-def test_a_container_that_is_ended_by_its_memory_limit_says_so(containers):
-    containers.make("eats", "head -c 200m /dev/zero | tail", False, mem_limit="16m", memswap_limit="16m")
-    with pytest.raises(ServiceError, match=r"eats failed .*out of memory \(its limit is 16 MiB\)"):
-        run_task(containers, "eats")
+def test_error_of_a_task_killed_by_its_memory_limit_names_the_limit(containers):
+    containers.create("allocator", "head -c 200m /dev/zero | tail", False, mem_limit="16m", memswap_limit="16m")
+    with pytest.raises(ServiceError, match=r"allocator failed .*out of memory \(its limit is 16 MiB\)"):
+        run_task(containers, "allocator")
 
 
-def test_a_container_whose_probe_fails_is_unhealthy_and_says_what_the_probe_said(containers):
+def test_container_with_a_failing_probe_is_unhealthy_with_the_output_of_the_probe(containers):
     times = {"interval": 10**9, "timeout": 30 * 10**9, "retries": 1}  # in nanoseconds
-    probe = {"test": ["CMD-SHELL", "echo nobody there; exit 1"], **times}
-    containers.make("sick", "exec sleep 600", True, healthcheck=probe)
-    until(lambda: containers.require_state("sick").status == "UNHEALTHY")
-    assert containers.require_state("sick").explanation == "nobody there"
-    assert containers.require_state("sick").alive
-    assert not containers.require_state("sick").healthy
+    probe = {"test": ["CMD-SHELL", "echo no response; exit 1"], **times}
+    containers.create("unhealthy", "exec sleep 600", True, healthcheck=probe)
+    await_truthy(lambda: containers.require_state("unhealthy").status == "UNHEALTHY")
+    assert containers.require_state("unhealthy").explanation == "no response"
+    assert containers.require_state("unhealthy").alive
+    assert not containers.require_state("unhealthy").healthy
 
 
-def test_a_service_that_ends_again_and_again_shows_its_exit_status(containers):
-    containers.make("crashes", "exit 3", True)
-    seen = until(lambda: next((state for state in containers.states() if state.status == "BACKOFF"), None))
-    assert seen.explanation == "exit status 3"
-    containers.stop("crashes")
-    # It was ended between two starts, or in the middle of one.
-    assert containers.require_state("crashes").status in {"FATAL", "STOPPED"}
+def test_repeatedly_failing_service_is_in_backoff_with_its_exit_status(containers):
+    containers.create("failing", "exit 3", True)
+    state = await_truthy(lambda: next((state for state in containers.states() if state.status == "BACKOFF"), None))
+    assert state.explanation == "exit status 3"
+    containers.stop("failing")
+    # Stopped between two starts, or during one.
+    assert containers.require_state("failing").status in {"FATAL", "STOPPED"}
 
 
-def test_a_task_that_is_removed_while_it_runs_has_failed(containers):
-    made = containers.make("waits", "echo begun; exec sleep 600", False)
-    with pytest.raises(ServiceError, match="waits failed: it was removed"):
-        run_task(containers, "waits", lambda line: made.remove(force=True))
+def test_task_removed_while_it_runs_has_failed(containers):
+    container = containers.create("sleeper", "echo started; exec sleep 600", False)
+    with pytest.raises(ServiceError, match="sleeper failed: it was removed"):
+        run_task(containers, "sleeper", lambda line: container.remove(force=True))
 
 
-def test_a_program_that_is_not_in_the_image_is_named(containers):
-    made = containers.client.containers.create(
+def test_error_about_a_program_missing_in_the_image_names_it(containers):
+    container = containers.client.containers.create(
         IMAGE, ["/no/such/program"], labels={**stack_labels(containers.stack), PART_LABEL: "lost", ROLE_LABEL: "task"}
     )
     with pytest.raises(ServiceError, match="/no/such/program"):
         run_task(containers, "lost")
-    made.reload()
+    container.reload()
     assert containers.require_state("lost").status == "FATAL"
 
 
-KEEPS = f"""
+VOLUME_SCRIPT = f"""
 mkdir -p {VOLUMES}/data && cd {VOLUMES}/data
-cat first second removed 2>/dev/null; echo "that is all"
-[ -e first ] || {{ echo begun > first; echo gone > removed; }}
+cat first second removed 2>/dev/null; echo "end of files"
+[ -e first ] || {{ echo kept > first; echo old > removed; }}
 trap 'exit 0' TERM; while :; do sleep 0.1; done
 """
-"""A service that says what its volume has."""
+"""Service that prints the files of its volume, and creates two in an empty one."""
 
 
-def test_the_data_of_a_container_is_copied_out_while_it_runs_and_replaced_while_it_does_not(containers):
+def test_data_of_a_container_is_copied_while_it_runs_and_replaced_while_it_is_stopped(containers):
     name = f"{containers.stack}-data"
     containers.client.volumes.create(name, labels=stack_labels(containers.stack))
-    containers.make("keeps", KEEPS, True, volumes={name: {"bind": VOLUMES}})
-    until(lambda: "that is all" in containers.log_tail("keeps"))
-    with containers.data("keeps", "data") as data:
-        assert (data / "first").read_text() == "begun\n"
+    containers.create("store", VOLUME_SCRIPT, True, volumes={name: {"bind": VOLUMES}})
+    await_truthy(lambda: "end of files" in containers.log_tail("store"))
+    with containers.data("store", "data") as data:
+        assert (data / "first").read_text() == "kept\n"
         (data / "first").write_text("lost\n")
-    assert containers.require_state("keeps").running
-    assert containers.volume_location("keeps", "data") == f"{containers.stack}-keeps:{VOLUMES}/data"
-    containers.stop("keeps")
-    with containers.data("keeps", "data") as data:
-        assert (data / "first").read_text() == "begun\n"
-        (data / "second").write_text("brought\n")
+    assert containers.require_state("store").running
+    assert containers.volume_location("store", "data") == f"{containers.stack}-store:{VOLUMES}/data"
+    containers.stop("store")
+    with containers.data("store", "data") as data:
+        assert (data / "first").read_text() == "kept\n"
+        (data / "second").write_text("added\n")
         (data / "removed").unlink()
-    containers.run("keeps")
-    until(lambda: containers.log_tail("keeps").count("that is all") == 2)
-    assert containers.log_tail("keeps").split() == ["that", "is", "all", "begun", "brought", "that", "is", "all"]
+    containers.run("store")
+    await_truthy(lambda: containers.log_tail("store").count("end of files") == 2)
+    assert containers.log_tail("store").split() == ["end", "of", "files", "kept", "added", "end", "of", "files"]
 
 
-def test_the_data_of_a_process_is_its_folder(tmp_path):
-    folder = tmp_path / "services" / "keeps" / "volumes" / "data"
-    with Processes(tmp_path).data("keeps", "data") as data:
+def test_data_of_a_process_is_its_folder(tmp_path):
+    folder = tmp_path / "services" / "store" / "volumes" / "data"
+    with ShellProcesses(tmp_path).data("store", "data") as data:
         assert data == folder
-    assert Processes(tmp_path).volume_location("keeps", "data") == str(folder)
+    assert ShellProcesses(tmp_path).volume_location("store", "data") == str(folder)
