@@ -27,7 +27,7 @@ from infra.services.spark.driver import PROPERTIES
 from infra.services.spark.job import COMPONENT
 from infra.targets.launch_script import Launcher
 from infra.targets.local.site import LocalSite
-from infra.targets.local.supervisor import INHERITED
+from infra.targets.local.supervisor import INHERITED_VARIABLES
 from infra.toolchain import Artifacts
 
 Driver = TypeVar("Driver", Service, Task)
@@ -104,7 +104,7 @@ def endpoints(ports: Mapping[tuple[str, str], int]) -> dict[str, tuple[Endpoint,
 
 def inherited() -> dict[str, str]:
     """The variables that supervisord leaves to what it starts."""
-    return {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
 
 def catalog_in(warehouse: Path) -> dict[str, str | int | bool]:

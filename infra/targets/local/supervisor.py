@@ -34,12 +34,12 @@ from infra.targets.runtime import State, unknown_program
 ROOT_VARIABLE = "LINEAGE_LAB_STACK_ROOT"
 """Environment variable of all processes of a stack; its value is the stack's folder."""
 
-INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ")
+INHERITED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ")
 
 POLL_SECONDS = 0.2
 """Polling interval of followed logs and running tasks."""
 
-_programs = threading.Lock()
+_programs_lock = threading.Lock()
 
 
 def _private_folder(folder: Path) -> None:
@@ -50,13 +50,13 @@ def _private_folder(folder: Path) -> None:
         raise ServiceError(f"{folder} is not a private folder of this user: remove it, and try again")
 
 
-def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the lab's processes inherit from the user's environment.
 
     Others could change their behaviour: a cloud session token, a proxy for loopback, another Spark installation.
     """
-    kept = {name: environment[name] for name in INHERITED if name in environment}
-    return kept | {"NO_PROXY": "127.0.0.1,localhost"}
+    passed = {name: environment[name] for name in INHERITED_VARIABLES if name in environment}
+    return passed | {"NO_PROXY": "127.0.0.1,localhost"}
 
 
 class Supervisor:
@@ -70,15 +70,15 @@ class Supervisor:
         return self.root / "services" / program / "log"
 
     def log_location(self, name: str) -> str:
-        """The path of a program's log."""
+        """Return the path of a program's log."""
         return str(self.log_of(name))
 
     def log_tail(self, name: str, lines: int = 25) -> str:
-        """The end of a program's log, indented."""
+        """Return the last lines of a program's log, indented."""
         return log_tail(self.log_of(name), lines)
 
     def follow(self, name: str, lines: int) -> Iterator[str]:
-        """The end of a program's log and all that comes; a task that never ran has none yet."""
+        """Yield the last lines of a program's log and new ones; a task that never ran has no log yet."""
         log, waiter = self.log_of(name), threading.Event()
         with Follower(log) as follower:
             yield from last_lines(log, lines) if log.exists() else ()
@@ -119,7 +119,7 @@ class Supervisor:
                 stderr=log,
                 start_new_session=True,
                 cwd=folder,
-                env=inherited(os.environ) | {ROOT_VARIABLE: str(self.root)},
+                env=inherited_environment(os.environ) | {ROOT_VARIABLE: str(self.root)},
             )
         for _ in _poll(10):
             if self.pid() is not None:
@@ -129,35 +129,36 @@ class Supervisor:
         raise ServiceError(f"supervisord did not start in {folder}:\n{log_tail(output)}")
 
     def data(self, name: str, volume: str) -> AbstractContextManager[Path]:
-        """The folder of a service's volume itself."""
+        """Open the folder of a service's volume."""
         return nullcontext(Path(self.volume_location(name, volume)))
 
     def volume_location(self, name: str, volume: str) -> str:
-        """Its path."""
+        """Return the path of a volume."""
         return str(self.root / "services" / name / "volumes" / volume)
 
     def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
-        """Do nothing: an update replaces programs by name, and a new supervisord ends orphans."""
+        """Do nothing: an update replaces programs by name, and a new supervisord terminates orphans."""
 
     def shut_down(self) -> bool:
-        """Stop all programs and supervisord and wait for their end; return whether there were any."""
+        """Stop all programs and supervisord and wait for their end; return True if any process was running."""
         if runs := self.exists():
             self._call(lambda api: api.stopAllProcesses(True))
             self._call(lambda api: api.shutdown())
-        orphans = self.end_orphans(grace_seconds=20)
-        short = socket_path(self.root).parent
-        if not short.is_relative_to(self.root):
-            shutil.rmtree(short, ignore_errors=True)
+        orphans = self.terminate_orphans(grace_seconds=20)
+        socket_folder = socket_path(self.root).parent
+        if not socket_folder.is_relative_to(self.root):
+            shutil.rmtree(socket_folder, ignore_errors=True)
         return runs or orphans
 
-    def end_orphans(self, grace_seconds: float = 0) -> bool:
-        """End orphaned processes of this stack: after `grace_seconds` with SIGTERM, 20 s later with SIGKILL.
+    def terminate_orphans(self, grace_seconds: float = 0) -> bool:
+        """Terminate orphaned processes of this stack: after `grace_seconds` with SIGTERM, 20 s later with SIGKILL.
 
-        Returns whether there were any.
+        A killed supervisord may leave orphans. They are identified by `ROOT_VARIABLE`, which they inherit from it.
 
-        They are identified by `ROOT_VARIABLE`, which they inherit from supervisord; a killed one may leave some.
+        Returns:
+            True if there were any.
         """
-        orphans = [process for process in psutil.process_iter(["environ"]) if self._owns(process)]
+        orphans = [process for process in psutil.process_iter(["environ"]) if self._is_of_stack(process)]
         _, alive = psutil.wait_procs(orphans, timeout=grace_seconds)
         for process in alive:
             _signal(process, signal.SIGTERM)
@@ -167,16 +168,16 @@ class Supervisor:
         psutil.wait_procs(alive, timeout=5)
         return bool(orphans)
 
-    def _owns(self, process: psutil.Process) -> bool:
+    def _is_of_stack(self, process: psutil.Process) -> bool:
         return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(self.root)
 
     def add(self, program: Program) -> None:
         """Add a program whose name is unused; a service starts at once."""
         folder = self.root / "supervisor" / "programs"
-        beside = folder / f"{program.name}.new"
-        beside.write_text(program_config(self.root, program, shutil.which("setpriv") is not None), encoding="utf-8")
-        with _programs:  # a partial file would break the other programs
-            beside.rename(folder / f"{program.name}.conf")
+        temporary = folder / f"{program.name}.new"
+        temporary.write_text(program_config(self.root, program, shutil.which("setpriv") is not None), encoding="utf-8")
+        with _programs_lock:  # a partial file would break the other programs
+            temporary.rename(folder / f"{program.name}.conf")
             self._call(lambda api: api.reloadConfig())
             self._call(lambda api: api.addProcessGroup(program.name))
 
@@ -185,12 +186,12 @@ class Supervisor:
         if self.state(name) is not None:
             self.stop(name)
             self._call(lambda api: api.removeProcessGroup(name))
-        with _programs:
+        with _programs_lock:
             (self.root / "supervisor" / "programs" / f"{name}.conf").unlink(missing_ok=True)
             self._call(lambda api: api.reloadConfig())
 
     def run(self, name: str) -> None:
-        """Starts a program that is not running."""
+        """Start a program; does nothing if it runs."""
         self._call(lambda api: api.startProcess(name, False), Faults.ALREADY_STARTED)
 
     def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
@@ -216,7 +217,7 @@ class Supervisor:
         self._call(lambda api: api.stopProcess(name, True), Faults.NOT_RUNNING)
 
     def states(self) -> list[State]:
-        """Every program's state, by name."""
+        """Return the states of all programs, sorted by name."""
         return sorted((_state(info) for info in self._call(lambda api: api.getAllProcessInfo())), key=lambda s: s.name)
 
     def state(self, name: str) -> State | None:
@@ -225,10 +226,10 @@ class Supervisor:
         return None if info is None else _state(info)
 
     def require_state(self, name: str) -> State:
-        """The state of a program that is meant to be there.
+        """Return a program's state.
 
         Raises:
-            ServiceError: it is not; the text has the names of those that are.
+            ServiceError: the program does not exist; the message lists the existing ones.
         """
         state = self.state(name)
         if state is None:
@@ -236,7 +237,7 @@ class Supervisor:
         return state
 
     def is_service(self, name: str) -> bool:
-        """Whether a program that is there is a service, rather than a task.
+        """Return True for a service, False for a task.
 
         Raises:
             ServiceError: its configuration cannot be read.

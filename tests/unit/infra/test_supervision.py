@@ -8,7 +8,7 @@ import pytest
 
 from infra.errors import ServiceError
 from infra.targets.local.log_files import log_tail
-from infra.targets.local.supervisor import Supervisor, inherited
+from infra.targets.local.supervisor import Supervisor, inherited_environment
 from infra.targets.local.supervisor_config import (
     MAX_SOCKET_PATH_BYTES,
     Program,
@@ -64,7 +64,7 @@ def test_the_socket_is_found_again_whatever_the_shell_calls_its_temporary_folder
 
 def test_only_what_is_harmless_is_taken_over_from_the_users_environment():
     user = {"PATH": "/bin", "HOME": "/h", "AWS_SESSION_TOKEN": "t", "SPARK_HOME": "/s", "http_proxy": "p"}
-    assert inherited(user) == {"PATH": "/bin", "HOME": "/h", "NO_PROXY": "127.0.0.1,localhost"}
+    assert inherited_environment(user) == {"PATH": "/bin", "HOME": "/h", "NO_PROXY": "127.0.0.1,localhost"}
 
 
 def test_the_tail_of_a_log_is_its_last_lines(tmp_path):
