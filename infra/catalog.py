@@ -28,10 +28,12 @@ PIPELINE: tuple[Pipeline, ...] = (
 PIPELINE_SETTINGS = (shop_tables.TopicSettings, spark_settings.SparkSettings, spark_jobs.EtlSettings)
 """Settings sections of the pipeline's parts."""
 
-LabSettings = composed((*(known.settings for known in definitions() if known.settings), *PIPELINE_SETTINGS))
+LabSettings = composed(
+    (*(definition.settings for definition in definitions() if definition.settings), *PIPELINE_SETTINGS)
+)
 """Settings type of a stack, with the keys of every defined service."""
 
-ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {known.name: known.endpoints for known in definitions()}
+ENDPOINTS: dict[str, tuple[Endpoint, ...]] = {definition.name: definition.endpoints for definition in definitions()}
 """Service name -> endpoints, for every defined service."""
 
 
@@ -41,10 +43,12 @@ def build_lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) 
     Raises:
         UserFileError: a user file is invalid.
     """
+    included = [definition for definition in definitions() if definition.included(site, settings)]
+    services = {definition.name: definition.build(site, settings) for definition in included}
     parts: tuple[Part, ...] = ()
-    for known in definitions():
-        if known.included(site, settings):
-            parts += (known.build(site, settings), *known.resources(site, settings))
+    for definition in included:
+        service = definition.complete(services[definition.name], site, settings, services)
+        parts += (service, *definition.resources(site, settings))
     for add in PIPELINE:
         parts += tuple(add(Draft(site, settings, files, parts, frozenset(ENDPOINTS))))
     return Lab(()).with_parts(parts)
@@ -56,26 +60,32 @@ def check_settings(settings: Settings) -> None:
     Raises:
         LabError: a file is missing or invalid.
     """
-    for known in definitions():
-        if known.wanted(settings):
-            known.check(settings)
+    for definition in definitions():
+        if definition.requested(settings):
+            definition.check(settings)
 
 
 def components(settings: Settings) -> frozenset[str]:
     """Return the toolchain artefacts that a lab with these settings requires."""
-    return frozenset(name for known in definitions() if known.wanted(settings) for name in known.components)
+    return frozenset(
+        name for definition in definitions() if definition.requested(settings) for name in definition.components
+    )
 
 
 def optional_components(settings: Settings) -> dict[str, str]:
     """Return the optional artefacts, name -> remedy; a service whose artefact is missing is left out."""
     found: dict[str, str] = {}
-    for known in definitions():
-        if known.wanted(settings):
-            found |= known.optional_components(settings)
+    for definition in definitions():
+        if definition.requested(settings):
+            found |= definition.optional_components(settings)
     return found
 
 
 def left_out(site: Site, settings: Settings) -> dict[str, str]:
     """Return the enabled services that cannot run here: name -> reason and remedy, in one line."""
-    reasons = {known.name: known.unavailable(site, settings) for known in definitions() if known.wanted(settings)}
+    reasons = {
+        definition.name: definition.unavailable(site, settings)
+        for definition in definitions()
+        if definition.requested(settings)
+    }
     return {name: reason for name, reason in reasons.items() if reason}

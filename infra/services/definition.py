@@ -37,6 +37,10 @@ def _valid(settings: Settings) -> None:
     return None
 
 
+def _unchanged(service: Service, site: Site, settings: Settings, services: Mapping[str, Service]) -> Service:
+    return service
+
+
 def _no_resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
     return ()
 
@@ -64,6 +68,7 @@ class ServiceDefinition:
     Attributes:
         name: unique name of the service.
         build: renders the service for a site.
+        complete: adds to the built service what depends on the other built services, which it receives by name.
         endpoints: every port that the service can listen on.
         components: artefacts of the toolchain that it runs on (`infra.toolchain.pins`).
         optional_components: artefacts that not every registry provides -> remedy; the lab leaves the service out
@@ -85,6 +90,7 @@ class ServiceDefinition:
 
     name: str
     build: Callable[[Site, Settings], Service]
+    complete: Callable[[Service, Site, Settings, Mapping[str, Service]], Service] = _unchanged
     endpoints: tuple[Endpoint, ...] = ()
     components: tuple[str, ...] = ()
     optional_components: Callable[[Settings], dict[str, str]] = _no_components
@@ -102,13 +108,13 @@ class ServiceDefinition:
     profiles: tuple[str, ...] = (FULL,)
     position: int = 100
 
-    def wanted(self, settings: Settings) -> bool:
-        """Return True where the settings ask for the service, by their profile and by its own keys."""
+    def requested(self, settings: Settings) -> bool:
+        """Return True if the profile contains the service and its own settings enable it."""
         return settings.profile in self.profiles and self.enabled(settings)
 
     def included(self, site: Site, settings: Settings) -> bool:
         """Return True if the lab includes the service."""
-        return self.wanted(settings) and self.applies(site, settings) and not self.unavailable(site, settings)
+        return self.requested(settings) and self.applies(site, settings) and not self.unavailable(site, settings)
 
 
 @dataclass(frozen=True)

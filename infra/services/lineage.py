@@ -2,6 +2,8 @@
 """Lineage service: receives the events of all emitters and serves the lineage graph."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -37,7 +39,7 @@ class LineageSettings(SettingsSection):
 
 
 def lineage_service(site: Site, settings: Settings) -> Service:
-    """Return the lineage service, which starts first and stops last, so that no event is lost."""
+    """Return the lineage service, which starts first and stops last, so that no event is lost; without `LAB`."""
     listen = site.listen(NAME, API.name)
     return Service(
         name=NAME,
@@ -55,10 +57,16 @@ def lineage_service(site: Site, settings: Settings) -> Service:
         ),
         endpoints=ENDPOINTS,
         ready=Probe(API.name, "/health"),
-        files={RULES: _json(_rules(site)), LAB: _json(overview(site, settings, site.project_file(CONTRACT_FILE)))},
+        files={RULES: _json(_rules(site))},
         volumes=(DATA,),
         memory_mib=256,
     )
+
+
+def _with_overview(service: Service, site: Site, settings: Settings, services: Mapping[str, Service]) -> Service:
+    """Return the service with the file `LAB`, the overview of all services."""
+    content = overview(site, settings, services, site.project_file(CONTRACT_FILE))
+    return replace(service, files={**service.files, LAB: _json(content)})
 
 
 def _json(content: object) -> str:
@@ -88,6 +96,7 @@ def _client_environment(site: Site) -> dict[str, str]:
 DEFINITION = ServiceDefinition(
     name=NAME,
     build=lineage_service,
+    complete=_with_overview,
     endpoints=ENDPOINTS,
     settings=LineageSettings,
     client_environment=_client_environment,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Overview of the lab for the lineage page: services, readiness checks and links to their web pages."""
 
-from infra.model import Site
+from collections.abc import Mapping
+
+from infra.model import Service, Site
 from infra.services.definition import ServiceDefinition
 from infra.services.discovery import definitions
 from infra.settings import Settings
@@ -9,25 +11,33 @@ from infra.settings import Settings
 
 def features(settings: Settings) -> frozenset[str]:
     """Return the optional features that the settings enable, as the lineage contract names them (`requires`)."""
-    return frozenset(known.feature for known in definitions() if known.feature and known.wanted(settings))
+    return frozenset(
+        definition.feature for definition in definitions() if definition.feature and definition.requested(settings)
+    )
 
 
-def overview(site: Site, settings: Settings, contract: str) -> dict[str, object]:
-    """Return the content of the lineage service's `--lab` file; `contract` is the path of the lineage contract."""
-    shown = [known for known in definitions() if known.title and known.included(site, settings)]
+def overview(site: Site, settings: Settings, services: Mapping[str, Service], contract: str) -> dict[str, object]:
+    """Return the content of the lineage service's `--lab` file.
+
+    Args:
+        site: site of the lab.
+        settings: settings of the stack.
+        services: services of the lab by name.
+        contract: path of the lineage contract.
+    """
+    shown = [definition for definition in definitions() if definition.title and definition.name in services]
     return {
         "name": site.stack,
-        "services": [_row(known, site, settings) for known in shown],
+        "services": [_row(definition, services[definition.name], site) for definition in shown],
         "contract": contract,
         "features": sorted(features(settings)),
     }
 
 
-def _row(definition: ServiceDefinition, site: Site, settings: Settings) -> dict[str, str]:
+def _row(definition: ServiceDefinition, service: Service, site: Site) -> dict[str, str]:
     """Return the entry of a service: `check` is its address for the lineage service, `ui` its URL for a browser."""
     row = {"name": definition.name, "title": definition.title}
-    probe = definition.build(site, settings).ready
-    if probe:
+    if probe := service.ready:
         address = site.address(definition.name, probe.endpoint)
         row["check"] = address.url + probe.path if probe.path else str(address)
     if page := definition.web_page:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles of the lab: what each has, and what it needs in memory."""
+"""Profiles of the lab: parts, memory and features."""
+
+import json
 
 import pytest
 
 from infra.catalog import LabSettings, build_lab
 from infra.cli.setup import required_artifacts
 from infra.model import Bucket, Connector, Topic
-from infra.services.overview import features, overview
+from infra.services.overview import features
 from infra.user_files import UserFiles
 from tests.unit.infra.test_services import ElsewhereSite
 
@@ -14,21 +16,21 @@ CONNECT = LabSettings(profile="connect")
 
 
 @pytest.fixture(scope="module")
-def small():
+def connect_lab():
     return build_lab(ElsewhereSite(), CONNECT)
 
 
-def test_profile_connect_has_capture_archive_and_lineage_only(small):
-    names = {service.name for service in small.services}
+def test_profile_connect_has_capture_archive_and_lineage_only(connect_lab):
+    names = {service.name for service in connect_lab.services}
     assert names == {"lineage", "kafka", "schema_registry", "connect", "postgres", "object_store", "shop"}
-    assert small.tasks == ()
-    assert {connector.name for connector in small.resources_of(Connector)} == {"orders_source", "orders_archive"}
-    assert {bucket.name for bucket in small.resources_of(Bucket)} == {"archive"}
-    assert {topic.name for topic in small.resources_of(Topic)} == {"orders", "bids", "dlq.orders_archive"}
+    assert connect_lab.tasks == ()
+    assert {connector.name for connector in connect_lab.resources_of(Connector)} == {"orders_source", "orders_archive"}
+    assert {bucket.name for bucket in connect_lab.resources_of(Bucket)} == {"archive"}
+    assert {topic.name for topic in connect_lab.resources_of(Topic)} == {"orders", "bids", "dlq.orders_archive"}
 
 
-def test_profile_connect_needs_far_less_memory_and_no_spark_or_flink(small):
-    assert small.memory_mib < build_lab(ElsewhereSite(), LabSettings()).memory_mib / 2
+def test_profile_connect_needs_far_less_memory_and_no_spark_or_flink(connect_lab):
+    assert connect_lab.memory_mib < build_lab(ElsewhereSite(), LabSettings()).memory_mib / 2
     assert not {name for name in required_artifacts(CONNECT) if name.startswith(("spark", "flink", "supplier"))}
 
 
@@ -37,8 +39,8 @@ def test_profile_connect_leaves_users_spark_and_flink_jobs_out():
     assert build_lab(ElsewhereSite(), CONNECT, files) == build_lab(ElsewhereSite(), CONNECT)
 
 
-def test_contract_and_page_know_the_features_of_the_profile():
+def test_contract_features_and_lineage_page_follow_the_profile(connect_lab):
     assert features(CONNECT) == frozenset()
     assert features(LabSettings(flink=False)) == {"lake"}
-    shown = {service["name"] for service in overview(ElsewhereSite(), CONNECT, "contract")["services"]}
+    shown = {service["name"] for service in json.loads(connect_lab.service("lineage").files["lab.json"])["services"]}
     assert shown == {"kafka", "schema_registry", "connect", "postgres", "object_store"}
