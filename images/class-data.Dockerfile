@@ -7,7 +7,7 @@ USER root
 COPY pinned/ /training/
 COPY built/ /training/
 RUN cd /training/project && PYTHONDONTWRITEBYTECODE=1 \
-      /opt/lineage-lab/venvs/spark/bin/python -m infra.toolchain.class_data_in_image /opt/lineage-lab
+      /opt/lineage-lab/venvs/spark/bin/python -m infra.toolchain.class_data /opt/lineage-lab
 
 FROM ${BASE_IMAGE}
 COPY --from=training /opt/lineage-lab/class-data/ /opt/lineage-lab/class-data/

@@ -2,17 +2,23 @@
 """Class data sharing (AppCDS) archive of Spark's drivers, which shortens their start.
 
 An archive is valid for one JDK and one class path, modification times of the jars included. It is therefore created at
-its final place, by a small training run of a driver (`jobs.spark.launch_training`), and never moved. A JVM ignores an
-archive that is absent or does not match, so it is optional. A damaged one may crash the JVM, which is why the
+its final place, by a small training run of a driver (`jobs.spark.class_data_training`), and never moved. A JVM ignores
+an archive that is absent or does not match, so it is optional. A damaged one may crash the JVM, which is why the
 launcher checks its size and modification time before each start.
+
+The batch job `supplier_stats` takes 19 s of CPU time without an archive, 9 s with it. The archive is not written by a
+user's first job: dumping adds 35 s of CPU time to the exit of the JVM, longer than its launcher waits, and a container
+would lose the file.
 """
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from infra.project import python_path
 from infra.toolchain import manifest as manifests
@@ -32,10 +38,9 @@ CONFIGURATION_FOLDER = "conf"
 """Empty folder beside the archive, used as Spark's configuration folder on the class path."""
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TRAINING_MODULE = "jobs.spark.launch_training"
-IMAGE_BUILD_MODULE = "infra.toolchain.class_data_in_image"
-TRAINING_SOURCES = ("jobs/spark/launch_training.py", "jobs/spark/launch_training_server.py")
-"""Inputs, besides the jars, that decide which classes the archive holds."""
+TRAINING_MODULE = "jobs.spark.class_data_training"
+TRAINING_SOURCE = f"{TRAINING_MODULE.replace('.', '/')}.py"
+"""Input, besides the jars, that decides which classes the archive holds."""
 
 _HEAP = "1g"
 _REMEDY = "jobs run without it, but start slower; run `bin/lab setup` to try again"
@@ -61,8 +66,7 @@ def archive_key(*parts: str) -> str:
         return hash_key(*parts)
     release = home / "release"
     jdk = release.read_bytes() if release.is_file() else b""
-    training = (REPOSITORY / name for name in TRAINING_SOURCES)
-    return hash_key(STAT_FILE, *parts, str(home.resolve()), jdk, *(path.read_bytes() for path in training))
+    return hash_key(STAT_FILE, *parts, str(home.resolve()), jdk, (REPOSITORY / TRAINING_SOURCE).read_bytes())
 
 
 def create_archive(
@@ -93,6 +97,21 @@ def create_archive(
     return manifest
 
 
+def create_in_image(programs: Path) -> None:
+    """Create the archive of an image whose programs are in a folder; it is valid for this image. Raises ArtifactError.
+
+    The JVM checks the modification times of the jars, so it is created during the build, after they were copied.
+    """
+    training = TrainingRun(
+        jars=programs / "components" / COMPONENT / "lib",
+        python=Path(sys.executable),
+        java=programs / "java" / "17" / "bin" / "java",
+    )
+    with TemporaryDirectory() as scratch:
+        cache = Cache.open(Path(scratch))
+        create_archive(programs / NAME / COMPONENT, "image", training, cache, Runner(cache.tmp), print)
+
+
 def _environment(folder: Path, training: TrainingRun, scratch: Path) -> dict[str, str]:
     """Return a driver's environment. The class path must be the same text, or the JVM rejects the archive."""
     options = (
@@ -113,3 +132,7 @@ def _environment(folder: Path, training: TrainingRun, scratch: Path) -> dict[str
             f"--conf 'spark.driver.defaultJavaOptions={options}' pyspark-shell"
         ),
     }
+
+
+if __name__ == "__main__":
+    create_in_image(Path(sys.argv[1]))

@@ -116,8 +116,10 @@ def test_what_parts_share_is_needed_once(artifacts):
     assert [image.name for image in needed] == ["native", "jvm", "python", "python-kit", "flink", "job", "kafka"]
 
 
-@pytest.mark.parametrize(("changed", "same"), [("infra/namespaces.py", True), ("jobs/spark/launch_training.py", False)])
-def test_the_archive_of_classes_is_made_anew_where_others_would_be_loaded(artifacts, tmp_path, changed, same):
+@pytest.mark.parametrize(
+    ("changed", "same"), [("infra/namespaces.py", True), ("jobs/spark/class_data_training.py", False)]
+)
+def test_only_the_training_job_changes_the_key_of_the_class_data_image(artifacts, tmp_path, changed, same):
     kit = tmp_path / "kit"
     for folder in ("infra", "jobs"):
         shutil.copytree(PROJECT / folder, kit / folder, ignore=shutil.ignore_patterns("__pycache__", "*.jar"))

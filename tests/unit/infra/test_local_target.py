@@ -180,7 +180,7 @@ def test_of_an_own_job_only_its_own_sources_count():
     etl = ["lineagelab_spark.launch", "jobs.spark.orders_etl"]
     files = {path.name for path in with_imports(PROJECT, etl)}
     assert {"launch_process.py", "orders_etl.py", "namespaces.py"} <= files
-    assert not {"supplier_stats.py", "launch_training.py", "settings.py"} & files
+    assert not {"supplier_stats.py", "class_data_training.py", "settings.py"} & files
 
 
 def test_a_checkout_in_an_odd_place_is_refused_with_the_reason():

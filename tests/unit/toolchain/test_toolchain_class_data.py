@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Class data archive of Spark's drivers: creation, cache key, errors."""
 
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from infra.toolchain import Artifacts, class_data, prerequisites
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.prerequisites import Tool
-from jobs.spark.launch_training_server import BUCKET, serving, unframed
 
 WRITE_ARCHIVE = """#!/bin/sh
 archive=$(printf %s "$PYSPARK_SUBMIT_ARGS" | sed 's/.*ArchiveClassesAtExit=\\([^ ]*\\).*/\\1/')
@@ -39,7 +37,7 @@ def create(cache, runner, training):
 def test_archive_is_created_at_its_final_path_with_an_empty_configuration_folder(cache, runner, driver) -> None:
     folder, manifest = create(cache, runner, driver(WRITE_ARCHIVE))
     assert [record.path for record in manifest.files] == [class_data.ARCHIVE_FILE, class_data.STAT_FILE]
-    assert (folder / class_data.ARCHIVE_FILE).read_text() == "-m jobs.spark.launch_training\n"
+    assert (folder / class_data.ARCHIVE_FILE).read_text() == "-m jobs.spark.class_data_training\n"
     assert list((folder / class_data.CONFIGURATION_FOLDER).iterdir()) == []
     assert list(cache.tmp.iterdir()) == []
 
@@ -86,25 +84,3 @@ def test_archive_path_is_available_before_creation_and_without_a_jdk(cache, monk
     assert artifacts.verify() == []
     with pytest.raises(KeyError):
         artifacts.class_data("kafka")
-
-
-def test_training_object_store_returns_stored_objects_ranges_and_listings() -> None:
-    with serving() as server:
-        address = f"{server.url}/{BUCKET}/a/b"
-        open_url = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        open_url(urllib.request.Request(address, b"0123456789", method="PUT")).close()
-        with (
-            open_url(address) as whole,
-            open_url(urllib.request.Request(address, headers={"Range": "bytes=2-4"})) as part,
-        ):
-            assert (whole.read(), part.read(), part.status) == (b"0123456789", b"234", 206)
-        with open_url(urllib.request.Request(address, headers={"Range": "bytes=-3"})) as end:
-            assert end.read() == b"789"
-        with open_url(f"{server.url}/{BUCKET}?list-type=2&prefix=&delimiter=/") as listed:
-            assert b"<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>" in listed.read()
-
-
-def test_unframed_decodes_signed_chunks() -> None:
-    framed = b"3;chunk-signature=x\r\nabc\r\n2\r\nde\r\n0\r\nx-amz-checksum-crc32:AAA=\r\n\r\n"
-    assert unframed(framed) == b"abcde"
-    assert unframed(b"0\r\n\r\n") == b""

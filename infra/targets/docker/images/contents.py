@@ -97,12 +97,11 @@ class Contents:
     def training(self, kit: Path = class_data.REPOSITORY) -> tuple[Content, ...]:
         """Return the sources that create Spark's class data sharing archive.
 
-        Only `class_data.TRAINING_SOURCES` affect the archive; imported modules have an empty key.
+        Only `class_data.TRAINING_SOURCE` affects the archive; the other modules have an empty key.
         """
-        modules = (class_data.IMAGE_BUILD_MODULE, class_data.TRAINING_MODULE)
-        relevant = {f"project/{name}" for name in class_data.TRAINING_SOURCES}
-        found = _files(kit, sources(kit, modules))
-        return tuple(content if content.destination in relevant else replace(content, key="") for content in found)
+        found = _files(kit, sources(kit, (class_data.__name__, class_data.TRAINING_MODULE)))
+        relevant = f"project/{class_data.TRAINING_SOURCE}"
+        return tuple(content if content.destination == relevant else replace(content, key="") for content in found)
 
 
 def _require_portable(home: Path, runtime: int) -> None:
