@@ -30,7 +30,7 @@ from tests.bench.spark_place import Place, inherited, on_folder
 from tests.bench.spark_process import run
 from tests.bench.spark_topic import fill, running_broker
 from tests.bench.spark_turns import Turn, Turns
-from tests.unit.spark.registry_stand_in import RegistryStandIn
+from tests.unit.spark.fake_registry import FakeRegistry
 from tests.unit.spark.schemas import SCHEMAS
 
 RATIO = Goal(1.02)
@@ -149,7 +149,7 @@ def cost_of_micro_batches(records: Mapping[Case, int], told: Mapping[Case, Seque
 
 @contextmanager
 def _full_topics(folder: Path) -> Iterator[Stream]:
-    with RegistryStandIn(SCHEMAS) as registry, running_service(folder / "lineage") as service:
+    with FakeRegistry(SCHEMAS) as registry, running_service(folder / "lineage") as service:
         ports = {
             (lineage.NAME, lineage.API.name): service.port,
             (schema_registry.NAME, schema_registry.API.name): urlsplit(registry.url).port or 0,

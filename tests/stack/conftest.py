@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the stack tests share: engines that are torn down, free ports."""
+"""Fixtures of the stack tests: Pulumi engines that are torn down, free ports."""
 
 import socket
 
@@ -29,12 +29,12 @@ def free_offset():
     for offset in range(13100, 22000, 100):
         if not busy_ports({name: port + offset for name, port in ports.items()}):
             return offset
-    raise AssertionError("every port is taken")
+    raise AssertionError("no free port offset")
 
 
 @pytest.fixture
 def make_engine(tmp_path):
-    """Makes engines; whatever a test leaves running is ended."""
+    """Return a function that creates engines; their processes are stopped after the test."""
     made = []
 
     def make(name="one", ports=None, program=PROGRAM):

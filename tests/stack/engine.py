@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small Pulumi project of a test's own, run by the real engine with the kit's real provider."""
+"""Small Pulumi project of a test, run by the real engine with the real labkit provider."""
 
 import json
 import os
@@ -29,7 +29,7 @@ for process in wanted["processes"]:
 
 @dataclass(frozen=True)
 class Result:
-    """How a Pulumi command ended, and everything it said."""
+    """Exit status and output of a Pulumi command."""
 
     status: int
     text: str
@@ -60,9 +60,9 @@ class Engine:
         self.pulumi("stack", "init", "t")
 
     def process(self, program: str, script: str, **changes: object) -> None:
-        """Wants a program; one of the same name is replaced."""
+        """Declare a process; it replaces one of the same name."""
         others = [known for known in self.wanted["processes"] if known["program"] != program]
-        described = {
+        declaration = {
             "root": str(self.root),
             "program": program,
             "script": script,
@@ -73,11 +73,11 @@ class Engine:
             "fingerprint": "",
             "revision": "",
         }
-        self.wanted["processes"] = [*others, described | changes]
+        self.wanted["processes"] = [*others, declaration | changes]
 
-    def web(self, program: str, port: int, word: str = "web") -> None:
-        """Wants a small web server that is ready when it answers; `word` only tells versions apart."""
-        script = f"# {word}\nexec {sys.executable} -m http.server --bind 127.0.0.1 {port}\n"
+    def web(self, program: str, port: int, comment: str = "web") -> None:
+        """Declare a small web server that is ready when it responds; a different `comment` changes the script."""
+        script = f"# {comment}\nexec {sys.executable} -m http.server --bind 127.0.0.1 {port}\n"
         probe = {"host": "127.0.0.1", "port": port, "path": "/", "seconds": 20}
         self.process(program, script, probe=probe)
 
@@ -113,7 +113,7 @@ class Engine:
         )
 
     def resources(self) -> set[str]:
-        """Names of labkit's resources in the state."""
+        """Names of the labkit resources in the state."""
         exported = json.loads(self.pulumi("stack", "export").text)
         found = exported["deployment"].get("resources", [])
         return {r["urn"].split("::")[-1] for r in found if r["type"].startswith("labkit:")}

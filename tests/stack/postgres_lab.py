@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the lab around Postgres as the real target renders it, without the rest of the lab."""
+"""Postgres and the resources around it, rendered by the local target, without the rest of the lab."""
 
 import os
 import sys
@@ -18,14 +18,14 @@ from infra.toolchain import Artifacts
 PROGRAM = """
 import json, pathlib
 from infra.targets.registration import register
-from tests.stack.postgres_lab import declared
+from tests.stack.postgres_lab import declarations
 
-register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
+register(declarations(**json.loads(pathlib.Path("wanted.json").read_text())))
 """
 
 
-def declared(root: str, offset: int, databases: list[str], jar: str = "") -> tuple[ResourceDeclaration, ...]:
-    """Supervisor, credentials, Postgres and databases; with a `jar`, Marquez too. `marquez` is always a database."""
+def declarations(root: str, offset: int, databases: list[str], jar: str = "") -> tuple[ResourceDeclaration, ...]:
+    """Return supervisor, credentials, Postgres and databases (`marquez` among them); with a `jar`, Marquez too."""
     artifacts = Artifacts.open()
     settings = LabSettings(port_offset=offset, marquez=True, marquez_jar=jar or __file__, preflight="warn")
     site = LocalSite(root=Path(root), port_offset=offset, endpoints=ENDPOINTS, programs=artifacts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buckets of a real store: seen as they are, and made again where they are gone."""
+"""Buckets in a real object store: reading, adoption and repair."""
 
 import boto3
 import pytest
@@ -7,7 +7,7 @@ import pytest
 from infra import credentials
 from infra.provider.kind import Call
 from infra.provider.kinds.bucket import BucketKind
-from tests.stack.part_of_lab import PartOfLab
+from tests.stack.partial_lab import PartialLab
 
 pytestmark = pytest.mark.stack
 
@@ -16,7 +16,7 @@ KEYS = ("bucket/warehouse", "bucket/archive")
 
 @pytest.fixture(scope="module")
 def part(tmp_path_factory, free_offset):
-    with PartOfLab(tmp_path_factory.mktemp("buckets"), free_offset, KEYS).standing() as made:
+    with PartialLab(tmp_path_factory.mktemp("buckets"), free_offset, KEYS).running() as made:
         yield made
 
 
@@ -31,7 +31,7 @@ def store(part):
     )
 
 
-def test_what_is_there_is_unchanged_and_what_is_gone_is_made_again(part, store):
+def test_existing_bucket_is_kept_and_a_missing_one_is_created(part, store):
     unchanged = part.up("--refresh")
     assert unchanged.status == 0, unchanged.text
     assert "unchanged" in unchanged.text
@@ -42,7 +42,7 @@ def test_what_is_there_is_unchanged_and_what_is_gone_is_made_again(part, store):
     assert {bucket["Name"] for bucket in store.list_buckets()["Buckets"]} == {"warehouse", "archive"}
 
 
-def test_a_store_with_other_keys_is_not_this_labs(part, tmp_path):
+def test_store_with_other_keys_is_another_labs(part, tmp_path):
     other = tmp_path / "credentials.env"
     credentials.ensure(other)
     ours = part.resources["bucket/warehouse"].inputs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registry, Connect worker and Iceberg catalog as the lab runs them: what they answer, and what a kill leaves."""
+"""Schema registry, Connect worker and Iceberg catalog as the lab runs them: responses, and recovery from a kill."""
 
 import signal
 import time
@@ -14,7 +14,7 @@ from infra import credentials
 from infra.services import schema_registry
 from infra.services.connect import worker as connect
 from infra.toolchain import Artifacts
-from tests.stack.part_of_lab import PartOfLab
+from tests.stack.partial_lab import PartialLab
 
 NEEDED = ("postgres", "kafka", "connect", "apicurio-registry", "iceberg-rest-catalog", *connect.PLUGINS)
 pytestmark = [
@@ -29,9 +29,9 @@ JSON = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
 
 @pytest.fixture(scope="module")
 def part(tmp_path_factory, free_offset):
-    """Everything that the three need, and themselves."""
+    """Provide the three services with all their dependencies."""
     keys = ["connect", "schema_registry", "iceberg_catalog", "bucket/warehouse"]
-    with PartOfLab(tmp_path_factory.mktemp("capture") / "one", free_offset + 50, keys).standing() as running:
+    with PartialLab(tmp_path_factory.mktemp("capture") / "one", free_offset + 50, keys).running() as running:
         yield running
 
 
@@ -50,7 +50,7 @@ def worker(part):
 @pytest.fixture
 def catalog(part):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what pyiceberg imports
+        warnings.simplefilter("ignore")  # warnings of pyiceberg's imports
         from pyiceberg.catalog import load_catalog
     loaded = load_catalog(
         "lake",
@@ -67,20 +67,20 @@ def catalog(part):
 
 
 def kill(part, service):
-    """Ends a service the hard way, and waits until supervisord has brought it back and its probe answers."""
+    """Kill a service and wait until supervisord has restarted it and its probe succeeds."""
     before = part.supervisor.require_state(service).pid
     psutil.Process(before).send_signal(signal.SIGKILL)
     probe = part.resources[service].inputs.probe
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         pid = part.supervisor.require_state(service).pid
-        if pid not in {0, before} and answers(probe):
+        if pid not in {0, before} and responds(probe):
             return
         time.sleep(0.1)
-    raise AssertionError(f"{service} did not come back")
+    raise AssertionError(f"{service} was not restarted")
 
 
-def answers(probe):
+def responds(probe):
     if not probe.path:
         return True
     try:
@@ -90,7 +90,7 @@ def answers(probe):
 
 
 def schema(**fields):
-    """An Avro record with fields of these types; a list of null and a type is optional."""
+    """Return an Avro record schema with fields of these types; a list of null and a type is optional."""
     described = [
         f'{{"name": "{name}", "type": ["null", "{kind[1]}"], "default": null}}'
         if isinstance(kind, list)
@@ -100,7 +100,7 @@ def schema(**fields):
     return {"schema": f'{{"type": "record", "name": "Order", "fields": [{", ".join(described)}]}}'}
 
 
-def test_the_worker_has_every_plugin_and_says_so(worker):
+def test_worker_lists_every_plugin(worker):
     plugins = {plugin["class"] for plugin in worker.get("/connector-plugins?connectorsOnly=false").json()}
     assert {
         "io.debezium.connector.postgresql.PostgresConnector",
@@ -114,7 +114,7 @@ def test_the_worker_has_every_plugin_and_says_so(worker):
     } <= plugins
 
 
-def test_a_change_that_old_data_does_not_survive_is_refused_with_the_field(registry):
+def test_incompatible_schema_is_rejected_with_the_field_name(registry):
     path = "/subjects/refused-value/versions"
     assert registry.get("/config").json() == {"compatibilityLevel": "BACKWARD"}
     assert registry.post(path, json=schema(id="string", price="string"), headers=JSON).is_success
@@ -127,7 +127,7 @@ def test_a_change_that_old_data_does_not_survive_is_refused_with_the_field(regis
     assert registry.get(path).json() == [1, 2]
 
 
-def test_a_schema_is_kept_although_the_registry_is_killed_at_once(part, registry):
+def test_schema_survives_an_immediate_kill_of_the_registry(part, registry):
     path = "/subjects/killed-value/versions"
     number = registry.post(path, json=schema(id="string"), headers=JSON).json()["id"]
     kill(part, "schema_registry")
@@ -136,7 +136,7 @@ def test_a_schema_is_kept_although_the_registry_is_killed_at_once(part, registry
     assert registry.post("/subjects/next-value/versions", json=schema(no="long"), headers=JSON).json()["id"] != number
 
 
-def test_a_table_is_kept_although_catalog_and_database_are_killed(part, catalog):
+def test_table_survives_a_kill_of_catalog_and_database(part, catalog):
     from pyiceberg.schema import Schema
     from pyiceberg.types import LongType, NestedField
 
@@ -145,14 +145,14 @@ def test_a_table_is_kept_although_catalog_and_database_are_killed(part, catalog)
     kill(part, "iceberg_catalog")
     assert catalog.load_table("kept.t").metadata.table_uuid == made.metadata.table_uuid
     kill(part, "postgres")
-    until_it_answers(part)
-    assert catalog.list_tables("kept") == [("kept", "t")]  # the pool's old connections are of no use
+    await_recovery(part)
+    assert catalog.list_tables("kept") == [("kept", "t")]  # the pooled connections are stale
     catalog.drop_table("kept.t")
     assert catalog.list_tables("kept") == []
 
 
-def until_it_answers(part):
-    """Waits until Postgres has recovered from its log."""
+def await_recovery(part):
+    """Wait until Postgres has completed crash recovery."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
@@ -166,10 +166,10 @@ def until_it_answers(part):
             return
         except psycopg.OperationalError:
             time.sleep(0.1)
-    raise AssertionError("Postgres did not recover")
+    raise AssertionError("Postgres did not complete crash recovery")
 
 
-def test_a_connector_reads_the_labs_credentials_and_no_other_variable_and_shows_neither(part, worker, tmp_path):
+def test_connector_resolves_lab_credentials_only_and_exposes_no_secret(part, worker, tmp_path):
     def source(file):
         config = {
             "connector.class": "FileStreamSource",
@@ -185,7 +185,7 @@ def test_a_connector_reads_the_labs_credentials_and_no_other_variable_and_shows_
     name = part.secret(credentials.S3_SECRET_KEY)
     (tmp_path / name).write_text("")
     assert source(f"{tmp_path}/{reference}") == f"{tmp_path}/{reference}"
-    assert state_of_task(worker) == "RUNNING"
+    assert task_state(worker) == "RUNNING"
     opened = {file.path for process in worker_processes(part) for file in process.open_files()}
     assert f"{tmp_path}/{name}" in opened
     assert name not in worker.get("/connectors?expand=info&expand=status").text
@@ -203,7 +203,7 @@ def worker_processes(part):
     return [psutil.Process(part.supervisor.require_state("connect").pid)]
 
 
-def state_of_task(worker):
+def task_state(worker):
     deadline = time.monotonic() + 60
     state = "none"
     while time.monotonic() < deadline:
@@ -216,7 +216,7 @@ def state_of_task(worker):
     return state
 
 
-def test_a_worker_that_is_killed_comes_back_with_its_connectors(part, worker, tmp_path):
+def test_killed_worker_is_restarted_with_its_connectors(part, worker, tmp_path):
     (tmp_path / "lines.txt").write_text("one\n")
     config = {"connector.class": "FileStreamSource", "topic": "lines", "file": str(tmp_path / "lines.txt")}
     assert worker.put("/connectors/lines/config", json=config).is_success
@@ -225,14 +225,14 @@ def test_a_worker_that_is_killed_comes_back_with_its_connectors(part, worker, tm
     assert worker.delete("/connectors/lines").is_success
 
 
-def test_nothing_listens_on_more_than_loopback(part):
+def test_services_listen_only_on_loopback(part):
     for service in ("connect", "schema_registry", "iceberg_catalog"):
         process = psutil.Process(part.supervisor.require_state(service).pid)
         hosts = {c.laddr.ip for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
         assert hosts <= {"127.0.0.1", "::ffff:127.0.0.1"}, service
 
 
-def test_what_is_there_already_is_left_alone_by_the_next_up(part):
+def test_second_up_changes_nothing(part):
     second = part.up()
     assert second.status == 0, second.text
     assert "unchanged" in second.text

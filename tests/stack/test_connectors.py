@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connectors and subjects as resources: the real engine, a real worker, registry, database, store and catalog."""
+"""Connectors and subjects as resources: real engine, worker, registry, database, object store and catalog."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.subject import SubjectKind
 from infra.services.connect import connectors
 from infra.toolchain import Artifacts
-from tests.stack.part_of_lab import PartOfLab
+from tests.stack.partial_lab import PartialLab
 
 pytestmark = [
     pytest.mark.stack,
@@ -38,10 +38,10 @@ SINK = {
 }
 
 
-class Pipeline(PartOfLab):
-    """Postgres, capture, topics and lake, and the worker with whatever tests put into it."""
+class Pipeline(PartialLab):
+    """Postgres, capture, topics and lake, and the worker with the connectors of the tests."""
 
-    def ask(self, statement, *values):
+    def query_database(self, statement, *values):
         with psycopg.connect(
             host="127.0.0.1",
             port=5432 + self.offset,
@@ -53,15 +53,15 @@ class Pipeline(PartOfLab):
             cursor = connection.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
 
-    def order(self, key, **more):
+    def insert_order(self, key, **more):
         columns = {"order_id": key, "item": "chair", "price": "12.50", "supplier": "s"} | more
         names, marks = ", ".join(columns), ", ".join(["%s"] * len(columns))
-        self.ask(
+        self.query_database(
             f"INSERT INTO orders ({names}, bid_time) VALUES ({marks}, '2026-01-02 03:04:05.678')", *columns.values()
         )
 
     def records(self, topic):
-        """Every committed record of a topic."""
+        """Return every committed record of a topic."""
         settings = {"bootstrap.servers": self.address(9092), "group.id": "test", "isolation.level": "read_committed"}
         consumer = Consumer(settings | {"enable.partition.eof": True})
         found, ends = [], 0
@@ -70,7 +70,7 @@ class Pipeline(PartOfLab):
             consumer.assign(partitions)
             while ends < len(partitions):
                 record = consumer.poll(10)
-                assert record is not None, f"topic {topic} does not end"
+                assert record is not None, f"topic {topic}: end not reached"
                 if record.error():
                     ends += 1
                 else:
@@ -80,7 +80,7 @@ class Pipeline(PartOfLab):
         return found
 
     def dead_letters(self, sink):
-        """Value and headers of each record that a sink could not take."""
+        """Return value and headers of each record in the dead letter topic of a sink."""
         records = self.records(connectors.dead_letter_topic(sink))
         return [
             (record.value(), {name: value.decode(errors="replace") for name, value in record.headers()})
@@ -93,7 +93,7 @@ class Pipeline(PartOfLab):
         assert producer.flush(20) == 0
 
     def lake(self, table):
-        """A table's rows; None where there is no table yet."""
+        """Return the rows of a table; None if the table does not exist."""
         catalog = load_catalog(
             "lake",
             **{
@@ -108,7 +108,7 @@ class Pipeline(PartOfLab):
         return catalog.load_table(table).scan().to_arrow() if catalog.table_exists(table) else None
 
     def archived(self, topic):
-        """Every line of a topic's objects."""
+        """Return every line of a topic's objects."""
         store = boto3.client(
             "s3",
             endpoint_url=f"http://{self.address(9000)}",
@@ -136,12 +136,12 @@ class Pipeline(PartOfLab):
         return answer.json() if answer.is_success else []
 
 
-def until(true, seconds=60):
-    """Waits until something holds; says whether it ever did."""
+def until(condition, seconds=60):
+    """Wait until a condition holds; return False at the timeout."""
     waiter = threading.Event()
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if true():
+        if condition():
             return True
         waiter.wait(0.2)
     return False
@@ -168,13 +168,13 @@ def lab(tmp_path_factory, free_offset):
 
 
 @pytest.fixture
-def wanted(lab):
-    """Inputs of a connector that the test may make; it is gone afterwards."""
+def connector_inputs(lab):
+    """Return a function that makes the inputs of a connector; the connector is deleted after the test."""
     made = []
 
     def make(name="own", **config):
-        likeness = lab.resources["connector/orders_lake"].inputs
-        inputs = likeness.model_copy(update={"name": name, "config": config or SINK})
+        template = lab.resources["connector/orders_lake"].inputs
+        inputs = template.model_copy(update={"name": name, "config": config or SINK})
         made.append(inputs)
         return inputs
 
@@ -183,9 +183,9 @@ def wanted(lab):
         KIND.delete(inputs, Call())
 
 
-def test_rows_flow_into_topic_and_lake_and_a_second_update_changes_nothing(lab):
+def test_rows_reach_topic_and_lake_and_a_second_update_changes_nothing(lab):
     for number in range(20):
-        lab.order(f"o{number}")
+        lab.insert_order(f"o{number}")
     assert until(lambda: (rows := lab.lake("raw.orders")) is not None and rows.num_rows == 20)
     records = lab.records("orders")
     assert sorted(record.key().decode() for record in records) == sorted(f"o{number}" for number in range(20))
@@ -197,13 +197,13 @@ def test_rows_flow_into_topic_and_lake_and_a_second_update_changes_nothing(lab):
     assert rows[0]["bid_time"].isoformat() == "2026-01-02T03:04:05.678000+00:00"
     assert until(lambda: len(lab.archived("orders")) == 20)
     assert {line["order_id"] for line in lab.archived("orders")} == {row["order_id"] for row in rows}
-    assert lab.versions("orders-value") == [1], "what capture registers is not what was declared"
+    assert lab.versions("orders-value") == [1], "capture registers another schema than the declared one"
     assert unchanged(lab.up("--refresh"))
 
 
-def test_a_column_that_is_added_while_all_runs_arrives_everywhere_and_is_no_drift(lab):
-    lab.ask("ALTER TABLE orders ADD COLUMN currency text")
-    lab.order("with-currency", currency="EUR")
+def test_column_added_at_run_time_reaches_every_store_without_drift(lab):
+    lab.query_database("ALTER TABLE orders ADD COLUMN currency text")
+    lab.insert_order("with-currency", currency="EUR")
     assert until(lambda: lab.lake("raw.orders").num_rows == 21)
     assert [row["currency"] for row in lab.lake("raw.orders").to_pylist() if row["currency"]] == ["EUR"]
     assert until(lambda: [line for line in lab.archived("orders") if line.get("currency") == "EUR"])
@@ -211,7 +211,7 @@ def test_a_column_that_is_added_while_all_runs_arrives_everywhere_and_is_no_drif
     assert unchanged(lab.up("--refresh"))
 
 
-def test_no_secret_is_in_the_state_or_in_the_worker(lab):
+def test_state_and_worker_contain_no_secret(lab):
     shown = lab.engine.pulumi("stack", "export", "--show-secrets").text
     shown += lab.rest("GET", "?expand=info&expand=status").text
     assert shown.count("${env:S3_SECRET_KEY}") >= 2, "state and worker show the reference"
@@ -219,7 +219,7 @@ def test_no_secret_is_in_the_state_or_in_the_worker(lab):
         assert lab.secret(name) not in shown
 
 
-def test_what_was_done_by_hand_is_undone_by_a_refresh(lab):
+def test_refresh_and_up_revert_manual_changes(lab):
     lake = lab.resources["connector/orders_lake"].inputs
     by_hand = {"iceberg.control.commit.interval-ms": "77", "iceberg.catalog.s3.secret-access-key": "hunter2"}
     lab.rest("PUT", "/orders_lake/stop")
@@ -238,16 +238,16 @@ def test_what_was_done_by_hand_is_undone_by_a_refresh(lab):
     lab.rest("DELETE", "/orders_lake")
     healed = lab.up("--refresh")
     assert healed.status == 0, healed.text
-    lab.order("after-the-repair")
+    lab.insert_order("after-the-repair")
     assert until(lambda: "after-the-repair" in lab.lake("raw.orders")["order_id"].to_pylist())
     keys = lab.lake("raw.orders")["order_id"].to_pylist()
     assert len(keys) == len(set(keys)) == len(lab.records("orders"))
 
 
-def test_a_failed_task_is_drift_and_is_started_again(lab, wanted, tmp_path):
+def test_failed_task_is_drift_and_is_restarted(lab, connector_inputs, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
-    inputs = wanted(**SINK, file=str(folder / "orders.txt"))
+    inputs = connector_inputs(**SINK, file=str(folder / "orders.txt"))
     KIND.create(inputs, Call())
     folder.rename(tmp_path / "moved")
     lab.rest("POST", "/own/tasks/0/restart")
@@ -261,28 +261,28 @@ def test_a_failed_task_is_drift_and_is_started_again(lab, wanted, tmp_path):
     assert lab.state("own") == ["RUNNING", "RUNNING"]
 
 
-def test_a_connector_that_fails_at_once_shows_why_and_is_not_left_behind(lab, wanted, tmp_path):
-    said = []
+def test_connector_that_fails_at_start_reports_the_cause_and_is_removed(lab, connector_inputs, tmp_path):
+    reports = []
     with pytest.raises(LabError, match="connector own failed:\n  task 0: ") as failed:
-        KIND.create(wanted(**SINK, file=str(tmp_path / "nowhere" / "x")), Call(report=said.append))
+        KIND.create(connector_inputs(**SINK, file=str(tmp_path / "nowhere" / "x")), Call(report=reports.append))
     assert "caused by NoSuchFileException" in str(failed.value)
     assert "\tat " not in str(failed.value)
-    assert any(line.startswith("failed: connector RUNNING, task 0 FAILED") for line in said)
+    assert any(line.startswith("failed: connector RUNNING, task 0 FAILED") for line in reports)
     assert lab.rest("GET", "/own").status_code == 404
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"s3.bucket.name": "nowhere"}, r"nowhere"),
         ({"aws.secret.access.key": "${env:POSTGRES_PASSWORD}"}, r"aws\.secret\.access\.key|signature|credentials"),
         ({"format.class": "ParquetFormat"}, r"format\.class: "),
     ],
 )
-def test_a_store_that_does_not_take_what_is_archived_is_said(lab, wanted, changes, said):
+def test_sink_without_access_to_its_store_reports_the_cause(lab, connector_inputs, changes, message):
     config = lab.resources["connector/orders_archive"].inputs.config | changes
-    with pytest.raises(LabError, match=rf"(?is)^(could not deploy connector own|connector own failed).*({said})"):
-        KIND.create(wanted(**config), Call())
+    with pytest.raises(LabError, match=rf"(?is)^(could not deploy connector own|connector own failed).*({message})"):
+        KIND.create(connector_inputs(**config), Call())
     assert lab.rest("GET", "/own").status_code == 404
 
 
@@ -295,7 +295,7 @@ def source(lab, **changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"connector.class": "io.debezium.connector.PostgresConnector"},
@@ -316,18 +316,18 @@ def source(lab, **changes):
         ({"databse.hostname": "x"}, "databse.hostname: unknown connector option"),
     ],
 )
-def test_wrong_options_are_named_before_anything_is_changed(lab, wanted, changes, said):
+def test_invalid_options_are_named_before_any_change(lab, connector_inputs, changes, message):
     config = source(lab, **changes)
     if "databse.hostname" in config:
         del config["database.hostname"]
     with pytest.raises(LabError) as refused:
-        KIND.create(wanted(**config), Call())
+        KIND.create(connector_inputs(**config), Call())
     assert str(refused.value).startswith(f"could not deploy connector own at http://{lab.address(8083)}: ")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert lab.rest("GET", "/own").status_code == 404
 
 
-def test_the_engine_shows_what_is_wrong_with_a_file_of_the_users(lab):
+def test_preview_shows_errors_of_a_user_connector_file(lab):
     before = lab.engine.wanted
     try:
         lab.engine.wanted = before | {
@@ -345,7 +345,7 @@ def test_the_engine_shows_what_is_wrong_with_a_file_of_the_users(lab):
         lab.engine.wanted = before
 
 
-def test_a_users_file_is_deployed_changed_and_taken_away(lab, tmp_path):
+def test_user_connector_file_is_deployed_updated_and_removed(lab, tmp_path):
     before = lab.engine.wanted
     try:
         for name in ("first", "second"):
@@ -363,18 +363,18 @@ def test_a_users_file_is_deployed_changed_and_taken_away(lab, tmp_path):
     assert lab.rest("GET", "/own").status_code == 404
 
 
-def test_a_schema_that_the_registry_refuses_fails_the_source_and_the_field_is_named(lab, wanted):
-    lab.ask("CREATE TABLE refused (id text PRIMARY KEY, n integer)")
+def test_schema_rejected_by_the_registry_fails_the_source_with_the_field_name(lab, connector_inputs):
+    lab.query_database("CREATE TABLE refused (id text PRIMARY KEY, n integer)")
     changes = {"table.include.list": "public.refused", "transforms.key.field": "id", "topic.prefix": "own"}
     changes |= {"transforms.topic.regex": r"own\.public\.(.*)"}
     changes |= {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "1"}
-    inputs = wanted(**source(lab, **changes))
+    inputs = connector_inputs(**source(lab, **changes))
     KIND.create(inputs, Call())
     try:
-        lab.ask("INSERT INTO refused VALUES ('a', 1)")
+        lab.query_database("INSERT INTO refused VALUES ('a', 1)")
         assert until(lambda: lab.versions("refused-value") == [1])
-        lab.ask("ALTER TABLE refused ALTER COLUMN n TYPE text")
-        lab.ask("INSERT INTO refused VALUES ('b', 'x')")
+        lab.query_database("ALTER TABLE refused ALTER COLUMN n TYPE text")
+        lab.query_database("INSERT INTO refused VALUES ('b', 'x')")
         assert until(lambda: "FAILED" in lab.state("own"))
         found = KIND.read(inputs, Call()).inputs
         assert found.state == "FAILED"
@@ -383,42 +383,44 @@ def test_a_schema_that_the_registry_refuses_fails_the_source_and_the_field_is_na
     finally:
         KIND.delete(inputs, Call())
         slot = "SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'own' AND NOT active"
-        assert until(lambda: lab.ask(slot) == [(1,)])
-        lab.ask("SELECT pg_drop_replication_slot('own')")
-        lab.ask("DROP PUBLICATION own")
-        lab.ask("DROP TABLE refused")
+        assert until(lambda: lab.query_database(slot) == [(1,)])
+        lab.query_database("SELECT pg_drop_replication_slot('own')")
+        lab.query_database("DROP PUBLICATION own")
+        lab.query_database("DROP TABLE refused")
 
 
-def test_a_registry_that_is_away_is_waited_for_and_no_good_record_becomes_a_dead_letter(lab):
+def test_registry_outage_delays_records_without_dead_letters(lab):
     waiting = ("orders_lake", "orders_archive")
     before, after = "before-the-outage", "during-the-outage"
-    lab.order(before)
-    assert until(lambda: before in lab.lake("raw.orders")["order_id"].to_pylist()), "the source knows no schema"
+    lab.insert_order(before)
+    assert until(lambda: before in lab.lake("raw.orders")["order_id"].to_pylist()), "first order not in the lake"
     log = lab.supervisor.log_of("connect")
-    said = len(log.read_text(errors="replace"))
+    log_length = len(log.read_text(errors="replace"))
     lab.supervisor.stop("schema_registry")
     try:
         for name in waiting:
-            # A new task knows no schema.
+            # A restarted task has no schema in its cache.
             assert lab.rest("POST", f"/{name}/restart?includeTasks=true").is_success
-        lab.order(after)
+        lab.insert_order(after)
         for name in waiting:
             line = rf"\[{name}\|task-\d+\] Requesting .* from the schema registry at http://{re.escape(lab.address(8081))}/"
-            assert until(lambda line=line: re.search(line, log.read_text(errors="replace")[said:])), f"{name} asks not"
+            assert until(lambda line=line: re.search(line, log.read_text(errors="replace")[log_length:])), (
+                f"{name}: no registry request"
+            )
         assert all(set(lab.state(name)) == {"RUNNING"} for name in CONNECTORS)
     finally:
         lab.supervisor.run("schema_registry")
     assert until(lambda: lab.lake("raw.orders")["order_id"].to_pylist().count(after) == 1)
     assert until(lambda: [line["order_id"] for line in lab.archived("orders")].count(after) == 1)
     for sink in waiting:
-        # A worker that has lost its group for a moment stops its tasks; Connect reports the record that one waited
-        # with, and reads it again.
+        # A worker that has briefly lost its group membership stops its tasks; Connect then reports the record that a
+        # task waited with, and reads it again.
         reasons = [headers["__connect.errors.exception.class.name"] for _, headers in lab.dead_letters(sink)]
         assert set(reasons) <= {"org.apache.kafka.connect.errors.RetriableException"}, lab.dead_letters(sink)
     assert all(set(lab.state(name)) == {"RUNNING"} for name in CONNECTORS)
 
 
-def test_a_record_that_is_none_goes_to_the_dead_letters_with_the_reason(lab):
+def test_undecodable_record_goes_to_the_dead_letter_topic_with_the_reason(lab):
     poison = b"\x00\x00\x00\xff\xff no such schema"
     lab.produce("orders", poison)
 
@@ -432,30 +434,30 @@ def test_a_record_that_is_none_goes_to_the_dead_letters_with_the_reason(lab):
     assert lab.state("orders_lake") == ["RUNNING", "RUNNING"]
 
 
-def test_a_worker_that_was_killed_is_waited_for(lab, wanted, tmp_path):
-    inputs = wanted(**SINK, file=str(tmp_path / "first"))
+def test_create_waits_for_a_killed_worker(lab, connector_inputs, tmp_path):
+    inputs = connector_inputs(**SINK, file=str(tmp_path / "first"))
     KIND.create(inputs, Call())
     psutil.Process(lab.supervisor.state("connect").pid).kill()
-    changed = wanted(**SINK, file=str(tmp_path / "second"))
+    changed = connector_inputs(**SINK, file=str(tmp_path / "second"))
     KIND.update(inputs, changed, Call())
     assert KIND.read(changed, Call()).inputs == changed
     assert (tmp_path / "second").exists()
 
 
-def test_an_interrupt_takes_a_half_made_connector_away(lab, wanted, tmp_path):
+def test_interrupt_removes_a_partly_created_connector(lab, connector_inputs, tmp_path):
     call = Call()
 
     def interrupt(line):
         if line.startswith("waiting"):
             call.stopped.set()
 
-    inputs = wanted(**SINK, file=str(tmp_path / "x"))
+    inputs = connector_inputs(**SINK, file=str(tmp_path / "x"))
     with pytest.raises(Interrupted):
         KIND.create(inputs, Call(call.stopped, interrupt))
     assert lab.rest("GET", "/own").status_code == 404
 
 
-def test_a_worker_of_another_cluster_is_left_alone_and_one_that_is_gone_is_no_error(lab, wanted, free_port):
+def test_worker_of_another_cluster_is_not_touched_and_a_missing_worker_is_no_error(lab, connector_inputs, free_port):
     inputs = lab.resources["connector/orders_lake"].inputs
     foreign = inputs.model_copy(update={"cluster": "another"})
     away = inputs.model_copy(update={"worker": f"http://127.0.0.1:{free_port}"})
@@ -469,14 +471,14 @@ def test_a_worker_of_another_cluster_is_left_alone_and_one_that_is_gone_is_no_er
 
 @pytest.fixture
 def subject(lab):
-    """Inputs of a subject of the test's own."""
+    """Return a function that makes the inputs of a test subject."""
     made = []
 
     def make(*fields, compatibility="BACKWARD", name="own-value"):
         schema = {"type": "record", "name": "V", "fields": [{"name": f, "type": t} | d for f, t, d in fields]}
-        likeness = lab.resources["subject/orders-value"].inputs.properties()
+        template = lab.resources["subject/orders-value"].inputs.properties()
         inputs = SubjectKind.inputs(
-            **likeness | {"name": name, "avro": json.dumps(schema, indent=1), "compatibility": compatibility}
+            **template | {"name": name, "avro": json.dumps(schema, indent=1), "compatibility": compatibility}
         )
         made.append(inputs)
         return inputs
@@ -489,7 +491,7 @@ def subject(lab):
 ID = ("id", "string", {})
 
 
-def test_a_subject_is_made_adopted_grown_and_deleted_for_good(lab, subject):
+def test_subject_is_created_adopted_extended_and_permanently_deleted(lab, subject):
     first = subject(ID)
     kind = SubjectKind()
     assert kind.read(first, Call()) is None
@@ -500,14 +502,14 @@ def test_a_subject_is_made_adopted_grown_and_deleted_for_good(lab, subject):
     assert (found.inputs, found.outputs) == (first, outputs)
     second = subject(ID, ("n", ["null", "int"], {"default": None}))
     assert kind.update(first, second, Call())["version"] == 2
-    assert kind.read(first, Call()).inputs == first, "a version beside ours is no drift"
+    assert kind.read(first, Call()).inputs == first, "an additional version is not drift"
     kind.delete(second, Call())
     kind.delete(second, Call())
     assert lab.versions("own-value") == []
     assert kind.read(second, Call()) is None
 
 
-def test_an_incompatible_schema_is_refused_with_the_field_and_changes_nothing(lab, subject):
+def test_incompatible_schema_is_rejected_with_the_field_name_and_changes_nothing(lab, subject):
     first = subject(ID, ("price", "string", {}))
     kind = SubjectKind()
     kind.create(first, Call())
@@ -520,7 +522,7 @@ def test_an_incompatible_schema_is_refused_with_the_field_and_changes_nothing(la
     assert lab.versions("own-value") == [1]
 
 
-def test_a_level_or_a_version_that_somebody_took_away_is_drift(lab, subject):
+def test_missing_compatibility_level_or_version_is_drift(lab, subject):
     first, other = subject(ID), subject(("x", "string", {"default": ""}))
     kind = SubjectKind()
     kind.create(first, Call())
@@ -534,12 +536,12 @@ def test_a_level_or_a_version_that_somebody_took_away_is_drift(lab, subject):
     assert kind.read(first, Call()).inputs.avro == first.avro
 
 
-def test_what_is_no_schema_and_a_registry_that_is_gone_are_told_apart(lab, subject, free_port):
-    likeness = subject(ID).properties()
+def test_invalid_schema_and_unavailable_registry_are_distinct_errors(lab, subject, free_port):
+    template = subject(ID).properties()
     unknown = '{"type": "record", "name": "V", "fields": [{"name": "x", "type": "strin"}]}'
-    for text, said in (("{", "invalid Avro schema"), ("7", "invalid Avro schema"), (unknown, "strin")):
-        with pytest.raises(ValueError, match=said):
-            SubjectKind.inputs(**likeness | {"avro": text})
+    for text, message in (("{", "invalid Avro schema"), ("7", "invalid Avro schema"), (unknown, "strin")):
+        with pytest.raises(ValueError, match=message):
+            SubjectKind.inputs(**template | {"avro": text})
     away = subject(ID).model_copy(update={"registry": f"http://127.0.0.1:{free_port}"})
     assert SubjectKind().read(away, Call()) is None
     SubjectKind().delete(away, Call())

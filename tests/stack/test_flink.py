@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flink's cluster as the lab makes it, and jobs on it as resources: real JVMs, a real store for checkpoints."""
+"""Flink cluster as the lab runs it, and jobs as resources: real JVMs and a real store for checkpoints."""
 
 import json
 import signal
@@ -18,27 +18,27 @@ from infra.provider.kind import Call
 from infra.provider.kinds import flink_job
 from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
-from tests.stack.part_of_lab import PartOfLab
+from tests.stack.partial_lab import PartialLab
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 KIND = FlinkJobKind()
 
-NUMBERS = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"
-NOWHERE = "CREATE TEMPORARY TABLE nowhere (n INT) WITH ('connector' = 'blackhole')"
-SOUND = "INSERT INTO nowhere SELECT CHAR_LENGTH(word) FROM numbers"
-BROKEN = "INSERT INTO nowhere SELECT CAST(word AS INT) FROM numbers"
+SOURCE_TABLE = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"
+SINK_TABLE = "CREATE TEMPORARY TABLE nowhere (n INT) WITH ('connector' = 'blackhole')"
+VALID_INSERT = "INSERT INTO nowhere SELECT CHAR_LENGTH(word) FROM numbers"
+FAILING_INSERT = "INSERT INTO nowhere SELECT CAST(word AS INT) FROM numbers"
 
 
-class Cluster(PartOfLab):
-    """The cluster, spoken to as its launchers do."""
+class Cluster(PartialLab):
+    """Cluster with the requests that the launchers send."""
 
     def submit(self, name, insert, **settings):
-        """Submits a job by way of the SQL gateway, and returns its id."""
+        """Submit a job through the SQL gateway and return its id."""
         with httpx.Client(base_url=f"http://{self.address(8085)}/v1", timeout=60, trust_env=False) as gateway:
             session = gateway.post("/sessions", json={}).raise_for_status().json()["sessionHandle"]
             wanted = {"pipeline.name": name, "execution.checkpointing.interval": "1s", **settings}
             said = [f"SET '{key}' = '{value}'" for key, value in wanted.items()]
-            for statement in (*said, NUMBERS, NOWHERE, insert):
+            for statement in (*said, SOURCE_TABLE, SINK_TABLE, insert):
                 answer = self._execute(gateway, session, statement)
             gateway.delete(f"/sessions/{session}")
         return answer["jobID"]
@@ -57,11 +57,11 @@ class Cluster(PartOfLab):
         assert until(is_ready, 120)
         return answers[-1]
 
-    def ask(self, method, path):
+    def request(self, method, path):
         return httpx.request(method, f"http://{self.address(8084)}{path}", timeout=30, trust_env=False)
 
     def state(self, job):
-        return self.ask("GET", f"/jobs/{job}/status").json().get("status")
+        return self.request("GET", f"/jobs/{job}/status").json().get("status")
 
     def checkpoints(self):
         store = boto3.client(
@@ -85,12 +85,12 @@ class Cluster(PartOfLab):
         ).model_copy(update=changes)
 
 
-def until(true, seconds=60):
-    """Waits until something holds; says whether it ever did."""
+def until(condition, seconds=60):
+    """Wait until a condition holds; return False at the timeout."""
     waiter = threading.Event()
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if true():
+        if condition():
             return True
         waiter.wait(0.2)
     return False
@@ -111,16 +111,16 @@ def lab(tmp_path_factory, free_offset):
 
 
 @pytest.fixture(autouse=True)
-def no_job_is_left(lab):
+def cancel_all_jobs(lab):
     yield
-    for job in lab.ask("GET", "/jobs").json()["jobs"]:
+    for job in lab.request("GET", "/jobs").json()["jobs"]:
         if job["status"] not in {"CANCELED", "FAILED", "FINISHED"}:
-            lab.ask("PATCH", f"/jobs/{job['id']}?mode=cancel")
+            lab.request("PATCH", f"/jobs/{job['id']}?mode=cancel")
             assert until(lambda job=job: lab.state(job["id"]) in {"CANCELED", "FAILED", "FINISHED"})
 
 
-def test_the_cluster_is_this_labs_and_listens_on_loopback_alone(lab):
-    settings = {entry["key"]: entry["value"] for entry in lab.ask("GET", "/jobmanager/config").json()}
+def test_cluster_belongs_to_the_lab_and_listens_only_on_loopback(lab):
+    settings = {entry["key"]: entry["value"] for entry in lab.request("GET", "/jobmanager/config").json()}
     assert settings["high-availability.cluster-id"] == lab.inputs("any").cluster
     assert lab.inputs("any").cluster.endswith(" on this machine")
     for service in (JOBMANAGER, TASKMANAGER, "flink_sql_gateway"):
@@ -130,16 +130,16 @@ def test_the_cluster_is_this_labs_and_listens_on_loopback_alone(lab):
         assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
 
 
-def test_no_secret_is_in_the_cluster_s_configuration(lab):
-    shown = "".join(lab.ask("GET", f"/jobmanager/{what}").text for what in ("config", "environment"))
+def test_cluster_configuration_contains_no_secret(lab):
+    shown = "".join(lab.request("GET", f"/jobmanager/{what}").text for what in ("config", "environment"))
     shown += "".join(path.read_text() for path in lab.root.glob("services/flink_*/files/*"))
-    assert shown.count("s3.endpoint") >= 2, "the API and the files show the settings of the store"
+    assert shown.count("s3.endpoint") >= 2, "API and files show the settings of the store"
     for name in credentials.NAMES:
         assert lab.secret(name) not in shown
 
 
-def test_a_job_is_there_when_all_of_it_runs_and_its_checkpoints_are_in_the_store(lab):
-    job = lab.submit("sound", SOUND)
+def test_create_waits_for_all_tasks_and_checkpoints_are_in_the_store(lab):
+    job = lab.submit("sound", VALID_INSERT)
     said = []
     KIND.create(lab.inputs("sound"), Call(report=said.append))
     assert lab.state(job) == "RUNNING"
@@ -148,26 +148,26 @@ def test_a_job_is_there_when_all_of_it_runs_and_its_checkpoints_are_in_the_store
     assert until(lambda: any(job in key for key in lab.checkpoints()))
 
 
-def test_a_job_that_fails_shows_the_root_exception(lab, monkeypatch):
+def test_failed_job_reports_the_root_exception(lab, monkeypatch):
     monkeypatch.setattr(flink_job, "STALE_FAILURE_SECONDS", 1)
-    lab.submit("broken", BROKEN, **{"restart-strategy.type": "none"})
+    lab.submit("broken", FAILING_INSERT, **{"restart-strategy.type": "none"})
     with pytest.raises(LabError, match=r"(?s)^Flink job broken failed:\n.*NumberFormatException: For input string"):
         KIND.create(lab.inputs("broken"), Call())
 
 
-def test_what_was_cancelled_by_hand_is_drift_and_is_well_when_it_was_submitted_again(lab):
-    job = lab.submit("cancelled", SOUND)
+def test_manually_cancelled_job_is_drift_until_resubmitted(lab):
+    job = lab.submit("cancelled", VALID_INSERT)
     KIND.create(lab.inputs("cancelled"), Call())
-    lab.ask("PATCH", f"/jobs/{job}?mode=cancel")
+    lab.request("PATCH", f"/jobs/{job}?mode=cancel")
     assert until(lambda: lab.state(job) == "CANCELED")
     found = KIND.read(lab.inputs("cancelled"), Call()).inputs
     assert found.state == "CANCELED"
-    lab.submit("cancelled", SOUND)
+    lab.submit("cancelled", VALID_INSERT)
     KIND.update(found, lab.inputs("cancelled"), Call())
     assert KIND.read(lab.inputs("cancelled"), Call()).inputs == lab.inputs("cancelled")
 
 
-def test_a_job_that_nobody_submitted_is_gone_and_the_launcher_s_reason_is_said(lab, tmp_path, monkeypatch):
+def test_missing_job_is_reported_with_the_launchers_error(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(flink_job, "RECOVERY_TIMEOUT_SECONDS", 1)
     monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
     assert KIND.read(lab.inputs("never"), Call()) is None
@@ -177,8 +177,8 @@ def test_a_job_that_nobody_submitted_is_gone_and_the_launcher_s_reason_is_said(l
         KIND.create(lab.inputs("never", notes=str(notes)), Call())
 
 
-def test_a_deleted_job_leaves_with_a_savepoint_and_leaves_others_alone(lab):
-    first, other = lab.submit("leaves", SOUND), lab.submit("stays", SOUND)
+def test_delete_stops_the_job_with_a_savepoint_and_touches_no_other_job(lab):
+    first, other = lab.submit("leaves", VALID_INSERT), lab.submit("stays", VALID_INSERT)
     KIND.create(lab.inputs("leaves"), Call())
     KIND.create(lab.inputs("stays"), Call())
     KIND.delete(lab.inputs("leaves"), Call())
@@ -188,8 +188,8 @@ def test_a_deleted_job_leaves_with_a_savepoint_and_leaves_others_alone(lab):
     KIND.delete(lab.inputs("leaves"), Call())
 
 
-def test_somebody_else_s_cluster_is_not_touched(lab):
-    job = lab.submit("foreign", SOUND)
+def test_cluster_of_another_lab_is_not_touched(lab):
+    job = lab.submit("foreign", VALID_INSERT)
     foreign = lab.inputs("foreign", cluster="/flink of another lab")
     with pytest.raises(LabError, match=r"the cluster belongs to another lab \(cluster id /flink of "):
         KIND.create(foreign, Call())
@@ -198,8 +198,8 @@ def test_somebody_else_s_cluster_is_not_touched(lab):
     assert until(lambda: lab.state(job) == "RUNNING")
 
 
-def test_a_job_outlives_the_loss_of_its_task_manager(lab):
-    job = lab.submit("survivor", SOUND)
+def test_job_survives_a_kill_of_its_task_manager(lab):
+    job = lab.submit("survivor", VALID_INSERT)
     KIND.create(lab.inputs("survivor"), Call())
     lost = lab.supervisor.require_state(TASKMANAGER).pid
     psutil.Process(lost).send_signal(signal.SIGKILL)
@@ -207,7 +207,7 @@ def test_a_job_outlives_the_loss_of_its_task_manager(lab):
     assert until(
         lambda: (
             lab.state(job) != "RUNNING"
-            or lab.ask("GET", f"/jobs/{job}/exceptions").json()["exceptionHistory"]["entries"]
+            or lab.request("GET", f"/jobs/{job}/exceptions").json()["exceptionHistory"]["entries"]
         ),
         90,
     )
@@ -216,7 +216,7 @@ def test_a_job_outlives_the_loss_of_its_task_manager(lab):
     assert lab.state(job) == "RUNNING"
 
 
-def test_without_a_cluster_a_job_is_gone_and_nothing_is_there_to_delete(lab, free_port):
+def test_job_on_a_missing_cluster_is_absent_and_delete_is_a_no_op(lab, free_port):
     nowhere = lab.inputs("any", rest=f"http://127.0.0.1:{free_port}")
     assert KIND.read(nowhere, Call()) is None
     KIND.delete(nowhere, Call())

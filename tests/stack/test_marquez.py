@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marquez as the lab runs it: a stand-in at its place, and the real one where its jar is given."""
+"""Marquez as the lab runs it: a fake, and the real program where a jar is configured."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from infra.toolchain import Artifacts, pins
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import PlainProgress
-from tests.stack.marquez_stand_in import stand_in
+from tests.stack.fake_marquez import build_jar
 from tests.stack.postgres_lab import PROGRAM
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
@@ -35,7 +35,7 @@ REAL_JAR = os.environ.get(JAR_VARIABLE) or stack_settings("dev").marquez_jar
 
 @pytest.fixture(scope="module")
 def jar(tmp_path_factory):
-    return stand_in(Artifacts.open().java(), tmp_path_factory.mktemp("stand-in"))
+    return build_jar(Artifacts.open().java(), tmp_path_factory.mktemp("stand-in"))
 
 
 @pytest.fixture
@@ -45,25 +45,25 @@ def engine(make_engine, free_offset):
     return made
 
 
-def page(engine, path, endpoint=marquez.API):
+def fetch(engine, path, endpoint=marquez.API):
     answer = httpx.get(f"http://127.0.0.1:{endpoint.port + engine.wanted['offset']}{path}", trust_env=False)
     return answer.raise_for_status()
 
 
 @needs_postgres
-def test_it_gets_its_configuration_its_database_and_its_password(engine, jar):
+def test_marquez_receives_configuration_database_and_password(engine, jar):
     engine.wanted["jar"] = str(jar)
     first = engine.up()
     assert first.status == 0, first.text
-    assert page(engine, "/seen").text.splitlines() == ["marquez", "password of 32", str(jar)]
-    assert page(engine, "/", marquez.ADMIN).is_success
+    assert fetch(engine, "/seen").text.splitlines() == ["marquez", "password of 32", str(jar)]
+    assert fetch(engine, "/", marquez.ADMIN).is_success
     second = engine.up()
     assert "6 unchanged" in second.text
     assert not any(word in second.text for word in ("created", "updated", "replaced", "deleted"))
 
 
 @needs_postgres
-def test_another_jar_at_the_same_path_restarts_it_and_nothing_else(engine, jar, tmp_path):
+def test_changed_jar_restarts_only_marquez(engine, jar, tmp_path):
     own = Path(shutil.copy(jar, tmp_path / "own.jar"))
     engine.wanted["jar"] = str(own)
     engine.up()
@@ -79,7 +79,7 @@ def test_another_jar_at_the_same_path_restarts_it_and_nothing_else(engine, jar, 
 
 
 @needs_postgres
-def test_without_marquez_its_part_goes_and_the_server_stays(engine, jar):
+def test_disabling_marquez_removes_it_and_keeps_postgres(engine, jar):
     engine.wanted["jar"] = str(jar)
     engine.up()
     engine.wanted["jar"] = ""
@@ -89,20 +89,20 @@ def test_without_marquez_its_part_goes_and_the_server_stays(engine, jar):
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    """A Maven that asks nobody: what is in the repository is all there is. Returns artifacts in a cache of its own."""
+    """Return artifacts in a separate cache, with Maven offline: only the local repository is searched."""
     cache = Cache.open(tmp_path / "cache")
     shutil.copytree(Artifacts.open().cache.maven, cache.maven, copy_function=os.link)
     shutil.rmtree(cache.maven / "io" / "github" / "marquezproject", ignore_errors=True)
     (tmp_path / "home" / ".m2").mkdir(parents=True)
     (tmp_path / "home" / ".m2" / "settings.xml").write_text("<settings><offline>true</offline></settings>\n")
     monkeypatch.setenv("MAVEN_OPTS", f"-Duser.home={tmp_path / 'home'}")
-    # What else a lab may have takes minutes to make in an empty cache, and is no matter here.
+    # These steps take minutes with an empty cache and are unrelated.
     for step in ("_install_class_data", "_install_page"):
         monkeypatch.setattr(setup, step, lambda artifacts: None)
     return Artifacts(cache)
 
 
-def test_a_jar_that_a_repository_has_is_found_by_its_coordinate(offline, jar, capsys):
+def test_jar_is_resolved_by_its_maven_coordinate(offline, jar, capsys):
     group, artifact, version = pins.MARQUEZ.coordinates[0].split(":")
     folder = offline.cache.maven.joinpath(*group.split("."), artifact, version)
     folder.mkdir(parents=True)
@@ -119,21 +119,21 @@ def test_a_jar_that_a_repository_has_is_found_by_its_coordinate(offline, jar, ca
     assert offline.verify() == []
 
 
-def test_a_jar_that_no_repository_has_is_an_error_that_leaves_nothing(offline):
+def test_unresolvable_jar_is_an_error_and_leaves_no_files(offline):
     with pytest.raises(ArtifactError, match="Resolving the jars of marquez"):
         offline.setup({"marquez"}, PlainProgress(sys.stdout))
     assert not offline.has("marquez")
     assert list(offline.cache.tmp.iterdir()) == []
 
 
-def test_without_its_jar_one_line_says_so_and_set_up_goes_on(offline, capsys):
+def test_setup_prints_one_line_for_a_missing_jar_and_continues(offline, capsys):
     install_lab_artifacts(offline, LabSettings(flink=False, marquez=True), frozenset())
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert line.startswith("marquez is left out: Resolving the jars of marquez with Maven failed")
     assert "lineage-lab:marquezJar" in line
 
 
-def test_with_a_jar_of_the_users_none_is_looked_for_and_a_wrong_path_is_an_error(offline, jar, capsys):
+def test_user_jar_skips_resolution_and_a_wrong_path_is_an_error(offline, jar, capsys):
     with pytest.raises(LabError, match=r"invalid lineage-lab:marquezJar /nowhere\.jar"):
         install_lab_artifacts(offline, LabSettings(flink=False, marquez=True, marquez_jar="/nowhere.jar"), frozenset())
     install_lab_artifacts(offline, LabSettings(flink=False), frozenset())
@@ -144,7 +144,7 @@ def test_with_a_jar_of_the_users_none_is_looked_for_and_a_wrong_path_is_an_error
 
 @needs_postgres
 @pytest.mark.skipif(not REAL_JAR, reason=f"no Marquez jar: set {JAR_VARIABLE} or lineage-lab:marquezJar to its path")
-def test_the_real_marquez_takes_an_event_and_shows_its_edges(engine):
+def test_real_marquez_accepts_an_event_and_shows_its_edges(engine):
     engine.wanted["jar"] = str(Path(REAL_JAR).absolute())
     first = engine.up()
     assert first.status == 0, first.text
@@ -160,5 +160,5 @@ def test_the_real_marquez_takes_an_event_and_shows_its_edges(engine):
     }
     api = f"http://127.0.0.1:{marquez.API.port + engine.wanted['offset']}/api/v1"
     httpx.post(f"{api}/lineage", json=event, timeout=30, trust_env=False).raise_for_status()
-    graph = page(engine, "/api/v1/lineage?nodeId=job:lab:copy").json()["graph"]
+    graph = fetch(engine, "/api/v1/lineage?nodeId=job:lab:copy").json()["graph"]
     assert {node["id"] for node in graph} == {"job:lab:copy", "dataset:lab:a", "dataset:lab:b"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postgres as the lab runs it, and databases as resources, with the real engine and the real server."""
+"""Postgres as the lab runs it, and databases as resources, with the real engine and a real server."""
 
 import threading
 from pathlib import Path
@@ -15,7 +15,7 @@ from infra.provider.kinds.database import DatabaseKind
 from infra.targets.local.supervisor import Supervisor
 from infra.toolchain import Artifacts
 from tests.stack.engine import Engine
-from tests.stack.postgres_lab import PROGRAM, declared
+from tests.stack.postgres_lab import PROGRAM, declarations
 
 pytestmark = [
     pytest.mark.stack,
@@ -23,18 +23,18 @@ pytestmark = [
 ]
 
 
-def until(true, seconds=20):
-    """Waits until something holds; says whether it ever did."""
+def until(condition, seconds=20):
+    """Wait until a condition holds; return False at the timeout."""
     waiter = threading.Event()
     for _ in range(seconds * 10):
-        if true():
+        if condition():
             return True
         waiter.wait(0.1)
     return False
 
 
 class Server:
-    """A running part of a lab with its Postgres."""
+    """Running Postgres of a partial lab."""
 
     def __init__(self, root, offset):
         self.root = Path(root)
@@ -43,7 +43,7 @@ class Server:
         self.supervisor = Supervisor(self.root)
 
     def resources(self, *databases):
-        return {resource.key: resource for resource in declared(str(self.root), self.offset, list(databases))}
+        return {resource.key: resource for resource in declarations(str(self.root), self.offset, list(databases))}
 
     def password(self):
         return credentials.read(self.root / "credentials.env")[credentials.POSTGRES_PASSWORD]
@@ -54,17 +54,17 @@ class Server:
             host="127.0.0.1", port=self.port, user="postgres", password=given, dbname=database, autocommit=True
         )
 
-    def ask(self, query, database="postgres"):
+    def query(self, query, database="postgres"):
         with self.connect(database) as connection:
             cursor = connection.execute(query)
             return cursor.fetchall() if cursor.description else []
 
     def databases(self):
-        return {name for (name,) in self.ask("SELECT datname FROM pg_database WHERE NOT datistemplate")}
+        return {name for (name,) in self.query("SELECT datname FROM pg_database WHERE NOT datistemplate")}
 
-    def answers(self):
+    def responds(self):
         try:
-            return self.ask("SELECT 1") == [(1,)]
+            return self.query("SELECT 1") == [(1,)]
         except psycopg.OperationalError:
             return False
 
@@ -79,15 +79,15 @@ class Server:
 
 
 def shared_memory():
-    """What Postgres servers of this machine keep outside their folders: names, and ids of System V segments."""
+    """Return the shared memory of all Postgres servers of this machine: file names, and ids of System V segments."""
     named = {path.name for path in Path("/dev/shm").glob("PostgreSQL*")} if Path("/dev/shm").exists() else set()
     segments = Path("/proc/sysvipc/shm")
     rows = segments.read_text().splitlines()[1:] if segments.exists() else []
     return named | {row.split()[1] for row in rows}
 
 
-def mapped(processes):
-    """The files and System V segments (their ids are inodes there) that processes have mapped."""
+def mapped_segments(processes):
+    """Return the files and System V segments (inodes are segment ids) that processes have mapped."""
     lines = [
         line.split() for process in processes for line in Path(f"/proc/{process.pid}/maps").read_text().splitlines()
     ]
@@ -96,7 +96,7 @@ def mapped(processes):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, free_offset):
-    """One server for the tests that leave it as they found it."""
+    """Provide one server for the tests that do not change it."""
     engine = Engine(tmp_path_factory.mktemp("postgres") / "one", program=PROGRAM)
     engine.wanted = {"root": str(engine.root), "offset": free_offset, "databases": []}
     running = Server(engine.root, free_offset)
@@ -106,9 +106,9 @@ def server(tmp_path_factory, free_offset):
     running.supervisor.shut_down()
 
 
-def test_it_runs_as_the_configuration_says(server):
+def test_server_settings_equal_the_configuration(server):
     shown = {
-        name: server.ask(f"SHOW {name}")[0][0]
+        name: server.query(f"SHOW {name}")[0][0]
         for name in ("wal_level", "max_connections", "shared_buffers", "unix_socket_directories", "listen_addresses")
     }
     assert shown == {
@@ -121,12 +121,12 @@ def test_it_runs_as_the_configuration_says(server):
 
 
 @pytest.mark.parametrize("wrong", ["", "postgres", "0" * 32])
-def test_a_wrong_password_is_refused(server, wrong):
+def test_wrong_password_is_rejected(server, wrong):
     with pytest.raises(psycopg.OperationalError, match=r"password authentication failed|no password supplied"):
         server.connect(password=wrong)
 
 
-def test_the_password_is_in_no_argument_list_and_in_no_file_but_its_own(server):
+def test_password_is_only_in_the_credentials_file(server):
     password = server.password()
     assert all(password not in " ".join(process.cmdline()) for process in server.processes())
     folder = server.root / "services" / "postgres"
@@ -136,21 +136,21 @@ def test_the_password_is_in_no_argument_list_and_in_no_file_but_its_own(server):
     assert server.root.stat().st_mode & 0o077 == 0
 
 
-def test_a_database_is_made_once_and_kept_with_what_is_in_it(server):
+def test_database_is_created_once_and_keeps_its_data(server):
     inputs = server.resources("shop")["database/shop"].inputs
     kind = DatabaseKind()
     assert kind.read(inputs, Call()) is None
     kind.create(inputs, Call())
-    server.ask("CREATE TABLE orders AS SELECT 7 AS id", "shop")
+    server.query("CREATE TABLE orders AS SELECT 7 AS id", "shop")
     kind.create(inputs, Call())
     assert kind.read(inputs, Call()).inputs == inputs
-    assert server.ask("SELECT id FROM orders", "shop") == [(7,)]
+    assert server.query("SELECT id FROM orders", "shop") == [(7,)]
     kind.delete(inputs, Call())
     kind.delete(inputs, Call())
     assert "shop" not in server.databases()
 
 
-def test_a_database_goes_although_somebody_is_connected(server):
+def test_database_with_open_connections_is_dropped(server):
     inputs = server.resources("busy")["database/busy"].inputs
     DatabaseKind().create(inputs, Call())
     with server.connect("busy"):
@@ -158,7 +158,7 @@ def test_a_database_goes_although_somebody_is_connected(server):
     assert "busy" not in server.databases()
 
 
-def test_a_name_is_a_name_whatever_is_in_it(server):
+def test_database_names_are_quoted(server):
     name = 'Two "words"; DROP DATABASE postgres; --'
     inputs = server.resources(name)[f"database/{name}"].inputs
     DatabaseKind().create(inputs, Call())
@@ -167,7 +167,7 @@ def test_a_name_is_a_name_whatever_is_in_it(server):
     assert name not in server.databases()
 
 
-def test_the_databases_of_another_lab_at_the_same_port_are_left_alone(server, tmp_path):
+def test_databases_of_another_lab_at_the_same_port_are_not_touched(server, tmp_path):
     theirs = tmp_path / "credentials.env"
     credentials.ensure(theirs)
     inputs = server.resources()["database/marquez"].inputs.model_copy(update={"credentials": str(theirs)})
@@ -178,7 +178,7 @@ def test_the_databases_of_another_lab_at_the_same_port_are_left_alone(server, tm
     assert "marquez" in server.databases()
 
 
-def test_a_server_that_is_gone_is_told_from_one_that_refuses(server, free_port, tmp_path):
+def test_unreachable_server_and_failed_login_are_distinct_errors(server, free_port, tmp_path):
     inputs = server.resources()["database/marquez"].inputs.model_copy(update={"port": free_port})
     assert DatabaseKind().read(inputs, Call()) is None
     DatabaseKind().delete(inputs, Call())
@@ -190,21 +190,21 @@ def test_a_server_that_is_gone_is_told_from_one_that_refuses(server, free_port, 
 
 
 @pytest.mark.slow
-def test_a_killed_server_is_back_with_its_data_and_the_kind_waits_for_it(server):
-    server.ask("CREATE TABLE kept AS SELECT 42 AS answer", "marquez")
+def test_killed_server_restarts_with_its_data_and_the_kind_waits(server):
+    server.query("CREATE TABLE kept AS SELECT 42 AS answer", "marquez")
     pid = server.pid()
     psutil.Process(pid).kill()
     assert until(lambda: server.pid() not in {0, pid})
-    assert until(server.answers)
+    assert until(server.responds)
     inputs = server.resources("after")["database/after"].inputs
     DatabaseKind().create(inputs, Call())
-    assert server.ask("SELECT answer FROM kept", "marquez") == [(42,)]
-    server.ask("DROP TABLE kept", "marquez")
+    assert server.query("SELECT answer FROM kept", "marquez") == [(42,)]
+    server.query("DROP TABLE kept", "marquez")
     DatabaseKind().delete(inputs, Call())
 
 
 @pytest.mark.slow
-def test_it_stops_in_good_order_although_somebody_is_connected(server):
+def test_server_with_open_connections_stops_gracefully(server):
     with server.connect() as connection:
         server.supervisor.stop("postgres")
         with pytest.raises(psycopg.OperationalError):
@@ -212,24 +212,24 @@ def test_it_stops_in_good_order_although_somebody_is_connected(server):
     assert "received fast shutdown request" in server.log()
     assert server.log().rstrip().endswith("database system is shut down")
     server.supervisor.run("postgres")
-    assert until(server.answers)
+    assert until(server.responds)
 
 
 @pytest.fixture
 def engine(make_engine, free_offset):
-    """A stack of the real engine, with a Postgres at an offset of its own."""
+    """Provide a stack with a Postgres at a free port offset."""
     made = make_engine(program=PROGRAM)
     made.wanted = {"root": str(made.root), "offset": free_offset + 2, "databases": ["shop"]}
     return made
 
 
 @pytest.mark.slow
-def test_the_engine_makes_keeps_heals_and_removes_it(engine):
+def test_engine_creates_repairs_and_destroys_the_server(engine):
     server = Server(engine.root, engine.wanted["offset"])
     first = engine.up()
     assert first.status == 0, first.text
-    # Of this server alone: others may come and go on this machine meanwhile.
-    ours = shared_memory() & mapped(server.processes())
+    # Only of this server: others may start and stop meanwhile.
+    ours = shared_memory() & mapped_segments(server.processes())
     assert ours
     assert server.databases() == {"postgres", "marquez", "shop"}
     assert server.password() not in engine.pulumi("stack", "export", "--show-secrets").text
@@ -237,8 +237,8 @@ def test_the_engine_makes_keeps_heals_and_removes_it(engine):
     assert "6 unchanged" in second.text
     assert not any(word in second.text for word in ("created", "updated", "replaced", "deleted"))
 
-    server.ask("CREATE TABLE kept AS SELECT 1 AS a", "marquez")
-    server.ask("DROP DATABASE shop")
+    server.query("CREATE TABLE kept AS SELECT 1 AS a", "marquez")
+    server.query("DROP DATABASE shop")
     healed = engine.up("--refresh")
     assert healed.status == 0, healed.text
     assert "shop" in server.databases()
@@ -246,7 +246,7 @@ def test_the_engine_makes_keeps_heals_and_removes_it(engine):
     engine.wanted["databases"] = ["catalog"]
     assert engine.up().status == 0
     assert server.databases() == {"postgres", "marquez", "catalog"}
-    assert server.ask("SELECT a FROM kept", "marquez") == [(1,)]
+    assert server.query("SELECT a FROM kept", "marquez") == [(1,)]
 
     assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
     assert not engine.root.exists()
@@ -255,38 +255,38 @@ def test_the_engine_makes_keeps_heals_and_removes_it(engine):
 
 
 @pytest.mark.slow
-def test_a_killed_supervisor_takes_it_along_and_refresh_brings_it_back_with_its_data(engine):
+def test_killed_supervisor_ends_the_server_and_refresh_restores_it(engine):
     server = Server(engine.root, engine.wanted["offset"])
     engine.up()
-    server.ask("CREATE TABLE kept AS SELECT 1 AS a", "shop")
+    server.query("CREATE TABLE kept AS SELECT 1 AS a", "shop")
     psutil.Process(server.supervisor.pid()).kill()
     assert until(lambda: not server.processes())
     healed = engine.up("--refresh")
     assert healed.status == 0, healed.text
-    assert server.ask("SELECT a FROM kept", "shop") == [(1,)]
+    assert server.query("SELECT a FROM kept", "shop") == [(1,)]
 
 
 @pytest.mark.slow
-def test_new_credentials_hold_for_old_data(engine):
+def test_rotated_credentials_apply_to_existing_data(engine):
     server = Server(engine.root, engine.wanted["offset"])
     engine.up()
-    server.ask("CREATE TABLE kept AS SELECT 1 AS a", "shop")
+    server.query("CREATE TABLE kept AS SELECT 1 AS a", "shop")
     old = server.password()
     (engine.root / "credentials.env").unlink()
     healed = engine.up("--refresh")
     assert healed.status == 0, healed.text
     assert server.password() != old
-    assert server.ask("SELECT a FROM kept", "shop") == [(1,)]
+    assert server.query("SELECT a FROM kept", "shop") == [(1,)]
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         server.connect(password=old)
 
 
 @pytest.mark.slow
-def test_an_initialisation_that_was_killed_is_begun_anew(engine):
+def test_interrupted_initialisation_is_repeated(engine):
     half = engine.root / "services" / "postgres" / "volumes" / "data" / "cluster.new"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("15\n")
     first = engine.up()
     assert first.status == 0, first.text
-    assert Server(engine.root, engine.wanted["offset"]).answers()
+    assert Server(engine.root, engine.wanted["offset"]).responds()
     assert not half.exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes as resources: what `pulumi up` does to them, and what it does when they die."""
+"""Processes as resources: create, update, drift and delete under `pulumi up`."""
 
 import json
 import signal
@@ -15,7 +15,7 @@ from infra.targets.local.supervisor import Supervisor
 pytestmark = pytest.mark.stack
 
 
-def answers(port):
+def responds(port):
     try:
         return httpx.get(f"http://127.0.0.1:{port}/", timeout=2).is_success
     except httpx.HTTPError:
@@ -23,32 +23,32 @@ def answers(port):
 
 
 def pid_of(engine, program):
-    """The process id of a program that runs; 0 would mean this very process group to `kill`."""
+    """Return the process id of a running program; never 0, which `kill` takes as the current process group."""
     state = Supervisor(engine.root).state(program)
     assert state is not None
     assert state.pid > 0
     return state.pid
 
 
-def until(true, seconds=20):
-    """Waits until something holds; says whether it ever did."""
+def until(condition, seconds=20):
+    """Wait until a condition holds; return False at the timeout."""
     waiter = threading.Event()
     for _ in range(seconds * 10):
-        if true():
+        if condition():
             return True
         waiter.wait(0.1)
     return False
 
 
-def owned_by(engine):
-    """Live processes of an engine's stack."""
+def processes_of(engine):
+    """Return the live processes of an engine's stack."""
     return [p for p in psutil.process_iter(["environ"]) if Supervisor(engine.root)._owns(p)]
 
 
-def test_up_means_ready_a_second_up_changes_nothing_and_destroy_leaves_nothing(engine, free_port):
+def test_up_waits_for_readiness_and_destroy_leaves_no_process(engine, free_port):
     engine.web("web", free_port)
     assert engine.up().status == 0
-    assert answers(free_port)
+    assert responds(free_port)
     pid = pid_of(engine, "web")
     second = engine.up()
     assert "3 unchanged" in second.text
@@ -56,44 +56,44 @@ def test_up_means_ready_a_second_up_changes_nothing_and_destroy_leaves_nothing(e
     assert pid_of(engine, "web") == pid
     assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
     assert not psutil.pid_exists(pid)
-    assert not answers(free_port)
+    assert not responds(free_port)
     assert not engine.root.exists()
-    assert owned_by(engine) == []
+    assert processes_of(engine) == []
 
 
-def test_a_killed_process_is_healed_by_the_supervisor(engine, free_port):
+def test_supervisor_restarts_a_killed_process(engine, free_port):
     engine.web("web", free_port)
     engine.up()
     pid = pid_of(engine, "web")
     psutil.Process(pid).kill()
-    assert until(lambda: Supervisor(engine.root).state("web").pid not in {0, pid} and answers(free_port))
+    assert until(lambda: Supervisor(engine.root).state("web").pid not in {0, pid} and responds(free_port))
     healed = pid_of(engine, "web")
     assert "3 unchanged" in engine.up("--refresh").text
     assert pid_of(engine, "web") == healed
 
 
 @pytest.mark.slow
-def test_a_killed_supervisor_takes_its_processes_along_and_refresh_brings_all_back(engine, free_port):
+def test_killed_supervisor_ends_its_processes_and_refresh_restores_them(engine, free_port):
     engine.web("web", free_port)
     engine.up()
     psutil.Process(Supervisor(engine.root).pid()).kill()
-    assert until(lambda: not answers(free_port))
+    assert until(lambda: not responds(free_port))
     healed = engine.up("--refresh")
     assert healed.status == 0, healed.text
-    assert answers(free_port)
+    assert responds(free_port)
 
 
 @pytest.mark.slow
-def test_a_stopped_process_is_drift(engine, free_port):
+def test_stopped_process_is_drift(engine, free_port):
     engine.web("web", free_port)
     engine.up()
     Supervisor(engine.root).stop("web")
     assert engine.up("--refresh").status == 0
-    assert answers(free_port)
+    assert responds(free_port)
 
 
 @pytest.mark.slow
-def test_a_service_that_may_end_is_left_alone_when_it_ended_well_and_is_drift_then(engine, tmp_path):
+def test_service_that_exits_with_0_is_not_restarted_and_is_drift(engine, tmp_path):
     runs, fails = tmp_path / "runs", tmp_path / "fails"
     fails.touch()
     wait = f"while [ ! -e {tmp_path}/go ]; do sleep 0.1; done"
@@ -103,13 +103,13 @@ def test_a_service_that_may_end_is_left_alone_when_it_ended_well_and_is_drift_th
     (tmp_path / "go").touch()
     supervisor = Supervisor(engine.root)
     assert until(lambda: supervisor.require_state("job").status == "EXITED")
-    assert runs.read_text().split() == ["run", "run"], "it is started again where it failed, and only there"
+    assert runs.read_text().split() == ["run", "run"], "restarted after the failure only"
     assert engine.up("--refresh").status == 0
     assert supervisor.require_state("job").running
     assert len(runs.read_text().split()) == 3
 
 
-def test_a_changed_script_restarts_its_process_and_no_other(make_engine, free_port):
+def test_changed_script_restarts_only_its_process(make_engine, free_port):
     engine = make_engine()
     engine.web("web", free_port, "first")
     engine.process("other", "exec sleep 1000\n")
@@ -124,7 +124,7 @@ def test_a_changed_script_restarts_its_process_and_no_other(make_engine, free_po
 
 
 @pytest.mark.slow
-def test_a_volume_outlives_an_update_and_a_file_does_not(engine):
+def test_volume_survives_an_update_and_a_file_is_replaced(engine):
     engine.process("p", "date > volumes/data/kept; exec sleep 1000\n", volumes=["data"], files={"a": "1"})
     engine.up()
     folder = engine.root / "services" / "p"
@@ -135,7 +135,7 @@ def test_a_volume_outlives_an_update_and_a_file_does_not(engine):
     assert [path.name for path in (folder / "files").iterdir()] == ["b"]
 
 
-def test_a_process_that_ends_at_once_fails_the_update_with_its_last_words(engine, free_port):
+def test_process_that_exits_at_start_fails_the_update_with_its_log(engine, free_port):
     engine.process("sick", "echo 'no such table: bids'; exit 3\n")
     engine.web("web", free_port)
     failed = engine.up()
@@ -150,7 +150,7 @@ def test_a_process_that_ends_at_once_fails_the_update_with_its_last_words(engine
 
 
 @pytest.mark.slow
-def test_a_process_that_never_gets_ready_is_given_up_and_removed(engine, free_port):
+def test_process_that_never_becomes_ready_is_removed(engine, free_port):
     probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 2}
     engine.process("mute", "exec sleep 1000\n", probe=probe)
     failed = engine.up()
@@ -158,7 +158,7 @@ def test_a_process_that_never_gets_ready_is_given_up_and_removed(engine, free_po
     assert Supervisor(engine.root).state("mute") is None
 
 
-def test_ctrl_c_during_a_create_leaves_no_orphan(engine, free_port):
+def test_ctrl_c_during_create_leaves_no_orphan(engine, free_port):
     probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 100}
     engine.process("mute", "exec sleep 1000\n", probe=probe)
     update = engine.start("up", "--yes", "--skip-preview")
@@ -171,7 +171,7 @@ def test_ctrl_c_during_a_create_leaves_no_orphan(engine, free_port):
 
 
 @pytest.mark.slow
-def test_an_update_killed_in_mid_create_can_be_taken_up_again(engine, free_port):
+def test_update_killed_during_create_can_be_repeated(engine, free_port):
     probe = {"host": "127.0.0.1", "port": free_port, "path": "", "seconds": 100}
     engine.process("late", "exec sleep 1000\n", probe=probe)
     update = engine.start("up", "--yes", "--skip-preview")
@@ -185,10 +185,10 @@ def test_an_update_killed_in_mid_create_can_be_taken_up_again(engine, free_port)
     assert resumed.status == 0, resumed.text
     assert [state.status for state in Supervisor(engine.root).states()] == ["RUNNING"]
     assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
-    assert owned_by(engine) == []
+    assert processes_of(engine) == []
 
 
-def test_a_busy_port_is_named_with_its_holder_before_anything_starts(make_engine):
+def test_busy_port_is_reported_with_its_process_before_any_start(make_engine):
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         holder.listen()
@@ -202,7 +202,7 @@ def test_a_busy_port_is_named_with_its_holder_before_anything_starts(make_engine
 
 
 @pytest.mark.slow
-def test_too_little_memory_is_told_with_the_figures_and_can_be_overridden(engine):
+def test_insufficient_memory_is_reported_with_figures_and_can_be_overridden(engine):
     engine.wanted["supervisor"]["memory_mib"] = 10**8
     engine.process("p", "exec sleep 1000\n")
     refused = engine.up()
@@ -214,7 +214,7 @@ def test_too_little_memory_is_told_with_the_figures_and_can_be_overridden(engine
 
 
 @pytest.mark.slow
-def test_a_port_that_somebody_took_meanwhile_is_not_taken_for_the_service(engine, free_port):
+def test_foreign_listener_on_the_port_does_not_pass_the_readiness_probe(engine, free_port):
     engine.web("web", free_port)
     engine.wanted["processes"][0]["ports"] = {"web api": free_port}
     engine.up()
@@ -229,7 +229,7 @@ def test_a_port_that_somebody_took_meanwhile_is_not_taken_for_the_service(engine
 
 
 @pytest.mark.slow
-def test_a_state_of_another_version_of_the_kit_can_still_be_taken_down(engine, free_port):
+def test_state_of_another_kit_version_can_be_destroyed(engine, free_port):
     engine.web("web", free_port)
     engine.up()
     deployment = json.loads(engine.pulumi("stack", "export").text)
@@ -241,11 +241,11 @@ def test_a_state_of_another_version_of_the_kit_can_still_be_taken_down(engine, f
     state.write_text(json.dumps(deployment))
     assert engine.pulumi("stack", "import", "--file", str(state)).status == 0
     assert engine.pulumi("destroy", "--yes", "--skip-preview").status == 0
-    assert owned_by(engine) == []
+    assert processes_of(engine) == []
 
 
 @pytest.mark.slow
-def test_two_stacks_run_side_by_side(make_engine, free_port):
+def test_two_stacks_run_concurrently(make_engine, free_port):
     one, two = make_engine("one"), make_engine("two")
     one.process("p", "exec sleep 1000\n")
     two.process("p", "exec sleep 1000\n")
@@ -254,7 +254,7 @@ def test_two_stacks_run_side_by_side(make_engine, free_port):
     assert Supervisor(two.root).state("p").running
 
 
-def test_an_unknown_or_mistyped_property_is_named(engine):
+def test_unknown_or_mistyped_property_is_named(engine):
     engine.wanted["supervisor"]["preflight"] = "lax"
     program = (
         (engine.folder / "__main__.py")

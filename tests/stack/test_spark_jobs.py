@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spark jobs of a user's own, as jobs/spark/README.md shows them, beside a catalog, a store and a lineage service."""
+"""User-supplied Spark jobs as in jobs/spark/README.md, with a catalog, an object store and a lineage service."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ from infra.cli.tasks import run_task
 from infra.errors import ServiceError
 from infra.namespaces import JOB_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
-from tests.stack.part_of_lab import PartOfLab
+from tests.stack.partial_lab import PartialLab
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
@@ -43,14 +43,14 @@ spark.range(1).rdd.map(lambda row: time.sleep(600)).collect()
 
 
 def examples():
-    """The whole files of the README: name -> source."""
+    """Return the complete files of the README: name -> source."""
     blocks = re.findall(r"```python\n(.*?)```", (PROJECT / "jobs" / "spark" / "README.md").read_text(), re.DOTALL)
     task, service = (block for block in blocks if "import" in block)
     return {"totals": task, "arrivals": service}
 
 
 def project_with(folder, files):
-    """A copy of what the lab runs of the checkout, with more files among its Spark jobs."""
+    """Return a copy of the checkout's packages with additional Spark jobs."""
     for name in ("infra", "integrations", "jobs", "lineage"):
         shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "target"))
     for name, text in files.items():
@@ -63,7 +63,7 @@ def part(tmp_path_factory, free_offset):
     folder = tmp_path_factory.mktemp("own")
     files = examples() | {"fails": FAILS, "waits": WAITS}
     keys = ["totals", "fails", "waits", "arrivals"]
-    with PartOfLab(folder / "lab", free_offset, keys, project_with(folder / "project", files)).standing() as made:
+    with PartialLab(folder / "lab", free_offset, keys, project_with(folder / "project", files)).running() as made:
         yield made
 
 
@@ -79,21 +79,21 @@ def jobs(part):
     return {job["name"] for job in api(part, f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs", limit=100)["jobs"]}
 
 
-def columns(part, job):
-    """(output column, input column) of a job's edges in the graph."""
+def column_edges(part, job):
+    """Return (output column, input column) of a job's edges in the graph."""
     edges = api(part, "/api/v1/graph")["columns"]
     return {(e["output"]["field"], e["input"]["field"]) for e in edges if e["job"]["name"] == job}
 
 
-def until(true, seconds=120):
+def until(condition, seconds=120):
     deadline, waiter = time.monotonic() + seconds, threading.Event()
-    while not (found := true()):
+    while not (found := condition()):
         assert time.monotonic() < deadline
         waiter.wait(0.2)
     return found
 
 
-def test_a_script_that_knows_nothing_of_the_lab_runs_with_its_lineage(part):
+def test_script_without_lab_imports_emits_lineage(part):
     run_task(part.supervisor, "totals")
     (application,) = runs(part, "totals")
     assert application["state"] == "COMPLETED"
@@ -105,14 +105,14 @@ def test_a_script_that_knows_nothing_of_the_lab_runs_with_its_lineage(part):
     assert parent["job"] == {"namespace": JOB_NAMESPACE, "name": "totals"}
 
 
-def test_the_agent_says_schemas_and_columns_of_it(part):
+def test_agent_emits_schemas_and_columns(part):
     (job,) = {name for name in jobs(part) if name.startswith("totals.") and name.endswith("lake_mine_totals")}
     dataset = api(part, f"/api/v1/namespaces/{WAREHOUSE_NAMESPACE.replace('/', '%2F')}/datasets/mine%2Ftotals")
     assert [field["name"] for field in dataset["fields"]] == ["group", "total"]
-    assert {("group", "group"), ("total", "id")} <= columns(part, job)
+    assert {("group", "group"), ("total", "id")} <= column_edges(part, job)
 
 
-def test_a_failed_action_and_its_application_have_failed(part):
+def test_failed_action_fails_its_application(part):
     with pytest.raises(ServiceError, match="exit status 3"):
         run_task(part.supervisor, "fails")
     (application,) = runs(part, "fails")
@@ -122,7 +122,7 @@ def test_a_failed_action_and_its_application_have_failed(part):
 
 
 @pytest.mark.parametrize("victim", ["python", "jvm"])
-def test_a_killed_job_leaves_no_run_open_and_no_process(part, victim):
+def test_killed_job_leaves_no_open_run_and_no_process(part, victim):
     before = {run["id"] for run in jobs(part) & {"waits"} and runs(part, "waits")}
     log = part.supervisor.log_of("waits")
     log.unlink(missing_ok=True)
@@ -139,12 +139,12 @@ def test_a_killed_job_leaves_no_run_open_and_no_process(part, victim):
     assert run["state"] == "FAILED"
 
 
-def test_a_streaming_service_has_one_run_for_each_start_with_columns(part):
+def test_streaming_service_has_one_run_with_columns_per_start(part):
     until(lambda: "arrivals" in jobs(part) and runs(part, "arrivals"))
     (first,) = runs(part, "arrivals")
     assert first["state"] == "RUNNING"
     made_of = {("order_id", "_key"), ("place", "_partition"), ("place", "_offset"), ("at", "_timestamp")}
-    until(lambda: columns(part, "arrivals") == made_of)
+    until(lambda: column_edges(part, "arrivals") == made_of)
     part.supervisor.stop("arrivals")
     assert [run["state"] for run in runs(part, "arrivals")] == ["ABORTED"]
     part.supervisor.run("arrivals")
@@ -153,14 +153,14 @@ def test_a_streaming_service_has_one_run_for_each_start_with_columns(part):
     assert not {name for name in jobs(part) if name.startswith("arrivals.")}
 
 
-def test_the_jvm_starts_from_the_archive_of_classes(part):
-    """The file that the kit made is mapped into the driver's memory, so that it fits JDK and class path."""
+def test_jvm_uses_the_class_data_archive(part):
+    """The driver maps the archive of the toolchain, so the archive matches JDK and class path."""
     launcher = psutil.Process(part.supervisor.state("arrivals").pid)
     jvm = until(lambda: next((p for p in launcher.children(recursive=True) if p.name() == "java"), None))
     until(lambda: any(mapped.path.endswith("classes.jsa") for mapped in jvm.memory_maps()))
 
 
-def test_a_second_up_changes_nothing(part):
+def test_second_up_changes_nothing(part):
     up = part.up()
     assert up.status == 0
     assert "unchanged" in up.text

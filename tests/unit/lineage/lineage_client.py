@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client for tests of a real service: keeps one connection, and takes a new one where the service closed it."""
+"""HTTP client for tests of a real service: keeps one connection and reconnects after the service closed it."""
 
 import json
 from typing import Any
@@ -11,19 +11,19 @@ from tests.bench.http_connection import Answer, HttpConnection, request_bytes
 from tests.bench.load import BATCH, SINGLE
 from tests.bench.service_process import ServiceProcess
 
-SHOWN = 15
-"""Jobs and datasets of which `read_everything` reads each page."""
+DETAIL_PAGES = 15
+"""Number of jobs and datasets whose pages `read_everything` reads."""
 
 
 class Client:
-    """Requests to one service. Close it at the end."""
+    """Client of one service; must be closed."""
 
     def __init__(self, service: ServiceProcess) -> None:
         self.service = service
         self._connection: HttpConnection | None = None
 
-    def ask(self, request: bytes) -> Answer:
-        """The answer; asked once more on a new connection where the old one was closed in between."""
+    def send(self, request: bytes) -> Answer:
+        """Send a request and return the response; retry once if the service has closed the connection meanwhile."""
         if self._connection is not None:
             try:
                 return self._connection.exchange(request)
@@ -33,27 +33,27 @@ class Client:
         return self._connection.exchange(request)
 
     def post(self, content: object, path: str = SINGLE, **headers: str) -> Answer:
-        """Post JSON, or bytes as they are; header names have underscores here."""
+        """Post JSON, or bytes unchanged; underscores in header names become hyphens."""
         body = content if isinstance(content, bytes) else encode(content)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.ask(request_bytes("POST", path, body, named))
+        return self.send(request_bytes("POST", path, body, named))
 
     def post_batch(self, contents: list[bytes]) -> Answer:
         """Post events as one JSON array."""
         return self.post(b"[" + b",".join(contents) + b"]", BATCH)
 
     def get(self, target: str) -> Answer:
-        """Read `target`, which begins behind `/api/v1`."""
-        return self.ask(request_bytes("GET", f"/api/v1{target}"))
+        """Read `target`, a path relative to `/api/v1`."""
+        return self.send(request_bytes("GET", f"/api/v1{target}"))
 
     def json(self, target: str) -> Any:
-        """Read JSON that must be there."""
+        """Read JSON; the response must be a success."""
         answer = self.get(target)
         assert answer.status == 200, (target, answer)
         return json.loads(answer.body)
 
     def stored(self) -> list[dict[str, Any]]:
-        """All run events by paging, oldest first."""
+        """Return all run events by paging, oldest first."""
         found: list[dict[str, Any]] = []
         while True:
             page = self.json(f"/events/lineage?limit=5000&offset={len(found)}&sortDirection=asc")
@@ -62,12 +62,12 @@ class Client:
                 return found
 
     def read_everything(self) -> None:
-        """Read every kind of page, of the last jobs and datasets by name; each must be there."""
+        """Read every kind of page, and those of the last jobs and datasets by name; each must exist."""
         graph = self.json("/graph")
         for target in ("/namespaces", "/jobs", "/search?q=a", "/stats", "/events/lineage"):
             self.json(target)
         for kind, nodes in (("job", graph["jobs"]), ("dataset", graph["datasets"])):
-            for node in nodes[-SHOWN:]:
+            for node in nodes[-DETAIL_PAGES:]:
                 namespace, name = quote(node["namespace"], safe=""), quote(node["name"], safe="")
                 where = f"/namespaces/{namespace}/{kind}s/{name}"
                 node_id = quote(f"{kind}:{node['namespace']}:{node['name']}", safe="")

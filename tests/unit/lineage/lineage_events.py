@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events for tests: built short, and those that real engines sent."""
+"""Events for tests: short constructors, and recordings of real engines."""
 
 import json
 from collections.abc import Iterable
@@ -64,7 +64,7 @@ def body(
     run_facets: dict[str, Any] | None = None,
     job_facets: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A run event; a job event where `run` is None."""
+    """Return a run event; a job event if `run` is None."""
     facets = {name: facet(**content) for name, content in (job_facets or {}).items()}
     if streaming:
         facets["jobType"] = facet(processingType="STREAMING", integration="TEST")
@@ -106,7 +106,7 @@ def read(content: object) -> Event:
 
 
 def recorded_lines(pattern: str = "*.ndjson") -> list[bytes]:
-    """Events that Flink and Spark sent, one JSON each; skips the test where the recordings are not there."""
+    """Return recorded Flink and Spark events, one JSON document each; skip the test without the recordings."""
     if not RECORDED.is_dir():
         pytest.skip(f"no recorded events at {RECORDED.name}/ beside the repository")
     return [line for file in sorted(RECORDED.glob(pattern)) for line in file.read_bytes().splitlines() if line]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks Marquez's read API whether it shows the lineage that a contract describes."""
+"""Comparison of a contract with the lineage that Marquez's read API returns."""
 
 import json
 from collections.abc import Iterable
@@ -11,10 +11,10 @@ from lineage.checks.contract import Contract
 
 
 def missing_from_marquez(url: str, contract: Contract, features: Iterable[str] = ()) -> list[str]:
-    """What a Marquez at `url` does not show of a contract, one line each: jobs, edges, columns' sources.
+    """Return the jobs, edges and column sources of a contract that the Marquez at `url` lacks, one line each.
 
-    Asks `/api/v1/lineage` for edges (its page draws these) and `/api/v1/column-lineage` for columns. What Marquez
-    does not keep is not asked for: columns that affect a dataset as a whole, types of transformations.
+    Reads edges from `/api/v1/lineage` (the source of its page) and columns from `/api/v1/column-lineage`. Skips columns
+    that affect a whole dataset and types of transformations, which Marquez does not store.
     """
     on = frozenset(features)
     missing: list[str] = []
@@ -56,7 +56,7 @@ def _missing_columns(url, output):
 
 
 def _graph(url, kind, node):
-    """The nodes around a node by id; none where Marquez does not know it."""
+    """Return the nodes around a node by id; none if Marquez does not have it."""
     try:
         with urlopen(f"{url}/api/v1/{kind}?nodeId={quote(node, safe='')}&depth=2", timeout=30) as response:
             return {found["id"]: found for found in json.load(response)["graph"]}

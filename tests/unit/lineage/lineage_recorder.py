@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An OpenLineage consumer in Marquez's place: a real HTTP server that records, and misbehaves as told."""
+"""Fake OpenLineage consumer: a real HTTP server that records events and fails as configured."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Rule = Callable[[dict[str, Any]], "int | tuple[int, dict[str, str]]"]
-"""Status (and headers) for an event."""
+"""Function that returns the status (and headers) for an event."""
 
 WAIT_SECONDS = 60
 LOOPBACK = "127.0.0.1"
@@ -22,7 +22,10 @@ def accept(_event: dict[str, Any]) -> int:
 
 
 class Recorder:
-    """Accepted events in `events`, every attempt in `attempts`. `rule` decides on each; `hang` answers nothing."""
+    """Consumer with the accepted events in `events` and every attempt in `attempts`.
+
+    `rule` selects the status; `hang` withholds responses.
+    """
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
@@ -44,7 +47,7 @@ class Recorder:
         return f"http://{LOOPBACK}:{self.port}"
 
     def start(self) -> None:
-        """Listen, on the port of before where there was one."""
+        """Start listening, on the previous port after a restart."""
         self._released.clear()
         server = _Server((LOOPBACK, self.port), _handler(self))
         self.port = server.server_address[1]
@@ -53,7 +56,7 @@ class Recorder:
         self._thread.start()
 
     def stop(self) -> None:
-        """Refuse connections; those that are open end."""
+        """Refuse connections and close the open ones."""
         if self._server is None or self._thread is None:
             return
         self._released.set()
@@ -63,12 +66,12 @@ class Recorder:
         self._server = self._thread = None
 
     def release(self) -> None:
-        """Hang no more; requests that hang break off."""
+        """Stop hanging; pending requests are dropped."""
         self.hang = False
         self._released.set()
 
     def wait_for(self, condition: Callable[[], bool], what: str) -> None:
-        """Return when the condition holds; fails where it does not in time."""
+        """Wait until the condition holds; fail at the timeout."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not condition():
             assert time.monotonic() < deadline, f"{what}: {len(self.events)} events, {len(self.attempts)} attempts"
@@ -114,7 +117,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def close_all(self) -> None:
-        """End connections that wait for another request too, then their threads."""
+        """Close idle connections too, then join their threads."""
         for request in list(self._open):
             try:
                 request.shutdown(2)
@@ -148,14 +151,14 @@ def _handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_arguments: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler
 
 
 @contextmanager
 def recording():
-    """A recorder that listens."""
+    """Provide a listening recorder."""
     recorder = Recorder()
     recorder.start()
     try:
@@ -165,8 +168,8 @@ def recording():
         recorder.stop()
 
 
-def assert_sound(events: list[dict[str, Any]]) -> None:
-    """What a stream of messages must be, run by run: complete events, and nothing open behind an end."""
+def assert_valid_stream(events: list[dict[str, Any]]) -> None:
+    """Assert that the events of each run are complete and that no open event follows a terminal one."""
     ended: dict[str, str] = {}
     for event in events:
         assert_complete(event)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP API, over the real application and a real log."""
+"""HTTP API of the real application with a real event log."""
 
 import asyncio
 import gzip
@@ -23,7 +23,7 @@ from lineage_events import (
     schema,
     source,
 )
-from lineage_schemas import validate_responses
+from lineage_response_models import validate_responses
 
 from lineage.api import create_app
 from lineage.graph import Graph
@@ -64,7 +64,7 @@ async def get(client, path, status=200, **parameters):
     return response.json()
 
 
-def pipeline():
+def pipeline_events():
     """orders (Kafka) -> etl -> sales/orders -> stats -> sales/stats, with columns."""
     topic = dataset("orders", KAFKA)
     value = {**source("orders", "value"), "namespace": KAFKA}
@@ -89,11 +89,11 @@ def pipeline():
 
 
 async def send_pipeline(client):
-    for event in pipeline():
+    for event in pipeline_events():
         assert (await post(client, event)).status_code == 201
 
 
-def test_an_accepted_event_is_visible_at_once_and_stored_once(tmp_path):
+def test_accepted_event_is_readable_immediately_and_stored_once(tmp_path):
     async def scenario(client):
         for _ in range(3):
             response = await post(client, body())
@@ -108,7 +108,7 @@ def test_an_accepted_event_is_visible_at_once_and_stored_once(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_concurrent_senders_are_all_answered(tmp_path):
+def test_concurrent_senders_all_receive_a_response(tmp_path):
     async def scenario(client):
         events = [body("RUNNING", i / 10, run=i % 7) for i in range(200)]
         responses = await asyncio.gather(*(post(client, event) for event in events))
@@ -134,7 +134,7 @@ def test_concurrent_senders_are_all_answered(tmp_path):
         (b"{}", {"content-encoding": "br"}, 415, "unsupported_encoding", {"encoding": "br"}),
     ],
 )
-def test_what_is_refused_is_counted_named_and_not_stored(tmp_path, content, headers, status, code, details):
+def test_rejected_event_is_counted_named_and_not_stored(tmp_path, content, headers, status, code, details):
     async def scenario(client):
         response = await post(client, content, **headers)
         error = response.json()["error"]
@@ -146,7 +146,7 @@ def test_what_is_refused_is_counted_named_and_not_stored(tmp_path, content, head
     with_client(tmp_path, scenario, max_event_bytes=1500)
 
 
-def test_a_body_of_unknown_length_is_cut_off_at_the_limit(tmp_path):
+def test_chunked_body_is_rejected_at_the_size_limit(tmp_path):
     async def chunks():
         for _ in range(100):
             yield b" " * 100
@@ -158,7 +158,7 @@ def test_a_body_of_unknown_length_is_cut_off_at_the_limit(tmp_path):
     with_client(tmp_path, scenario, max_event_bytes=1500)
 
 
-def test_gzip_is_accepted(tmp_path):
+def test_gzip_encoded_event_is_accepted(tmp_path):
     async def scenario(client):
         packed = gzip.compress(encode(body()))
         assert (await post(client, packed, **{"content-encoding": "gzip"})).status_code == 201
@@ -167,7 +167,7 @@ def test_gzip_is_accepted(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_a_full_store_is_507_and_what_was_stored_stays_readable(tmp_path):
+def test_full_store_responds_507_and_stays_readable(tmp_path):
     async def scenario(client):
         assert (await post(client, body())).status_code == 201
         response = await post(client, body("RUNNING", 1, run_facets={"big": {"text": "x" * 200_000}}))
@@ -178,7 +178,7 @@ def test_a_full_store_is_507_and_what_was_stored_stays_readable(tmp_path):
     with_client(tmp_path, scenario, max_store_bytes=100_000)
 
 
-def test_a_full_queue_is_503_with_a_time_to_try_again(tmp_path):
+def test_full_queue_responds_503_with_retry_after(tmp_path):
     async def scenario(client):
         responses = await asyncio.gather(*(post(client, body("RUNNING", i)) for i in range(50)))
         refused = [response for response in responses if response.status_code == 503]
@@ -192,7 +192,7 @@ def test_a_full_queue_is_503_with_a_time_to_try_again(tmp_path):
     with_client(tmp_path, scenario, queue_size=1)
 
 
-def test_the_graph_is_rebuilt_from_the_log(tmp_path):
+def test_graph_is_rebuilt_from_the_log(tmp_path):
     async def fill(client):
         await send_pipeline(client)
         return (await client.get("/api/v1/graph")).content
@@ -213,7 +213,7 @@ READS = (
 )
 
 
-def test_facets_of_a_direction_cannot_stand_in_for_those_of_the_dataset(tmp_path):
+def test_input_and_output_facets_do_not_replace_dataset_facets(tmp_path):
     content = body(outputs=[dataset("out", columnLineage={"fields": {"a": {"inputFields": [source("in", "a")]}}})])
     content["outputs"][0]["outputFacets"] = {"columnLineage": {"fields": {"a": {}}}, "lineage": {"inputs": [1]}}
 
@@ -229,7 +229,7 @@ def test_facets_of_a_direction_cannot_stand_in_for_those_of_the_dataset(tmp_path
     assert before[0]["columns"][0]["input"]["name"] == "in"
 
 
-def test_a_job_whose_lineage_cannot_be_derived_keeps_what_it_had(tmp_path, monkeypatch):
+def test_job_keeps_its_lineage_if_deriving_it_fails(tmp_path, monkeypatch):
     def failing(job):
         if job.id.name == "stats":
             raise RuntimeError("defect")
@@ -260,7 +260,7 @@ def test_a_job_whose_lineage_cannot_be_derived_keeps_what_it_had(tmp_path, monke
     with_client(tmp_path, scenario)
 
 
-def test_a_new_job_whose_lineage_cannot_be_derived_is_shown_without(tmp_path, monkeypatch):
+def test_new_job_is_shown_without_lineage_if_deriving_it_fails(tmp_path, monkeypatch):
     def failing(job):
         raise RuntimeError("defect")
 
@@ -273,7 +273,7 @@ def test_a_new_job_whose_lineage_cannot_be_derived_is_shown_without(tmp_path, mo
     with_client(tmp_path, scenario)
 
 
-def test_readers_and_writers_meet_in_one_thread(tmp_path, monkeypatch):
+def test_readers_and_writers_share_one_thread(tmp_path, monkeypatch):
     threads = set()
     refresh = Graph.refresh
 
@@ -294,7 +294,7 @@ def test_readers_and_writers_meet_in_one_thread(tmp_path, monkeypatch):
             for path in ("/graph", "/jobs", "/lineage?nodeId=dataset:s3://warehouse:t0"):
                 response = await client.get(f"/api/v1{path}")
                 assert response.status_code in (200, 404), response.text
-                # The transport has no wire to wait for; without this the writers would never have their turn.
+                # The in-process transport never waits; without this sleep the writers would not be scheduled.
                 await asyncio.sleep(0)
 
     async def scenario(client):
@@ -310,7 +310,7 @@ def test_readers_and_writers_meet_in_one_thread(tmp_path, monkeypatch):
     with_client(tmp_path, scenario)
 
 
-def test_a_dataset_that_only_facets_name_is_found(tmp_path):
+def test_dataset_named_only_in_facets_is_found(tmp_path):
     lineage = {"fields": {"a": {"inputFields": [source("seen", "x")]}}}
     entry = {**dataset("target"), "type": "DATASET", "inputs": [{**dataset("fed"), "type": "DATASET"}]}
 
@@ -328,7 +328,7 @@ def test_a_dataset_that_only_facets_name_is_found(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_runs_come_in_pages_latest_first(tmp_path):
+def test_runs_are_paged_latest_first(tmp_path):
     async def scenario(client):
         for second, run in ((0, 1), (20, 3), (10, 2)):
             await post(client, body("START", second, run=run))
@@ -340,7 +340,7 @@ def test_runs_come_in_pages_latest_first(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_namespaces_jobs_and_runs(tmp_path):
+def test_namespaces_jobs_and_runs_are_listed(tmp_path):
     async def scenario(client):
         await send_pipeline(client)
         namespaces = (await get(client, "/namespaces"))["namespaces"]
@@ -369,7 +369,7 @@ def test_namespaces_jobs_and_runs(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", [lambda text: quote(text, safe=""), lambda text: text])
-def test_names_with_slashes_and_colons_are_found_encoded_or_not(tmp_path, encoding):
+def test_names_with_slashes_and_colons_are_found_in_any_encoding(tmp_path, encoding):
     async def scenario(client):
         await send_pipeline(client)
         for namespace, name in ((KAFKA, "orders"), ("s3://warehouse", "sales/orders")):
@@ -381,7 +381,7 @@ def test_names_with_slashes_and_colons_are_found_encoded_or_not(tmp_path, encodi
     with_client(tmp_path, scenario)
 
 
-def test_a_job_may_be_called_like_a_path(tmp_path):
+def test_job_name_may_equal_a_route(tmp_path):
     async def scenario(client):
         await post(client, body(job="a/jobs/b/runs"))
         found = await get(client, f"/namespaces/{NAMESPACE}/jobs/{quote('a/jobs/b/runs', safe='')}")
@@ -390,7 +390,7 @@ def test_a_job_may_be_called_like_a_path(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_a_dataset_has_fields_and_column_lineage(tmp_path):
+def test_dataset_has_fields_and_column_lineage(tmp_path):
     async def scenario(client):
         await send_pipeline(client)
         found = await get(client, "/namespaces/s3://warehouse/datasets/sales/stats")
@@ -416,7 +416,7 @@ def test_a_dataset_has_fields_and_column_lineage(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_lineage_around_a_node(tmp_path):
+def test_lineage_of_a_node(tmp_path):
     topic, orders, stats = f"dataset:{KAFKA}:orders", "dataset:s3://warehouse:sales/orders", "sales/stats"
     etl, statistics = f"job:{NAMESPACE}:etl", f"job:{NAMESPACE}:stats"
 
@@ -443,7 +443,7 @@ def test_lineage_around_a_node(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_column_lineage_around_a_node(tmp_path):
+def test_column_lineage_of_a_node(tmp_path):
     value = f"datasetField:{KAFKA}:orders:value"
     price, total = (f"datasetField:s3://warehouse:sales/{name}" for name in ("orders:price", "stats:total"))
 
@@ -467,7 +467,7 @@ def test_column_lineage_around_a_node(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_search_and_events(tmp_path):
+def test_search_and_event_listing(tmp_path):
     async def scenario(client):
         await send_pipeline(client)
         found = await get(client, "/search", q="STAT")
@@ -507,7 +507,7 @@ def test_search_and_events(tmp_path):
         ("/nowhere", 404, "not_found"),
     ],
 )
-def test_bad_requests_get_the_one_error_shape(tmp_path, path, status, code):
+def test_bad_requests_return_the_common_error_model(tmp_path, path, status, code):
     async def scenario(client):
         response = await client.get(path)
         assert (response.status_code, response.json()["error"]["code"]) == (status, code)
@@ -515,7 +515,7 @@ def test_bad_requests_get_the_one_error_shape(tmp_path, path, status, code):
     with_client(tmp_path, scenario)
 
 
-def test_every_read_answers_after_every_recorded_event(tmp_path):
+def test_every_route_responds_after_every_recorded_event(tmp_path):
     lines = recorded_lines()
 
     async def scenario(client):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures of the lineage service are measured with, and how they are told."""
+"""Load generator, statistics and rendering of the lineage service benchmarks."""
 
 import json
 import shutil
@@ -18,13 +18,13 @@ from tests.bench.service_process import running_service
 from tests.bench.warehouse import JOBS_OF_DOMAIN, Warehouse, encode
 
 
-def test_events_are_of_a_real_size_and_all_different():
+def test_generated_events_are_distinct_and_of_realistic_size():
     bodies = [encode(Warehouse(3).event(number)) for number in range(300)]
     assert 2 * 1024 <= sum(map(len, bodies)) / len(bodies) <= 4 * 1024
     assert len(set(bodies)) == 300
 
 
-def test_a_warehouse_has_the_nodes_that_it_says_and_is_one_piece():
+def test_generated_warehouse_is_connected_and_has_the_stated_nodes():
     warehouse = Warehouse(4)
     lineage = fold_events(read_event(encode(event), Rules()) for event in warehouse.completions())
     graph = Graph(lineage)
@@ -41,7 +41,7 @@ def test_a_warehouse_has_the_nodes_that_it_says_and_is_one_piece():
     assert reached == set(lineage.jobs)
 
 
-def test_a_generator_sends_everything_and_sees_it(tmp_path):
+def test_load_generator_sends_and_reads_every_event(tmp_path):
     with running_service(tmp_path / "data") as service:
         with prepared(Load(service.host, service.port, clients=3, events=60, domains=1)) as go:
             seen = go()
@@ -54,7 +54,7 @@ def test_a_generator_sends_everything_and_sees_it(tmp_path):
         assert min(paced.visible) > 0
 
 
-def test_a_generator_says_what_was_not_accepted(tmp_path):
+def test_load_generator_reports_rejected_events(tmp_path):
     with (
         running_service(tmp_path / "data", "--max-event-bytes", 100) as service,
         prepared(Load(service.host, service.port, clients=1, events=2)) as go,
@@ -63,7 +63,7 @@ def test_a_generator_says_what_was_not_accepted(tmp_path):
         go()
 
 
-def test_figures_are_told_as_median_with_spread_and_verdict():
+def test_figures_are_rendered_as_median_spread_and_verdict():
     figures = Figures()
     for value in (5.0, 1.0, 3.0):
         figures.add("rate", "events/s", value, Goal(3, floor=True))
@@ -79,7 +79,7 @@ def test_figures_are_told_as_median_with_spread_and_verdict():
     assert figures.table().row_count == 2
 
 
-def test_quantiles_are_values_that_were_measured():
+def test_quantiles_are_measured_values():
     assert quantile(range(1, 101), 0.99) == 99
     assert quantile(range(1, 101), 0.5) == 50
     assert quantile([7.0], 0.99) == 7
@@ -88,11 +88,11 @@ def test_quantiles_are_values_that_were_measured():
 @pytest.mark.parametrize(
     ("value", "text"), [(0, "0"), (0.01234, "0.0123"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")]
 )
-def test_numbers_have_three_digits(value, text):
+def test_numbers_are_rendered_with_three_digits(value, text):
     assert shown(value) == text
 
 
-def test_without_marquez_one_sentence_says_so(tmp_path, monkeypatch):
+def test_missing_marquez_is_reported_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.delenv(JAR, raising=False)
     figures = Figures()
     with beside(figures, tmp_path) as one_round:
@@ -103,14 +103,14 @@ def test_without_marquez_one_sentence_says_so(tmp_path, monkeypatch):
     assert figures.remarks[0].startswith(f"Marquez left out: {JAR} is not set. Not measured here")
 
 
-def test_a_database_that_cannot_be_used_is_said(tmp_path, monkeypatch):
+def test_unusable_database_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv(JAR, str(tmp_path / "marquez.jar"))
     monkeypatch.setenv(DATABASE, "mysql://user@host/name")
     with pytest.raises(RuntimeError, match="write it as postgresql://"), beside(Figures(), tmp_path):
         pass
 
 
-STAND_IN = """
+FAKE_MARQUEZ = """
 import com.sun.net.httpserver.HttpServer;
 import java.net.InetSocketAddress;
 import java.nio.file.*;
@@ -139,11 +139,11 @@ public class StandIn {
 
 
 @pytest.fixture
-def stand_in(tmp_path):
-    """A jar that is started as Marquez's is."""
+def fake_jar(tmp_path):
+    """Build a jar with Marquez's main class."""
     if not shutil.which("javac"):
-        pytest.skip("there is no javac on the path")
-    (tmp_path / "StandIn.java").write_text(STAND_IN)
+        pytest.skip("no javac on PATH")
+    (tmp_path / "StandIn.java").write_text(FAKE_MARQUEZ)
     subprocess.run(["javac", "-d", tmp_path, tmp_path / "StandIn.java"], check=True)
     with zipfile.ZipFile(tmp_path / "stand-in.jar", "w") as jar:
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: StandIn\n")
@@ -152,8 +152,8 @@ def stand_in(tmp_path):
     return tmp_path / "stand-in.jar"
 
 
-def test_marquez_is_started_measured_and_ended(stand_in, tmp_path, monkeypatch):
-    monkeypatch.setenv(JAR, str(stand_in))
+def test_marquez_is_started_measured_and_stopped(fake_jar, tmp_path, monkeypatch):
+    monkeypatch.setenv(JAR, str(fake_jar))
     monkeypatch.setenv(DATABASE, "postgresql://marquez:secret@db:5433/marquez")
     figures = Figures()
     with beside(figures, tmp_path) as one_round:

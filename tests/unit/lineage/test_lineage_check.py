@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check of events: each rule strikes where it should, and nowhere else."""
+"""Rules of the event check: each rule matches its own violation only."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lineage_events import CATALOG_URI, body, dataset_event, encode, run_id, source
 from lineage_events import RULES as NAMING_RULES
-from lineage_sound import codes, found, sound, table, with_schemas
+from lineage_valid_events import codes, found, table, valid_event, with_schemas
 
 from lineage.checks.events import RULES, check_events, raw_events, render_json, render_junit, render_text
 from lineage.checks.events.findings import MAX_PER_RULE, EventPosition
@@ -22,16 +22,16 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reference" / "lineage
 
 
 def stats(**sources):
-    """An output whose columns come from `sources`."""
+    """Return an output whose columns derive from `sources`."""
     fields = {name: {"inputFields": list(inputs)} for name, inputs in sources.items()}
     return table("sales/stats", *sources, columnLineage={"fields": fields})
 
 
 def run_of(*types, streaming=False, **options):
-    return [sound(kind, second, streaming=streaming, **options) for second, kind in enumerate(types)]
+    return [valid_event(kind, second, streaming=streaming, **options) for second, kind in enumerate(types)]
 
 
-def test_sound_events_have_no_findings():
+def test_valid_events_have_no_findings():
     output = stats(total=[source("sales/orders", "price", "AGGREGATION")])
     assert codes(*run_of("START", "RUNNING", "COMPLETE", inputs=[ORDERS], outputs=[output])) == []
     assert codes(*run_of("START", "RUNNING", streaming=True, inputs=[ORDERS], outputs=[output])) == []
@@ -94,7 +94,7 @@ def test_sound_events_have_no_findings():
         ("inputs.0.name", "/sales/orders", "leading-slash inputs[0].name: '/sales/orders' begins with a slash"),
     ],
 )
-def test_one_thing_wrong_in_one_event(path, value, expected):
+def test_one_violation_in_one_event(path, value, expected):
     events = run_of("START", "COMPLETE", inputs=[ORDERS])
     for event in events:
         change(event, path, value)
@@ -106,7 +106,7 @@ def test_one_thing_wrong_in_one_event(path, value, expected):
 
 
 def change(event, path, value):
-    """Set a value in an event, or take it out where `value` is None."""
+    """Set a value in an event; remove it if `value` is None."""
     *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     owner = json.loads(json.dumps(event))
     copy = owner
@@ -120,7 +120,7 @@ def change(event, path, value):
     event.update(owner)
 
 
-def test_a_file_path_may_begin_with_a_slash():
+def test_file_path_may_begin_with_a_slash():
     assert codes(*run_of("START", "COMPLETE", inputs=[table("/data/orders", "a", namespace="file")])) == []
 
 
@@ -135,14 +135,14 @@ def test_a_file_path_may_begin_with_a_slash():
         ("schema", "https://openlineage.io/spec/facets/1-2-0/SchemaDatasetFacet.json", ["facet-unknown"]),
     ],
 )
-def test_facets_that_the_standard_does_not_have(key, schema_url, expected):
+def test_facets_outside_the_standard(key, schema_url, expected):
     events = run_of("START", "COMPLETE")
     facet = {"_producer": "https://acme.example", "amount": 3} | ({"_schemaURL": schema_url} if schema_url else {})
     events[0]["run"]["facets"][key] = facet
     assert codes(*events) == expected
 
 
-def test_a_deleted_facet_needs_no_content():
+def test_deleted_facet_needs_no_content():
     events = run_of("START", "COMPLETE", inputs=[ORDERS])
     for event in events:
         schema = event["inputs"][0]["facets"]["schema"]
@@ -166,7 +166,7 @@ def test_a_deleted_facet_needs_no_content():
         (("START", "ABORT", "RUNNING"), True, ["run-after-end"]),
     ],
 )
-def test_the_life_of_a_run(types, streaming, expected):
+def test_order_of_run_states(types, streaming, expected):
     assert codes(*run_of(*types, streaming=streaming, inputs=[ORDERS])) == expected
 
 
@@ -174,13 +174,13 @@ def test_the_life_of_a_run(types, streaming, expected):
     ("second", "expected"),
     [("ABORT", ["run-two-voices"]), ("COMPLETE", ["run-second-end"])],
 )
-def test_two_producers_may_tell_the_same_end_of_a_run_and_no_other(second, expected):
+def test_two_producers_may_send_the_same_terminal_event_only(second, expected):
     events = run_of("START", "ABORT", second, streaming=True, inputs=[ORDERS])
     events[2]["producer"] = "urn:launcher"
     assert codes(*events) == expected
 
 
-def test_two_producers_may_tell_the_start_of_a_run():
+def test_two_producers_may_send_start():
     events = run_of("START", "START", "COMPLETE", inputs=[ORDERS])
     events[1]["producer"] = "urn:launcher"
     assert codes(*events) == ["run-two-voices"]
@@ -188,8 +188,12 @@ def test_two_producers_may_tell_the_start_of_a_run():
     assert "run-second-start" in codes(*events)
 
 
-def test_runs_are_judged_apart():
-    events = [sound("START", 1, run=1), sound("START", 2, run=2, job="b"), sound("COMPLETE", 3, run=1)]
+def test_runs_are_checked_independently():
+    events = [
+        valid_event("START", 1, run=1),
+        valid_event("START", 2, run=2, job="b"),
+        valid_event("COMPLETE", 3, run=1),
+    ]
     findings = found(*events)
     assert [(f.rule.code, f.position.job, f.position.run, f.position.line) for f in findings] == [
         ("run-no-end", "test-jobs/b", run_id(2), 2)
@@ -197,29 +201,29 @@ def test_runs_are_judged_apart():
     assert (findings.events, findings.runs, findings.jobs) == (3, 2, {"test-jobs/job", "test-jobs/b"})
 
 
-def test_time_goes_forward():
-    assert codes(sound("START", 5), sound("RUNNING", 4), sound("COMPLETE", 6)) == ["run-time-back"]
-    assert codes(sound("START", 5), sound("COMPLETE", 5)) == []
+def test_event_time_must_not_decrease():
+    assert codes(valid_event("START", 5), valid_event("RUNNING", 4), valid_event("COMPLETE", 6)) == ["run-time-back"]
+    assert codes(valid_event("START", 5), valid_event("COMPLETE", 5)) == []
 
 
-def test_one_run_belongs_to_one_job():
-    findings = found(sound("START", 1), sound("RUNNING", 2, job="other"), sound("COMPLETE", 3))
+def test_run_belongs_to_one_job():
+    findings = found(valid_event("START", 1), valid_event("RUNNING", 2, job="other"), valid_event("COMPLETE", 3))
     assert [(f.rule.code, f.message) for f in findings] == [
         ("run-two-jobs", "is a run of test-jobs/job too, first at events:1")
     ]
 
 
-def test_an_event_that_comes_twice():
-    assert codes(sound("START", 1), sound("COMPLETE", 2), sound("COMPLETE", 2)) == ["run-duplicate"]
+def test_duplicate_event_is_a_finding():
+    assert codes(valid_event("START", 1), valid_event("COMPLETE", 2), valid_event("COMPLETE", 2)) == ["run-duplicate"]
 
 
-def test_a_failure_says_why():
+def test_fail_event_needs_an_error_message():
     events = run_of("START", "FAIL")
     del events[1]["run"]["facets"]["errorMessage"]
     assert codes(*events) == ["no-error-message"]
 
 
-def test_job_type_on_all_events():
+def test_job_type_is_required_on_all_events():
     never, dropped = run_of("START", "COMPLETE"), run_of("START", "COMPLETE")
     for event in (*never, dropped[1]):
         del event["job"]["facets"]["jobType"]
@@ -235,8 +239,8 @@ def test_job_type_on_all_events():
         ({"eventTrigger": "EVENT_BASED", "eventContentMode": "ACCUMULATIVE"}, []),
     ],
 )
-def test_a_streaming_job_says_how_it_emits(pattern, expected):
-    event = sound("START", streaming=True)
+def test_streaming_job_declares_its_emission_pattern(pattern, expected):
+    event = valid_event("START", streaming=True)
     event["job"]["facets"]["jobType"].pop("emissionPattern")
     if pattern:
         event["job"]["facets"]["jobType"]["emissionPattern"] = pattern
@@ -261,19 +265,23 @@ ITEMS = table("sales/items", "a")
         ([[], [], []], True, "COMPLETE", []),
     ],
 )
-def test_datasets_that_come_and_go(inputs, streaming, last, expected):
+def test_datasets_missing_in_later_events(inputs, streaming, last, expected):
     events = [
-        sound(kind, second, streaming=streaming, inputs=datasets)
+        valid_event(kind, second, streaming=streaming, inputs=datasets)
         for second, (kind, datasets) in enumerate(zip(("START", "RUNNING", last), inputs, strict=True))
     ]
     assert codes(*events) == expected
 
 
-def test_sources_of_columns_are_inputs_of_the_run():
+def test_column_sources_must_be_inputs_of_the_run():
     output = stats(total=[source("sales/orders", "price")])
-    known = [sound("START", 1, inputs=[ORDERS]), sound("RUNNING", 2, outputs=[output]), sound("COMPLETE", 3)]
+    known = [
+        valid_event("START", 1, inputs=[ORDERS]),
+        valid_event("RUNNING", 2, outputs=[output]),
+        valid_event("COMPLETE", 3),
+    ]
     assert codes(*known) == []
-    unknown = [sound("START", 1, inputs=[ITEMS]), sound("COMPLETE", 2, outputs=[output])]
+    unknown = [valid_event("START", 1, inputs=[ITEMS]), valid_event("COMPLETE", 2, outputs=[output])]
     (finding,) = found(*unknown)
     assert (finding.rule.code, finding.path) == (
         "source-no-input",
@@ -284,7 +292,7 @@ def test_sources_of_columns_are_inputs_of_the_run():
     assert codes(job_event) == ["source-no-input"]
 
 
-def test_sources_of_the_lineage_facet_are_inputs_too():
+def test_lineage_facet_sources_count_as_inputs():
     entry = {
         "namespace": "s3://warehouse",
         "name": "sales/stats",
@@ -296,7 +304,7 @@ def test_sources_of_the_lineage_facet_are_inputs_too():
     assert codes(*run_of("START", "COMPLETE", inputs=[ITEMS], **options)) == ["source-no-input"]
 
 
-def test_columns_are_those_of_the_schemas():
+def test_columns_must_be_in_the_schemas():
     output = stats(total=[source("sales/orders", "prise")])
     assert codes(*run_of("START", "COMPLETE", inputs=[ORDERS], outputs=[output])) == ["source-not-in-schema"]
     output = stats(total=[source("sales/orders", "price.amount")])
@@ -316,17 +324,17 @@ def test_columns_are_those_of_the_schemas():
         (("file", "/orders"), ("file", "/orders"), False),
     ],
 )
-def test_two_spellings_of_one_dataset(first, second, alike):
+def test_two_spellings_of_one_dataset_are_a_finding(first, second, alike):
     datasets = [table(name, "a", namespace=namespace) for namespace, name in (first, second)]
-    events = [sound(kind, n, inputs=datasets) for n, kind in enumerate(("START", "COMPLETE"))]
+    events = [valid_event(kind, n, inputs=datasets) for n, kind in enumerate(("START", "COMPLETE"))]
     assert codes(*events) == (["two-spellings"] if alike else [])
 
 
-def test_rules_come_first():
+def test_naming_rules_apply_before_the_check():
     inputs = [table("orders", "a", namespace="kafka://localhost:9092"), table("sales.bids", "a", namespace=CATALOG_URI)]
     events = [
-        sound("START", 1, inputs=inputs),
-        sound("COMPLETE", 2, inputs=[table("orders", "a", namespace="kafka://kafka:9092"), inputs[1]]),
+        valid_event("START", 1, inputs=inputs),
+        valid_event("COMPLETE", 2, inputs=[table("orders", "a", namespace="kafka://kafka:9092"), inputs[1]]),
     ]
     assert codes(*events) == ["two-spellings"]
     assert codes(*events, rules=NAMING_RULES) == []
@@ -335,7 +343,7 @@ def test_rules_come_first():
     assert codes(*nameless, rules=NAMING_RULES) == []
 
 
-def test_what_the_service_refuses_is_found():
+def test_events_rejected_by_the_service_are_findings():
     events = run_of("START", "COMPLETE")
     events[0]["run"]["facets"]["parent"] = {
         "_producer": "https://example.org",
@@ -364,11 +372,11 @@ def test_what_the_service_refuses_is_found():
         (b'{"run": 3, "job": 4}', "wrong-value"),
     ],
 )
-def test_rubbish_is_a_finding(content, code):
+def test_malformed_content_is_a_finding(content, code):
     assert code in codes(content)
 
 
-def test_no_events_are_a_finding():
+def test_empty_input_is_a_finding():
     assert codes() == ["no-events"]
 
 
@@ -393,24 +401,24 @@ KEYS = (
         max_leaves=25,
     )
 )
-def test_nothing_that_is_json_breaks_it(value):
+def test_any_json_is_checked_without_an_exception(value):
     findings = check_events(raw_events([value, value]), NAMING_RULES, specification())
     assert not findings.ok()
     assert render_text(findings)
 
 
-def test_what_repeats_is_counted_and_what_floods_is_cut():
-    bad = [sound("RUNNING", number, run=1, inputs=[table("t", "a", namespace="s3a://w")]) for number in range(50)]
+def test_repeated_findings_are_counted_and_limited():
+    bad = [valid_event("RUNNING", number, run=1, inputs=[table("t", "a", namespace="s3a://w")]) for number in range(50)]
     (finding,) = [f for f in found(*bad) if f.rule.code == "s3-scheme"]
     assert (finding.count, finding.position.line) == (50, 1)
     assert finding.line().endswith("should be 's3://w' (and 49 more like it)")
 
-    findings = found(*(sound("START", 0, run=number, job=f"job{number}") for number in range(MAX_PER_RULE + 7)))
+    findings = found(*(valid_event("START", 0, run=number, job=f"job{number}") for number in range(MAX_PER_RULE + 7)))
     assert (len(findings), findings.unlisted) == (MAX_PER_RULE, {"run-no-end": 7})
     assert "run-no-end: 7 more, not listed" in render_text(findings)
 
 
-def test_reports_say_the_same():
+def test_all_report_formats_contain_the_same_findings():
     events = run_of("START", inputs=[table("t", "a", namespace="kafka://broker")])
     findings = found(*events, b"rubbish")
     assert render_text(findings).splitlines() == [
@@ -445,7 +453,7 @@ def test_reports_say_the_same():
     assert "namespace-port" in cases["test-jobs/job"].findtext("system-out")
 
 
-def test_warnings_count_where_it_is_strict():
+def test_strict_mode_counts_warnings():
     findings = found(*run_of("START", "COMPLETE", inputs=[table("t", "a", namespace="kafka://broker")]))
     assert findings.ok()
     assert not findings.ok(strict=True)
@@ -455,21 +463,21 @@ def test_warnings_count_where_it_is_strict():
     assert strict.get("failures") == "1"
 
 
-def test_a_name_cannot_steer_the_terminal():
-    event = sound("START", job="a\x1b[2Jb")
+def test_control_characters_in_names_are_escaped():
+    event = valid_event("START", job="a\x1b[2Jb")
     text = render_text(found(event))
     assert "\x1b" not in text
     assert "a\ufffd[2Jb" in text
     ElementTree.fromstring(render_junit(found(event)))
 
 
-def test_state_is_bounded_by_runs():
-    """A run that has ended keeps no datasets; one that goes on keeps each once."""
+def test_state_is_bounded_by_open_runs():
+    """An ended run keeps no datasets; an open run keeps each dataset once."""
 
     tracker = RunTracker()
     output = stats(total=[source("sales/orders", "price")])
     for second, kind in enumerate(["START", *["RUNNING"] * 100, "COMPLETE"]):
-        event = sound(kind, second, inputs=[ORDERS], outputs=[output])
+        event = valid_event(kind, second, inputs=[ORDERS], outputs=[output])
         position = EventPosition("events", second, "test-jobs/job", run_id(1))
         assert list(tracker.add(event, position)) == []
         (run,) = tracker._runs.values()
@@ -479,13 +487,13 @@ def test_state_is_bounded_by_runs():
     assert not run.columns._sources
 
 
-def test_every_rule_is_documented():
+def test_reference_page_documents_every_rule():
     text = DOCUMENT.read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     documented = [row for row in rows if row[1] in ("error", "warning")]
     assert documented == [[f"`{rule.code}`", rule.severity, rule.meaning, rule.remedy] for rule in RULES.values()]
 
 
-def test_bytes_and_parsed_events_are_judged_alike():
-    event = sound("START")
+def test_bytes_and_parsed_events_have_equal_findings():
+    event = valid_event("START")
     assert codes(encode(event)) == codes(event) == ["run-no-end"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the check reads events: files of all shapes, folders, services, rubbish; and what it says of real ones."""
+"""Sources of the check: files of all formats, folders, services and standard input; and its findings on real events."""
 
 import copy
 import io
@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from lineage_events import RECORDED, encode, recorded_lines
-from lineage_sound import sound, table
+from lineage_valid_events import table, valid_event
 from openlineage.client.facet_v2 import BaseFacet
 from test_lineage_process import post, service
 
@@ -25,7 +25,7 @@ from lineage.checks.schema_files import find_schemas
 from lineage.checks.schema_pins import PINS, PUBLISHED
 from tests.openlineage_schemas import specification
 
-EVENTS = [sound("START", 1), sound("RUNNING", 2), sound("COMPLETE", 3)]
+EVENTS = [valid_event("START", 1), valid_event("RUNNING", 2), valid_event("COMPLETE", 3)]
 LINES = b"".join(encode(event) + b"\n" for event in EVENTS)
 
 
@@ -33,7 +33,7 @@ def read(content, name="events"):
     return list(sources.read_stream(io.BytesIO(content), name))
 
 
-def judged(content):
+def checked_codes(content):
     findings = check_events(read(content))
     return findings.events, [finding.rule.code for finding in findings]
 
@@ -51,19 +51,19 @@ def judged(content):
         json.dumps({"totalCount": 3, "events": EVENTS}, indent=1).encode(),
     ],
 )
-def test_every_shape_of_a_file_gives_the_same_events(content):
-    assert judged(content) == (3, [])
+def test_every_file_format_yields_the_same_events(content):
+    assert checked_codes(content) == (3, [])
 
 
-def test_an_answer_of_a_service_is_judged_by_time_whatever_its_order():
+def test_events_of_a_service_are_checked_in_event_time_order():
     backwards = encode({"events": EVENTS[::-1], "totalCount": 3})
-    assert judged(backwards) == (3, [])
+    assert checked_codes(backwards) == (3, [])
     assert [item.line for item in read(backwards)] == [3, 2, 1]
-    assert judged(encode({"events": [3, *EVENTS]})) == (4, ["not-an-event"])
+    assert checked_codes(encode({"events": [3, *EVENTS]})) == (4, ["not-an-event"])
 
 
-def test_one_event_in_several_lines():
-    assert judged(json.dumps(EVENTS[0], indent=4).encode()) == (1, ["run-no-end"])
+def test_pretty_printed_event_is_read():
+    assert checked_codes(json.dumps(EVENTS[0], indent=4).encode()) == (1, ["run-no-end"])
 
 
 @pytest.mark.parametrize(
@@ -88,32 +88,32 @@ def test_one_event_in_several_lines():
         (b'"START"', (1, ["not-an-event"])),
     ],
 )
-def test_rubbish_is_reported_and_what_is_around_it_is_judged(content, expected):
-    assert judged(content) == expected
+def test_malformed_lines_are_reported_and_others_checked(content, expected):
+    assert checked_codes(content) == expected
 
 
-def test_lines_are_numbered_as_an_editor_has_them():
+def test_line_numbers_are_those_of_an_editor():
     items = read(b"\n" + LINES.replace(b"\n", b"\n\n"), "file")
     assert [(item.source, item.line) for item in items] == [("file", 2), ("file", 4), ("file", 6)]
 
 
-def test_a_line_that_is_too_long_is_skipped(monkeypatch):
+def test_overlong_line_is_skipped(monkeypatch):
     monkeypatch.setattr(sources, "MAX_LINE", 4000)
-    long = encode(sound("RUNNING", 2, inputs=[table("t", *map(str, range(2000)))])) + b"\n"
-    assert judged(LINES[: LINES.index(b"\n") + 1] + long + encode(EVENTS[2])) == (2, ["too-large"])
-    assert judged(long + LINES) == (3, ["too-large"])
+    long = encode(valid_event("RUNNING", 2, inputs=[table("t", *map(str, range(2000)))])) + b"\n"
+    assert checked_codes(LINES[: LINES.index(b"\n") + 1] + long + encode(EVENTS[2])) == (2, ["too-large"])
+    assert checked_codes(long + LINES) == (3, ["too-large"])
 
 
-def test_a_document_that_is_too_long_is_not_read(monkeypatch):
+def test_overlong_document_is_not_read(monkeypatch):
     monkeypatch.setattr(sources, "MAX_DOCUMENT", 1000)
-    assert judged(json.dumps(EVENTS, indent=1).encode()) == (0, ["too-large"])
+    assert checked_codes(json.dumps(EVENTS, indent=1).encode()) == (0, ["too-large"])
 
 
-class Endless(io.RawIOBase):
-    """Lines without end, of which the first `count` are told."""
+class EndlessStream(io.RawIOBase):
+    """Stream of lines that never ends; only the first `count` are read."""
 
     def __init__(self, count):
-        self.lines = (encode(sound("RUNNING", 1, streaming=True)) + b"\n" for _ in range(count))
+        self.lines = (encode(valid_event("RUNNING", 1, streaming=True)) + b"\n" for _ in range(count))
         self.rest = b""
 
     def readable(self):
@@ -128,8 +128,8 @@ class Endless(io.RawIOBase):
         return count
 
 
-def peak_of(count):
-    stream = io.BufferedReader(Endless(count))
+def peak_memory(count):
+    stream = io.BufferedReader(EndlessStream(count))
     tracemalloc.start()
     try:
         assert check_events(sources.read_stream(stream, "stream")).events == count
@@ -138,12 +138,12 @@ def peak_of(count):
         tracemalloc.stop()
 
 
-def test_memory_does_not_grow_with_the_number_of_lines():
-    peak_of(10)  # fills the caches of the classes
-    assert peak_of(600) < peak_of(60) + 100_000
+def test_memory_is_independent_of_the_number_of_lines():
+    peak_memory(10)  # fills class-level caches
+    assert peak_memory(600) < peak_memory(60) + 100_000
 
 
-def test_a_folder_is_read_by_name(tmp_path):
+def test_folder_is_read_in_name_order(tmp_path):
     (tmp_path / "below").mkdir()
     (tmp_path / "a.ndjson").write_bytes(encode(EVENTS[0]))
     (tmp_path / "below" / "b.jsonl").write_bytes(encode(EVENTS[1]))
@@ -154,12 +154,12 @@ def test_a_folder_is_read_by_name(tmp_path):
     assert [item.line for item in items] == [1, 1, 1]
 
 
-def test_standard_input(monkeypatch):
+def test_standard_input_is_read(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINES)))
     assert [(item.source, item.line) for item in events_of("-")] == [("stdin", 1), ("stdin", 2), ("stdin", 3)]
 
 
-def test_what_cannot_be_read_is_said(tmp_path):
+def test_unreadable_sources_are_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     cases = [
         (str(tmp_path / "none.ndjson"), "no such file; give a file, folder, URL or -"),
@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
 
 @contextmanager
 def serving(respond):
-    """A server that answers GET with `respond(path, query)`: a status and bytes."""
+    """Provide a server that answers GET with `respond(path, query)`: a status and bytes."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -200,7 +200,7 @@ def serving(respond):
         server.server_close()
 
 
-def test_a_service_is_read_page_by_page():
+def test_service_is_read_page_by_page():
     asked = []
 
     def respond(path, query):
@@ -216,8 +216,8 @@ def test_a_service_is_read_page_by_page():
             assert asked == [(0, ["asc"]), (2, ["asc"]), (3, ["asc"])]
 
 
-def test_events_of_one_time_are_put_in_the_order_of_a_life():
-    same = [sound("COMPLETE", 1), sound("RUNNING", 1), sound("START", 1)]
+def test_events_with_equal_times_are_ordered_by_state():
+    same = [valid_event("COMPLETE", 1), valid_event("RUNNING", 1), valid_event("START", 1)]
 
     def respond(_, query):
         return 200, encode({"events": same if query["offset"] == ["0"] else []})
@@ -237,12 +237,12 @@ def test_events_of_one_time_are_put_in_the_order_of_a_life():
         (200, b"[]", "has no list of events"),
     ],
 )
-def test_an_answer_that_is_none(status, content, message):
+def test_invalid_responses_of_a_service_are_errors(status, content, message):
     with serving(lambda *_: (status, content)) as url, pytest.raises(SourceError, match=message):
         list(events_of(url))
 
 
-def test_the_lineage_service_itself(tmp_path):
+def test_lineage_service_is_a_source(tmp_path):
     with service(tmp_path) as (_, url):
         for event in reversed(EVENTS):
             assert post(url, event) == 201
@@ -250,7 +250,7 @@ def test_the_lineage_service_itself(tmp_path):
     assert (findings.events, list(findings)) == (3, [])
 
 
-SOUND = sound("START", 1, inputs=[table("t", "a")])
+VALID_EVENT = valid_event("START", 1, inputs=[table("t", "a")])
 
 
 def messages(event, standard=None):
@@ -258,8 +258,8 @@ def messages(event, standard=None):
     return sorted(f"{problem.rule.code} {problem.path}: {problem.message}" for problem in problems)
 
 
-def test_schema_violations_name_path_and_requirement():
-    broken = copy.deepcopy(SOUND)
+def test_schema_violation_names_path_and_requirement():
+    broken = copy.deepcopy(VALID_EVENT)
     broken["eventTime"] = "now"
     broken["inputs"][0]["facets"]["schema"]["fields"][0]["name"] = 3
     broken["job"]["facets"]["jobType"].pop("integration")
@@ -270,8 +270,8 @@ def test_schema_violations_name_path_and_requirement():
     ]
 
 
-def test_alternatives_report_the_nearest_one():
-    broken = copy.deepcopy(SOUND)
+def test_violation_of_alternatives_reports_the_closest_one():
+    broken = copy.deepcopy(VALID_EVENT)
     url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
     entry = {"namespace": "a", "name": "b", "type": "DATASET", "inputs": [{"namespace": "a", "type": "DATASET"}]}
     broken["job"]["facets"]["lineage"] = {"_producer": "urn:test", "_schemaURL": url, "entries": [entry]}
@@ -280,14 +280,14 @@ def test_alternatives_report_the_nearest_one():
     ]
 
 
-def test_events_are_checked_without_a_specification_too():
-    broken = copy.deepcopy(SOUND) | {"eventTime": "now"}
+def test_check_works_without_the_schemas():
+    broken = copy.deepcopy(VALID_EVENT) | {"eventTime": "now"}
     broken["job"]["facets"]["jobType"].pop("integration")
     (problem,) = conformance_problems(broken, None)
     assert (problem.rule.code, problem.path) == ("wrong-value", "eventTime")
 
 
-def test_schemas_may_come_from_a_url(tmp_path):
+def test_schemas_are_read_from_a_url(tmp_path):
     published = {path.name: path for path in find_schemas().rglob("*.json")}
 
     def respond(path, _):
@@ -296,7 +296,7 @@ def test_schemas_may_come_from_a_url(tmp_path):
         known = in_place and name in published and name != "SQLJobFacet.json"
         return (200, published[name].read_bytes()) if known else (404, b"")
 
-    broken = sound("START", 1)
+    broken = valid_event("START", 1)
     broken["job"]["facets"]["jobType"].pop("integration")
     with serving(respond) as url:
         fetched = Specification.open(f"{url}/spec/")
@@ -316,7 +316,7 @@ def test_schemas_may_come_from_a_url(tmp_path):
         Specification.open(tmp_path)
 
 
-def test_every_facet_schema_has_an_owner_and_a_key():
+def test_every_facet_schema_has_an_entity_and_a_key():
     documents = [json.loads(path.read_text()) for path in find_schemas().rglob("[!.]*Facet.json")]
     keys = {key for document in documents for key in document.get("properties", {})}
     assert len(documents) == len(PINS) - 1
@@ -348,8 +348,8 @@ FLINK = {"no-emission-pattern", "job-type-dropped", "run-bare", "namespace-port"
         ("spark-options*", {"run-second-end", "no-error-message", "source-no-input"}),
     ],
 )
-def test_what_is_said_of_recorded_events_is_what_is_known_of_them(pattern, expected):
-    recorded_lines()  # skips where there are none
+def test_recorded_events_have_the_known_findings(pattern, expected):
+    recorded_lines()  # skips without recordings
     found = set()
     for file in sorted(RECORDED.glob(pattern)):
         findings = check_events(events_of(str(file)), specification=specification())
@@ -359,7 +359,7 @@ def test_what_is_said_of_recorded_events_is_what_is_known_of_them(pattern, expec
 
 @pytest.fixture
 def schemas(tmp_path, monkeypatch):
-    """A folder with a copy of the schemas, as `spec` of a checkout of OpenLineage has them, and an empty cache."""
+    """Return a folder with a copy of the schemas, laid out as `spec` of an OpenLineage checkout, and an empty cache."""
     folder = tmp_path / "spec"
     (folder / "facets").mkdir(parents=True)
     for path in find_schemas().rglob("[!.]*.json"):
@@ -369,7 +369,7 @@ def schemas(tmp_path, monkeypatch):
     return folder
 
 
-def test_schemas_are_taken_from_the_named_folder(schemas, monkeypatch, tmp_path):
+def test_schemas_are_read_from_the_configured_folder(schemas, monkeypatch, tmp_path):
     monkeypatch.setenv(schema_files.FOLDER_VARIABLE, str(schemas))
     assert find_schemas() == schemas
     assert schema_files.write_schemas(tmp_path) == f"45 schemas from {schemas}"
@@ -403,7 +403,7 @@ def test_schemas_are_downloaded_once(schemas, monkeypatch):
         assert len(Specification.open().facets) > 40
 
 
-def test_a_failed_download_leaves_no_schemas(schemas, monkeypatch, tmp_path):
+def test_failed_download_leaves_no_schemas(schemas, monkeypatch, tmp_path):
     del schemas
     with serving(lambda *_: (200, b"{}")) as url:
         monkeypatch.setattr(schema_files, "PUBLISHED", url)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract: how it is read, and what a comparison finds."""
+"""Contract: parsing and comparison with a graph."""
 
 import json
 from xml.etree import ElementTree
@@ -38,7 +38,7 @@ def orders_column(field, subtype, kind="DIRECT"):
 
 
 def stats_job(**changes):
-    """The job that the contract describes; `changes` are other sources for its columns."""
+    """Return events of the contract's job; `changes` replace the sources of its columns."""
     fields = {
         "supplier": [orders_column("supplier", "IDENTITY")],
         "total": [
@@ -72,14 +72,14 @@ def findings(*contents, contract=CONTRACT, features=()):
     return [finding.line() for finding in compare(load(contract), graph(*contents), features).findings]
 
 
-def test_lineage_as_the_contract_says_is_ok():
+def test_matching_lineage_has_no_findings():
     report = compare(load(CONTRACT), graph(stats_job(), application()))
     assert report.ok
     assert report.render_text() == f"lineage of 1 job of {NAMESPACE}: as the contract says\n"
     assert compare(load(CONTRACT), graph(stats_job(), copy_job()), ["flink"]).ok
 
 
-def test_rows_of_other_features_are_left_out_and_their_lineage_is_unexpected():
+def test_entries_of_disabled_features_are_skipped_and_their_lineage_is_unexpected():
     assert findings(stats_job()) == []
     assert findings(stats_job(), features=["flink"]) == ["missing     job     copy"]
     assert findings(stats_job(), copy_job()) == [
@@ -87,13 +87,13 @@ def test_rows_of_other_features_are_left_out_and_their_lineage_is_unexpected():
     ]
 
 
-def test_other_namespaces_are_nobodys_business():
+def test_other_namespaces_are_ignored():
     elsewhere = copy_job()
     elsewhere["job"]["namespace"] = "elsewhere"
     assert findings(stats_job(), elsewhere) == []
 
 
-def test_edges():
+def test_missing_and_unexpected_edges():
     content = stats_job()
     content["inputs"] = [dataset("sales/other")]
     content["outputs"].append(dataset("extra"))
@@ -105,7 +105,7 @@ def test_edges():
     ]
 
 
-def test_a_missing_output_is_said_once():
+def test_missing_output_is_reported_once():
     content = stats_job()
     content["outputs"] = []
     assert findings(content) == ["missing     output  stats -> s3://warehouse/sales/stats"]
@@ -137,12 +137,12 @@ def test_a_missing_output_is_said_once():
         ),
     ],
 )
-def test_columns(changes, line):
+def test_column_deviations(changes, line):
     expected = line.format(out="s3://warehouse/sales/stats", src="s3://warehouse/sales/orders")
     assert findings(stats_job(**changes)) == [expected]
 
 
-def test_whole_dataset_columns():
+def test_whole_dataset_column_deviations():
     content = stats_job()
     lineage = content["outputs"][0]["facets"]["columnLineage"]
     lineage["dataset"] = [orders_column("day", "FILTER", "INDIRECT")]
@@ -152,7 +152,7 @@ def test_whole_dataset_columns():
     ]
 
 
-def test_fields_of_the_schema():
+def test_schema_field_deviations():
     content = stats_job()
     content["outputs"][0]["facets"]["schema"]["fields"] = schema("supplier", "total", "day")["fields"]
     assert findings(content) == [
@@ -161,7 +161,7 @@ def test_fields_of_the_schema():
     ]
 
 
-def test_masking_and_types_may_be_written():
+def test_masking_and_transformation_types_are_optional():
     contract = CONTRACT.replace("supplier IDENTITY", "supplier DIRECT:HASH masked")
     masked = orders_column("supplier", "HASH")
     masked["transformations"][0]["masking"] = True
@@ -173,7 +173,7 @@ def test_masking_and_types_may_be_written():
     ]
 
 
-def test_an_input_of_another_feature_takes_its_columns_along():
+def test_columns_of_a_disabled_input_are_skipped():
     contract = f"""
 version: 1
 namespace: {NAMESPACE}
@@ -196,7 +196,7 @@ jobs:
     ]
 
 
-def test_an_output_without_columns_is_checked_as_a_table_only():
+def test_output_without_columns_is_compared_as_a_table():
     contract = CONTRACT[: CONTRACT.index("        columns:")] + "        requires: []\n"
     assert findings(stats_job(), contract=contract) == []
 
@@ -250,17 +250,17 @@ HEAD = "version: 1\nnamespace: n\njobs:\n"
         ("version: 1\nnamespace: n\naliases: {a: b}\njobs: []", "line 3: aliases.a: 'b' must be a namespace"),
     ],
 )
-def test_a_mistake_in_a_contract_is_named_with_its_line(text, message):
+def test_contract_error_names_the_line(text, message):
     with pytest.raises(ContractError, match=message):
         load(text)
 
 
-def test_a_graph_of_another_version_is_refused():
+def test_graph_of_another_version_is_rejected():
     with pytest.raises(ValueError, match="graph export has version 7"):
         compare(load(CONTRACT), {"version": 7})
 
 
-def test_renderings_say_the_same():
+def test_all_renderings_contain_the_same_findings():
     report = compare(load(CONTRACT), graph(stats_job(supplier=[]), copy_job()))
     assert not report.ok
     lines = report.render_text().splitlines()
@@ -279,7 +279,7 @@ def test_renderings_say_the_same():
     assert failures == {"stats": lines[0], "copy": lines[1]}
 
 
-def test_junit_holds_names_that_xml_cannot():
+def test_junit_escapes_names_invalid_in_xml():
     odd = orders_column("a\u0001b", "IDENTITY")
     report = compare(load(CONTRACT), graph(stats_job(supplier=[odd])))
     assert "a\ufffdb" in report.render_junit()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kill -9` again and again under load: what was acknowledged is there once, and the graph is that of what is there.
+"""Repeated `kill -9` under load: every acknowledged event is stored once, and the graph equals that of the log.
 
-`LINEAGE_LAB_CRASH_EVENTS` and `LINEAGE_LAB_CRASH_SEED` ask for other sizes and other moments.
+`LINEAGE_LAB_CRASH_EVENTS` sets the number of events, `LINEAGE_LAB_CRASH_SEED` the times of the kills.
 """
 
 import json
@@ -34,20 +34,19 @@ PAGE = 5_000
 
 
 class Sender(threading.Thread):
-    """Sends its parcels in order, each until it is acknowledged, now and then one twice; ends when told to give up.
+    """Sends its requests in order, each until it is acknowledged, some of them twice; ends after `give_up`.
 
-    A parcel is a path and the numbers of the events that go there in one request. `waiting` is what was not
-    acknowledged when it ended.
+    A request is a path and the numbers of the events posted there. `waiting` holds the unacknowledged requests.
     """
 
-    def __init__(self, parcels, bodies, where, chance):
+    def __init__(self, requests, bodies, target, chance):
         super().__init__()
-        self.waiting = list(reversed(parcels))
+        self.waiting = list(reversed(requests))
         self.acknowledged = []
         self.retried = 0
         self.failure = None
         self._bodies = bodies
-        self._where = where
+        self._where = target
         self._chance = chance
 
     def run(self):
@@ -58,7 +57,7 @@ class Sender(threading.Thread):
                     self._deliver(path, numbers)
                 self.acknowledged += numbers
                 self.waiting.pop()
-        except GaveUp:
+        except SenderStoppedError:
             return
         except Exception as error:
             self.failure = error
@@ -81,12 +80,12 @@ class Sender(threading.Thread):
             return
 
 
-class GaveUp(Exception):
-    """No service will come back."""
+class SenderStoppedError(Exception):
+    """Raised when the test ends without another service."""
 
 
-class Where:
-    """Where the service is just now: senders wait here while it is down."""
+class ServiceAddress:
+    """Address of the running service; senders wait for it while the service is down."""
 
     def __init__(self):
         self._condition = threading.Condition()
@@ -105,18 +104,18 @@ class Where:
             self._condition.notify_all()
 
     def connection(self):
-        """This thread's connection to the service that is up."""
+        """Return this thread's connection to the running service."""
         known = self._connections.get(threading.get_ident())
         while known is None:
             with self._condition:
-                assert self._condition.wait_for(lambda: self._address or self._given_up, 120), "no service came back"
+                assert self._condition.wait_for(lambda: self._address or self._given_up, 120), "no service within 120 s"
                 if self._given_up:
-                    raise GaveUp
+                    raise SenderStoppedError
                 address = self._address
             try:
                 known = self._connections[threading.get_ident()] = HttpConnection(*address)
             except OSError:
-                with self._condition:  # it was killed since: wait for the next one
+                with self._condition:  # killed since: wait for the next service
                     if self._address == address:
                         self._address = None
         return known
@@ -132,29 +131,29 @@ class Where:
 
 @pytest.fixture
 def senders_for():
-    """Makes senders and starts them; at the end of the test none of them, nor a connection of theirs, is left."""
-    places, made = [], []
+    """Return a function that starts senders; all of them and their connections are closed after the test."""
+    addresses, made = [], []
 
-    def start(parcels, bodies, where):
-        places.append(where)
-        senders = [Sender(sent, bodies, where, random.Random(SEED + i)) for i, sent in enumerate(parcels)]
+    def start(requests, bodies, target):
+        addresses.append(target)
+        senders = [Sender(sent, bodies, target, random.Random(SEED + i)) for i, sent in enumerate(requests)]
         made.extend(senders)
         for sender in senders:
             sender.start()
         return senders
 
     yield start
-    for place in places:
-        place.moved(None)
-        place.give_up()
+    for address in addresses:
+        address.moved(None)
+        address.give_up()
     for sender in made:
         sender.join()
-    for place in places:
-        place.close()
+    for address in addresses:
+        address.close()
 
 
 def content_of(number):
-    """Event `number`: three for each run; every run of a job reads one table more, up to five."""
+    """Return event `number`: three per run; each run of a job reads one more table, up to five."""
     run, step = divmod(number, 3)
     job, round_of_job = run % JOBS, run // JOBS
     columns = {"columnLineage": {"fields": {"c": {"inputFields": [source(f"in{job}", "c")]}}}}
@@ -168,20 +167,20 @@ def content_of(number):
     )
 
 
-def parcels_of(batches, chance):
-    """Numbers of events as they are sent, one by one and in batches; about one in fifty by two senders."""
+def requests_of(batches, chance):
+    """Return the requests, (path, event numbers), single and in batches; about one in fifty is sent by two senders."""
     todo = [*range(EVENTS), *chance.sample(range(EVENTS), EVENTS // 50)]
-    parcels = [[] for _ in range(CLIENTS)]
+    requests = [[] for _ in range(CLIENTS)]
     at = 0
     while at < len(todo):
         size = chance.randint(2, BATCH_SIZE) if batches and chance.random() < 0.1 else 1
-        parcels[chance.randrange(CLIENTS)].append((BATCH if size > 1 else SINGLE, todo[at : at + size]))
+        requests[chance.randrange(CLIENTS)].append((BATCH if size > 1 else SINGLE, todo[at : at + size]))
         at += size
-    return parcels
+    return requests
 
 
-def look(service, events):
-    """Numbers of the stored events by paging; the graph must be the fold of just these, the counts theirs."""
+def stored_numbers(service, events):
+    """Return the numbers of the stored events by paging; assert that graph and counts equal those of these events."""
     connection = HttpConnection(service.host, service.port)
     number_of = {event.encoded: number for number, event in enumerate(events)}
     found = []
@@ -201,42 +200,42 @@ def look(service, events):
     return set(found)
 
 
-def test_kills_at_any_moment_lose_and_double_nothing(tmp_path, senders_for):
+def test_kills_neither_lose_nor_duplicate_events(tmp_path, senders_for):
     chance = random.Random(SEED)
     bodies = [encode(content_of(number)) for number in range(EVENTS)]
     events = [read_event(body, Rules()) for body in bodies]
     data = tmp_path / "data"
     with running_service(data) as service:
-        parcels = parcels_of(has_batches(service), chance)
-    where = Where()
-    senders = senders_for(parcels, bodies, where)
+        requests = requests_of(has_batches(service), chance)
+    target = ServiceAddress()
+    senders = senders_for(requests, bodies, target)
     for moment in sorted(chance.randrange(EVENTS // 20, EVENTS * 9 // 10) for _ in range(KILLS)):
         with running_service(data) as service:
-            where.moved((service.host, service.port))
-            wait_until(lambda moment=moment: count_of(senders) >= moment, senders)
-            where.moved(None)
+            target.moved((service.host, service.port))
+            wait_until(lambda moment=moment: acknowledged_count(senders) >= moment, senders)
+            target.moved(None)
             service.kill()
-    where.give_up()
-    first = acknowledged_by(senders, finished=True)
+    target.give_up()
+    first = acknowledged_numbers(senders, finished=True)
     assert sum(sender.retried for sender in senders) > 0
     assert len(first) < EVENTS
 
     with running_service(data) as service:
-        stored = look(service, events)
-        assert first <= stored, f"{len(first - stored)} acknowledged events are lost"
-        where = Where()
-        where.moved((service.host, service.port))
-        rest = senders_for([sender.waiting[::-1] for sender in senders], bodies, where)
-        second = acknowledged_by(rest, finished=True)
+        stored = stored_numbers(service, events)
+        assert first <= stored, f"{len(first - stored)} acknowledged events lost"
+        target = ServiceAddress()
+        target.moved((service.host, service.port))
+        rest = senders_for([sender.waiting[::-1] for sender in senders], bodies, target)
+        second = acknowledged_numbers(rest, finished=True)
         service.kill()
     assert first | second == set(range(EVENTS))
 
     with running_service(data) as service:
-        assert look(service, events) == set(range(EVENTS))
+        assert stored_numbers(service, events) == set(range(EVENTS))
 
 
-def acknowledged_by(senders, finished=False):
-    """Numbers of the events that were acknowledged so far, or in all."""
+def acknowledged_numbers(senders, finished=False):
+    """Return the numbers of the events acknowledged so far, or of all after the end."""
     for sender in senders if finished else ():
         sender.join()
         if sender.failure:
@@ -244,8 +243,8 @@ def acknowledged_by(senders, finished=False):
     return {number for sender in senders for number in tuple(sender.acknowledged)}
 
 
-def count_of(senders):
-    """About how many events were acknowledged so far; one that two senders sent may count twice."""
+def acknowledged_count(senders):
+    """Return about how many events are acknowledged so far; those of two senders may count twice."""
     return sum(len(sender.acknowledged) for sender in senders)
 
 
@@ -253,5 +252,5 @@ def wait_until(reached, senders):
     deadline = time.monotonic() + 120
     while not reached():
         assert not [sender.failure for sender in senders if sender.failure]
-        assert time.monotonic() < deadline, f"only {count_of(senders)} events were acknowledged"
+        assert time.monotonic() < deadline, f"only {acknowledged_count(senders)} events acknowledged"
         time.sleep(0.01)

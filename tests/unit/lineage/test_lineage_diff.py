@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The difference of two graphs: everything that changes is told, nothing else."""
+"""Difference of two graphs: every change is reported, and nothing else."""
 
 import copy
 import json
@@ -38,7 +38,7 @@ def lines(before, after):
     return diff_graphs(before, after).render_text().splitlines()[:-1]
 
 
-def test_a_graph_does_not_differ_from_itself():
+def test_equal_graphs_have_no_differences():
     difference = diff_graphs(BEFORE, copy.deepcopy(BEFORE))
     assert difference.empty
     assert difference.render_text() == "the graphs are the same\n"
@@ -47,7 +47,7 @@ def test_a_graph_does_not_differ_from_itself():
     assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
 
 
-def test_order_of_rows_means_nothing():
+def test_order_of_rows_is_ignored():
     shuffled = copy.deepcopy(BEFORE)
     for rows in shuffled.values():
         if isinstance(rows, list):
@@ -97,7 +97,7 @@ def test_order_of_rows_means_nothing():
         ),
     ],
 )
-def test_what_changed_is_told_both_ways(after, expected):
+def test_change_is_reported_in_both_directions(after, expected):
     after = graph(after)
     assert lines(BEFORE, after) == expected
     back = {"added": "removed", "removed": "added", "changed": "changed"}
@@ -106,7 +106,7 @@ def test_what_changed_is_told_both_ways(after, expected):
     assert sorted((back[kind], *rest) for kind, *rest in there) == sorted(tuple(item) for item in home)
 
 
-def test_a_job_that_is_gone():
+def test_removed_job():
     both = graph(stats(PRICE), body(job="copy", run=2, inputs=[dataset("stats")], outputs=[dataset("copy")]))
     assert lines(both, BEFORE) == [
         "removed  job          test-jobs/copy (RUNNING)",
@@ -122,7 +122,7 @@ def test_a_job_that_is_gone():
     )
 
 
-def test_columns_of_a_schema():
+def test_schema_column_changes():
     nested = copy.deepcopy(BEFORE)
     stats_row = next(row for row in nested["datasets"] if row["name"] == "stats")
     stats_row["fields"] = [{"name": "total", "type": "struct", "fields": [{"name": "net", "type": "decimal"}]}]
@@ -134,7 +134,7 @@ def test_columns_of_a_schema():
     assert f"changed  column       {LAKE}/stats#total: string -> unknown" in lines(BEFORE, nested)
 
 
-def test_the_order_of_columns():
+def test_column_order_change():
     before, after = (
         graph(stats(PRICE, columns=columns)) for columns in (("total", "day", "old"), ("day", "total", "x"))
     )
@@ -145,7 +145,7 @@ def test_the_order_of_columns():
     ]
 
 
-def test_aliases_and_whole_datasets():
+def test_alias_and_whole_dataset_changes():
     after = copy.deepcopy(BEFORE)
     after["datasets"][0]["symlinks"] = [{"namespace": LAKE, "name": "lake.orders", "type": "TABLE"}]
     edge = copy.deepcopy(after["columns"][0]) | {"type": "INDIRECT", "subtype": "FILTER", "masking": True}
@@ -157,7 +157,7 @@ def test_aliases_and_whole_datasets():
     ]
 
 
-def test_each_change_names_what_it_is_about_in_the_direction_of_the_data():
+def test_change_names_its_nodes_in_data_flow_order():
     after = graph(stats(PRICE, source("items", "tax"), columns=("total", "day"), state="FAIL"))
     orders, items, made = (("dataset", LAKE, name) for name in ("orders", "items", "stats"))
     job = ("job", "test-jobs", "stats")
@@ -175,7 +175,7 @@ def test_each_change_names_what_it_is_about_in_the_direction_of_the_data():
     }
 
 
-def test_reports_say_the_same():
+def test_all_report_formats_contain_the_same_changes():
     difference = diff_graphs(BEFORE, graph(stats(PRICE, source("items", "tax"), state="FAIL")))
     report = json.loads(difference.render_json())
     assert report == json.loads(json.dumps(difference.to_json()))
@@ -214,12 +214,12 @@ def test_reports_say_the_same():
         ({**BEFORE, "jobs": [{"namespace": 1, "name": None}]}, "the second graph export is broken"),
     ],
 )
-def test_what_is_no_graph_is_refused(export, message):
+def test_invalid_export_is_rejected(export, message):
     with pytest.raises(ValueError, match=message):
         diff_graphs(BEFORE, export)
 
 
-def test_real_graphs_differ_in_what_an_engine_added():
+def test_diff_of_recorded_graphs_is_the_added_engine():
     events = [read_event(line, Rules()) for line in recorded_lines("spark-*.ndjson")]
     whole, part = fold_events(events), fold_events(events[: len(events) // 2])
     before, after = (export_graph(lineage, Graph(lineage)) for lineage in (part, whole))

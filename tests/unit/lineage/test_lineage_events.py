@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading events: what is refused, and with which words."""
+"""Parsing of events and its error messages."""
 
 import json
 
@@ -29,13 +29,13 @@ from lineage.rules.event_reader import restore_event
         (b"[" * 100_000, "deeper than 100", None),
     ],
 )
-def test_json_that_not_every_reader_takes_alike_is_refused(text, message, position):
+def test_json_with_ambiguous_interpretation_is_rejected(text, message, position):
     with pytest.raises(MalformedJson, match=message) as caught:
         parse_json(text)
     assert caught.value.position == position
 
 
-def test_the_extremes_that_every_reader_takes_are_kept():
+def test_extreme_portable_json_values_are_preserved():
     text = r'{"a": [9223372036854775807, -9223372036854775808, "\ud83d\ude00", 1.5e300, true, null]}'
     value = parse_json(text.encode())
     assert value == {"a": [2**63 - 1, -(2**63), "😀", 1.5e300, True, None]}
@@ -119,23 +119,23 @@ def _output_facet(**facets):
         (body(run_facets={"parent": {"run": {"runId": "x"}}}), "run.facets.parent.run.runId"),
     ],
 )
-def test_a_bad_event_is_refused_with_the_name_of_the_field(content, field):
+def test_invalid_event_is_rejected_with_the_field_name(content, field):
     with pytest.raises(InvalidEvent) as caught:
         read(content)
     assert caught.value.field == field
 
 
-def test_each_kind_of_event_is_read():
+def test_each_kind_of_event_is_parsed():
     assert read(body()).kind == "run"
     assert read(body(run=None)).kind == "job"
     assert read(dataset_event(0, dataset("orders"))).dataset == ("s3://warehouse", "orders")
 
 
-def test_a_run_event_without_type_is_an_other_event():
+def test_run_event_without_type_is_other():
     assert read(body(event_type=None)).event_type == "OTHER"
 
 
-def test_run_ids_are_compared_without_case():
+def test_run_ids_are_case_insensitive():
     content = body()
     content["run"]["runId"] = "ABCDEFAB-0000-7000-8000-000000000001"
     assert read(content).run.run == "abcdefab-0000-7000-8000-000000000001"
@@ -147,14 +147,14 @@ def test_deleted_facets_need_no_content():
     assert read(_output(facets=deleted)).body["outputs"][0]["facets"] == deleted
 
 
-def test_the_hash_is_that_of_the_content_not_of_its_spelling():
+def test_hash_depends_on_content_not_on_formatting():
     content = body(outputs=[dataset("orders", columnLineage={"fields": {"a": {"inputFields": []}}})])
     reordered = json.loads(json.dumps(content, sort_keys=True, indent=3))
     assert read(content).order == read(reordered).order
     assert read(content).order.hash != read({**content, "eventType": "RUNNING"}).order.hash
 
 
-def test_an_event_survives_the_log_unchanged():
+def test_stored_event_parses_to_an_equal_event():
     first = read(body(inputs=[dataset("orders")], outputs=[dataset("x", columnLineage={"fields": {}})]))
     assert restore_event(first.kind.value, first.encoded) == first
 
@@ -175,11 +175,11 @@ def test_every_recorded_event_is_accepted_and_canonical():
         ("1970-01-01t00:00:00.5z", 5 * 10**8),
     ],
 )
-def test_times_keep_their_nanoseconds(text, nanos):
+def test_event_times_keep_nanoseconds(text, nanos):
     assert parse_time(text) == nanos
 
 
-def test_times_are_written_with_microseconds():
+def test_times_are_formatted_with_microseconds():
     assert format_time(parse_time("2026-11-21T03:40:19.990673348Z")) == "2026-11-21T03:40:19.990673Z"
 
 

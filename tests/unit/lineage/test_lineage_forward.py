@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forwarder in the service, before a consumer that is there, is gone, fails, hangs, or refuses."""
+"""Forwarding by the service to a consumer that is available, down, failing, hanging or rejecting."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 from lineage_events import RULES, body, dataset, encode, event, recorded_lines, run_id, schema, source
-from lineage_recorder import WAIT_SECONDS, Recorder, assert_sound, recording
+from lineage_recorder import WAIT_SECONDS, Recorder, assert_valid_stream, recording
 
 from lineage.api import create_app
 from lineage.forward import Forwarder
@@ -21,8 +21,8 @@ from lineage.forward import ordering as ordering_module
 from lineage.settings import Settings
 from lineage.store import DeadLetterKind, EventLog, StoreError
 
-SECONDS = 0.5
-"""For one attempt, so that a consumer that hangs is noticed soon."""
+ATTEMPT_SECONDS = 0.5
+"""Attempt timeout, short so that a hanging consumer is noticed soon."""
 
 
 @pytest.fixture
@@ -32,15 +32,15 @@ def recorder():
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch):
+def short_delays(monkeypatch):
     monkeypatch.setattr(backoff_module, "FIRST_DELAY", 0.01)
     monkeypatch.setattr(backoff_module, "MAX_DELAY", 0.1)
-    monkeypatch.setattr(Forwarder.__init__, "__defaults__", (SECONDS,))
+    monkeypatch.setattr(Forwarder.__init__, "__defaults__", (ATTEMPT_SECONDS,))
 
 
 @asynccontextmanager
 async def serving(directory, recorder):
-    """A service that forwards; yields a client and the service."""
+    """Provide a client and the service with forwarding."""
     settings = Settings("127.0.0.1", 0, directory, None, forward_to=recorder.url)
     app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
     async with app.router.lifespan_context(app):
@@ -64,7 +64,7 @@ def run(scenario):
 
 
 def whole_run(number, job="job"):
-    """START, RUNNING and COMPLETE of a run, of which only the first names datasets."""
+    """Return START, RUNNING and COMPLETE of a run, of which only START names datasets."""
     output = dataset(
         f"out-{job}", schema=schema("x"), columnLineage={"fields": {"x": {"inputFields": [source("in", "x")]}}}
     )
@@ -73,14 +73,14 @@ def whole_run(number, job="job"):
 
 
 def jobs(count):
-    """The events of so many jobs' runs, mixed."""
+    """Return the interleaved events of the runs of `count` jobs."""
     made = [whole_run(number, f"job{number}") for number in range(1, count + 1)]
     return [each[step] for step in range(3) for each in made]
 
 
 def assert_in_order(recorder, count):
-    """All events of `jobs` are there, in order per run, in full; repeated ones at most."""
-    assert_sound_but_repeated(recorder.events)
+    """Assert that all events of `jobs` arrived complete and in order per run; duplicates are allowed."""
+    assert_valid_stream_with_duplicates(recorder.events)
     for number in range(1, count + 1):
         found = recorder.of_run(run_id(number))
         types = [event["eventType"] for event in found]
@@ -91,13 +91,13 @@ def assert_in_order(recorder, count):
             assert message["outputs"][0]["facets"]["columnLineage"]["fields"]["x"]["transformationType"] == "IDENTITY"
 
 
-def assert_sound_but_repeated(events):
-    """Sound after what was sent twice is taken out, because its answer did not arrive."""
+def assert_valid_stream_with_duplicates(events):
+    """Assert a valid stream after removing duplicates that were sent because a response was lost."""
     seen = {json.dumps(event, sort_keys=True): event for event in events}
-    assert_sound(list(seen.values()))
+    assert_valid_stream(list(seen.values()))
 
 
-def test_every_event_arrives_in_full_and_in_order(tmp_path, recorder):
+def test_every_event_arrives_complete_and_in_order(tmp_path, recorder):
     async def scenario():
         async with serving(tmp_path, recorder) as (client, service):
             await post(client, *jobs(10))
@@ -119,7 +119,7 @@ def test_every_event_arrives_in_full_and_in_order(tmp_path, recorder):
     assert recorder.encodings == {None}
 
 
-def test_four_requests_are_under_way_at_once_but_never_two_of_one_job(tmp_path, recorder, monkeypatch):
+def test_four_requests_run_concurrently_but_one_per_job(tmp_path, recorder, monkeypatch):
     monkeypatch.setattr(Forwarder.__init__, "__defaults__", (float(WAIT_SECONDS),))
     together = threading.Barrier(delivery_module.MAX_CONCURRENT)
     under_way: set[str] = set()
@@ -150,7 +150,7 @@ def test_four_requests_are_under_way_at_once_but_never_two_of_one_job(tmp_path, 
     assert_in_order(recorder, 4)
 
 
-def test_recorded_events_of_real_engines_arrive(tmp_path, recorder):
+def test_recorded_engine_events_arrive(tmp_path, recorder):
     async def scenario():
         async with serving(tmp_path, recorder) as (client, service):
             await post(client, *recorded_lines())
@@ -160,10 +160,10 @@ def test_recorded_events_of_real_engines_arrive(tmp_path, recorder):
     status = run(scenario())
     assert (status["parked"], status["lastError"]) == (0, None)
     assert status["delivered"] == status["cursor"] <= len(recorder.events)
-    assert_sound(recorder.events)
+    assert_valid_stream(recorder.events)
 
 
-def test_a_consumer_that_comes_later_gets_everything(tmp_path, recorder):
+def test_consumer_started_later_receives_every_event(tmp_path, recorder):
     recorder.stop()
 
     async def scenario():
@@ -182,7 +182,7 @@ def test_a_consumer_that_comes_later_gets_everything(tmp_path, recorder):
     assert_in_order(recorder, 5)
 
 
-def test_an_outage_of_every_kind_loses_nothing(tmp_path, recorder):
+def test_outages_of_every_kind_lose_no_event(tmp_path, recorder):
     made = jobs(40)
 
     async def scenario():
@@ -216,7 +216,7 @@ def test_an_outage_of_every_kind_loses_nothing(tmp_path, recorder):
 
 
 @pytest.mark.parametrize("how", ["gone", "failing", "hanging"])
-def test_a_dead_consumer_costs_the_service_no_event_and_bounded_memory(tmp_path, recorder, monkeypatch, how):
+def test_unavailable_consumer_costs_no_event_and_bounded_memory(tmp_path, recorder, monkeypatch, how):
     monkeypatch.setattr(ordering_module, "MAX_EVENTS", 20)
     if how == "gone":
         recorder.stop()
@@ -237,7 +237,7 @@ def test_a_dead_consumer_costs_the_service_no_event_and_bounded_memory(tmp_path,
     assert recorder.events == []
 
 
-def test_a_refused_event_is_parked_and_the_rest_goes_on(tmp_path, recorder, caplog):
+def test_rejected_event_is_parked_and_others_continue(tmp_path, recorder, caplog):
     recorder.rule = lambda event: 422 if event["run"]["runId"] == run_id(2) else 201
 
     async def scenario():
@@ -257,7 +257,7 @@ def test_a_refused_event_is_parked_and_the_rest_goes_on(tmp_path, recorder, capl
     assert [event["eventType"] for event in recorder.of_run(run_id(3))] == ["START", "RUNNING", "COMPLETE"]
 
 
-def test_an_event_that_the_consumer_fails_at_is_parked_and_its_job_goes_on(tmp_path, recorder):
+def test_event_that_fails_the_consumer_is_parked_and_its_job_continues(tmp_path, recorder):
     poison = body("RUNNING", 1, run=1, job="job1", run_facets={"poison": {}})
     recorder.rule = lambda event: 500 if "poison" in event.get("run", {}).get("facets", {}) else 201
 
@@ -280,7 +280,7 @@ def test_an_event_that_the_consumer_fails_at_is_parked_and_its_job_goes_on(tmp_p
     assert [event["eventType"] for event in recorder.of_run(run_id(1))] == ["START", "COMPLETE"]
 
 
-def test_a_parked_event_can_be_sent_again(tmp_path, recorder):
+def test_parked_event_is_replayed(tmp_path, recorder):
     recorder.rule = lambda event: 422 if "odd" in event["run"]["facets"] else 201
     start = body("START", run_facets={"odd": {}})
 
@@ -294,11 +294,11 @@ def test_a_parked_event_can_be_sent_again(tmp_path, recorder):
             return again, at_last, (await client.get("/api/v1/dead-letters")).json()["totalCount"]
 
     assert run(scenario()) == ({"replayed": 0, "failed": 1}, {"replayed": 1, "failed": 0}, 0)
-    # Behind the end of its run by now, it must not open the run again.
+    # It now follows the end of its run and must not reopen the run.
     assert [event["eventType"] for event in recorder.events] == ["RUNNING", "COMPLETE", "COMPLETE"]
 
 
-def test_ends_that_were_refused_are_sent_again_with_what_closed_their_runs(tmp_path, recorder):
+def test_rejected_terminal_events_are_replayed_with_the_event_that_closed_the_run(tmp_path, recorder):
     recorder.rule = lambda event: 422 if "lineageLab_closed" in event["run"]["facets"] else 201
     made = [body("START", 0, job="app"), body("START", 1, run=2, job="app.a", parent=(1, "app"))]
 
@@ -321,7 +321,7 @@ def test_ends_that_were_refused_are_sent_again_with_what_closed_their_runs(tmp_p
     assert [event["eventType"] for event in recorder.of_run(run_id(1))] == ["START", *["COMPLETE"] * 3]
 
 
-def test_a_replay_waits_its_turn_but_not_for_ever(tmp_path, recorder, monkeypatch):
+def test_replay_waits_for_earlier_events_with_a_timeout(tmp_path, recorder, monkeypatch):
     monkeypatch.setattr(forwarder_module, "REPLAY_SECONDS", 0.2)
     recorder.rule = lambda _: 422
 
@@ -346,7 +346,7 @@ def test_a_replay_waits_its_turn_but_not_for_ever(tmp_path, recorder, monkeypatc
     assert [event["eventType"] for event in recorder.events] == ["RUNNING", "COMPLETE"]
 
 
-def test_it_goes_on_where_it_ended(tmp_path, recorder):
+def test_restart_resumes_at_the_last_position(tmp_path, recorder):
     async def scenario():
         async with serving(tmp_path, recorder) as (client, service):
             await post(client, *jobs(5)[:5])
@@ -362,7 +362,7 @@ def test_it_goes_on_where_it_ended(tmp_path, recorder):
     assert_in_order(recorder, 5)
 
 
-def test_after_a_start_it_knows_which_runs_have_ended_and_which_are_open(tmp_path, recorder):
+def test_restart_restores_open_and_ended_runs(tmp_path, recorder):
     ended = [body("START", 0), body("COMPLETE", 1)]
     child = body("START", 2, run=2, job="app.a", parent=(3, "app"))
 
@@ -382,10 +382,10 @@ def test_after_a_start_it_knows_which_runs_have_ended_and_which_are_open(tmp_pat
     assert set(types[1][2:]) <= {"COMPLETE", "FAIL"}
     assert types[1][-1] == "FAIL"
     assert (types[2], types[3]) == (["START", "ABORT"], ["START", "COMPLETE"])
-    assert_sound(recorder.events)
+    assert_valid_stream(recorder.events)
 
 
-def test_ending_does_not_wait_for_a_consumer_that_hangs_and_loses_nothing(tmp_path, recorder, monkeypatch):
+def test_shutdown_does_not_wait_for_a_hanging_consumer(tmp_path, recorder, monkeypatch):
     monkeypatch.setattr(forwarder_module, "GRACE_SECONDS", 0.1)
     monkeypatch.setattr(Forwarder.__init__, "__defaults__", (1000.0,))
     recorder.hang = True
@@ -405,7 +405,7 @@ def test_ending_does_not_wait_for_a_consumer_that_hangs_and_loses_nothing(tmp_pa
     assert_in_order(recorder, 3)
 
 
-def test_a_defect_parks_its_event_alone(tmp_path, recorder, monkeypatch):
+def test_internal_error_parks_only_its_event(tmp_path, recorder, monkeypatch):
     complete = forwarder_module.OutgoingEvents.completed
 
     async def broken(self, event, seq):
@@ -431,7 +431,7 @@ def test_a_defect_parks_its_event_alone(tmp_path, recorder, monkeypatch):
     assert [event["run"]["runId"] for event in recorder.events] == [run_id(2)]
 
 
-def test_a_log_that_cannot_be_written_or_read_for_a_while_stops_nothing(tmp_path, recorder, monkeypatch):
+def test_temporary_log_errors_do_not_stop_forwarding(tmp_path, recorder, monkeypatch):
     store, read = EventLog.set_position, EventLog.after
     failures = {"read": 2, "write": 1}
 
@@ -463,7 +463,7 @@ def test_a_log_that_cannot_be_written_or_read_for_a_while_stops_nothing(tmp_path
     assert_in_order(recorder, 5)
 
 
-def test_a_forwarder_that_was_never_started_can_be_closed(tmp_path):
+def test_unstarted_forwarder_can_be_closed(tmp_path):
     async def scenario():
         log = EventLog(tmp_path)
         forwarder = Forwarder(None, log, "http://127.0.0.1:9")
@@ -476,7 +476,7 @@ def test_a_forwarder_that_was_never_started_can_be_closed(tmp_path):
     run(scenario())
 
 
-def test_a_recorder_stops_cleanly():
+def test_recorder_stops_cleanly():
     found = Recorder()
     found.stop()
     found.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is sent for an event: the state table of completing."""
+"""Completion of forwarded events: inputs, outputs and facets added from the run and the job."""
 
 import json
 
@@ -26,8 +26,8 @@ from lineage.forward.run_ends import end_of
 from lineage.graph import Graph, LineageRecords, fold_events
 
 
-def sent(last, *others, ended=None):
-    """What is sent for `last` where all are known."""
+def forwarded(last, *others, ended=None):
+    """Return the message for `last` after all events are stored."""
     lineage = fold_events([*others, last])
     graph = Graph(lineage)
     graph.refresh()
@@ -55,14 +55,14 @@ def columns(*names, **options):
     return {"fields": {name: {"inputFields": [source("a", name, **options)]} for name in names}}
 
 
-def rich(event_type="START", second=0, **options):
+def event_with_datasets(event_type="START", second=0, **options):
     output = dataset("b", schema=schema("x"), columnLineage=columns("x"))
     return event(event_type, second, inputs=[dataset("a", schema=schema("x"))], outputs=[output], **options)
 
 
 @pytest.mark.parametrize("event_type", ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"])
-def test_a_bare_event_carries_what_its_run_has_named(event_type):
-    message = sent(event(event_type, 5), rich(streaming=True))
+def test_event_without_datasets_carries_those_of_its_run(event_type):
+    message = forwarded(event(event_type, 5), event_with_datasets(streaming=True))
     assert message["eventType"] == event_type
     assert message["eventTime"] == at(5)
     assert edges(message) == (["a"], ["b"])
@@ -73,8 +73,8 @@ def test_a_bare_event_carries_what_its_run_has_named(event_type):
 
 
 @pytest.mark.parametrize("event_type", ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"])
-def test_a_run_that_has_named_nothing_carries_the_jobs_current_datasets(event_type):
-    message = sent(event(event_type, 9, run=2), rich(), event("COMPLETE", 5))
+def test_run_without_datasets_carries_those_of_its_job(event_type):
+    message = forwarded(event(event_type, 9, run=2), event_with_datasets(), event("COMPLETE", 5))
     assert edges(message) == (["a"], ["b"])
     assert names(facets(message, "b")["schema"]["fields"]) == ["x"]
     found = facets(message, "b")["columnLineage"]["fields"]["x"]
@@ -83,50 +83,50 @@ def test_a_run_that_has_named_nothing_carries_the_jobs_current_datasets(event_ty
     ]
 
 
-def test_a_start_that_names_its_inputs_alone_keeps_the_outputs_of_the_last_run():
+def test_start_with_inputs_only_keeps_the_outputs_of_the_previous_run():
     start = event("START", 9, run=2, inputs=[dataset("a")])
-    assert edges(sent(start, rich())) == (["a"], ["b"])
+    assert edges(forwarded(start, event_with_datasets())) == (["a"], ["b"])
     end = event("COMPLETE", 10, run=2, inputs=[dataset("a")])
-    assert edges(sent(end, start, rich())) == (["a"], [])
+    assert edges(forwarded(end, start, event_with_datasets())) == (["a"], [])
 
 
-def test_datasets_add_up_over_a_run():
+def test_datasets_accumulate_over_a_run():
     events = [
         event("START", 0, inputs=[dataset("a", schema=schema("x"))]),
         event("RUNNING", 1, outputs=[dataset("b")]),
         event("RUNNING", 2, inputs=[dataset("c")], outputs=[dataset("d")]),
     ]
-    assert edges(sent(event("COMPLETE", 3), *events)) == (["a", "c"], ["b", "d"])
-    assert edges(sent(events[1], *events)) == (["a", "c"], ["b", "d"])
+    assert edges(forwarded(event("COMPLETE", 3), *events)) == (["a", "c"], ["b", "d"])
+    assert edges(forwarded(events[1], *events)) == (["a", "c"], ["b", "d"])
 
 
-def test_nothing_known_is_written_as_empty_lists():
+def test_unknown_datasets_are_empty_lists():
     bare = body()
     del bare["inputs"], bare["outputs"], bare["run"]["facets"], bare["job"]["facets"]
-    message = sent(read(bare))
+    message = forwarded(read(bare))
     assert (message["inputs"], message["outputs"], message["run"]["facets"]) == ([], [], {})
     assert message["job"]["facets"]["jobType"]["processingType"] == "BATCH"
 
 
-def test_an_event_without_a_type_is_other():
-    assert sent(event(None))["eventType"] == "OTHER"
+def test_event_without_type_is_other():
+    assert forwarded(event(None))["eventType"] == "OTHER"
 
 
-def test_the_type_of_a_job_is_what_is_known_of_run_then_job():
+def test_job_type_comes_from_the_run_then_from_the_job():
     streaming, batch = event("START", 0, streaming=True), event("START", 0, run=2)
-    assert sent(event("RUNNING", 1), streaming)["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
-    other = sent(event("RUNNING", 1, run=2), batch, streaming)
+    assert forwarded(event("RUNNING", 1), streaming)["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    other = forwarded(event("RUNNING", 1, run=2), batch, streaming)
     assert other["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
     deleted = body("RUNNING", 2, run=3, job="new")
     deleted["job"]["facets"]["jobType"] = {**facet(), "_deleted": True}
-    assert sent(read(deleted))["job"]["facets"]["jobType"]["processingType"] == "BATCH"
+    assert forwarded(read(deleted))["job"]["facets"]["jobType"]["processingType"] == "BATCH"
 
 
 @pytest.mark.parametrize("event_type", ["START", "RUNNING", "OTHER", None])
 @pytest.mark.parametrize("end", ["COMPLETE", "ABORT", "FAIL"])
-def test_behind_the_end_of_a_run_its_type_is_sent_and_its_facets_arrive(event_type, end):
+def test_event_after_the_end_of_a_run_is_sent_with_the_terminal_type(event_type, end):
     late = event(event_type, 1, run_facets={"late": {"text": "news"}})
-    message = sent(late, event(end, 5), ended=end)
+    message = forwarded(late, event(end, 5), ended=end)
     assert message["eventType"] == end
     assert message["run"]["facets"]["late"]["text"] == "news"
     assert message["eventTime"] == at(1)
@@ -142,27 +142,27 @@ def test_behind_the_end_of_a_run_its_type_is_sent_and_its_facets_arrive(event_ty
         (["ABORT", "FAIL", "COMPLETE"], "FAIL"),
     ],
 )
-def test_a_terminal_event_is_sent_as_the_strongest_of_its_run(types, expected):
+def test_terminal_event_is_sent_with_the_strongest_type_of_its_run(types, expected):
     made = [event(event_type, second) for second, event_type in enumerate(types)]
     for one in made:
-        assert sent(one, *made)["eventType"] == expected
+        assert forwarded(one, *made)["eventType"] == expected
 
 
-def test_while_a_run_is_open_an_event_keeps_its_own_schema_and_at_its_end_the_last_one_stands():
+def test_open_run_keeps_each_events_schema_and_its_end_sends_the_last():
     first = event("START", 0, outputs=[dataset("b", schema=schema("x"))])
     second = event("RUNNING", 1, outputs=[dataset("b", schema=schema("x", "y"))])
-    assert names(facets(sent(first, second), "b")["schema"]["fields"]) == ["x"]
-    assert names(facets(sent(first, second, ended="COMPLETE"), "b")["schema"]["fields"]) == ["x", "y"]
+    assert names(facets(forwarded(first, second), "b")["schema"]["fields"]) == ["x"]
+    assert names(facets(forwarded(first, second, ended="COMPLETE"), "b")["schema"]["fields"]) == ["x", "y"]
 
 
-def test_a_schema_comes_from_elsewhere_where_the_run_has_not_said_it():
+def test_missing_schema_is_taken_from_other_runs():
     reader = event("START", 5, run=2, job="reader", inputs=[dataset("b")])
-    assert names(facets(sent(reader, rich()), "b")["schema"]["fields"]) == ["x"]
-    assert "schema" not in facets(sent(reader), "b")
-    assert "columnLineage" not in facets(sent(reader, rich()), "b")
+    assert names(facets(forwarded(reader, event_with_datasets()), "b")["schema"]["fields"]) == ["x"]
+    assert "schema" not in facets(forwarded(reader), "b")
+    assert "columnLineage" not in facets(forwarded(reader, event_with_datasets()), "b")
 
 
-def test_what_marquez_unlearns_is_carried_along_and_what_tells_of_a_moment_is_not():
+def test_persistent_facets_are_repeated_and_momentary_ones_are_not():
     output = dataset(
         "b",
         documentation={"description": "text"},
@@ -173,22 +173,22 @@ def test_what_marquez_unlearns_is_carried_along_and_what_tells_of_a_moment_is_no
     output["outputFacets"] = {"outputStatistics": facet(rowCount=3)}
     code = {"sourceCodeLocation": {"type": "git", "url": "https://example.org"}}
     start = event("START", 0, outputs=[output], parent=(9, "app"), job_facets=code, run_facets={"once": {}})
-    message = sent(event("COMPLETE", 1), start)
+    message = forwarded(event("COMPLETE", 1), start)
     assert set(facets(message, "b")) == {"documentation", "dataSource"}
     assert "outputFacets" not in message["outputs"][0]
     assert set(message["run"]["facets"]) == {"parent"}
     assert message["run"]["facets"]["parent"]["run"]["runId"] == run_id(9)
     assert set(message["job"]["facets"]) == {"sourceCodeLocation", "jobType"}
-    own = sent(start)
+    own = forwarded(start)
     assert set(facets(own, "b")) == set(output["facets"])
     assert own["outputs"][0]["outputFacets"] == output["outputFacets"]
 
 
-def test_tombstones_that_consumers_would_read_as_facets_are_left_out():
+def test_facet_tombstones_are_omitted():
     output = dataset("b")
     gone = {**facet(), "_deleted": True}
     output["facets"] = dict.fromkeys(["schema", "columnLineage", "symlinks", "documentation"], gone)
-    message = sent(event("RUNNING", 5, outputs=[output]), rich())
+    message = forwarded(event("RUNNING", 5, outputs=[output]), event_with_datasets())
     assert facets(message, "b") == {"documentation": gone}
 
 
@@ -211,26 +211,26 @@ def test_tombstones_that_consumers_would_read_as_facets_are_left_out():
         ([("DIRECT", None, False)], "DIRECT", "DIRECT"),
     ],
 )
-def test_the_deprecated_keys_stand_beside_the_transformations(transformations, expected_type, description):
+def test_deprecated_transformation_keys_are_added(transformations, expected_type, description):
     made = [
         {"type": kind, "masking": masking} | ({"subtype": subtype} if subtype else {})
         for kind, subtype, masking in transformations
     ]
     inputs = [{"namespace": "s3://warehouse", "name": "a", "field": "x", "transformations": made}]
     output = dataset("b", columnLineage={"fields": {"x": {"inputFields": inputs}}})
-    field = facets(sent(event(outputs=[output])), "b")["columnLineage"]["fields"]["x"]
+    field = facets(forwarded(event(outputs=[output])), "b")["columnLineage"]["fields"]["x"]
     assert field["inputFields"][0]["transformations"] == made
     assert (field["transformationType"], field["transformationDescription"]) == (expected_type, description)
 
 
-def test_the_emitters_own_words_stand():
+def test_deprecated_keys_of_the_emitter_are_kept():
     inputs = [{**source("a", "x"), "transformations": [{"type": "DIRECT", "description": "a + b"}]}]
     fields = {
         "x": {"inputFields": inputs},
         "y": {"inputFields": inputs, "transformationType": "MASKED", "transformationDescription": "hash"},
         "z": {"inputFields": []},
     }
-    found = facets(sent(event(outputs=[dataset("b", columnLineage={"fields": fields})])), "b")["columnLineage"][
+    found = facets(forwarded(event(outputs=[dataset("b", columnLineage={"fields": fields})])), "b")["columnLineage"][
         "fields"
     ]
     assert found["x"]["transformationDescription"] == "a + b"
@@ -238,27 +238,27 @@ def test_the_emitters_own_words_stand():
     assert found["z"] == {"inputFields": []}
 
 
-def test_schemas_that_are_known_hold_the_columns_of_column_lineage():
+def test_known_schemas_contain_the_columns_of_column_lineage():
     writer = event("START", 0, job="writer", run=9, outputs=[dataset("a", schema=schema("x", "y"))])
     output = dataset("b", schema=schema("x"), columnLineage=columns("x", "y", "z"))
-    message = sent(event("START", 1, inputs=[dataset("a", schema=schema("x"))], outputs=[output]), writer)
+    message = forwarded(event("START", 1, inputs=[dataset("a", schema=schema("x"))], outputs=[output]), writer)
     assert facets(message, "a")["schema"]["fields"] == [*schema("x", "y")["fields"], {"name": "z"}]
     assert names(facets(message, "b")["schema"]["fields"]) == ["x", "y", "z"]
 
 
-def test_a_schema_that_is_unknown_is_not_made_up():
+def test_unknown_schema_is_not_invented():
     output = dataset("b", columnLineage=columns("x"))
-    message = sent(event(inputs=[dataset("a")], outputs=[output]))
+    message = forwarded(event(inputs=[dataset("a")], outputs=[output]))
     assert "schema" not in facets(message, "a")
     assert "schema" not in facets(message, "b")
 
 
-def test_edges_that_only_the_lineage_facet_has_are_sent_as_column_lineage_too():
+def test_edges_of_the_lineage_facet_are_sent_as_column_lineage():
     target = {
         "inputs": [{"type": "DATASET", **source("a", "k", "FILTER", "INDIRECT")}],
         "fields": {"x": {"inputs": [{"type": "DATASET", **source("a", "y")}]}},
     }
-    message = sent(event(inputs=[dataset("a")], outputs=[dataset("b", lineage=target)]))
+    message = forwarded(event(inputs=[dataset("a")], outputs=[dataset("b", lineage=target)]))
     found = facets(message, "b")["columnLineage"]
     assert [(s["name"], s["field"]) for s in found["fields"]["x"]["inputFields"]] == [("a", "y")]
     assert found["fields"]["x"]["transformationType"] == "IDENTITY"
@@ -266,20 +266,22 @@ def test_edges_that_only_the_lineage_facet_has_are_sent_as_column_lineage_too():
     assert found["_schemaURL"].endswith("#/$defs/ColumnLineageDatasetFacet")
 
 
-def test_job_events_are_completed_too():
+def test_job_events_are_completed():
     declared = event(None, 0, run=None, inputs=[dataset("a")], outputs=[dataset("b", columnLineage=columns("x"))])
-    message = sent(event(None, 5, run=None, job_facets={"sql": {"query": "select 1"}}), declared, rich())
+    message = forwarded(
+        event(None, 5, run=None, job_facets={"sql": {"query": "select 1"}}), declared, event_with_datasets()
+    )
     assert edges(message) == (["a"], ["b"])
     assert set(message["job"]["facets"]) == {"sql", "jobType"}
     assert "eventType" not in message
     assert "run" not in message
     later = event(None, 9, run=None, outputs=[dataset("c")])
-    assert names(sent(later, declared)["outputs"]) == ["c"]
+    assert names(forwarded(later, declared)["outputs"]) == ["c"]
 
 
-def test_dataset_events_are_completed_too():
+def test_dataset_events_are_completed():
     described = dataset("b", documentation={"description": "text"}, columnLineage=columns("x"))
-    message = sent(read(dataset_event(5, described)), rich())
+    message = forwarded(read(dataset_event(5, described)), event_with_datasets())
     assert set(message["dataset"]["facets"]) == {"documentation", "columnLineage", "schema"}
     assert message["dataset"]["facets"]["columnLineage"]["fields"]["x"]["transformationType"] == "IDENTITY"
     assert set(message) == {"dataset", "eventTime", "producer", "schemaURL"}
@@ -294,12 +296,14 @@ def test_dataset_events_are_completed_too():
         ("2026-01-01T01:00:00+0100", "2026-01-01T00:00:00.000000Z"),
     ],
 )
-def test_times_are_sent_as_they_are_but_for_spellings_of_our_own(spelling, written):
-    assert sent(read({**body(), "eventTime": spelling}))["eventTime"] == written
+def test_times_are_sent_unchanged_except_for_nonstandard_formats(spelling, written):
+    assert forwarded(read({**body(), "eventTime": spelling}))["eventTime"] == written
 
 
-def test_the_end_of_a_run_that_the_service_closed_is_the_same_each_time():
-    lineage = fold_events([rich(streaming=True, parent=(9, "app")), event("START", 5, run=2, streaming=True)])
+def test_synthetic_terminal_event_is_deterministic():
+    lineage = fold_events(
+        [event_with_datasets(streaming=True, parent=(9, "app")), event("START", 5, run=2, streaming=True)]
+    )
     graph = Graph(lineage)
     graph.refresh()
     run = lineage.run(run_id(1), JobId(NAMESPACE, "job"))
@@ -313,7 +317,7 @@ def test_the_end_of_a_run_that_the_service_closed_is_the_same_each_time():
     assert edges(message) == (["a"], ["b"])
 
 
-def test_every_recorded_event_can_be_completed_and_read_again():
+def test_every_completed_recorded_event_is_valid():
     events = [read(json.loads(line)) for line in recorded_lines()]
     lineage = fold_events(events)
     graph = Graph(lineage)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One consumer and what its answers mean, the order of what is on its way, and whom to blame for a failure."""
+"""Delivery to one consumer: meaning of its responses, ordering of requests, and attribution of failures."""
 
 import asyncio
 import json
@@ -30,12 +30,12 @@ from lineage.forward.run_ends import Closing
         ("http://[::1]:5000", "http://[::1]:5000/api/v1/lineage"),
     ],
 )
-def test_where_events_are_posted_to(text, url):
+def test_endpoint_url_is_derived(text, url):
     assert forward_url(text) == url
 
 
 @pytest.mark.parametrize("text", ["", "marquez:5000", "ftp://host", "http://", "http://host?a=b", "http://host:x"])
-def test_what_is_no_url_is_refused_in_words(text):
+def test_invalid_url_is_rejected_with_a_reason(text):
     with pytest.raises(ValueError, match=r"cannot forward to .*http://host:port"):
         forward_url(text)
 
@@ -61,7 +61,7 @@ def test_what_is_no_url_is_refused_in_words(text):
         (503, {"Retry-After": "soon"}, AttemptStatus.FAILED, None),
     ],
 )
-def test_what_answers_mean(status, headers, verdict, retry_after):
+def test_response_status_determines_the_verdict(status, headers, verdict, retry_after):
     async def scenario(recorder):
         consumer = Backend(recorder.url, 5)
         answer = await consumer.post(b'{"sent": true}')
@@ -76,7 +76,7 @@ def test_what_answers_mean(status, headers, verdict, retry_after):
     assert str(status) in answer.text
 
 
-def test_no_answer_and_no_consumer_are_answers_too():
+def test_timeout_and_refused_connection_have_a_verdict():
     async def scenario(recorder):
         consumer = Backend(recorder.url.replace("//", "//user:secret@"), 0.2)
         recorder.hang = True
@@ -99,13 +99,13 @@ def test_no_answer_and_no_consumer_are_answers_too():
     assert (healthy, gone) == (True, False)
 
 
-def test_delays_grow_up_to_a_bound():
+def test_backoff_grows_to_a_maximum():
     for attempt in range(1, 2000):
         assert 0 < delay_before(attempt) <= MAX_DELAY
     assert delay_before(1) <= backoff_module.FIRST_DELAY
 
 
-def test_the_gate_shuts_for_longer_with_every_failure_in_a_row(monkeypatch):
+def test_consecutive_failures_pause_sending_for_longer(monkeypatch):
     monkeypatch.setattr(backoff_module, "FIRST_DELAY", 0.01)
 
     async def scenario():
@@ -126,7 +126,7 @@ def test_the_gate_shuts_for_longer_with_every_failure_in_a_row(monkeypatch):
     asyncio.run(scenario())
 
 
-def test_events_wait_for_what_came_before_of_the_same_job_run_dataset_or_parent():
+def test_event_waits_for_earlier_events_of_its_job_run_dataset_or_parent():
     events = {
         1: event("START", 0, job="app"),
         2: event("START", 1, run=2, job="app.a", parent=(1, "app")),
@@ -172,7 +172,7 @@ def test_events_wait_for_what_came_before_of_the_same_job_run_dataset_or_parent(
     asyncio.run(scenario())
 
 
-def test_the_window_is_bounded_by_events_and_by_bytes(monkeypatch):
+def test_window_is_bounded_by_events_and_bytes(monkeypatch):
     async def scenario():
         window = InFlightWindow(0)
         made = [InFlightEvent(seq, event("RUNNING", seq)) for seq in (1, 2, 3)]
@@ -209,12 +209,12 @@ def deliver(recorder, scenario):
 
 
 @pytest.fixture
-def impatient(monkeypatch):
+def short_delays(monkeypatch):
     monkeypatch.setattr(backoff_module, "FIRST_DELAY", 0.01)
     monkeypatch.setattr(backoff_module, "MAX_DELAY", 0.05)
 
 
-def test_an_event_that_fails_while_others_pass_is_given_up(impatient):
+def test_event_that_fails_while_others_succeed_is_given_up(short_delays):
     async def scenario(delivery):
         poison = [asyncio.ensure_future(send(delivery, seq, {"poison": seq})) for seq in (1, 2)]
         seq = 3
@@ -231,13 +231,13 @@ def test_an_event_that_fails_while_others_pass_is_given_up(impatient):
     assert min(tries) >= delivery_module.MIN_TRIES
 
 
-def test_an_outage_is_nobodys_fault(impatient):
-    """However long all of them fail: none is given up, also where one was accepted just when it began."""
+def test_outage_gives_up_no_event(short_delays):
+    """No event is given up however long all fail, even if one was accepted when the outage began."""
 
     async def scenario(delivery):
         sending = [asyncio.ensure_future(send(delivery, seq, body("RUNNING", seq))) for seq in range(20)]
         await asyncio.to_thread(recorder.wait_for, lambda: len(recorder.attempts) > 200, "attempts")
-        assert sum(one.done() for one in sending) <= len(recorder.events), "what is done was accepted"
+        assert sum(one.done() for one in sending) <= len(recorder.events), "completed sends were accepted"
         recorder.rule = lambda _: 201
         return await asyncio.gather(*sending)
 
@@ -248,7 +248,7 @@ def test_an_outage_is_nobodys_fault(impatient):
         assert recorder.most_at_once <= delivery_module.MAX_CONCURRENT
 
 
-def test_an_event_alone_is_given_up_where_the_consumer_says_it_is_well_but_not_a_second_one(impatient, monkeypatch):
+def test_single_event_is_given_up_if_the_consumer_is_healthy_but_not_a_second_one(short_delays, monkeypatch):
     async def scenario(delivery):
         recorder.healthy = False
         first = asyncio.ensure_future(send(delivery, 1, body()))
@@ -268,7 +268,7 @@ def test_an_event_alone_is_given_up_where_the_consumer_says_it_is_well_but_not_a
         assert deliver(recorder, scenario) is None
 
 
-def test_nobody_is_to_blame_for_a_wrong_address_or_for_being_told_to_wait(impatient):
+def test_wrong_address_and_retry_after_give_up_no_event(short_delays):
     async def scenario(delivery):
         sending = asyncio.ensure_future(send(delivery, 1, body()))
         for status in (404, 401, 429):
@@ -282,13 +282,13 @@ def test_nobody_is_to_blame_for_a_wrong_address_or_for_being_told_to_wait(impati
         assert deliver(recorder, scenario) is None
 
 
-def test_nothing_is_sent_where_there_is_nothing_to_send():
+def test_empty_message_is_not_sent():
     with recording() as recorder:
         assert deliver(recorder, lambda delivery: send(delivery, 1, None)) is None
         assert recorder.attempts == []
 
 
-def test_a_refusal_is_final_and_says_why():
+def test_rejection_is_final_and_has_a_reason():
     with recording() as recorder:
         recorder.rule = lambda _: 422
         refusal = deliver(recorder, lambda delivery: send(delivery, 1, body()))
@@ -296,7 +296,7 @@ def test_a_refusal_is_final_and_says_why():
     assert refusal == "HTTP 422 refused by the recorder"
 
 
-def test_the_client_library_takes_no_proxy_from_the_environment(monkeypatch):
+def test_http_client_ignores_proxy_variables(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with recording() as recorder:
         assert deliver(recorder, lambda delivery: send(delivery, 1, body())) is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage --forward-to`: ended, killed, and before another lineage service in Marquez's place."""
+"""`python -m lineage --forward-to` as a process: stopped, killed, and with another lineage service as consumer."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 from lineage_events import NAMESPACE, body, dataset, encode, run_id, schema, source
 from lineage_marquez import missing_from_marquez
-from lineage_recorder import WAIT_SECONDS, assert_sound, recording
+from lineage_recorder import WAIT_SECONDS, assert_valid_stream, recording
 
 from lineage.checks.contract import load
 from tests.bench.service_process import REPOSITORY, running_service
@@ -49,8 +49,8 @@ def wait_until_forwarded(url):
     return status
 
 
-def load_it(url, worker, acknowledged):
-    """Post runs of one job until the service is gone; remember what it acknowledged."""
+def post_until_stopped(url, worker, acknowledged):
+    """Post runs of one job until the service ends; record the acknowledged events."""
     for number in range(1, 10_000):
         for second, event_type in enumerate(("START", "RUNNING", "COMPLETE")):
             run = worker * 10_000 + number
@@ -62,7 +62,7 @@ def load_it(url, worker, acknowledged):
 
 
 def assert_arrived(recorder, acknowledged):
-    """Every acknowledged event is there, in order per run; a run's messages may begin anew, not end otherwise."""
+    """Assert that every acknowledged event arrived in order per run; a run may be repeated from its start."""
     runs = {}
     for run, event_type in acknowledged:
         runs.setdefault(run, []).append(event_type)
@@ -72,16 +72,16 @@ def assert_arrived(recorder, acknowledged):
         if "COMPLETE" in types:
             assert found[-1] == "COMPLETE"
     unique = {json.dumps(event, sort_keys=True): event for event in recorder.events}
-    assert_sound(list(unique.values()))
+    assert_valid_stream(list(unique.values()))
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["in full flow", "while the consumer is down"])
-def test_after_a_kill_every_acknowledged_event_arrives(tmp_path, recorder, there):
+@pytest.mark.parametrize("available", [True, False], ids=["consumer up", "consumer down"])
+def test_every_acknowledged_event_arrives_after_a_kill(tmp_path, recorder, available):
     acknowledged: list[tuple[str, str]] = []
-    if not there:
+    if not available:
         recorder.stop()
     with running_service(tmp_path / "data", "--forward-to", recorder.url) as service:
-        workers = [threading.Thread(target=load_it, args=(service.url, n, acknowledged)) for n in range(4)]
+        workers = [threading.Thread(target=post_until_stopped, args=(service.url, n, acknowledged)) for n in range(4)]
         for worker in workers:
             worker.start()
         recorder.wait_for(lambda: len(acknowledged) > 300, "events acknowledged")
@@ -89,19 +89,19 @@ def test_after_a_kill_every_acknowledged_event_arrives(tmp_path, recorder, there
         for worker in workers:
             worker.join()
     arrived = len(recorder.events)
-    assert (arrived > 0) == there
-    if not there:
+    assert (arrived > 0) == available
+    if not available:
         recorder.start()
     with running_service(tmp_path / "data", "--forward-to", recorder.url) as service:
         status = wait_until_forwarded(service.url)
     assert (status["parked"], status["lastError"]) == (0, None)
     assert_arrived(recorder, acknowledged)
-    if there:
-        assert status["delivered"] < len(acknowledged), "it began anew"
+    if available:
+        assert status["delivered"] < len(acknowledged), "delivery restarted from an earlier position"
 
 
 @pytest.mark.parametrize("how", ["there", "gone", "hanging"])
-def test_a_signal_ends_it_soon_and_loses_nothing(tmp_path, recorder, how):
+def test_signal_stops_the_service_promptly_without_loss(tmp_path, recorder, how):
     if how == "gone":
         recorder.stop()
     recorder.hang = how == "hanging"
@@ -124,7 +124,7 @@ def test_a_signal_ends_it_soon_and_loses_nothing(tmp_path, recorder, how):
     assert "HTTP Request" not in output
 
 
-def test_a_url_that_is_none_is_refused_in_words(tmp_path):
+def test_invalid_url_is_rejected_with_a_reason(tmp_path):
     words = [sys.executable, "-m", "lineage", "--port", "0", "--data", str(tmp_path), "--forward-to", "marquez"]
     ended = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
@@ -155,7 +155,7 @@ def step(job, origin, target, field, kind, run):
     return body("START", 0, run=run, job=job, inputs=[dataset(origin, schema=schema("price"))], outputs=[output])
 
 
-def test_a_consumer_with_marquezs_read_api_shows_the_contracts_edges(tmp_path: Path):
+def test_consumer_with_marquez_read_api_has_the_edges_of_the_contract(tmp_path: Path):
     contract = load(CONTRACT)
     with running_service(tmp_path / "there") as consumer:
         with running_service(tmp_path / "here", "--forward-to", consumer.url) as service:
@@ -169,7 +169,7 @@ def test_a_consumer_with_marquezs_read_api_shows_the_contracts_edges(tmp_path: P
                 "column s3://warehouse/clean#price -> s3://warehouse/stats#total",
             ]
             post(service.url, step("stats", "clean", "stats", "total", "AGGREGATION", 2))
-            # A later run that is bare must leave the consumer with every edge.
+            # A later run without datasets must not remove edges from the consumer.
             post(service.url, body("START", 9, run=3, job="etl"))
             wait_until_forwarded(service.url)
         assert missing_from_marquez(consumer.url, contract) == []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real service is sent what it should never be sent: it refuses in words, lives on, and goes on being read.
+"""Invalid requests to a real service: it rejects them with an error, keeps running and stays readable.
 
-Over a thousand generated cases, the same ones in every run; `LINEAGE_LAB_HOSTILE` multiplies their number.
+Over a thousand generated cases with a fixed seed; `LINEAGE_LAB_HOSTILE` multiplies their number.
 """
 
 import gzip
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lineage_client import Client
 from lineage_events import body, dataset, encode, recorded_lines, schema, source
-from lineage_mutants import JSON, mutants, whole
+from lineage_invalid_events import JSON, complete_event, invalid_events
 
 from tests.bench.http_connection import request_bytes
 from tests.bench.lineage_ingest import has_batches
@@ -39,10 +39,10 @@ def cases(number):
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """One service for all tests; in the end it must be the same process, not much larger, with nothing unapplied."""
+    """Provide one service for all tests; afterwards it must be the same process, of bounded size, with no backlog."""
     with running_service(tmp_path_factory.mktemp("hostile") / "data", "--max-event-bytes", MAX_EVENT_BYTES) as service:
         client = Client(service)
-        assert client.post(whole()).status in REFUSED  # its input has no namespace, and no rule gives one
+        assert client.post(complete_event()).status in REFUSED  # its input has no namespace, and no rule gives one
         assert client.post(body(inputs=[dataset("a")], outputs=[dataset("b")])).status == 201
         before = service.pss_mib()
         yield client
@@ -53,17 +53,17 @@ def client(tmp_path_factory):
         client.close()
 
 
-def assert_refused_in_words(answer):
+def assert_rejected_with_an_error(answer):
     error = json.loads(answer.body)["error"]
     assert error["code"]
     assert error["message"].strip()
 
 
 def assert_survived(client, answer, accepted=(201,)):
-    """2xx or 4xx, and the pages that list everything are there."""
+    """Assert a 2xx or 4xx response and that the list pages are readable."""
     if answer.status not in accepted:
         assert answer.status in REFUSED, answer
-        assert_refused_in_words(answer)
+        assert_rejected_with_an_error(answer)
     for target in ("/namespaces?limit=3", "/jobs?limit=3", "/search?q=a&limit=3", "/events/lineage?limit=3"):
         client.json(target)
 
@@ -73,8 +73,8 @@ def broken_gzip(data):
     return st.sampled_from([packed[: len(packed) // 2], packed[:-1], packed + b"x", b"\x1f\x8b" + data, packed * 2])
 
 
-def coded(data):
-    """A body with a content encoding that fits it, or does not."""
+def with_encoding(data):
+    """Return a body with a content encoding that may or may not match it."""
     return st.one_of(
         st.just((data, "identity")),
         st.just((gzip.compress(data), "gzip")),
@@ -90,24 +90,24 @@ CONTENT_TYPES = st.sampled_from(
     ["application/json", "text/plain", "", "application/json; charset=utf-16", "multipart/form-data", "é" * 100]
 )
 BODIES = st.one_of(
-    mutants().map(encode),
+    invalid_events().map(encode),
     st.binary(max_size=60),
     JSON.map(encode),
-    mutants().map(lambda event: json.dumps(event).encode("utf-16")),
-    mutants().map(encode).flatmap(lambda data: st.integers(0, len(data)).map(lambda end: data[:end])),
-    st.tuples(mutants().map(encode), st.binary(max_size=3)).map(lambda pair: pair[0] + pair[1]),
+    invalid_events().map(lambda event: json.dumps(event).encode("utf-16")),
+    invalid_events().map(encode).flatmap(lambda data: st.integers(0, len(data)).map(lambda end: data[:end])),
+    st.tuples(invalid_events().map(encode), st.binary(max_size=3)).map(lambda pair: pair[0] + pair[1]),
 )
 
 
 @cases(700)
-@given(mutants())
-def test_damaged_events(client, event):
+@given(invalid_events())
+def test_invalid_events_are_rejected(client, event):
     assert_survived(client, client.post(event))
 
 
 @cases(300)
-@given(BODIES.flatmap(coded), CONTENT_TYPES)
-def test_bytes_types_and_encodings_that_do_not_fit(client, sent, content_type):
+@given(BODIES.flatmap(with_encoding), CONTENT_TYPES)
+def test_mismatched_bodies_types_and_encodings_are_rejected(client, sent, content_type):
     data, encoding = sent
     assert_survived(client, client.post(data, Content_Encoding=encoding, Content_Type=content_type))
 
@@ -119,8 +119,12 @@ def batches(client):
 
 
 @cases(150)
-@given(st.one_of(st.lists(mutants(), max_size=4), st.lists(JSON, max_size=4), JSON).map(encode).flatmap(coded))
-def test_batches_of_damaged_events(client, batches, sent):
+@given(
+    st.one_of(st.lists(invalid_events(), max_size=4), st.lists(JSON, max_size=4), JSON)
+    .map(encode)
+    .flatmap(with_encoding)
+)
+def test_batches_of_invalid_events_are_rejected(client, batches, sent):
     data, encoding = sent
     answer = client.post(data, BATCH, Content_Encoding=encoding)
     assert answer.status < 500, answer
@@ -128,7 +132,7 @@ def test_batches_of_damaged_events(client, batches, sent):
 
 
 @pytest.mark.parametrize("path", [SINGLE, BATCH])
-def test_bombs_unfold_no_further_than_the_limit(client, path):
+def test_decompression_stops_at_the_size_limit(client, path):
     for bomb in (b"[" * 50_000_000, b" " * 50_000_000, b'{"a":' * 10_000_000, b'"' + b"\\u0000" * 8_000_000):
         assert_survived(client, client.post(gzip.compress(bomb, 1), path, Content_Encoding="gzip"))
     for deep in (b"[" * 90_000, b'{"a":' * 30_000, b"[" * 90_000 + b"]" * 90_000, b"1" * 190_000):
@@ -138,12 +142,12 @@ def test_bombs_unfold_no_further_than_the_limit(client, path):
 
 @pytest.fixture(scope="module")
 def routes(client):
-    """(path, operation) of every GET route, from the service's own OpenAPI."""
-    document = json.loads(client.ask(request_bytes("GET", "/openapi.json")).body)
+    """Return (path, operation) of every GET route in the service's OpenAPI document."""
+    document = json.loads(client.send(request_bytes("GET", "/openapi.json")).body)
     return sorted((path, ways["get"]) for path, ways in document["paths"].items() if "get" in ways)
 
 
-ODD = st.one_of(
+ODD_VALUES = st.one_of(
     st.text(max_size=8),
     st.binary(max_size=6),
     st.integers().map(str),
@@ -160,27 +164,27 @@ ODD = st.one_of(
 
 @cases(600)
 @given(st.data())
-def test_paths_and_queries_of_every_route(client, routes, data):
+def test_every_route_survives_odd_paths_and_queries(client, routes, data):
     path, way = data.draw(st.sampled_from(routes))
     pairs = []
     for parameter in way.get("parameters", []):
         if parameter["in"] == "path":
-            path = path.replace("{" + parameter["name"] + "}", data.draw(ODD))
+            path = path.replace("{" + parameter["name"] + "}", data.draw(ODD_VALUES))
         elif data.draw(st.booleans()) or parameter["required"]:
-            pairs += [f"{parameter['name']}={data.draw(ODD)}" for _ in range(data.draw(st.integers(1, 2)))]
-    pairs += data.draw(st.lists(ODD, max_size=1))
-    answer = client.ask(request_bytes("GET", f"{path}?{'&'.join(pairs)}"))
+            pairs += [f"{parameter['name']}={data.draw(ODD_VALUES)}" for _ in range(data.draw(st.integers(1, 2)))]
+    pairs += data.draw(st.lists(ODD_VALUES, max_size=1))
+    answer = client.send(request_bytes("GET", f"{path}?{'&'.join(pairs)}"))
     if answer.status != 200:
         assert answer.status in REFUSED, (path, pairs, answer)
-        assert_refused_in_words(answer)
+        assert_rejected_with_an_error(answer)
     client.json("/jobs?limit=3")
 
 
 @cases(100)
 @given(st.sampled_from(["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "HEAD"]), st.data())
-def test_other_methods(client, routes, method, data):
+def test_every_route_survives_other_methods(client, routes, method, data):
     path, _ = data.draw(st.sampled_from(routes))
-    answer = client.ask(request_bytes(method, quote(path.replace("{", "").replace("}", ""))))
+    answer = client.send(request_bytes(method, quote(path.replace("{", "").replace("}", ""))))
     assert answer.status < 500, (method, path, answer)
 
 
@@ -206,18 +210,18 @@ def changed(content, value, *path):
     return content
 
 
-POISON = {
-    # These three make Marquez's /namespaces, /jobs and /search answer 500 for good.
+HARMFUL_EVENTS = {
+    # Marquez's /namespaces, /jobs and /search respond 500 permanently after these three.
     "dataset namespace empty": (body(outputs=[dataset("lake.proc.orders", "")]), False),
     "dataset name empty": (body(outputs=[dataset("")]), False),
     "symlink namespace empty": (body(outputs=[with_symlink("", "a")]), False),
     "symlink name empty": (body(outputs=[with_symlink("a", "")]), False),
-    # These it answers with 500.
+    # Marquez responds 500 to these.
     "column without inputFields": (body(outputs=[dataset("b", columnLineage={"fields": {"c": {}}})]), False),
     "no eventType": (body(None), True),
     "no object": ([body()], False),
     "a string": ("event", False),
-    # These it takes, or refuses, for reasons of its own.
+    # Marquez accepts or rejects these inconsistently.
     "run id is no UUID": (changed(body(), "run-1", "run", "runId"), False),
     "namespace with a blank": (body(outputs=[dataset("b", "a b")]), True),
     "dataset name null": (changed(body(outputs=[dataset("b")]), None, "outputs", 0, "name"), False),
@@ -245,16 +249,16 @@ POISON = {
 }
 
 
-@pytest.mark.parametrize("name", POISON)
-def test_what_poisons_others_is_refused_or_shown(client, name):
-    content, taken = POISON[name]
+@pytest.mark.parametrize("name", HARMFUL_EVENTS)
+def test_events_that_break_marquez_are_rejected_or_readable(client, name):
+    content, taken = HARMFUL_EVENTS[name]
     answer = client.post(content)
     assert answer.status == 201 if taken else answer.status in REFUSED, answer
     assert_survived(client, answer)
     client.read_everything()
 
 
-def test_recorded_events_of_real_engines_leave_everything_readable(client):
+def test_recorded_engine_events_leave_every_page_readable(client):
     for line in recorded_lines():
         assert_survived(client, client.post(line))
     client.read_everything()

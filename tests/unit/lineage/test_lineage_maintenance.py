@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Backup, restore and check of a log, beside a service that has it open."""
+"""Backup, restore and integrity check of a log that a running service has open."""
 
 import sqlite3
 
@@ -27,7 +27,7 @@ def run(tmp_path, command, *files):
     return main([command, "--data", str(tmp_path / "data"), *(str(tmp_path / file) for file in files)])
 
 
-def test_a_backup_of_a_running_log_brings_it_back(log, tmp_path, capsys):
+def test_backup_of_an_open_log_can_be_restored(log, tmp_path, capsys):
     assert run(tmp_path, "backup", "copy.db") == 0
     assert "2 events and 3 snapshots" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy.db"]
@@ -42,7 +42,7 @@ def test_a_backup_of_a_running_log_brings_it_back(log, tmp_path, capsys):
     assert [item.event_type for item in log.events(no_damage)] == ["RUNNING", "COMPLETE"]
     assert len(list(log.snapshots.all())) == 3
     aside = EventLog(_moved(tmp_path))
-    assert aside.count() == 3, "the log that was replaced is whole"
+    assert aside.count() == 3, "the replaced log is complete"
     aside.close()
 
 
@@ -55,7 +55,7 @@ def _moved(tmp_path):
     return tmp_path / "aside"
 
 
-def test_damage_is_found_and_not_restored(log, tmp_path, capsys):
+def test_damaged_copy_is_detected_and_not_restored(log, tmp_path, capsys):
     assert run(tmp_path, "check") == 0
     assert "2 events and 3 snapshots" in capsys.readouterr().out
     assert run(tmp_path, "backup", "copy.db") == 0
@@ -74,7 +74,7 @@ def test_damage_is_found_and_not_restored(log, tmp_path, capsys):
     assert log.count() == 2
 
 
-def test_a_broken_snapshot_is_found(log, tmp_path, capsys):
+def test_broken_snapshot_is_detected(log, tmp_path, capsys):
     connection = sqlite3.connect(tmp_path / "data" / "lineage.db", isolation_level=None)
     connection.execute("UPDATE snapshots SET body = x'00' WHERE kind = 'run'")
     connection.close()
@@ -92,7 +92,7 @@ def test_a_broken_snapshot_is_found(log, tmp_path, capsys):
         ("restore", ("other.db",), "schema 0, this version of the service has"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(log, tmp_path, capsys, command, files, message):
+def test_errors_are_one_line(log, tmp_path, capsys, command, files, message):
     (tmp_path / "there.db").write_bytes(b"something else" * 500)
     sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE x (y)").connection.close()
     assert run(tmp_path, command, *files) == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every call of Marquez's own Python client, against a service that runs as a process."""
+"""Every call of Marquez's Python client against a service process."""
 
 import json
 from urllib.error import HTTPError
@@ -15,7 +15,7 @@ RUN = run_id(2)
 
 
 def events():
-    """An old run that writes one schema, a later one that writes another, tags, and a reader."""
+    """Return a run that writes one schema, a later one that writes another, tags, and a reader."""
     topic = dataset("orders", KAFKA, schema=schema("value"))
     lineage = {"fields": {"price": {"inputFields": [{**source("orders", "value"), "namespace": KAFKA}]}}}
     tags = {"tags": [{"key": "GOLD", "value": "1"}, {"key": "PII", "value": "1", "field": "price"}]}
@@ -92,7 +92,7 @@ def test_datasets_and_their_versions(client):
     assert listed["totalCount"] == 2
     assert client.list_dataset_versions(WAREHOUSE, "sales/orders", limit=1, offset=1)["versions"] == [old]
     assert client.get_dataset_version(WAREHOUSE, "sales/orders", old["version"]) == old
-    # The ids agree wherever a version is named.
+    # Version ids are consistent across routes.
     assert found["currentVersion"] == new["version"] == new["id"]["version"]
     for run, version in ((1, old), (2, new)):
         shown = client.get_job_run(run_id(run))["outputDatasetVersions"]
@@ -126,7 +126,7 @@ def test_column_lineage(client):
     assert nodes(client.get_column_lineage_by_job(NAMESPACE, "etl")) == ids
 
 
-def test_column_lineage_is_that_of_the_current_version(client):
+def test_column_lineage_is_of_the_current_version(client):
     current = client.get_dataset(WAREHOUSE, "sales/orders")["currentVersion"]
     assert client.get_column_lineage_by_dataset(WAREHOUSE, "sales/orders", version=current)["graph"]
     assert client.get_column_lineage_by_dataset_field(WAREHOUSE, "sales/orders", "price", version=current)["graph"]
@@ -140,7 +140,7 @@ def test_column_lineage_is_that_of_the_current_version(client):
     assert response.json()["error"]["details"]["currentVersion"] == current
 
 
-def test_every_read_call_of_the_client_is_called_here(client):
+def test_every_read_call_of_the_client_is_covered(client):
     reads = {name for name in dir(client) if name.startswith(("get_", "list_"))}
     with open(__file__, encoding="utf-8") as this:
         tested = this.read()
@@ -165,7 +165,7 @@ WRITES = {
 
 @pytest.mark.filterwarnings("ignore:.* is (deprecated|unsupported) as of:DeprecationWarning")
 @pytest.mark.parametrize("call", sorted(WRITES))
-def test_write_calls_are_told_that_lineage_arrives_as_events(client, call):
+def test_write_calls_are_rejected_with_a_hint_to_send_events(client, call):
     from marquez_client.models import DatasetType, JobType
 
     enums = {"DB_TABLE": DatasetType.DB_TABLE, "BATCH": JobType.BATCH}
@@ -178,7 +178,7 @@ def test_write_calls_are_told_that_lineage_arrives_as_events(client, call):
     assert "lineage arrives as events" in told["message"]
 
 
-def test_every_write_call_of_the_client_is_called_here(client):
+def test_every_write_call_of_the_client_is_covered(client):
     calls = {name for name in dir(client) if not name.startswith(("_", "get_", "list_"))}
     assert calls == set(WRITES)
 
@@ -193,7 +193,7 @@ def test_every_write_call_of_the_client_is_called_here(client):
         ("POST", f"/namespaces/{NAMESPACE}/jobs/etl/tags/GOLD"),
     ],
 )
-def test_what_marquez_web_writes_is_refused_too_and_changes_nothing(url, method, path):
+def test_writes_of_marquez_web_are_rejected_without_effect(url, method, path):
     before = get(url, "/graph")
     with pytest.raises(HTTPError) as error:
         urlopen(Request(f"{url}/api/v1{path}", method=method), timeout=10)
@@ -203,7 +203,7 @@ def test_what_marquez_web_writes_is_refused_too_and_changes_nothing(url, method,
     assert get(url, "/graph") == before
 
 
-def test_what_marquez_web_reads(url):
+def test_reads_of_marquez_web(url):
     found = get(url, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales%2Forders/versions?limit=100&offset=0")
     assert found["totalCount"] == 2
     for kind, keys in (("run", set()), ("job", {"tags"})):
@@ -268,7 +268,7 @@ def test_upstream_runs(url):
         ("/lineage?nodeId=dataset:no:such%23none", 404, "no event names"),
     ],
 )
-def test_bad_reads_get_an_error_that_says_what_is_wrong(url, path, status, words):
+def test_invalid_reads_return_an_error_with_the_cause(url, path, status, words):
     with pytest.raises(HTTPError) as error:
         get(url, path)
     with error.value as response:
@@ -277,7 +277,7 @@ def test_bad_reads_get_an_error_that_says_what_is_wrong(url, path, status, words
     assert words in message
 
 
-def test_facets_of_unexpected_types_keep_reads_whole(url):
+def test_facets_of_unexpected_types_do_not_break_reads(url):
     strange = dataset(
         "strange", **{"tags": {"tags": [7, {"key": 7}, {"key": "ODD"}]}, "version": {"datasetVersion": 7}}
     )

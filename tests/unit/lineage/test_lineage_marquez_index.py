@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorted names, the lists made of them, and search: equal to sorting and looking through everything."""
+"""Sorted names, lists and search, compared with sorting and scanning everything."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ def _small_buckets(monkeypatch):
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(NAMES), st.integers(0, 10), st.integers(0, 10), NAMES)
-def test_sorted_names_are_a_sorted_set(added, offset, limit, wanted):
+def test_sorted_names_equal_a_sorted_set(added, offset, limit, text):
     names = SortedNames()
     for name in added:
         names.add(name)
@@ -35,13 +35,13 @@ def test_sorted_names_are_a_sorted_set(added, offset, limit, wanted):
     assert list(names) == everything
     assert len(names) == len(everything)
     assert names.page(offset, limit) == everything[offset : offset + limit]
-    held = [name for part in names.holding(wanted.lower()) for name in part]
-    assert held == [name for name in everything if wanted.lower() in name.lower()]
+    held = [name for part in names.holding(text.lower()) for name in part]
+    assert held == [name for name in everything if text.lower() in name.lower()]
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(NAMES, min_size=1), st.lists(NAMES), st.integers(0, 5))
-def test_names_added_while_they_are_read_hide_none(before, later, at):
+def test_concurrent_additions_hide_no_name(before, later, at):
     names = SortedNames()
     for name in before:
         names.add(name)
@@ -62,7 +62,7 @@ def _index(lineage):
     return index
 
 
-def test_an_index_takes_in_what_is_new_and_only_that():
+def test_index_update_adds_only_new_names():
     lineage = fold_events([event(job=f"j{i}", run=i, outputs=[dataset(f"t{i}")]) for i in range(5000)])
     index = Index(lineage)
     assert sum(1 for _ in index.steps()) > 2
@@ -83,7 +83,7 @@ def test_an_index_takes_in_what_is_new_and_only_that():
     st.booleans(),
     st.integers(0, 4),
 )
-def test_search_finds_what_looking_through_everything_finds(jobs, text, namespace, by_update, limit):
+def test_search_equals_a_full_scan(jobs, text, namespace, by_update, limit):
     lineage = LineageRecords()
     for number, job in enumerate(sorted(jobs, key=hash)):
         order = event(second=number).order
@@ -119,7 +119,7 @@ def test_search_by_day_of_the_last_event(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_lists_are_sorted_and_grow(tmp_path):
+def test_lists_stay_sorted_as_they_grow(tmp_path):
     async def scenario(client):
         for number in range(20):
             await post(client, body(job=f"j{number % 7}-{number}", run=number, outputs=[dataset(f"t{number}")]))
@@ -134,7 +134,7 @@ def test_lists_are_sorted_and_grow(tmp_path):
     with_client(tmp_path, scenario)
 
 
-def test_a_list_made_in_turns_bears_events_in_between(tmp_path):
+def test_list_built_in_slices_tolerates_concurrent_events(tmp_path):
     async def scenario(client):
         for number in range(60):
             await post(client, body(job=f"j{number:02}", run=number))
@@ -150,7 +150,7 @@ def test_a_list_made_in_turns_bears_events_in_between(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["lineage", "impact", "column-lineage"])
-def test_an_answer_that_no_memory_holds_is_refused_with_the_remedy(tmp_path, monkeypatch, path):
+def test_oversized_response_is_rejected_with_a_remedy(tmp_path, monkeypatch, path):
     monkeypatch.setattr(time_slices, "MAX_FOUND", 20)
 
     async def scenario(client):

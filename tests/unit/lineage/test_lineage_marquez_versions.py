@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of datasets and jobs, runs upstream of a run, and counts: from events to what Marquez shows."""
+"""Versions of datasets and jobs, upstream runs and counts in the Marquez API."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -34,7 +34,7 @@ def output_versions(catalog, lineage, number, job=JOB):
     return [version["datasetVersionId"]["version"] for version in run["outputDatasetVersions"]]
 
 
-def test_a_run_that_writes_the_same_again_makes_no_version_and_still_names_one():
+def test_identical_write_creates_no_version_and_refers_to_the_existing_one():
     same = dataset("t", schema=schema("a"))
     lineage, _, catalog = reading(*(event("START", i, run=i, outputs=[same]) for i in range(3)))
     versions = catalog.dataset_versions(TABLE)
@@ -42,7 +42,7 @@ def test_a_run_that_writes_the_same_again_makes_no_version_and_still_names_one()
     assert [output_versions(catalog, lineage, i) for i in range(3)] == [[versions.current_id()]] * 3
 
 
-def test_the_table_formats_versions_are_told_apart_and_a_bare_write_means_the_one_that_stands():
+def test_table_format_versions_are_distinct_and_a_bare_write_refers_to_the_current():
     lineage, _, catalog = reading(
         event("START", 0, run=0, outputs=[dataset("t", schema=schema("a"), version=snapshot(7))]),
         event("START", 10, run=1, outputs=[dataset("t", version=snapshot(8))]),
@@ -57,7 +57,7 @@ def test_the_table_formats_versions_are_told_apart_and_a_bare_write_means_the_on
     assert versions.find("none") is None
 
 
-def test_a_reader_of_an_old_version_does_not_make_it_the_current_one():
+def test_reading_an_old_version_does_not_make_it_current():
     lineage, _, catalog = reading(
         event("START", 0, run=0, outputs=[dataset("t", schema=schema("a"), version=snapshot(7))]),
         event("START", 10, run=1, outputs=[dataset("t", schema=schema("a", "b"), version=snapshot(8))]),
@@ -70,22 +70,22 @@ def test_a_reader_of_an_old_version_does_not_make_it_the_current_one():
     assert read == {"namespace": TABLE.namespace, "name": "t", "version": old}
 
 
-def test_a_schema_that_came_back_is_the_current_version_again():
+def test_reverted_schema_is_the_current_version_again():
     schemas = (schema("a"), schema("b"), schema("a"))
     _, _, catalog = reading(
-        *(event("START", i, run=i, outputs=[dataset("t", schema=told)]) for i, told in enumerate(schemas))
+        *(event("START", i, run=i, outputs=[dataset("t", schema=facet)]) for i, facet in enumerate(schemas))
     )
     versions = catalog.dataset_versions(TABLE)
     assert versions.current_id() == versions.id_of(versions.all[0])
 
 
-def test_a_dataset_of_which_nothing_is_told_has_a_current_version_and_none_in_its_list():
+def test_dataset_without_facets_has_a_current_version_and_an_empty_list():
     lineage, _, catalog = reading(event("START", 0, outputs=[dataset("t")]))
     assert catalog.dataset_versions(TABLE).all == []
     assert [catalog.dataset(TABLE)["currentVersion"]] == output_versions(catalog, lineage, 1)
 
 
-def test_job_versions_are_the_sets_of_datasets_that_runs_had():
+def test_job_versions_are_the_dataset_sets_of_its_runs():
     lineage, _, catalog = reading(
         event("START", 0, run=0, inputs=[dataset("a")], outputs=[dataset("t")]),
         event("START", 10, run=1, inputs=[dataset("a"), dataset("b")], outputs=[dataset("t")]),
@@ -119,20 +119,20 @@ def upstream(events, number, depth=20):
     return [(row["run"]["id"], [item["producedByRunId"] for item in row["inputs"]]) for row in rows]
 
 
-def test_the_last_run_that_wrote_before_the_reader_began_is_upstream_of_it():
+def test_last_writer_before_the_reader_started_is_upstream():
     events = [event("START", i, run=i, job="writer", outputs=[dataset("t")]) for i in (1, 5, 9)]
     events.append(event("START", 7, run=7, job="reader", inputs=[dataset("t")]))
     assert upstream(events, 7) == [(run_id(7), [run_id(5)]), (run_id(5), [])]
     assert upstream(events, 7, depth=0) == [(run_id(7), [run_id(5)])]
 
 
-def test_a_version_says_better_which_run_wrote_what_was_read():
+def test_dataset_version_identifies_the_upstream_run():
     events = [event("START", i, run=i, job="writer", outputs=[dataset("t", version=snapshot(i))]) for i in (1, 5)]
     events.append(event("START", 7, run=7, job="reader", inputs=[dataset("t", version=snapshot(1))]))
     assert upstream(events, 7) == [(run_id(7), [run_id(1)]), (run_id(1), [])]
 
 
-def test_a_stream_that_starts_after_its_reader_is_upstream_of_it_and_circles_end():
+def test_stream_started_after_its_reader_is_upstream_and_cycles_terminate():
     events = [
         event("START", 1, run=1, job="reader", inputs=[dataset("t")], outputs=[dataset("back")], streaming=True),
         event("START", 2, run=2, job="writer", inputs=[dataset("back")], outputs=[dataset("t")], streaming=True),
@@ -145,7 +145,7 @@ def ns(text):
     return parse_time(text)
 
 
-def test_a_day_is_24_hours_up_to_this_one_and_a_week_seven_days_of_the_zone():
+def test_day_is_24_hours_and_week_is_seven_local_days():
     now = ns("2026-03-29T10:30:00Z")
     day = bounds(Period.DAY, UTC, now).rows()
     assert (len(day), day[0]["startInterval"], day[-1]["endInterval"]) == (
@@ -154,7 +154,7 @@ def test_a_day_is_24_hours_up_to_this_one_and_a_week_seven_days_of_the_zone():
         "2026-03-29T11:00:00.000000Z",
     )
     week = bounds(Period.WEEK, ZoneInfo("Europe/Berlin"), now).rows()
-    # The clocks change on the last of these days, which therefore has 23 hours.
+    # Daylight saving time begins on the last of these days, which therefore has 23 hours.
     assert (len(week), week[-1]["startInterval"], week[-1]["endInterval"]) == (
         7,
         "2026-03-28T23:00:00.000000Z",
@@ -162,7 +162,7 @@ def test_a_day_is_24_hours_up_to_this_one_and_a_week_seven_days_of_the_zone():
     )
 
 
-def test_counts_of_runs_and_of_what_there_is():
+def test_counts_of_runs_and_nodes():
     lineage, _, _ = reading(
         event("START", 0, run=1),
         event("FAIL", 1, run=1),
@@ -192,7 +192,7 @@ def test_counts_of_runs_and_of_what_there_is():
 
 
 @pytest.mark.parametrize("period", list(Period))
-def test_what_lies_outside_is_not_counted_as_new(period):
+def test_nodes_outside_the_period_are_not_counted_as_new(period):
     growth = Growth(bounds(period, UTC, ns("2026-01-10T00:00:00Z")))
     later = event(second=0).order._replace(time=ns("2026-02-01T00:00:00Z"))
     growth.add([Span(later, later)])

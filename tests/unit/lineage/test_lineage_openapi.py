@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The OpenAPI document, and docs/reference/lineage-api.md checked against it."""
+"""OpenAPI document, and docs/reference/lineage-api.md compared with it."""
 
 import re
 from itertools import pairwise
@@ -25,7 +25,7 @@ def document(tmp_path_factory):
 
 
 def implemented(document):
-    """Query parameters by method and path; a path parameter with an enumeration is replaced by each value."""
+    """Return query parameters by method and path; a path parameter with an enumeration is expanded to each value."""
     found = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -43,7 +43,7 @@ def _expanded(path, operation):
 
 
 def documented():
-    """The same, read from the tables of the page."""
+    """Return the same from the tables of the page."""
     found = {}
     header, previous = [], set()
     for before, line in pairwise(DOCUMENTATION.read_text().splitlines()):
@@ -66,7 +66,7 @@ def _cells(line):
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def test_page_documents_every_route_and_parameter_and_no_other(document):
+def test_page_documents_exactly_the_implemented_routes_and_parameters(document):
     assert documented() == implemented(document)
 
 
@@ -81,7 +81,7 @@ def test_every_json_response_has_a_model(document):
     assert without == []
 
 
-def test_errors_have_the_one_shape(document):
+def test_errors_have_the_common_model(document):
     for operations in document["paths"].values():
         for operation in operations.values():
             assert "422" not in operation["responses"]

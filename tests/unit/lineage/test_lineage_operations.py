@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches, dead letters, rebuilding, retention, the past, changes as they happen: over HTTP."""
+"""Operations over HTTP: batches, dead letters, rebuild, retention, past graphs, change stream and catalog lookups."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 from lineage_events import RULES, at, body, dataset, dataset_event, encode, read, schema
-from lineage_schemas import validate_responses
+from lineage_response_models import validate_responses
 
 from lineage.api import create_app
 from lineage.graph import records as records_module
@@ -22,7 +22,7 @@ from lineage.store import EventLog
 
 
 class Api:
-    """The service in this process, its log on disk."""
+    """Service in this process with its log on disk."""
 
     def __init__(self, directory, rules=RULES, **settings):
         self._settings = Settings("127.0.0.1", 0, directory, None, **settings)
@@ -70,7 +70,7 @@ def orders(second=0, run=1, *columns, **options):
     )
 
 
-def test_a_batch_is_stored_as_one(tmp_path):
+def test_batch_is_stored_in_one_commit(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             events = [orders(second) for second in range(70)]
@@ -90,7 +90,7 @@ def test_a_batch_is_stored_as_one(tmp_path):
     run(check())
 
 
-def test_a_batch_names_what_it_refuses_and_stores_the_rest(tmp_path):
+def test_batch_names_rejected_events_and_stores_the_others(tmp_path):
     async def check():
         async with Api(tmp_path, max_event_bytes=2_000) as api:
             nameless = orders(1)
@@ -123,7 +123,7 @@ def test_a_batch_names_what_it_refuses_and_stores_the_rest(tmp_path):
         (b'["' + b"x" * 5_000 + b'"]', 413, "too_large"),
     ],
 )
-def test_a_batch_that_is_none_is_refused_as_a_whole(tmp_path, content, status, code):
+def test_malformed_batch_is_rejected(tmp_path, content, status, code):
     async def check():
         async with Api(tmp_path, max_batch_bytes=4_000) as api:
             refused = await api.post("/api/v1/lineage/batch", content)
@@ -132,7 +132,7 @@ def test_a_batch_that_is_none_is_refused_as_a_whole(tmp_path, content, status, c
     run(check())
 
 
-def test_what_cannot_be_applied_is_a_dead_letter_until_it_can(tmp_path, monkeypatch):
+def test_unapplicable_event_is_a_dead_letter_until_a_rebuild(tmp_path, monkeypatch):
     poison = read(orders(5, run=5)).order.hash
     apply = records_module.LineageRecords.apply
 
@@ -177,7 +177,7 @@ def run_of(number):
     return f"00000000-0000-7000-8000-{number:012d}"
 
 
-def test_a_dead_letter_of_a_former_defect_is_gone_after_a_start(tmp_path, monkeypatch):
+def test_restart_retries_dead_letters(tmp_path, monkeypatch):
     async def broken():
         async with Api(tmp_path) as api:
             await api.store(orders(0))
@@ -196,7 +196,7 @@ def test_a_dead_letter_of_a_former_defect_is_gone_after_a_start(tmp_path, monkey
     run(mended())
 
 
-def test_a_damaged_row_is_listed_and_costs_no_other(tmp_path):
+def test_damaged_row_is_listed_and_affects_no_other(tmp_path):
     async def stored():
         async with Api(tmp_path) as api:
             await api.store(orders(0), orders(1, run=2))
@@ -224,7 +224,7 @@ def change(directory, content):
     return before
 
 
-def test_rebuilding_gives_the_same_graph_also_after_retention_and_a_restart(tmp_path):
+def test_rebuild_gives_the_same_graph_after_retention_and_restart(tmp_path):
     events = [
         orders(second, number, "a", *"bc"[: number - 1]) for number in (1, 2, 3) for second in (number, number + 10)
     ]
@@ -253,7 +253,7 @@ def test_rebuilding_gives_the_same_graph_also_after_retention_and_a_restart(tmp_
     assert run(check()) == run(restarted())
 
 
-def test_a_rebuild_mends_what_memory_got_wrong(tmp_path):
+def test_rebuild_repairs_wrong_records_in_memory(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             await api.store(orders(0, 1, "a"))
@@ -269,7 +269,7 @@ def test_a_rebuild_mends_what_memory_got_wrong(tmp_path):
     run(check())
 
 
-def test_retention_compacts_by_itself(tmp_path):
+def test_retention_compacts_automatically(tmp_path):
     async def check():
         async with Api(tmp_path, retain=0.01) as api:
             await api.store(orders(0))
@@ -280,7 +280,7 @@ def test_retention_compacts_by_itself(tmp_path):
     run(check())
 
 
-def test_the_graph_as_it_was_and_what_has_changed_since(tmp_path):
+def test_past_graph_and_changes_since(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             await api.store(orders(1, 1, "a"))
@@ -298,7 +298,7 @@ def test_the_graph_as_it_was_and_what_has_changed_since(tmp_path):
             late = orders(2, 3, "a")
             late["job"]["name"] = "late"
             await api.store(late)
-            assert (await api.read("/api/v1/graph", asOf=at(3))) != first, "an event that came late belongs to its time"
+            assert (await api.read("/api/v1/graph", asOf=at(3))) != first, "a late event counts at its event time"
             await api.post("/api/v1/compact", params={"before": at(3)})
             gone = await api.get("/api/v1/graph", asOf=at(1))
             assert (gone.status_code, gone.json()["error"]["code"]) == (410, "compacted")
@@ -315,7 +315,7 @@ def test_the_graph_as_it_was_and_what_has_changed_since(tmp_path):
     run(check())
 
 
-def test_changes_are_told_as_they_happen(tmp_path):
+def test_change_stream_sends_changes_immediately(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             service = api.app.state.service
@@ -335,7 +335,7 @@ def test_changes_are_told_as_they_happen(tmp_path):
     run(check())
 
 
-def test_a_listener_that_falls_behind_is_told_to_read_anew(tmp_path, monkeypatch):
+def test_slow_listener_receives_a_reload_message(tmp_path, monkeypatch):
     monkeypatch.setattr("lineage.change_feed.BACKLOG", 3)
 
     async def check():
@@ -351,11 +351,11 @@ def test_a_listener_that_falls_behind_is_told_to_read_anew(tmp_path, monkeypatch
 
 
 class RestCatalog:
-    """An Iceberg REST catalog as far as locations go."""
+    """Iceberg REST catalog that returns table locations only."""
 
     def __init__(self):
         self.tables = {}
-        self.asked = []
+        self.requests = []
         self.status = 200
         self.delay = 0
         self.ended = threading.Event()
@@ -363,7 +363,7 @@ class RestCatalog:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                catalog.asked.append(self.path)
+                catalog.requests.append(self.path)
                 catalog.ended.wait(catalog.delay)
                 if self.path == "/v1/config":
                     status, content = 200, {"defaults": {}, "overrides": {"prefix": "main"}}
@@ -378,7 +378,7 @@ class RestCatalog:
                 self.wfile.write(data)
 
             def log_message(self, *arguments):
-                """Quiet."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -404,7 +404,7 @@ def by_name(second, name="lake.sales.a"):
     return body("START", second, outputs=[table])
 
 
-def test_a_table_lies_where_the_rest_catalog_says(tmp_path, catalog):
+def test_table_location_is_resolved_by_the_rest_catalog(tmp_path, catalog):
     rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
     catalog.tables["/v1/main/namespaces/sales/tables/a"] = "s3://elsewhere/of/a"
 
@@ -413,7 +413,7 @@ def test_a_table_lies_where_the_rest_catalog_says(tmp_path, catalog):
             await api.store(by_name(0), by_name(1), by_name(2, "lake.sales.b"))
             datasets = {(row["namespace"], row["name"]) for row in (await api.read("/api/v1/graph"))["datasets"]}
             assert datasets == {("s3://elsewhere", "of/a"), ("s3://warehouse", "sales/b")}
-            assert catalog.asked.count("/v1/main/namespaces/sales/tables/a") == 1, "answers are kept"
+            assert catalog.requests.count("/v1/main/namespaces/sales/tables/a") == 1, "responses are cached"
             catalog.status = 500
             catalog.tables["/v1/main/namespaces/sales/tables/c"] = "s3://elsewhere/c"
             await api.store(by_name(3, "lake.sales.c"))
@@ -421,7 +421,7 @@ def test_a_table_lies_where_the_rest_catalog_says(tmp_path, catalog):
     run(check())
 
 
-def test_a_catalog_that_is_down_costs_no_event(tmp_path):
+def test_unavailable_catalog_loses_no_event(tmp_path):
     rules = Rules(catalogs=(Catalog("lake", "http://127.0.0.1:9", "s3://warehouse"),))
 
     async def check():
@@ -433,7 +433,7 @@ def test_a_catalog_that_is_down_costs_no_event(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_long_chain_of_parents_breaks_no_read(tmp_path):
+def test_long_chain_of_parents_is_readable(tmp_path):
     chain = [
         body(
             "START", 0, run=number, job=f"job{number}", parent=(number - 1, f"job{number - 1}") if number > 1 else None
@@ -452,7 +452,7 @@ def test_a_long_chain_of_parents_breaks_no_read(tmp_path):
 
 
 @pytest.mark.parametrize("inputs", [5, ["x"], [{"a": 1}]])
-def test_what_no_one_reads_is_checked_too_and_costs_no_other_event(tmp_path, inputs):
+def test_unread_fields_are_validated_per_event(tmp_path, inputs):
     described = {**dataset_event(0, dataset("a")), "inputs": inputs}
     lineage = {"lineage": {"entries": [{"type": "JOB", "namespace": "n", "name": "j", "fields": {"a": 5}}]}}
 
@@ -467,7 +467,7 @@ def test_what_no_one_reads_is_checked_too_and_costs_no_other_event(tmp_path, inp
     run(check())
 
 
-def test_too_many_events_for_one_batch_are_refused(tmp_path):
+def test_oversized_batch_is_rejected(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             refused = await api.post("/api/v1/lineage/batch", b"[" + b",".join([b"0"] * 10_001) + b"]")
@@ -479,7 +479,7 @@ def test_too_many_events_for_one_batch_are_refused(tmp_path):
     run(check())
 
 
-def test_a_rebuild_beside_events_after_retention_gives_the_graph_of_the_log(tmp_path):
+def test_rebuild_with_concurrent_events_after_retention_equals_the_log(tmp_path):
     jobs = [(number, f"job{number}") for number in range(1, 120)]
 
     def of(second, number, job, offset=0, **options):
@@ -501,7 +501,7 @@ def test_a_rebuild_beside_events_after_retention_gives_the_graph_of_the_log(tmp_
     run(check())
 
 
-def test_a_full_store_is_usable_again_after_compaction(tmp_path):
+def test_compaction_makes_a_full_store_writable(tmp_path):
     async def check():
         async with Api(tmp_path, max_store_bytes=1_500_000) as api:
             number = 0
@@ -518,7 +518,7 @@ def test_a_full_store_is_usable_again_after_compaction(tmp_path):
     run(check())
 
 
-def test_a_damaged_row_does_not_stop_retention(tmp_path):
+def test_damaged_row_does_not_stop_retention(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
             await api.store(*(orders(second) for second in range(5)))
@@ -529,7 +529,7 @@ def test_a_damaged_row_does_not_stop_retention(tmp_path):
     run(check())
 
 
-def test_a_slow_catalog_delays_a_batch_once(tmp_path, catalog):
+def test_slow_catalog_delays_a_batch_once(tmp_path, catalog):
     rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
     catalog.delay = 5
 
@@ -545,7 +545,7 @@ def test_a_slow_catalog_delays_a_batch_once(tmp_path, catalog):
 @pytest.mark.parametrize(
     "location", ["s3://bucket/", "s3://bucket", "no location", "s3://b/a\nb", 7, None, "s3://b/" + "x" * 2_000]
 )
-def test_a_location_that_names_no_dataset_is_no_answer(tmp_path, catalog, location):
+def test_location_without_a_dataset_name_is_ignored(tmp_path, catalog, location):
     rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
     catalog.tables["/v1/main/namespaces/sales/tables/a"] = location
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More events than the disk is fast, or large, enough for: refused in time and in words, and nothing is lost."""
+"""Load beyond the speed or capacity of the disk: rejected promptly with an error, without loss."""
 
 import json
 import os
@@ -31,7 +31,7 @@ mount -t tmpfs -o size=2m lineage "$0" || exit 2
 head -c 1000000 /dev/zero > "$0/ballast" || exit 2
 exec "$@"
 """
-"""Mounts 2 MiB of memory on the data directory, seen by this process alone, and fills half of it."""
+"""Shell command that mounts a 2 MiB tmpfs on the data directory, in a private mount namespace, and fills half of it."""
 
 
 def content_of(number):
@@ -53,18 +53,18 @@ def connected(*arguments, **options):
             client.close()
 
 
-def assert_stored(client, acknowledged, refused=()):
-    """Everything that was acknowledged is there once, nothing that was refused is."""
+def assert_stored(client, acknowledged, rejected=()):
+    """Assert that every acknowledged event is stored once and no rejected one is."""
     stored = Counter(canonical_json(event) for event in client.stored())
     assert {stored_of(number) for number in acknowledged} <= stored.keys()
     assert max(stored.values(), default=1) == 1
-    assert not {stored_of(number) for number in refused} & stored.keys()
+    assert not {stored_of(number) for number in rejected} & stored.keys()
 
 
-def test_an_overloaded_service_says_when_to_come_back_and_loses_nothing(tmp_path):
+def test_overloaded_service_sends_retry_after_and_loses_nothing(tmp_path):
     with connected(tmp_path / "data", "--queue-size", 2) as client:
         numbers, enough = count(), threading.Event()
-        acknowledged, refusals, refused, failures = [], [], [], []
+        acknowledged, refusals, rejected, failures = [], [], [], []
 
         def send():
             mine = Client(client.service)
@@ -75,7 +75,7 @@ def test_an_overloaded_service_says_when_to_come_back_and_loses_nothing(tmp_path
                     if answer.status == 201:
                         acknowledged.append(number)
                     else:
-                        refused.append(number)
+                        rejected.append(number)
                         refusals.append(answer)
             except Exception as error:
                 failures.append(error)
@@ -86,31 +86,31 @@ def test_an_overloaded_service_says_when_to_come_back_and_loses_nothing(tmp_path
         for sender in senders:
             sender.start()
         deadline = time.monotonic() + DEADLINE_SECONDS
-        while (len(refused) < 20 or len(acknowledged) < 200) and not failures and time.monotonic() < deadline:
+        while (len(rejected) < 20 or len(acknowledged) < 200) and not failures and time.monotonic() < deadline:
             time.sleep(0.01)
         enough.set()
         for sender in senders:
             sender.join()
         assert not failures
-        assert len(refused) >= 20
+        assert len(rejected) >= 20
         for answer in refusals:
             assert answer.status == 503
             assert int(answer.headers["retry-after"]) >= 1
             assert json.loads(answer.body)["error"]["code"] == "overloaded"
-        assert client.json("/stats")["refused"]["overloaded"] == len(refused)
-        assert client.post(content_of(refused[0])).status == 201
+        assert client.json("/stats")["refused"]["overloaded"] == len(rejected)
+        assert client.post(content_of(rejected[0])).status == 201
         client.service.kill()
     with connected(tmp_path / "data") as client:
-        assert_stored(client, [*acknowledged, refused[0]], refused[1:])
+        assert_stored(client, [*acknowledged, rejected[0]], rejected[1:])
         client.read_everything()
 
 
 def fill(client, first=0):
-    """Post until there is no room; the numbers of the events that were acknowledged, and the refusal."""
+    """Post until the store is full; return the numbers of the acknowledged events and the rejection."""
     acknowledged = []
     while (answer := client.post(content_of(first + len(acknowledged)))).status == 201:
         acknowledged.append(first + len(acknowledged))
-        assert len(acknowledged) < 20_000, "the store never filled up"
+        assert len(acknowledged) < 20_000, "the store never became full"
     return acknowledged, answer
 
 
@@ -121,7 +121,7 @@ def assert_full(answer):
     assert "make room" in error["message"]
 
 
-def test_a_store_at_its_limit_refuses_goes_on_reading_and_accepts_once_it_may_grow(tmp_path):
+def test_full_store_rejects_writes_until_its_limit_is_raised(tmp_path):
     with connected(tmp_path / "data", "--max-store-bytes", 600_000) as client:
         acknowledged, refusal = fill(client)
         assert len(acknowledged) > 50
@@ -131,7 +131,7 @@ def test_a_store_at_its_limit_refuses_goes_on_reading_and_accepts_once_it_may_gr
         if has_batches(client.service):
             assert client.post_batch([content_of(number) for number in range(100_000, 100_050)]).status == 507
         client.read_everything()
-        assert client.post(content_of(acknowledged[0])).status in (201, 507)  # known already: both are true
+        assert client.post(content_of(acknowledged[0])).status in (201, 507)  # a duplicate: either is correct
         assert_stored(client, acknowledged, range(100_000, 100_050))
         client.service.kill()
     with connected(tmp_path / "data") as client:
@@ -142,19 +142,19 @@ def test_a_store_at_its_limit_refuses_goes_on_reading_and_accepts_once_it_may_gr
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """The words that put a service on a disk of 2 MiB of its own; skips where this user may not mount one."""
+    """Return the command prefix that runs a service on a 2 MiB disk; skip without the right to mount."""
     folder = tmp_path / "small"
     folder.mkdir()
     if os.geteuid() != 0:
-        pytest.skip("mounting a small disk needs root")
+        pytest.skip("mounting a tmpfs requires root")
     words = ("unshare", "-m", "sh", "-c", TMPFS, str(folder))
     tried = subprocess.run([*words, "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
-        pytest.skip(f"no disk can be mounted here: {tried.stderr.strip()}")
+        pytest.skip(f"tmpfs cannot be mounted: {tried.stderr.strip()}")
     return folder, words
 
 
-def test_a_full_disk_refuses_and_after_room_was_made_accepts(small_disk):
+def test_full_disk_rejects_writes_until_space_is_freed(small_disk):
     folder, words = small_disk
     with connected(folder, prefix=words) as client:
         acknowledged, refusal = fill(client)
@@ -164,7 +164,7 @@ def test_a_full_disk_refuses_and_after_room_was_made_accepts(small_disk):
             assert_full(client.post(content_of(number)))
         client.read_everything()
         assert_stored(client, acknowledged, range(100_000, 100_020))
-        # The service's own view of its disk, which nobody else sees.
+        # Path in the service's mount namespace, invisible to other processes.
         (Path(f"/proc/{client.service.process.pid}/root") / folder.relative_to("/") / "ballast").unlink()
         more, refusal = fill(client, 200_000)
         assert len(more) >= 20
@@ -174,6 +174,6 @@ def test_a_full_disk_refuses_and_after_room_was_made_accepts(small_disk):
         assert client.json("/stats")["unapplied"] == []
 
 
-def test_what_the_time_format_of_these_events_can_hold():
-    """The numbers above make distinct times, or two events would be taken for one."""
+def test_event_times_are_distinct():
+    """The event numbers above must give distinct times, or two events would be duplicates."""
     assert at(200_099 / 100) != at(200_098 / 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage page's files, and what it asks the service for: over HTTP."""
+"""Files of the lineage page and the routes that it reads."""
 
 import json
 import socket
@@ -27,12 +27,12 @@ def site(tmp_path):
     return folder
 
 
-def test_the_page_comes_under_a_policy_that_lets_nothing_else_run(tmp_path, site):
-    async def work():
+def test_page_has_a_strict_content_security_policy(tmp_path, site):
+    async def scenario():
         async with Api(tmp_path / "data", page=site) as api:
             return await api.get("/")
 
-    page = run(work())
+    page = run(scenario())
     assert page.text.startswith("<!doctype html>page")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["content-security-policy"] == POLICY
@@ -43,43 +43,43 @@ def test_the_page_comes_under_a_policy_that_lets_nothing_else_run(tmp_path, site
     assert page.headers["content-encoding"] == "gzip"
 
 
-def test_what_is_named_by_its_content_is_kept_for_ever_and_the_rest_asked_for_anew(tmp_path, site):
-    async def work():
+def test_hashed_files_are_immutable_and_others_are_revalidated(tmp_path, site):
+    async def scenario():
         async with Api(tmp_path / "data", page=site) as api:
             asset = await api.get("/assets/index-1a2b.js")
             page = await api.get("/")
             again = await api._client.get("/", headers={"If-None-Match": page.headers["etag"]})
             return asset, again, await api.get("/assets/odd.exe"), await api.get("/assets/..%2f..%2fdata")
 
-    asset, again, odd, outside = run(work())
+    asset, again, odd, outside = run(scenario())
     assert asset.text == "let a;"
     assert "immutable" in asset.headers["cache-control"]
     assert (again.status_code, again.content) == (304, b"")
     assert (odd.status_code, outside.status_code) == (404, 404)
 
 
-def test_without_a_page_the_service_says_how_to_get_it_and_works(tmp_path):
-    async def work():
+def test_service_without_a_page_names_the_command_that_builds_it(tmp_path):
+    async def scenario():
         async with Api(tmp_path / "data") as api:
             return await api.get("/"), await api.get("/health")
 
-    page, health = run(work())
+    page, health = run(scenario())
     assert page.status_code == 503
     assert page.headers["content-type"] == "text/plain; charset=utf-8"
     assert "bin/lab setup" in page.text
     assert health.status_code == 200
 
 
-def test_a_folder_without_a_page_is_refused_at_the_start(tmp_path):
-    async def work():
+def test_folder_without_a_page_is_rejected_at_start(tmp_path):
+    async def scenario():
         async with Api(tmp_path / "data", page=tmp_path):
             pass
 
     with pytest.raises(OSError, match=r"no index\.html there; build the page with `npm run build`"):
-        run(work())
+        run(scenario())
 
 
-def test_summaries_tell_of_each_node_and_how_they_hang_together(tmp_path):
+def test_summaries_describe_nodes_and_edges(tmp_path):
     masked = {**source("raw", "card"), "transformations": [{"type": "DIRECT", "subtype": "HASH", "masking": True}]}
     output = dataset(
         "sales",
@@ -92,15 +92,15 @@ def test_summaries_tell_of_each_node_and_how_they_hang_together(tmp_path):
     event = body("START", inputs=[dataset("raw")], outputs=[output])
     event["job"]["facets"] = {"jobType": facet(processingType="STREAMING", integration="FLINK", jobType="JOB")}
 
-    async def work():
+    async def scenario():
         async with Api(tmp_path) as api:
             await api.store(event)
             return await api.read("/api/v1/summaries")
 
-    found = run(work())
+    found = run(scenario())
     (job,) = found["jobs"]
     names = [row["name"] for row in found["datasets"]]
-    # The event is of January: a streaming job that has been silent since then is stale.
+    # The event is of January: a streaming job silent since then is stale.
     told = {"engine": "FLINK", "processing": "STREAMING", "state": "RUNNING", "stale": True, "runs": 1}
     assert told.items() <= job.items()
     assert job["startedAt"].startswith("2026-01-01T00:00:00")
@@ -117,19 +117,19 @@ def test_summaries_tell_of_each_node_and_how_they_hang_together(tmp_path):
     "odd",
     [{"tags": "x"}, {"tags": [1, {"key": 2}, {"field": "a"}]}],
 )
-def test_summaries_bear_facets_that_hold_something_else(tmp_path, odd):
+def test_summaries_tolerate_unexpected_facet_content(tmp_path, odd):
     strange = dataset("odd", tags=odd, ownership={"owners": [{"name": 1}, "x"]}, documentation={"description": None})
 
-    async def work():
+    async def scenario():
         async with Api(tmp_path) as api:
             await api.store(body(outputs=[strange]))
             return (await api.read("/api/v1/summaries"))["datasets"]
 
-    (row,) = run(work())
+    (row,) = run(scenario())
     assert (row["tags"], row["owners"], row["columnTags"]) == ([], [], {})
 
 
-def test_activity_counts_the_rows_of_each_write_newest_first_and_tells_of_checks(tmp_path):
+def test_activity_lists_row_counts_and_quality_checks_newest_first(tmp_path):
     def write(second, rows, number):
         output = dataset("sales")
         output["outputFacets"] = {"outputStatistics": facet(rowCount=rows, size=10)}
@@ -140,7 +140,7 @@ def test_activity_counts_the_rows_of_each_write_newest_first_and_tells_of_checks
     checked["inputFacets"] = {"dataQualityAssertions": facet(assertions=checks)}
     check = body("COMPLETE", 9, run=9, job="check", inputs=[checked])
 
-    async def work():
+    async def scenario():
         async with Api(tmp_path) as api:
             await api.store(write(1, 5, 1), write(2, 7, 2), check)
             path = f"/api/v1/namespaces/{SALES}"
@@ -150,7 +150,7 @@ def test_activity_counts_the_rows_of_each_write_newest_first_and_tells_of_checks
                 await api.get(f"{path}_none/activity"),
             )
 
-    found, one, none = run(work())
+    found, one, none = run(scenario())
     assert [(write["rowCount"], write["size"], write["run"]) for write in found["writes"]] == [
         (7, 10, run_id(2)),
         (5, 10, run_id(1)),
@@ -166,21 +166,21 @@ def test_activity_counts_the_rows_of_each_write_newest_first_and_tells_of_checks
     assert none.status_code == 404
 
 
-def test_events_can_be_asked_for_by_run(tmp_path):
-    async def work():
+def test_events_can_be_filtered_by_run(tmp_path):
+    async def scenario():
         async with Api(tmp_path) as api:
             await api.store(body("START", 1, run=1), body("START", 2, run=2), body("COMPLETE", 3, run=1))
             return await api.read("/api/v1/events/lineage", run=run_id(1)), await api.read(
                 "/api/v1/events/lineage", run="' OR 1"
             )
 
-    found, none = run(work())
+    found, none = run(scenario())
     assert [event["eventType"] for event in found["events"]] == ["COMPLETE", "START"]
     assert (found["totalCount"], none["totalCount"]) == (2, 0)
 
 
-class Upstairs(BaseHTTPRequestHandler):
-    """Answers 200 under /good and 503 elsewhere."""
+class HealthServer(BaseHTTPRequestHandler):
+    """Responds 200 under /good and 503 elsewhere."""
 
     def do_GET(self):
         self.send_response(200 if self.path == "/good" else 503)
@@ -191,9 +191,9 @@ class Upstairs(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def around(tmp_path):
-    """The file of a lab with one service of each kind."""
-    server = HTTPServer(("127.0.0.1", 0), Upstairs)
+def lab_file(tmp_path):
+    """Return the file that describes a lab with one service of each kind."""
+    server = HTTPServer(("127.0.0.1", 0), HealthServer)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     address = f"127.0.0.1:{server.server_port}"
@@ -216,12 +216,12 @@ def around(tmp_path):
     thread.join()
 
 
-def test_the_lab_tells_which_services_answer(tmp_path, around):
-    async def work():
-        async with Api(tmp_path / "data", lab=around) as api:
+def test_lab_route_reports_service_health(tmp_path, lab_file):
+    async def scenario():
+        async with Api(tmp_path / "data", lab=lab_file) as api:
             return await api.read("/api/v1/lab")
 
-    found = run(work())
+    found = run(scenario())
     assert found["name"] == "mine"
     states = {row["name"]: (row["state"], row["answer"]) for row in found["services"]}
     assert states.pop("gone")[0] == "down"
@@ -233,47 +233,47 @@ def test_the_lab_tells_which_services_answer(tmp_path, around):
     }
 
 
-def test_the_contract_is_compared_as_the_command_does_it_and_read_anew_each_time(tmp_path, around):
-    async def work():
-        async with Api(tmp_path / "data", lab=around) as api:
+def test_contract_route_reloads_the_file_and_equals_the_command(tmp_path, lab_file):
+    async def scenario():
+        async with Api(tmp_path / "data", lab=lab_file) as api:
             first = await api.read("/api/v1/contract")
             (tmp_path / "contract.yaml").write_text("version: 1\nnamespace: test-jobs\njobs: nothing\n")
             return first, await api.get("/api/v1/contract")
 
-    first, broken = run(work())
+    first, broken = run(scenario())
     assert first["ok"] is False
     assert [(row["kind"], row["subject"], row["job"]) for row in first["findings"]] == [("missing", "job", "wanted")]
     assert (broken.status_code, broken.json()["error"]["code"]) == (503, "contract_unusable")
 
 
-def test_outside_a_lab_there_are_no_services_and_there_is_no_contract(tmp_path):
-    async def work():
+def test_service_without_a_lab_has_no_services_and_no_contract(tmp_path):
+    async def scenario():
         async with Api(tmp_path) as api:
             return await api.read("/api/v1/lab"), await api.get("/api/v1/contract")
 
-    lab, contract = run(work())
+    lab, contract = run(scenario())
     assert lab == {"name": None, "services": []}
     assert contract.status_code == 404
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"name": "x"}', '{"name": "x", "services": [{"nme": "y"}]}'])
-def test_a_file_that_tells_of_no_lab_is_refused(tmp_path, text):
+def test_invalid_lab_file_is_rejected(tmp_path, text):
     file = tmp_path / "lab.json"
     file.write_text(text)
     with pytest.raises(LabError, match=r"lab\.json.*`lab up` writes this file"):
         read_lab(file)
 
 
-def test_a_name_with_quotes_is_looked_for_as_json_has_it(tmp_path):
+def test_names_with_quotes_are_searched_in_json_encoding(tmp_path):
     name = 'a"b\\c é'
     output = dataset(name)
     output["outputFacets"] = {"outputStatistics": facet(rowCount=3)}
 
-    async def work():
+    async def scenario():
         async with Api(tmp_path) as api:
             await api.store(body("COMPLETE", outputs=[output]))
             return await api.read(
                 f"/api/v1/namespaces/{quote('s3://warehouse', safe='')}/datasets/{quote(name, safe='')}/activity"
             )
 
-    assert [write["rowCount"] for write in run(work())["writes"]] == [3]
+    assert [write["rowCount"] for write in run(scenario())["writes"]] == [3]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hundred seeded orders of arrival, duplicates included: one graph, to the byte.
+"""Order independence: a hundred seeded orders of arrival with duplicates give byte-identical graphs.
 
-`LINEAGE_LAB_PERMUTATIONS` asks for more. The seed is in the test's failure, so that an order can be had again.
+`LINEAGE_LAB_PERMUTATIONS` sets another number. A failure names the seed, to repeat the order.
 """
 
 import json
@@ -10,7 +10,7 @@ import random
 
 import pytest
 from lineage_events import RECORDED, read, recorded_lines
-from lineage_pipeline import pipeline
+from lineage_spark_events import pipeline
 
 from lineage.events import canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph, fold_events
@@ -23,8 +23,8 @@ def exported(lineage, graph):
     return canonical_json(export_graph(lineage, graph))
 
 
-def arrived(events, chance):
-    """The graph after events arrived in some order, some twice, read by somebody now and then."""
+def shuffled_export(events, chance):
+    """Return the graph after events arrived in random order, some twice, with reads in between."""
     arrival = [*events, *chance.choices(events, k=len(events) // 2)]
     chance.shuffle(arrival)
     lineage = LineageRecords()
@@ -41,20 +41,20 @@ def assert_one_graph(events):
     expected = exported(lineage, Graph(lineage))
     assert json.loads(expected)["jobs"]
     for seed in range(PERMUTATIONS):
-        assert arrived(events, random.Random(seed)) == expected, f"seed {seed} gives another graph"
+        assert shuffled_export(events, random.Random(seed)) == expected, f"seed {seed} gives another graph"
 
 
 @pytest.mark.parametrize("file", RECORDINGS)
-def test_a_recorded_run_gives_one_graph(file):
+def test_recorded_run_gives_one_graph(file):
     assert_one_graph([read(json.loads(line)) for line in recorded_lines(file)])
 
 
-def test_all_recorded_runs_together_give_one_graph():
+def test_all_recorded_runs_give_one_graph():
     events = [read(json.loads(line)) for line in recorded_lines()]
     assert_one_graph(random.Random(1).sample(events, min(80, len(events))))
 
 
-def test_the_labs_own_pipeline_gives_one_graph():
+def test_spark_pipeline_gives_one_graph():
     events = [read(content) for content in pipeline(rounds=3)]
     lineage = fold_events(events)
     graph = export_graph(lineage, Graph(lineage))

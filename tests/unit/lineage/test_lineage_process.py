@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service as a process: start, end, being killed, and what it says when it cannot start."""
+"""The service as a process: start, shutdown, kill, and error messages at start."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def launch(*arguments):
 
 @contextmanager
 def service(data, *arguments):
-    """A service that answers; yields process and URL."""
+    """Provide process and URL of a service that responds."""
     process = launch("--port", 0, "--data", data, *arguments)
     try:
         banner = process.stdout.readline()
@@ -60,7 +60,7 @@ def wait_until_healthy(url):
                 assert response.status == 200
                 return
         except URLError:
-            assert time.monotonic() < deadline, f"{url} did not answer"
+            assert time.monotonic() < deadline, f"{url} did not respond"
             time.sleep(0.05)
 
 
@@ -75,8 +75,8 @@ def post(url, content):
         return response.status
 
 
-def load(url, worker, acknowledged):
-    """Post until the service is gone; remember what it acknowledged."""
+def post_until_stopped(url, worker, acknowledged):
+    """Post until the service ends; record the acknowledged events."""
     for number in range(100_000):
         second = worker + number / 1000
         try:
@@ -86,10 +86,10 @@ def load(url, worker, acknowledged):
         acknowledged.append(second)
 
 
-def test_after_a_kill_every_acknowledged_event_is_there_once(tmp_path):
+def test_every_acknowledged_event_is_stored_once_after_a_kill(tmp_path):
     acknowledged: list[float] = []
     with service(tmp_path) as (process, url):
-        workers = [threading.Thread(target=load, args=(url, worker, acknowledged)) for worker in range(4)]
+        workers = [threading.Thread(target=post_until_stopped, args=(url, worker, acknowledged)) for worker in range(4)]
         for worker in workers:
             worker.start()
         deadline = time.monotonic() + START_SECONDS
@@ -108,7 +108,7 @@ def test_after_a_kill_every_acknowledged_event_is_there_once(tmp_path):
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly_with_everything_on_disk(tmp_path, signal_number):
+def test_signal_shuts_down_gracefully_with_all_events_on_disk(tmp_path, signal_number):
     with service(tmp_path) as (process, url):
         assert post(url, body(outputs=[dataset("t")])) == 201
         process.send_signal(signal_number)
@@ -120,13 +120,13 @@ def test_a_signal_ends_it_cleanly_with_everything_on_disk(tmp_path, signal_numbe
         assert get(url, f"/namespaces/{NAMESPACE}/jobs/job")["outputs"][0]["name"] == "t"
 
 
-def refusal(*arguments):
+def start_error(*arguments):
     process = launch(*arguments)
     output, _ = process.communicate(timeout=START_SECONDS)
     return process.returncode, output
 
 
-def test_it_says_in_one_line_why_it_cannot_start(tmp_path):
+def test_start_errors_are_one_line(tmp_path):
     rules = tmp_path / "rules.json"
     rules.write_text('{"version": 1, "hosts": []}')
     (tmp_path / "file").write_text("")
@@ -139,29 +139,29 @@ def test_it_says_in_one_line_why_it_cannot_start(tmp_path):
             (["--data", tmp_path, "--port", port], f"cannot listen on 127.0.0.1:{port}: Address already in use"),
         ]
         for arguments, message in cases:
-            code, output = refusal(*arguments)
+            code, output = start_error(*arguments)
             assert code == 2
             assert message in output
             assert output.count("\n") == 1, output
 
 
-def test_a_directory_in_use_is_refused(tmp_path):
+def test_directory_in_use_is_rejected(tmp_path):
     with service(tmp_path):
-        code, output = refusal("--port", 0, "--data", tmp_path)
+        code, output = start_error("--port", 0, "--data", tmp_path)
     assert (code, output.count("\n")) == (2, 1)
     assert "in use by another lineage service" in output
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_without_permission_is_refused(tmp_path):
+@pytest.mark.skipif(os.geteuid() == 0, reason="root ignores file permissions")
+def test_directory_without_permission_is_rejected(tmp_path):
     tmp_path.chmod(0o500)
-    code, output = refusal("--port", 0, "--data", tmp_path / "data")
+    code, output = start_error("--port", 0, "--data", tmp_path / "data")
     tmp_path.chmod(0o700)
     assert code == 2
     assert "Permission denied" in output
 
 
-def test_the_python_client_of_marquez_reads_it(tmp_path):
+def test_marquez_python_client_reads_the_service(tmp_path):
     client_module = pytest.importorskip("marquez_client", reason="marquez-python is not installed")
     with service(tmp_path) as (_, url):
         fields = {"a": {"inputFields": [{"namespace": "s3://w", "name": "in", "field": "b"}]}}
@@ -182,7 +182,7 @@ def test_the_python_client_of_marquez_reads_it(tmp_path):
         assert len(client.get_column_lineage_by_job(NAMESPACE, "job")["graph"]) == 2
 
 
-def test_a_listener_hears_events_and_does_not_hold_up_the_end(tmp_path):
+def test_listener_receives_events_and_does_not_delay_shutdown(tmp_path):
     with service(tmp_path) as (process, url):
         with httpx.stream("GET", f"{url}/api/v1/changes", timeout=10, trust_env=False) as stream:
             lines = stream.iter_lines()
@@ -196,7 +196,7 @@ def test_a_listener_hears_events_and_does_not_hold_up_the_end(tmp_path):
         assert process.wait(10) == 0
 
 
-def test_a_log_that_is_damaged_in_the_middle_is_said_in_one_line(tmp_path):
+def test_damaged_log_is_reported_in_one_line(tmp_path):
     with service(tmp_path) as (process, url):
         for second in range(200):
             post(url, body("RUNNING", second, run_facets={"big": {"text": "x" * 5000}}))

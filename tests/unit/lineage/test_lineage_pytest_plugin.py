@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: real clients as jobs under test, and what its failures look like, by pytest's own pytester."""
+"""Pytest plugin: real clients as jobs under test, and its failure messages, run by pytest's `pytester`."""
 
 import gzip
 import http.client
@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 from lineage_events import CATALOG_URI, NAMESPACE, RULES, dataset, encode, run_id
-from lineage_sound import sound, table
+from lineage_valid_events import table, valid_event
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
 from openlineage.client.uuid import generate_new_uuid
@@ -28,10 +28,10 @@ pytest_plugins = ["pytester"]
 REPOSITORY = Path(__file__).resolve().parents[3]
 DOCUMENT = REPOSITORY / "docs" / "how-to" / "check-lineage-in-tests.md"
 SCHEMAS = str(find_schemas())
-"""Found before `pytester` replaces the home folder, and with it the cache."""
+"""Located before `pytester` replaces the home folder and with it the cache."""
 TOO_LARGE = gzip.compress(bytes(MAX_BYTES + 1), 1, mtime=0)
 
-# Under names of their own, because other tests of this folder import a module that is called as the fixture is.
+# Renamed because other tests of this folder import a module with the fixture's name.
 recorded = events_fixture
 lineage_rules = rules_fixture
 
@@ -48,7 +48,7 @@ def event_of(job, state, run=None):
 
 @pytest.fixture
 def run_tests(pytester, monkeypatch):
-    """Runs a test file under the plugin, as a project would."""
+    """Return a function that runs a test file under the plugin, as a project would."""
     for name in [name for name in os.environ if name.startswith("OPENLINEAGE")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
@@ -61,7 +61,7 @@ def run_tests(pytester, monkeypatch):
     return run
 
 
-def test_the_example_of_the_documentation(run_tests, pytester):
+def test_example_of_the_documentation_passes(run_tests, pytester):
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     (example,) = [block for block in blocks if "def test_" in block]
     run_tests(example, pytester.runpytest_subprocess).assert_outcomes(passed=1)
@@ -93,7 +93,7 @@ PRICE = {
 LINEAGE = {"fields": {"total": {"inputFields": [PRICE]}, "n": {"inputFields": []}}}
 OUTPUT = table("stats", "total", "n", columnLineage=LINEAGE)
 STATS = [
-    sound(state, second, job="stats", inputs=[table("orders", "price", "day")], outputs=[OUTPUT])
+    valid_event(state, second, job="stats", inputs=[table("orders", "price", "day")], outputs=[OUTPUT])
     for second, state in enumerate(("START", "COMPLETE"))
 ]
 
@@ -190,7 +190,7 @@ def test_failures_are_readable_reports(run_tests):
     assert "exception" not in text
 
 
-def test_what_holds_passes(run_tests):
+def test_satisfied_assertions_pass(run_tests):
     result = run_tests(
         file_of(
             STATS,
@@ -217,7 +217,7 @@ def test_what_holds_passes(run_tests):
     result.assert_outcomes(passed=1)
 
 
-def test_nothing_outlives_a_test(run_tests, monkeypatch):
+def test_recorder_and_variables_end_with_the_test(run_tests, monkeypatch):
     before = {
         "OPENLINEAGE_URL": "http://127.0.0.1:9",
         "OPENLINEAGE__TRANSPORT__TYPE": "console",
@@ -254,7 +254,7 @@ def test_nothing_outlives_a_test(run_tests, monkeypatch):
     assert "lineage-recorder" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_a_configuration_of_the_project_does_not_send_events_elsewhere(run_tests, pytester):
+def test_openlineage_config_of_the_project_does_not_redirect_events(run_tests, pytester):
     (pytester.path / "openlineage.yml").write_text("transport: {type: console}\n")
     result = run_tests(
         """
@@ -269,7 +269,7 @@ def test_a_configuration_of_the_project_does_not_send_events_elsewhere(run_tests
     result.assert_outcomes(passed=1)
 
 
-def test_the_python_client_in_this_process(recorded):
+def test_python_client_in_this_process(recorded):
     client = OpenLineageClient()
     run = str(generate_new_uuid())
     for state in (RunState.START, RunState.FAIL):
@@ -290,12 +290,12 @@ client.close()
 """
 
 
-def test_a_job_in_a_process_of_its_own(recorded, tmp_path):
+def test_job_in_a_subprocess(recorded, tmp_path):
     subprocess.run([sys.executable, "-c", JOB], cwd=tmp_path, check=True, timeout=60)
     assert [run.id for run in recorded.runs("child")] == [run_id(1)]
 
 
-def test_events_that_come_in_the_background(recorded):
+def test_events_of_a_background_thread(recorded):
     def send():
         client = OpenLineageClient()
         for number in range(3):
@@ -309,7 +309,7 @@ def test_events_that_come_in_the_background(recorded):
     assert {run.job.name for run in recorded.runs()} == {"job0", "job1", "job2"}
 
 
-def test_what_spark_and_flink_are_told(recorded):
+def test_settings_for_spark_and_flink(recorded):
     assert recorded.spark_properties == {
         "spark.openlineage.transport.type": "http",
         "spark.openlineage.transport.url": recorded.url,
@@ -321,15 +321,15 @@ def test_what_spark_and_flink_are_told(recorded):
 
 
 class TestUnderRules:
-    """A project's own naming rules."""
+    """Naming rules of a project."""
 
     @pytest.fixture
     def lineage_rules(self):
         return RULES
 
-    def test_names_are_the_services(self, recorded):
+    def test_names_are_canonical(self, recorded):
         connection = http.client.HTTPConnection(recorded.url.removeprefix("http://"), timeout=10)
-        content = sound("START", inputs=[dataset("sales.orders", CATALOG_URI)])
+        content = valid_event("START", inputs=[dataset("sales.orders", CATALOG_URI)])
         connection.request("POST", PATH, encode(content))
         assert connection.getresponse().status == 201
         connection.close()
@@ -349,7 +349,7 @@ def exchange(url, method, path, body=None, chunked=False, **headers):
         connection.close()
 
 
-def test_the_recorder_reads_what_clients_send():
+def test_recorder_accepts_every_client_encoding():
     with recording() as recorder:
         url = recorder.url
         assert exchange(url, "POST", PATH, b"plain")[0] == 201
@@ -377,7 +377,7 @@ def test_the_recorder_reads_what_clients_send():
         ("POST", PATH, b"-1\r\n", {"Transfer_Encoding": "chunked"}, (400, "")),
     ],
 )
-def test_the_recorder_says_what_it_cannot_read(method, path, body, headers, expected):
+def test_recorder_reports_unreadable_requests(method, path, body, headers, expected):
     with recording() as recorder:
         status, text = exchange(recorder.url, method, path, body, **headers)
         assert status == expected[0]

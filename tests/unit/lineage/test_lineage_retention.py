@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Retention: events leave the log, their meaning stays."""
+"""Retention: compaction removes events from the log and keeps their effect on the graph."""
 
 import json
 import sqlite3
@@ -21,8 +21,8 @@ from lineage.store.rows import known_since
 FAR = 2**62
 
 
-def everything(lineage):
-    """All that is known: the graph, and every record down to the order of what was said."""
+def full_state(lineage):
+    """Return the graph and every record, including the order of events."""
     graph = canonical_json(export_graph(lineage, Graph(lineage)))
     records = sorted((key, canonical_json(content)) for key, content in snapshots_of(lineage))
     outcomes = [run_outcome(lineage, run) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()]
@@ -37,8 +37,8 @@ def lineage_of(events):
     return lineage
 
 
-def reread(lineage):
-    """A lineage that went through JSON."""
+def restored(lineage):
+    """Return a lineage restored from its JSON snapshot."""
     copy = LineageRecords()
     for key, content in sorted(snapshots_of(lineage)):
         restore(copy, [Snapshot(key, json.loads(canonical_json(content)))])
@@ -73,12 +73,12 @@ def events(draw):
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(events(), max_size=12), st.integers(0, 12), st.lists(events(), max_size=3))
-def test_a_snapshot_of_some_events_stands_for_them(made, cut, later):
+def test_snapshot_replaces_the_events_it_contains(made, cut, later):
     whole = lineage_of([*made, *later])
-    part = reread(lineage_of(made[:cut]))
+    part = restored(lineage_of(made[:cut]))
     for item in [*made[cut:], *later]:
         part.apply(item)
-    assert everything(part) == everything(whole)
+    assert full_state(part) == full_state(whole)
 
 
 def since(directory):
@@ -105,26 +105,26 @@ def built(log):
 
 
 @pytest.mark.parametrize("file", sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [], ids=lambda f: f.stem)
-def test_a_recorded_run_survives_compaction_in_any_slices(file, log, monkeypatch):
+def test_recorded_run_is_equal_after_compaction_in_any_slices(file, log, monkeypatch):
     made = [read(json.loads(line)) for line in recorded_lines(file.name)]
     log.append(made)
-    expected = everything(built(log).lineage)
+    expected = full_state(built(log).lineage)
     monkeypatch.setattr("lineage.store.snapshots.SLICE", 3)
     for before in sorted({item.order.time for item in made})[:: max(1, len(made) // 5)]:
         while log.compact(before) or log.compact(before + 1):
-            assert everything(built(log).lineage) == expected
+            assert full_state(built(log).lineage) == expected
     while log.compact(FAR):
         pass
     assert log.count() == 0
-    assert everything(built(log).lineage) == expected
-    assert log.append(made) == [False] * len(made), "an event that comes again after it was compacted is known"
+    assert full_state(built(log).lineage) == expected
+    assert log.append(made) == [False] * len(made), "a compacted event is still known as a duplicate"
 
 
-def test_what_is_young_unread_or_dead_stays(log, tmp_path):
+def test_recent_unapplied_and_dead_events_are_kept(log, tmp_path):
     old, young = event("START", 0), event("COMPLETE", 1)
     log.append([old, young])
     assert log.compact(old.order.time) == 0
-    assert log.compact(FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "it has arrived just now"
+    assert log.compact(FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "recently arrived"
     log.set_position("reader", 0)
     assert log.compact(FAR) == 0
     log.set_position("reader", 1)
@@ -136,7 +136,7 @@ def test_what_is_young_unread_or_dead_stays(log, tmp_path):
     assert [item for _, item in log.after(0, 10)] == [young]
 
 
-def test_the_past_is_known_as_far_as_it_was_not_compacted(log, tmp_path):
+def test_past_graphs_are_available_back_to_the_compaction(log, tmp_path):
     made = [event("START", n, run=n, job=f"job{n}", outputs=[dataset(f"d{n}")]) for n in range(6)]
     log.append(made)
     wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
@@ -146,7 +146,7 @@ def test_the_past_is_known_as_far_as_it_was_not_compacted(log, tmp_path):
     assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made[2:]] == wanted[2:]
 
 
-def test_room_is_given_back(tmp_path):
+def test_compaction_frees_disk_space(tmp_path):
     log = EventLog(tmp_path)
     for second in range(20):
         log.append([event("RUNNING", second, run_facets={"big": {"text": f"{second}" + "x" * 50_000}})])

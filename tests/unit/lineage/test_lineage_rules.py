@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Canonical names, in every place of an event that names a dataset."""
+"""Naming rules: canonical names in every part of an event that names a dataset."""
 
 import json
 
@@ -34,7 +34,7 @@ FILE = {
         ("localhost:19192", "localhost:19192"),
     ],
 )
-def test_namespaces(spelling, canonical):
+def test_namespace_spellings_are_canonicalised(spelling, canonical):
     assert load_rules(json.dumps(FILE)).namespace(spelling) == canonical
 
 
@@ -42,13 +42,13 @@ def names(locations=None, **change):
     return Names(load_rules(json.dumps({**FILE, **change})), locations or {})
 
 
-def test_a_table_under_an_empty_namespace_is_its_default_location():
+def test_table_with_empty_namespace_maps_to_its_default_location():
     assert names().dataset("", "lake.sales.orders") == ("s3://warehouse", "root/sales/orders")
     assert names().symlink("http://localhost:8181", "sales.orders") == ("s3://warehouse/root", "lake.sales.orders")
     assert names().dataset("", "other.sales.orders") == ("", "other.sales.orders")
 
 
-def test_a_table_under_its_catalogs_uri_is_the_one_of_that_name():
+def test_table_with_catalog_uri_maps_to_the_named_table():
     by_name = names().dataset("", "lake.sales.orders")
     assert names().dataset("http://localhost:8181/", "sales.orders") == by_name
     assert names().dataset("http://localhost:8182", "sales.orders") == ("http://localhost:8182", "sales.orders")
@@ -57,7 +57,7 @@ def test_a_table_under_its_catalogs_uri_is_the_one_of_that_name():
     assert first == second
 
 
-def test_a_table_lies_where_its_catalog_says():
+def test_table_location_comes_from_the_catalog():
     table = TableName("lake", "sales.orders")
     found = names({table: "s3a://warehouse/elsewhere/orders/"})
     assert found.dataset("", "lake.sales.orders") == ("s3://warehouse", "elsewhere/orders")
@@ -67,7 +67,7 @@ def test_a_table_lies_where_its_catalog_says():
     assert found.alias("s3://warehouse", "elsewhere/orders") is None
 
 
-def test_an_alias_is_the_dataset_that_it_stands_for():
+def test_alias_maps_to_its_dataset():
     rule = {
         "namespace": "s3://warehouse",
         "name": "sales/orders",
@@ -109,18 +109,18 @@ def test_an_alias_is_the_dataset_that_it_stands_for():
         ),
     ],
 )
-def test_a_rules_file_with_a_mistake_is_refused(change, message):
+def test_invalid_rules_file_is_rejected(change, message):
     with pytest.raises(RulesError, match=message):
         load_rules(json.dumps({**FILE, **change}))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null"])
-def test_a_rules_file_that_is_no_object_is_refused(text):
+def test_rules_file_must_be_an_object(text):
     with pytest.raises(RulesError):
         load_rules(text)
 
 
-def test_names_change_everywhere_at_once():
+def test_rules_apply_to_every_name_in_an_event():
     topic = {"namespace": "kafka://localhost:9092", "name": "orders"}
     table = {"namespace": "", "name": "lake.sales.orders"}
     columns = facet(fields={"a": {"inputFields": [{**topic, "field": "a"}]}}, dataset=[{**table, "field": "b"}])
@@ -144,7 +144,7 @@ def test_names_change_everywhere_at_once():
     assert identifiers == [{"namespace": "s3://warehouse", "name": "lake.sales.orders", "type": "TABLE"}]
 
 
-def test_a_table_that_was_renamed_keeps_its_sql_name_as_a_symlink():
+def test_renamed_table_keeps_its_sql_name_as_symlink():
     event = read(body(outputs=[{"namespace": "", "name": "lake.sales.orders"}]))
     facets = event.body["outputs"][0]["facets"]
     assert facets["symlinks"]["identifiers"] == [
@@ -152,14 +152,14 @@ def test_a_table_that_was_renamed_keeps_its_sql_name_as_a_symlink():
     ]
 
 
-def test_what_came_in_is_not_changed():
+def test_original_event_is_not_modified():
     content = body(inputs=[dataset("orders", namespace="kafka://localhost:9092")])
     before = encode(content)
     read(content)
     assert encode(content) == before
 
 
-def test_canonical_names_stay_as_they_are():
+def test_canonical_names_are_unchanged():
     content = body(inputs=[dataset("t", namespace="kafka://broker-1")], outputs=[{"namespace": "", "name": "lake.a.b"}])
     once = read(content)
     assert read(once.body).order == once.order

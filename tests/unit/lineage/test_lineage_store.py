@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event log and its writer, on real files."""
+"""Event log and its writer, with real files."""
 
 import sqlite3
 import threading
@@ -31,14 +31,14 @@ def _no_damage(content_hash, error):
     raise AssertionError(f"{content_hash.hex()}: {error}")
 
 
-def test_an_event_is_stored_once(log):
+def test_duplicate_event_is_stored_once(log):
     first, second = event("START", 0), event("COMPLETE", 1)
     assert log.append([first, second, first]) == [True, True, False]
     assert log.append([second]) == [False]
     assert list(log.events(_no_damage)) == [first, second]
 
 
-def test_a_log_can_be_closed_and_opened_again(tmp_path):
+def test_log_can_be_reopened(tmp_path):
     made = event("START", 0)
     for _ in range(2):
         log = EventLog(tmp_path)
@@ -47,7 +47,7 @@ def test_a_log_can_be_closed_and_opened_again(tmp_path):
         log.close()
 
 
-def test_run_events_come_by_time_in_pages(log):
+def test_run_events_are_paged_by_time(log):
     made = [event("RUNNING", second) for second in (3, 1, 2)]
     log.append([*made, event(None, 9, run=None)])
     by_time = [item.encoded for item in sorted(made, key=lambda item: item.order)]
@@ -57,7 +57,7 @@ def test_run_events_come_by_time_in_pages(log):
     assert log.run_events(window) == ([by_time[1]], 1)
 
 
-def test_a_page_is_bounded_by_its_bytes_too(log, monkeypatch):
+def test_page_is_bounded_by_bytes(log, monkeypatch):
     made = [event("RUNNING", second, run_facets={"big": {"text": "x" * 1000}}) for second in range(5)]
     log.append(made)
     monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 2 * len(made[0].encoded) + 1)
@@ -73,7 +73,7 @@ def test_a_page_is_bounded_by_its_bytes_too(log, monkeypatch):
     assert log.run_events(EventQuery())[0] == [made[-1].encoded]
 
 
-def test_a_full_store_refuses_the_whole_batch_and_goes_on_reading(tmp_path):
+def test_full_store_rejects_the_batch_and_stays_readable(tmp_path):
     log = EventLog(tmp_path, max_bytes=200_000)
     small = event("START", 0)
     log.append([small])
@@ -85,12 +85,12 @@ def test_a_full_store_refuses_the_whole_batch_and_goes_on_reading(tmp_path):
     log.close()
 
 
-def test_a_directory_serves_one_process(log, tmp_path):
+def test_directory_is_locked_by_one_process(log, tmp_path):
     with pytest.raises(StoreUnusable, match="in use by another lineage service"):
         EventLog(tmp_path)
 
 
-def test_a_newer_file_is_left_alone(tmp_path):
+def test_newer_file_version_is_not_modified(tmp_path):
     EventLog(tmp_path).close()
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -99,7 +99,7 @@ def test_a_newer_file_is_left_alone(tmp_path):
         EventLog(tmp_path)
 
 
-def test_a_foreign_database_is_left_alone(tmp_path):
+def test_foreign_database_is_not_modified(tmp_path):
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("CREATE TABLE theirs (x)")
     connection.close()
@@ -107,20 +107,20 @@ def test_a_foreign_database_is_left_alone(tmp_path):
         EventLog(tmp_path)
 
 
-def test_a_file_that_is_no_database_is_left_alone(tmp_path):
+def test_file_that_is_not_a_database_is_not_modified(tmp_path):
     (tmp_path / "lineage.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(StoreUnusable, match=r"cannot read .*lineage.db: file is not a database; bring a backup back"):
         EventLog(tmp_path)
     assert (tmp_path / "lineage.db").read_bytes().startswith(b"not a database")
 
 
-def test_a_directory_that_cannot_be_is_said(tmp_path):
+def test_uncreatable_directory_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnusable, match="cannot write to data directory"):
         EventLog(tmp_path / "file" / "data")
 
 
-def test_events_that_queue_up_share_a_commit(log):
+def test_queued_events_share_a_commit(log):
     batches = []
     first_is_written = threading.Event()
     more_is_queued = threading.Event()
@@ -146,7 +146,7 @@ def test_events_that_queue_up_share_a_commit(log):
     assert writer.waiting == 0
 
 
-def test_a_full_queue_refuses_and_a_closed_one_too(log):
+def test_full_or_closed_queue_rejects_events(log):
     blocked = threading.Event()
     writer = EventWriter(log, 1, lambda batch: blocked.wait(10))
     writer.submit([event("START", 0)], None)
@@ -163,7 +163,7 @@ def _submit_all(writer, count):
         writer.submit([event("RUNNING", second)], None)
 
 
-def test_a_failed_commit_answers_every_sender_and_the_writer_lives_on(tmp_path):
+def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_path):
     log = EventLog(tmp_path)
     batches = []
     done = threading.Event()
@@ -187,7 +187,7 @@ def test_a_failed_commit_answers_every_sender_and_the_writer_lives_on(tmp_path):
     log.close()
 
 
-def test_a_large_submission_fits_an_empty_queue_alone(log):
+def test_large_submission_fits_an_empty_queue(log):
     blocked = threading.Event()
     writer = EventWriter(log, 2, lambda batch: blocked.wait(10))
     writer.submit([event("RUNNING", second) for second in range(5)], None)
@@ -206,7 +206,7 @@ PRAGMA user_version = 1;
 """
 
 
-def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path):
+def test_file_of_the_first_version_is_migrated(tmp_path):
     made = [event("START", 0), event("COMPLETE", 1)]
     connection = sqlite3.connect(tmp_path / "lineage.db")
     connection.executescript(FIRST_SCHEMA)
@@ -221,7 +221,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path):
     log.close()
 
 
-def test_a_reader_by_position_goes_on_where_it_was(tmp_path):
+def test_reader_resumes_at_its_position(tmp_path):
     log = EventLog(tmp_path)
     made = [event("RUNNING", second) for second in range(5)]
     log.append(made)
@@ -235,7 +235,7 @@ def test_a_reader_by_position_goes_on_where_it_was(tmp_path):
     log.close()
 
 
-def test_damaged_rows_are_told_and_the_rest_is_read(tmp_path):
+def test_damaged_rows_are_reported_and_others_read(tmp_path):
     log = EventLog(tmp_path)
     made = [event("RUNNING", second) for second in range(4)]
     log.append(made)

@@ -17,8 +17,8 @@ from jobs.spark.orders_etl import OrdersEtl, Settings
 from jobs.spark.registry import Registry
 from jobs.spark.transformations.decode import NOT_FRAMED, UNKNOWN_SCHEMA
 from lineagelab_spark import BatchOutputs
+from tests.unit.spark.fake_registry import FakeRegistry
 from tests.unit.spark.records import LATE_AFTER, Record, frame, header, of
-from tests.unit.spark.registry_stand_in import RegistryStandIn
 from tests.unit.spark.schemas import FIRST, SCHEMAS, SECOND, UNKNOWN
 
 BOTH = (tables.orders, tables.orders_rejected)
@@ -66,7 +66,7 @@ def lake(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def registry() -> Iterator[Registry]:
-    with RegistryStandIn(SCHEMAS) as stand_in:
+    with FakeRegistry(SCHEMAS) as stand_in:
         yield Registry(stand_in.url)
 
 
@@ -165,11 +165,11 @@ def test_a_record_without_a_name_at_the_same_place_of_another_topic_is_another(
 def test_a_decision_that_is_in_a_table_stands(lake: SparkSession) -> None:
     """Between crash and repetition the registry learns a schema, and the value turns out to name another id."""
     records = [of("a"), replace(of("b", offset=1, schema_id=SECOND), key=b"key of b"), of("c", offset=2)]
-    with RegistryStandIn({FIRST: SCHEMAS[FIRST]}) as stand_in, pytest.raises(Crash):
+    with FakeRegistry({FIRST: SCHEMAS[FIRST]}) as stand_in, pytest.raises(Crash):
         etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends(1))
     assert contents(lake) == [[], ["key of b"]]
 
-    with RegistryStandIn(SCHEMAS) as stand_in:
+    with FakeRegistry(SCHEMAS) as stand_in:
         etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends())
 
     assert contents(lake) == [["a", "c"], ["key of b"]]
@@ -177,9 +177,9 @@ def test_a_decision_that_is_in_a_table_stands(lake: SparkSession) -> None:
 
 def test_a_decision_that_is_in_no_table_is_made_anew(lake: SparkSession) -> None:
     record = of("a", schema_id=SECOND)
-    with RegistryStandIn({}) as stand_in, pytest.raises(Crash):
+    with FakeRegistry({}) as stand_in, pytest.raises(Crash):
         etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends(0))
-    with RegistryStandIn(SCHEMAS) as stand_in:
+    with FakeRegistry(SCHEMAS) as stand_in:
         etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends())
 
     assert contents(lake) == [["a"], []]
@@ -250,7 +250,7 @@ def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, cap
         Record(key=b"e", offset=4, value=b"{}"),
         Record(key=b"a", offset=5, is_tombstone=True),
     )
-    with RegistryStandIn(SCHEMAS) as stand_in:
+    with FakeRegistry(SCHEMAS) as stand_in:
         job = etl(Registry(stand_in.url))
         job.write(records, 0, Appends())
         assert stand_in.asked == sorted([FIRST, SECOND, UNKNOWN])
@@ -265,7 +265,7 @@ def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, cap
 
 def test_a_schema_that_comes_in_mid_stream_is_followed(lake: SparkSession) -> None:
     schemas: dict[int, str] = {FIRST: SCHEMAS[FIRST]}
-    with RegistryStandIn(schemas) as stand_in:
+    with FakeRegistry(schemas) as stand_in:
         job = etl(Registry(stand_in.url))
         job.write(frame(lake, of("a")), 0, Appends())
         schemas[SECOND] = SCHEMAS[SECOND]
@@ -297,7 +297,7 @@ def test_a_registry_that_is_away_is_waited_for(lake: SparkSession, caplog: pytes
         if len(pauses) == 3:
             away[FIRST] = (200, {"schema": SCHEMAS[FIRST]})
 
-    with RegistryStandIn({}, away) as stand_in:
+    with FakeRegistry({}, away) as stand_in:
         OrdersEtl(Registry(stand_in.url), LATE_AFTER, wait).write(frame(lake, of("a")), 0, Appends())
 
     assert contents(lake) == [["a"], []]

@@ -8,12 +8,12 @@ import pytest
 from jobs.spark import registry as registries
 from jobs.spark.registry import Registry
 from jobs.spark.runtime import JobError
-from tests.unit.spark.registry_stand_in import NOT_FOUND, RegistryStandIn
+from tests.unit.spark.fake_registry import NOT_FOUND, FakeRegistry
 from tests.unit.spark.schemas import FIRST, SCHEMAS
 
 
 def test_a_schema_is_got_by_its_id() -> None:
-    with RegistryStandIn(SCHEMAS) as registry:
+    with FakeRegistry(SCHEMAS) as registry:
         assert Registry(registry.url).avro_schema(FIRST) == SCHEMAS[FIRST]
         assert Registry(registry.url + "/").avro_schema(FIRST) == SCHEMAS[FIRST]
 
@@ -31,7 +31,7 @@ def test_a_schema_is_got_by_its_id() -> None:
     ids=["unknown", "json", "protobuf", "text", "union", "broken"],
 )
 def test_what_is_no_avro_record_is_none(answer: tuple[int, object]) -> None:
-    with RegistryStandIn({}, {5: answer}) as registry:
+    with FakeRegistry({}, {5: answer}) as registry:
         assert Registry(registry.url).avro_schema(5) is None
 
 
@@ -48,7 +48,7 @@ def test_what_is_no_avro_record_is_none(answer: tuple[int, object]) -> None:
     ids=["another server", "another service", "broken", "no json", "no schema", "a list"],
 )
 def test_whatever_else_answers_is_named(answer: tuple[int, object], said: str) -> None:
-    with RegistryStandIn({}, {5: answer}) as registry:
+    with FakeRegistry({}, {5: answer}) as registry:
         address = f"{registry.url}/schemas/ids/5"
         with pytest.raises(JobError, match=f"cannot get schema 5 from the registry at {address}: .*{said}"):
             Registry(registry.url).avro_schema(5)

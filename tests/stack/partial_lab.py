@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Some parts of the lab, with all that they need, as the real target renders them."""
+"""Part of the lab with its dependencies, rendered by the local target."""
 
 import os
 import subprocess
@@ -21,25 +21,25 @@ from infra.toolchain import Artifacts
 from infra.user_files import UserFiles, read_user_files
 from tests.stack.engine import Engine, Result
 
-PATIENCE_SECONDS = 400
+UP_TIMEOUT_SECONDS = 400
 
 PROGRAM = """
 import json, pathlib
 from infra.targets.registration import register
-from tests.stack.part_of_lab import declared
+from tests.stack.partial_lab import declarations
 
-register(declared(**json.loads(pathlib.Path("wanted.json").read_text())))
+register(declarations(**json.loads(pathlib.Path("wanted.json").read_text())))
 """
 
 
-def declared(
+def declarations(
     root: str,
     offset: int,
     keys: Iterable[str],
     connector_files: Mapping[str, str] | None = None,
     project: str = str(PROJECT),
 ) -> tuple[ResourceDeclaration, ...]:
-    """The resources called `keys`, and those that they need. Spark jobs are those of the folder `project`."""
+    """Return the resources named by `keys` and their dependencies. Spark jobs are read from the folder `project`."""
     artifacts = Artifacts.open()
     settings = LabSettings(port_offset=offset, preflight="warn")
     site = LocalSite(root=Path(root), port_offset=offset, endpoints=ENDPOINTS, programs=artifacts)
@@ -64,8 +64,8 @@ def declared(
     return tuple(resource for resource in rendered if resource.key in wanted)
 
 
-class PartOfLab:
-    """A running part of a lab, made by the real engine."""
+class PartialLab:
+    """Running part of a lab, created by the real engine."""
 
     def __init__(self, folder: Path, offset: int, keys: Iterable[str], project: Path = PROJECT) -> None:
         self.engine = Engine(folder, program=PROGRAM)
@@ -80,8 +80,8 @@ class PartOfLab:
         }
 
     @contextmanager
-    def standing(self) -> Iterator[Self]:
-        """Itself, up; it goes with the block, and where it did not come up."""
+    def running(self) -> Iterator[Self]:
+        """Start the part for the block and shut it down afterwards, also if the start fails."""
         try:
             result = self.up()
             assert result.status == 0, result.text
@@ -95,7 +95,7 @@ class PartOfLab:
 
     @property
     def resources(self) -> dict[str, ResourceDeclaration]:
-        return {resource.key: resource for resource in declared(**self.engine.wanted)}
+        return {resource.key: resource for resource in declarations(**self.engine.wanted)}
 
     def address(self, port: int) -> str:
         return f"127.0.0.1:{port + self.offset}"
@@ -104,10 +104,10 @@ class PartOfLab:
         return credentials.read(self.root / "credentials.env")[name]
 
     def up(self, *words: str) -> Result:
-        """Brings it up; on a busy machine five JVMs take longer than an engine's own patience."""
+        """Run `pulumi up` with a longer timeout than `Engine`: five JVMs start slowly on a busy machine."""
         with self.engine.start("up", "--yes", "--skip-preview", *words) as process:
             try:
-                text, _ = process.communicate(timeout=PATIENCE_SECONDS)
+                text, _ = process.communicate(timeout=UP_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise

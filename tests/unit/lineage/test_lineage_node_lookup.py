@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user means by a few words."""
+"""Resolution of user-supplied text to a node of the graph."""
 
 import pytest
 from lineage_events import body, dataset, read, schema, source
@@ -37,7 +37,7 @@ def export():
         ("orders#_key", Node(KAFKA, "orders", "_key")),
     ],
 )
-def test_what_is_meant(text, node, export):
+def test_text_resolves_to_a_node(text, node, export):
     assert resolve(text, export) == node
 
 
@@ -52,17 +52,17 @@ def test_what_is_meant(text, node, export):
         ("#", "near are"),
     ],
 )
-def test_what_is_not_clear(text, message, export):
+def test_ambiguous_or_unknown_text_is_an_error(text, message, export):
     with pytest.raises(Unresolved) as caught:
         resolve(text, export)
     assert message in str(caught.value)
 
 
-def test_an_empty_graph():
+def test_empty_graph_has_no_nodes():
     with pytest.raises(Unresolved, match="it has no datasets yet; run a job"):
         resolve("orders", {"datasets": [], "columns": [], "datasetColumns": []})
 
 
-def test_ids_are_those_of_the_service():
+def test_node_ids_equal_those_of_the_service():
     assert Node(KAFKA, "orders").id == "dataset:kafka://kafka:9092:orders"
     assert Node(KAFKA, "orders", "_key").id == "datasetField:kafka://kafka:9092:orders:_key"

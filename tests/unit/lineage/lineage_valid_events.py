@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that nothing can be said against, to be broken one thing at a time."""
+"""Events without findings, which tests invalidate one property at a time."""
 
 from copy import deepcopy
 from typing import Any
@@ -10,12 +10,12 @@ from lineage.checks.events import Findings, check_events, raw_events
 from lineage.checks.events.facets import facets_of
 from tests.openlineage_schemas import specification
 
-EVERY = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 30}
+EMISSION_PATTERN = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 30}
 
 
-def sound(event_type: str = "START", second: float = 0, **options: Any) -> dict[str, Any]:
-    """A run event as `lineage_events.body` makes it, with jobType, and with the facets' own schema URLs."""
-    kind = {"processingType": "STREAMING", "integration": "TEST", "emissionPattern": EVERY}
+def valid_event(event_type: str = "START", second: float = 0, **options: Any) -> dict[str, Any]:
+    """Return a run event of `lineage_events.body` with jobType and with the facets' schema URLs."""
+    kind = {"processingType": "STREAMING", "integration": "TEST", "emissionPattern": EMISSION_PATTERN}
     if not options.pop("streaming", False):
         kind = {"processingType": "BATCH", "integration": "TEST"}
     if event_type == "FAIL":
@@ -26,7 +26,7 @@ def sound(event_type: str = "START", second: float = 0, **options: Any) -> dict[
 
 
 def with_schemas(event: dict[str, Any]) -> dict[str, Any]:
-    """A copy of the event, each facet of the standard naming its schema; other facets stay as they are."""
+    """Return a copy of the event in which each standard facet names its schema; other facets are unchanged."""
     event = deepcopy(event)
     for facet in facets_of(event):
         if schema := specification().facets.get((facet.owner, facet.key)):
@@ -35,7 +35,7 @@ def with_schemas(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(name: str, *columns: str, namespace: str = "s3://warehouse", **more: Any) -> dict[str, Any]:
-    """A dataset with a schema; `more` are its other facets."""
+    """Return a dataset with a schema; `more` are its other facets."""
     about = {"schema": schema(*columns), **more}
     base = {"_producer": "https://example.org/test", "_schemaURL": "https://example.org/schema"}
     return {"namespace": namespace, "name": name, "facets": {key: {**base, **value} for key, value in about.items()}}
@@ -46,5 +46,5 @@ def found(*events: object, **options: Any) -> Findings:
 
 
 def codes(*events: object, **options: Any) -> list[str]:
-    """The codes of everything found, in order."""
+    """Return the codes of all findings, in order."""
     return [finding.rule.code for finding in found(*events, **options)]

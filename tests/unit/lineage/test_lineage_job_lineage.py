@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The current lineage of a job: datasets, flows, columns, what vanished."""
+"""Current lineage of a job: datasets, edges, columns and removed edges."""
 
 from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read, run_id, schema, source
 
@@ -38,7 +38,7 @@ def lineage(**fields):
     return {"fields": {name: {"inputFields": sources} for name, sources in fields.items()}}
 
 
-def test_datasets_of_a_run_accumulate_and_a_bare_event_changes_nothing():
+def test_datasets_of_a_run_accumulate_and_an_empty_event_changes_nothing():
     found = view(
         event("START", 0, inputs=[dataset("a")]),
         event("RUNNING", 1, outputs=[dataset("b")]),
@@ -49,7 +49,7 @@ def test_datasets_of_a_run_accumulate_and_a_bare_event_changes_nothing():
     assert names(found.outputs) == ["b"]
 
 
-def test_the_latest_run_with_datasets_counts_and_what_it_lacks_has_vanished():
+def test_latest_run_with_datasets_defines_the_current_edges():
     found = view(
         event("START", 0, inputs=[dataset("a"), dataset("b")], outputs=[dataset("out")]),
         event("START", 10, run=2, inputs=[dataset("a")], outputs=[dataset("out2")]),
@@ -65,7 +65,7 @@ def test_the_latest_run_with_datasets_counts_and_what_it_lacks_has_vanished():
     ]
 
 
-def test_an_edge_that_came_back_has_not_vanished():
+def test_restored_edge_is_current():
     found = view(
         event("START", 0, inputs=[dataset("a")]),
         event("START", 10, run=2, inputs=[dataset("b")]),
@@ -74,7 +74,7 @@ def test_an_edge_that_came_back_has_not_vanished():
     assert [(edge.dataset.name, edge.since) for edge in found.vanished] == [("b", event("START", 20).order.time)]
 
 
-def test_a_late_event_of_an_old_run_does_not_bring_its_edges_back():
+def test_late_event_of_an_old_run_does_not_restore_its_edges():
     found = view(
         event("START", 0, inputs=[dataset("a")]),
         event("START", 10, run=2, inputs=[dataset("b")]),
@@ -83,14 +83,14 @@ def test_a_late_event_of_an_old_run_does_not_bring_its_edges_back():
     assert names(found.inputs) == ["b"]
 
 
-def test_a_job_event_holds_for_all_runs():
+def test_job_event_applies_to_all_runs():
     declared = event(None, 5, run=None, inputs=[dataset("a")], outputs=[dataset("out")])
     assert names(view(declared).inputs) == ["a"]
     found = view(declared, event("START", 10, outputs=[dataset("out")]))
     assert (names(found.inputs), names(found.outputs), found.vanished) == (["a"], ["out"], ())
 
 
-def test_a_job_event_holds_beside_the_run_under_way_until_a_later_run_says_otherwise():
+def test_job_event_applies_until_a_later_run_replaces_it():
     declared = event(None, 5, run=None, inputs=[dataset("a")], outputs=[dataset("out")])
     first = event("START", 0, inputs=[dataset("b")], outputs=[dataset("out")])
     second = event("START", 10, run=2, inputs=[dataset("b")], outputs=[dataset("out")])
@@ -103,7 +103,7 @@ def test_a_job_event_holds_beside_the_run_under_way_until_a_later_run_says_other
         assert gone == [("input", "a", second.order.time, "a later run does not name it")]
 
 
-def test_what_an_older_declaration_said_of_columns_goes_with_it():
+def test_replaced_declaration_removes_its_columns():
     first = dataset("out", columnLineage=lineage(c=[source("a", "x")]))
     entries = {"entries": [_entry("out", "a")]}
     old = event(None, 0, run=None, inputs=[dataset("a")], outputs=[first], job_facets={"lineage": entries})
@@ -113,7 +113,7 @@ def test_what_an_older_declaration_said_of_columns_goes_with_it():
     assert [edge.dataset.name for edge in found.vanished] == ["a"]
 
 
-def test_declared_columns_stay_for_later_runs_but_for_sources_that_vanished():
+def test_declared_columns_apply_to_later_runs_except_removed_sources():
     sources = [source("a", "x"), source("b", "x")]
     described = dataset("out", columnLineage=lineage(c=sources), schema=schema("c"))
     declared = event(None, 0, run=None, inputs=[dataset("a"), dataset("b")], outputs=[described])
@@ -125,7 +125,7 @@ def test_declared_columns_stay_for_later_runs_but_for_sources_that_vanished():
     assert flows(found) == [("b", "out"), ("new", "out")]
 
 
-def test_a_declared_lineage_facet_does_not_keep_vanished_sources():
+def test_declared_lineage_facet_does_not_keep_removed_sources():
     entries = {"entries": [_entry("out", "a", "b")]}
     datasets = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("out")]}
     declared = event(None, 0, run=None, job_facets={"lineage": entries}, **datasets)
@@ -133,7 +133,7 @@ def test_a_declared_lineage_facet_does_not_keep_vanished_sources():
     assert flows(found) == [("b", "out")]
 
 
-def test_entries_of_one_target_are_one():
+def test_lineage_entries_of_one_target_are_merged():
     entries = [_entry("x", "a"), _entry("y", "b"), _entry("x", "b")]
     for entry, name in zip(entries, ("a", None, "b"), strict=True):
         if name:
@@ -150,7 +150,7 @@ def test_entries_of_one_target_are_one():
     ]
 
 
-def test_reading_a_job_does_not_go_through_its_whole_history(monkeypatch):
+def test_reading_a_job_does_not_scan_its_history(monkeypatch):
     made = [event("START", i, run=i, inputs=[dataset("a" if i else "old")]) for i in range(200)]
     state = fold_events(made)
     graph = Graph(state)
@@ -168,7 +168,7 @@ def test_reading_a_job_does_not_go_through_its_whole_history(monkeypatch):
     assert len(looked_at) < 10
 
 
-def test_a_bare_job_event_takes_nothing_away_and_a_new_declaration_replaces_the_old():
+def test_empty_job_event_removes_nothing_and_a_new_declaration_replaces_the_old():
     old = event(None, 0, run=None, inputs=[dataset("a")])
     assert names(view(old, event(None, 1, run=None)).inputs) == ["a"]
     found = view(old, event(None, 1, run=None, inputs=[dataset("b")]))
@@ -176,7 +176,7 @@ def test_a_bare_job_event_takes_nothing_away_and_a_new_declaration_replaces_the_
     assert [edge.dataset.name for edge in found.vanished] == ["a"]
 
 
-def test_columns_that_a_job_event_declares_show_on_the_edges_of_runs():
+def test_declared_columns_appear_on_the_edges_of_runs():
     from_plan = dataset("out", columnLineage=lineage(total=[source("in", "price", "AGGREGATION")]))
     agent = [
         event(state, 10 + i, inputs=[dataset("in")], outputs=[dataset("out")])
@@ -187,7 +187,7 @@ def test_columns_that_a_job_event_declares_show_on_the_edges_of_runs():
         assert columns(view(declared, *agent)) == [("out", "total", "in", "price", "AGGREGATION")]
 
 
-def test_of_two_column_lineages_the_later_stands():
+def test_later_column_lineage_replaces_the_earlier():
     mine = dataset("out", columnLineage=lineage(total=[source("in", "price", "AGGREGATION")]))
     agents = dataset("out", columnLineage=lineage(total=[source("in", "price", "TRANSFORMATION")]))
     run = event("START", 10, inputs=[dataset("in")], outputs=[agents])
@@ -196,7 +196,7 @@ def test_of_two_column_lineages_the_later_stands():
     assert columns(view(run, after))[0][-1] == "AGGREGATION"
 
 
-def test_whole_dataset_dependencies_and_masking_are_kept_apart():
+def test_whole_dataset_dependencies_and_masking_are_distinct():
     masked = source("in", "mail", "TRANSFORMATION")
     masked["transformations"][0]["masking"] = True
     two = source("in", "price")
@@ -238,7 +238,7 @@ def test_deprecated_transformation_types_are_understood():
     }
 
 
-def test_without_facets_every_input_feeds_every_output():
+def test_without_facets_every_input_connects_to_every_output():
     found = view(event(inputs=[dataset("a"), dataset("b")], outputs=[dataset("x"), dataset("y")]))
     assert flows(found) == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
 
@@ -248,14 +248,14 @@ def _entry(name, *inputs):
     return {"namespace": "s3://warehouse", "name": name, "type": "DATASET", "inputs": sources}
 
 
-def test_the_lineage_facet_of_the_job_says_which_pairs():
+def test_job_lineage_facet_selects_the_edges():
     datasets = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("x"), dataset("y"), dataset("z")]}
     entries = [_entry("x", "a"), _entry("y", "b"), _entry("z")]
     found = view(event(job_facets={"lineage": {"entries": entries}}, **datasets))
     assert flows(found) == [("a", "x"), ("b", "y")]
 
 
-def test_the_lineage_facet_of_a_dataset_supersedes_its_column_lineage():
+def test_dataset_lineage_facet_supersedes_its_column_lineage():
     entry = _entry("x", "a")
     entry["fields"] = {"c": {"inputs": [{**entry["inputs"][0], "field": "c", "transformations": []}]}}
     output = dataset("x", columnLineage=lineage(c=[source("b", "c")]))
@@ -265,7 +265,7 @@ def test_the_lineage_facet_of_a_dataset_supersedes_its_column_lineage():
     assert columns(found) == [("x", "c", "a", "c", None)]
 
 
-def test_column_lineage_says_which_pairs_and_inputs_that_it_leaves_out_feed_all():
+def test_column_lineage_selects_the_edges_and_other_inputs_connect_to_all():
     outputs = [
         dataset("x", columnLineage=lineage(c=[source("a", "c")])),
         dataset("y", columnLineage=lineage(c=[source("b", "c")], n=[])),
@@ -275,13 +275,13 @@ def test_column_lineage_says_which_pairs_and_inputs_that_it_leaves_out_feed_all(
     assert flows(found) == [("a", "x"), ("b", "y"), ("counted", "x"), ("counted", "y")]
 
 
-def test_a_deleted_facet_is_gone():
+def test_deleted_facet_is_removed():
     output = dataset("out", columnLineage=lineage(c=[source("in", "c")]))
     deleted = {**dataset("out"), "facets": {"columnLineage": {**facet(), "_deleted": True}}}
     assert columns(view(event("START", 0, outputs=[output]), event("RUNNING", 1, outputs=[deleted]))) == []
 
 
-def test_a_writers_schema_stands_before_a_readers():
+def test_writer_schema_precedes_reader_schema():
     state = fold_events(
         [
             event("START", 0, outputs=[dataset("t", schema=schema("a", "b"))]),
@@ -293,19 +293,19 @@ def test_a_writers_schema_stands_before_a_readers():
     assert [field["name"] for field in state.datasets[table("u")].fields()] == ["c"]
 
 
-def test_a_dataset_event_describes_a_dataset_without_any_job():
+def test_dataset_event_describes_a_dataset_without_a_job():
     state = fold_events([read(dataset_event(0, dataset("t", schema=schema("a"))))])
     assert [field["name"] for field in state.datasets[table("t")].fields()] == ["a"]
     assert not state.jobs
 
 
-def test_equal_facets_of_many_runs_are_kept_once():
+def test_equal_facets_of_many_runs_are_stored_once():
     events = [event("START", i, run=i, outputs=[dataset("t", schema=schema("a"))]) for i in range(3)]
     runs = fold_events(events).jobs[JOB].runs.values()
     assert len({id(run.outputs[table("t")].get("schema")) for run in runs}) == 1
 
 
-def test_sharing_tells_true_from_one():
+def test_shared_facets_distinguish_true_from_1():
     first = event("START", 0, outputs=[dataset("t", custom={"flag": True})])
     second = event("START", 1, run=2, outputs=[dataset("t", custom={"flag": 1})])
     runs = fold_events([first, second]).jobs[JOB].runs

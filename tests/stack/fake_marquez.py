@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Java program that stands where Marquez' jar would: same main class, arguments, configuration and first page.
+"""Fake Marquez: a Java program with Marquez's main class, arguments, configuration and start page.
 
-The real jar is in few registries. This one shows that class path, configuration, environment and readiness are
-right: `GET /seen` tells what it was given, and whether its database answers.
+Few registries offer the real jar. The fake verifies class path, configuration, environment and readiness: it requires
+its database, and `GET /seen` returns what it received.
 """
 
 import subprocess
@@ -67,8 +67,8 @@ public final class MarquezApp {
 """
 
 
-def stand_in(java: Path, folder: Path) -> Path:
-    """Compiles the program with the JDK of `java` and returns its jar."""
+def build_jar(java: Path, folder: Path) -> Path:
+    """Compile the fake with the JDK of `java` and return its jar."""
     source = folder / "source" / "marquez" / "MarquezApp.java"
     source.parent.mkdir(parents=True)
     source.write_text(SOURCE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State is a function of the set of events: order, duplicates and reading in between mean nothing."""
+"""Graph state as a function of the event set, independent of order, duplicates and reads in between."""
 
 import json
 from pathlib import Path
@@ -16,14 +16,14 @@ from lineage.graph.run_history import Direction
 RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("none-recorded")]
 
 
-def definition(events):
-    """The graph as the definition gives it: fold of the set, once."""
+def fold_once(events):
+    """Return the graph by definition: the set of events folded once."""
     lineage = fold_events(events)
     return canonical_json(export_graph(lineage, Graph(lineage)))
 
 
-def incremental(events, read_every=1):
-    """The graph as the service makes it: event by event, views renewed in between."""
+def fold_incrementally(events, read_every=1):
+    """Return the graph as the service computes it: event by event, with cached views refreshed in between."""
     lineage = LineageRecords()
     graph = Graph(lineage)
     for count, event in enumerate(events):
@@ -34,14 +34,14 @@ def incremental(events, read_every=1):
 
 
 @pytest.mark.parametrize("file", RECORDINGS, ids=lambda file: file.stem)
-def test_a_recorded_run_gives_one_graph_in_any_order(file):
+def test_recorded_run_gives_one_graph_in_any_order(file):
     events = [read(json.loads(line)) for line in recorded_lines(file.name)]
-    expected = definition(events)
+    expected = fold_once(events)
 
     @settings(max_examples=100, deadline=None)
     @given(arrival=st.permutations(events), again=st.lists(st.sampled_from(events), max_size=20))
     def check(arrival, again):
-        assert incremental([*arrival, *again], read_every=7) == expected
+        assert fold_incrementally([*arrival, *again], read_every=7) == expected
 
     check()
 
@@ -89,12 +89,12 @@ def events(draw):
 def test_any_set_of_events_gives_one_graph_in_any_order(data):
     made = data.draw(st.lists(events(), max_size=8))
     arrival = data.draw(st.permutations(made * 2))
-    assert incremental(arrival) == definition(made)
+    assert fold_incrementally(arrival) == fold_once(made)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(events(), max_size=12))
-def test_the_history_kept_is_the_history_that_sorting_gives(arrival):
+def test_stored_history_equals_sorted_history(arrival):
     lineage = LineageRecords()
     for event in arrival:
         lineage.apply(event)
@@ -104,27 +104,27 @@ def test_the_history_kept_is_the_history_that_sorting_gives(arrival):
             for run in job.runs.values()
         }
         assert_holds(job.history.runs, named)
-        assert_holds(job.history.with_edges, [place for place, edges in named.items() if edges])
-        for direction, places in job.history.by_direction.items():
-            assert_holds(places, [place for place, edges in named.items() if direction in dict(edges)])
+        assert_holds(job.history.with_edges, [run_position for run_position, edges in named.items() if edges])
+        for direction, runs in job.history.by_direction.items():
+            assert_holds(runs, [run_position for run_position, edges in named.items() if direction in dict(edges)])
         assert set().union(*named.values()) == set(job.history.by_edge)
-        for edge, places in job.history.by_edge.items():
-            assert_holds(places, [place for place, edges in named.items() if edge in edges])
+        for edge, runs in job.history.by_edge.items():
+            assert_holds(runs, [run_position for run_position, edges in named.items() if edge in edges])
 
 
-def assert_holds(places, expected):
-    assert places.latest_first(0, len(expected) + 1) == sorted(expected, reverse=True)
+def assert_holds(runs, expected):
+    assert runs.latest_first(0, len(expected) + 1) == sorted(expected, reverse=True)
 
 
-def test_a_second_equal_run_exports_the_same_graph():
+def test_repeated_run_exports_the_same_graph():
     def one_run(run, second):
         datasets = {"inputs": [dataset("a")], "outputs": [dataset("b", version={"datasetVersion": str(run)})]}
         return [read(body(state, second + i, run=run, **datasets)) for i, state in enumerate(["START", "COMPLETE"])]
 
-    assert definition(one_run(1, 0)) == definition([*one_run(1, 0), *one_run(2, 10)])
+    assert fold_once(one_run(1, 0)) == fold_once([*one_run(1, 0), *one_run(2, 10)])
 
 
-def test_the_export_names_no_run_and_no_time():
-    exported = definition([read(body(inputs=[dataset("a")], outputs=[dataset("b")]))]).decode()
+def test_export_contains_no_run_ids_and_no_times():
+    exported = fold_once([read(body(inputs=[dataset("a")], outputs=[dataset("b")]))]).decode()
     assert "2026" not in exported
     assert "00000000-" not in exported

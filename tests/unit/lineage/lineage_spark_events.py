@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events as the lab's own jobs send them: the agent's about runs, and the jobs' about columns, from recorded plans."""
+"""Events of the lab's Spark jobs: run events of the agent, and job events with columns from recorded plans."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ STATS_FIELDS = [("supplier", "string"), ("bid_date", "date"), ("bid_hour", "int"
 
 
 def pipeline(rounds: int) -> list[dict[str, Any]]:
-    """`orders_etl`, then `supplier_stats`, so many times; the last `orders_etl` fails, and says COMPLETE after it."""
+    """Return the events of `rounds` runs of both jobs; the last `orders_etl` sends COMPLETE after FAIL."""
     made: list[dict[str, Any]] = []
     for number in range(rounds):
         etl = events.job_name("orders_etl", "overwrite_by_expression", "lake.sales.orders")
@@ -39,7 +39,7 @@ def _columns(plan: str, source: Dataset, target: Dataset) -> events.Datasets:
 
 
 def _application(number: int, name: str, write: str, columns: events.Datasets, failed: bool) -> list[dict[str, Any]]:
-    """What one application sends: its own run around one write, and the job event about that write's columns."""
+    """Return the events of one application: its run around one write, and the job event with the columns."""
     second = number * 20.0
     application, action = f"a{number:03d}", f"b{number:03d}"
     about = json.loads(json.dumps(events.job_event(JOB_NAMESPACE, write, "BATCH", columns)))

@@ -7,7 +7,7 @@ from starlette.routing import Match
 
 
 def validate_responses(app):
-    """Return an httpx response hook that fails a test whose response is not of the documented shape."""
+    """Return an httpx response hook that fails the test if a response does not match its documented model."""
     adapters = {}
 
     async def validate(response):

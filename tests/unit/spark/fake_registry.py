@@ -12,7 +12,7 @@ Answer = tuple[int, object]
 """Status and body; a body that is bytes goes out as it is."""
 
 
-class RegistryStandIn:
+class FakeRegistry:
     """Answers with the schemas that it is given, in Confluent's way, or with any other answer by id.
 
     Both may change while it runs.
@@ -43,7 +43,7 @@ class RegistryStandIn:
         self.url = f"http://127.0.0.1:{self._server.server_port}/apis/ccompat/v7"
         self._thread = threading.Thread(target=self._server.serve_forever)
 
-    def __enter__(self) -> "RegistryStandIn":
+    def __enter__(self) -> "FakeRegistry":
         self._thread.start()
         return self
 

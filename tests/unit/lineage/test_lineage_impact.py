@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Impact and origin: small cases by hand, all cases against a naive definition, and the endpoints."""
+"""Impact and origin: examples, comparison with a naive definition, and the HTTP routes."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lineage_events import NAMESPACE, body, dataset, event, schema, source
-from test_lineage_api import KAFKA, get, pipeline, post, send_pipeline, with_client
+from test_lineage_api import KAFKA, get, pipeline_events, post, send_pipeline, with_client
 
 from lineage.events import DatasetId, JobId
 from lineage.graph import Graph, fold_events
@@ -24,7 +24,7 @@ def column(name, field=None):
 
 
 def output(name, fields=None, rows=()):
-    """An output whose columns come from `{column: [(dataset, column)]}` and whose rows `rows` decide on."""
+    """Return an output with column sources `{column: [(dataset, column)]}` and whole-dataset sources `rows`."""
     if fields is None and not rows:
         return dataset(name)
     found = {
@@ -45,8 +45,8 @@ def search(events, start, downstream=True, depth=None):
     return traverse(lineage, graph, start, downstream, depth)
 
 
-def short(found):
-    """Columns and whole datasets with distance and certainty, `?` where it is uncertain."""
+def reached(found):
+    """Return columns and whole datasets with distance and certainty, `?` if uncertain."""
 
     def mark(how):
         return f"{how.distance}{'' if how.certain else '?'}"
@@ -60,22 +60,22 @@ def jobs(found):
     return {item.name: (how.distance, how.certain) for item, how in found.jobs.items()}
 
 
-def test_column_edges_are_followed_exactly():
+def test_column_edges_are_traversed_exactly():
     events = [
         job("one", ["a"], output("b", {"x": [("a", "x")], "y": [("a", "y")]})),
         job("two", ["b"], output("c", {"z": [("b", "x")], "w": [("b", "y")]})),
     ]
     found = search(events, column("a", "x"))
-    assert short(found) == {"b.x": "1", "c.z": "2"}
+    assert reached(found) == {"b.x": "1", "c.z": "2"}
     assert jobs(found) == {"one": (1, True), "two": (2, True)}
     assert {item.name: reached.whole for item, reached in found.datasets.items()} == {"b": False, "c": False}
     assert found.columns[column("c", "z")].steps == {
         Step(JobId(NAMESPACE, "two"), column("b", "x"), column("c", "z"), "DIRECT", "IDENTITY", False)
     }
-    assert short(search(events, column("a", "x"), depth=1)) == {"b.x": "1"}
-    assert short(search(events, column("a", "x"), depth=0)) == {}
-    # Rows of every dataset before it are what a column is made of, too.
-    assert short(search(events, column("c", "w"), downstream=False)) == {
+    assert reached(search(events, column("a", "x"), depth=1)) == {"b.x": "1"}
+    assert reached(search(events, column("a", "x"), depth=0)) == {}
+    # Columns also depend on the rows of every upstream dataset.
+    assert reached(search(events, column("c", "w"), downstream=False)) == {
         "b.y": "1",
         "a.y": "2",
         "b.*": "1",
@@ -83,57 +83,57 @@ def test_column_edges_are_followed_exactly():
     }
 
 
-def test_a_column_that_decides_on_rows_reaches_every_column_and_all_behind_them():
+def test_whole_dataset_column_reaches_every_downstream_column():
     events = [
         job("one", ["a"], output("b", {"x": [("a", "x")], "n": []}, rows=[("a", "day")])),
         job("two", ["b"], output("c", {"z": [("b", "x")]})),
     ]
-    assert short(search(events, column("a", "day"))) == {"b.x": "1", "b.*": "1", "c.z": "2", "c.*": "2"}
+    assert reached(search(events, column("a", "day"))) == {"b.x": "1", "b.*": "1", "c.z": "2", "c.*": "2"}
     origin = search(events, column("c", "z"), downstream=False)
-    assert {name for name in short(origin) if not name.endswith("*")} == {"b.x", "a.x", "a.day"}
+    assert {name for name in reached(origin) if not name.endswith("*")} == {"b.x", "a.x", "a.day"}
 
 
-def test_columns_of_the_schema_are_columns_though_no_edge_names_them():
+def test_schema_columns_without_edges_are_included():
     described = dataset("b", schema=schema("x", "constant"))
     described["facets"] |= output("b", {"x": [("a", "x")]}, rows=[("a", "day")])["facets"]
-    assert short(search([job("one", ["a"], described)], column("a", "day"))) == {
+    assert reached(search([job("one", ["a"], described)], column("a", "day"))) == {
         "b.x": "1",
         "b.constant": "1",
         "b.*": "1",
     }
 
 
-def test_a_flow_without_any_columns_is_uncertain_and_so_is_all_behind_it():
+def test_edge_without_columns_and_everything_downstream_is_uncertain():
     events = [
         job("blind", ["a"], dataset("b", schema=schema("x"))),
         job("seeing", ["b"], output("c", {"x": [("b", "x")]})),
     ]
     found = search([*events, job("origin", [], output("a", {"k": []}))], column("a", "k"))
-    assert short(found) == {"b.x": "1?", "b.*": "1?", "c.x": "2?", "c.*": "2?"}
+    assert reached(found) == {"b.x": "1?", "b.*": "1?", "c.x": "2?", "c.*": "2?"}
     assert jobs(found) == {"blind": (1, False), "seeing": (2, False)}
     upstream = search([*events, job("next", ["a"], output("d", {"k": [("a", "k")]}))], column("c", "x"), False)
-    assert short(upstream) == {"b.x": "1", "b.*": "1", "a.k": "2?", "a.*": "2?"}
+    assert reached(upstream) == {"b.x": "1", "b.*": "1", "a.k": "2?", "a.*": "2?"}
 
 
-def test_what_is_reached_with_certainty_elsewhere_is_certain():
+def test_node_with_one_certain_path_is_certain():
     events = [
         job("blind", ["a"], dataset("c", schema=schema("x"))),
         job("one", ["a"], output("b", {"x": [("a", "k")]})),
         job("two", ["b"], output("c", {"x": [("b", "x")]})),
     ]
     found = search(events, column("a", "k"))
-    # The dataset is certain, since one of its columns is; the shortest way to either is not the certain one.
-    assert short(found) == {"b.x": "1", "c.x": "1", "c.*": "1"}
+    # The dataset is certain because one of its columns is; the shortest path to either is uncertain.
+    assert reached(found) == {"b.x": "1", "c.x": "1", "c.*": "1"}
     assert not search(events, column("a", "k"), depth=1).columns[column("c", "x")].certain
 
 
-def test_rows_of_an_input_reach_the_output_and_are_certain_where_a_column_connects_them():
+def test_dataset_is_certain_if_a_column_connects_it():
     events = [job("both", ["a", "counted"], output("b", {"x": [("a", "x")]}))]
-    assert short(search(events, column("a"))) == {"b.x": "1", "b.*": "1"}
-    assert short(search(events, column("counted"))) == {"b.x": "1?", "b.*": "1?"}
+    assert reached(search(events, column("a"))) == {"b.x": "1", "b.*": "1"}
+    assert reached(search(events, column("counted"))) == {"b.x": "1?", "b.*": "1?"}
 
 
-def test_a_job_that_only_reads_or_only_writes_is_reached():
+def test_jobs_without_inputs_or_outputs_are_reached():
     events = [
         job("shop", [], dataset("a", schema=schema("x"))),
         job("etl", ["a"], output("b", {"x": [("a", "x")]})),
@@ -144,32 +144,32 @@ def test_a_job_that_only_reads_or_only_writes_is_reached():
     assert jobs(search(events, column("b", "x"), downstream=False)) == {"etl": (1, True), "shop": (2, True)}
 
 
-def test_a_source_that_column_lineage_alone_names_reaches_what_is_made_of_it():
+def test_source_named_only_in_column_lineage_is_traversed():
     events = [job("made", [], output("o", {"x": [("hidden", "h")]}))]
-    assert short(search(events, column("hidden"))) == {"o.*": "1", "o.x": "1"}
-    assert short(search(events, column("hidden", "h"))) == {"o.x": "1"}
+    assert reached(search(events, column("hidden"))) == {"o.*": "1", "o.x": "1"}
+    assert reached(search(events, column("hidden", "h"))) == {"o.x": "1"}
     assert jobs(search(events, column("hidden"))) == {"made": (1, True)}
 
 
-def test_circles_end_and_the_start_is_not_its_own_impact():
+def test_cycles_terminate_and_exclude_the_start():
     events = [
         job("there", ["a"], output("b", {"x": [("a", "x")]})),
         job("back", ["b"], output("a", {"x": [("b", "x")], "y": [("b", "x")]})),
     ]
     for downstream in (True, False):
-        assert "a.x" not in short(search(events, column("a", "x"), downstream))
-        assert short(search(events, column("a"), downstream)) == {"b.x": "1", "b.*": "1"}
-    assert short(search(events, column("a", "x"))) == {"b.x": "1", "a.y": "2"}
+        assert "a.x" not in reached(search(events, column("a", "x"), downstream))
+        assert reached(search(events, column("a"), downstream)) == {"b.x": "1", "b.*": "1"}
+    assert reached(search(events, column("a", "x"))) == {"b.x": "1", "a.y": "2"}
 
 
-def test_a_long_chain_needs_no_stack():
+def test_long_chain_needs_no_recursion():
     events = [job(f"j{i}", [f"t{i}"], output(f"t{i + 1}", {"x": [(f"t{i}", "x")]})) for i in range(3000)]
     found = search(events, column("t0", "x"))
     assert found.columns[column("t3000", "x")].distance == 3000
     assert search(events, column("t3000", "x"), downstream=False).columns[column("t0", "x")].distance == 3000
 
 
-def test_a_search_pauses():
+def test_search_yields_to_other_requests():
     events = [job(f"j{i}", ["a"], output(f"t{i}", {"x": [("a", "x")]})) for i in range(1500)]
     lineage = fold_events(events)
     graph = Graph(lineage)
@@ -195,7 +195,7 @@ _SOURCES = st.lists(st.tuples(_TABLE, _FIELD), max_size=2)
 
 @st.composite
 def any_job(draw):
-    """Inputs, and of each output nothing or its columns and what decides on its rows."""
+    """Draw inputs, and for each output no facet or its columns and whole-dataset sources."""
     inputs = draw(st.sets(_TABLE, max_size=3))
     outputs = {}
     for name in draw(st.sets(_TABLE, max_size=2)):
@@ -207,12 +207,12 @@ def any_job(draw):
 
 
 def naive(graph, start, downstream, depth):
-    """The definition, word for word: all dependencies, then distances until nothing changes any more."""
+    """Return the result of the literal definition: all dependencies, then distances up to a fixed point."""
     fields = {
         table: {field for field in FIELDS if _named(graph, Column(table, field))}
         for table in (DatasetId(WAREHOUSE, name) for name in TABLES)
     }
-    steps = set()  # (thing, thing that depends on it, certain)
+    steps = set()  # (node, dependent node, certain)
     for view in graph.job_lineages.values():
         described = {edge.output for edge in view.columns}
         connected = {(edge.source, edge.output) for edge in view.columns}
@@ -265,7 +265,7 @@ def _graph(made):
 
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(st.lists(any_job(), max_size=5), _TABLE, st.none() | _FIELD, st.booleans(), st.none() | st.integers(0, 3))
-def test_what_is_found_is_what_the_definition_says(made, table, field, downstream, depth):
+def test_result_equals_the_naive_definition(made, table, field, downstream, depth):
     lineage, graph = _graph(made)
     start = column(table, field)
     if not _named(graph, start):
@@ -290,7 +290,7 @@ def test_what_is_found_is_what_the_definition_says(made, table, field, downstrea
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(any_job(), max_size=5))
-def test_origin_is_impact_the_other_way_round(made):
+def test_origin_is_the_inverse_of_impact(made):
     lineage, graph = _graph(made)
     things = {column(table, field) for table, field in product(TABLES, FIELDS)}
     known = {thing for thing in things if _named(graph, thing)}
@@ -307,7 +307,7 @@ def _ids(rows):
     return [".".join(part for part in (row["name"], row.get("field")) if part) for row in rows]
 
 
-def test_the_endpoints_answer_with_sorted_canonical_json(tmp_path):
+def test_routes_return_sorted_canonical_json(tmp_path):
     async def scenario(client):
         await send_pipeline(client)
         path = f"/api/v1/impact?nodeId=datasetField:{KAFKA}:orders:value"
@@ -363,7 +363,7 @@ def test_the_endpoints_answer_with_sorted_canonical_json(tmp_path):
     ],
 )
 @pytest.mark.parametrize("endpoint", ["impact", "origin"])
-def test_what_cannot_be_answered_is_refused_with_a_reason(tmp_path, endpoint, query, status, words):
+def test_invalid_queries_are_rejected_with_a_reason(tmp_path, endpoint, query, status, words):
     async def scenario(client):
         await send_pipeline(client)
         response = await client.get(f"/api/v1/{endpoint}?{query}")
@@ -373,9 +373,9 @@ def test_what_cannot_be_answered_is_refused_with_a_reason(tmp_path, endpoint, qu
     with_client(tmp_path, scenario)
 
 
-def test_others_have_their_turn_during_a_long_answer(tmp_path):
+def test_other_requests_are_served_during_a_long_search(tmp_path):
     async def scenario(client):
-        for content in pipeline():
+        for content in pipeline_events():
             await post(client, content)
         for number in range(1200):
             content = body(

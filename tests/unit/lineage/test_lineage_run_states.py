@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state table of runs: what a set of events means for the state of a run, whatever their order."""
+"""Run states derived from sets of events, independent of their order."""
 
 import itertools
 
@@ -27,21 +27,21 @@ def outcome(lineage, run=1, job="job"):
         (["START", "ABORT"], "ABORTED", 1),
         (["START", "FAIL"], "FAILED", 1),
         (["COMPLETE"], "COMPLETED", 0),
-        # Terminal wins over non-terminal, whatever the times.
+        # Terminal states override others, whatever the times.
         (["COMPLETE", "START"], "COMPLETED", 0),
         (["START", "ABORT", "RUNNING"], "ABORTED", 1),
         (["START", "COMPLETE", "OTHER"], "COMPLETED", 1),
-        # Among terminals FAIL > ABORT > COMPLETE: Spark sends COMPLETE after FAIL.
+        # Precedence of terminal states: FAIL > ABORT > COMPLETE, as Spark sends COMPLETE after FAIL.
         (["START", "FAIL", "COMPLETE"], "FAILED", 1),
         (["START", "COMPLETE", "FAIL"], "FAILED", 2),
         (["START", "ABORT", "COMPLETE"], "ABORTED", 1),
         (["START", "COMPLETE", "ABORT"], "ABORTED", 2),
         (["START", "FAIL", "ABORT"], "FAILED", 1),
-        # Of two equal ones the later.
+        # Of two equal states the later.
         (["START", "FAIL", "FAIL"], "FAILED", 2),
     ],
 )
-def test_state_of_a_run(types, state, ended):
+def test_run_state_by_events(types, state, ended):
     events = [event(event_type, second) for second, event_type in enumerate(types)]
     for arrival in itertools.permutations(events):
         lineage = LineageRecords()
@@ -53,18 +53,18 @@ def test_state_of_a_run(types, state, ended):
         assert found.closed_because is None
 
 
-def test_a_new_start_of_a_streaming_job_closes_the_older_open_run():
+def test_new_start_of_a_streaming_job_closes_the_older_open_run():
     lineage = fold_events([event("START", 0, streaming=True), event("START", 5, run=2, streaming=True)])
     assert outcome(lineage, 1) == (RunState.ABORTED, parse_time(at(5)), "the job started again")
     assert outcome(lineage, 2).state == RunState.RUNNING
 
 
-def test_a_new_start_closes_a_run_that_never_announced_itself():
+def test_new_start_closes_a_run_without_start():
     lineage = fold_events([event("RUNNING", 0, streaming=True), event("START", 5, run=2, streaming=True)])
     assert outcome(lineage, 1).state == RunState.ABORTED
 
 
-def test_a_restart_keeps_the_end_that_the_emitter_reported():
+def test_restart_keeps_the_terminal_state_of_the_emitter():
     events = [
         event("START", 0, streaming=True),
         event("START", 5, run=2, streaming=True),
@@ -74,7 +74,7 @@ def test_a_restart_keeps_the_end_that_the_emitter_reported():
         assert outcome(fold_events(arrival), 1) == (RunState.COMPLETED, parse_time(at(9)), None)
 
 
-def test_the_run_that_started_last_stays_open():
+def test_latest_started_run_stays_open():
     starts = [event("START", second, run=run, streaming=True) for second, run in ((0, 1), (1, 2), (2, 1))]
     lineage = fold_events(starts)
     assert outcome(lineage, 1).state == RunState.RUNNING
@@ -86,13 +86,13 @@ def test_batch_runs_may_overlap():
     assert outcome(lineage, 1).state == outcome(lineage, 2).state == RunState.RUNNING
 
 
-def test_another_job_closes_nothing():
+def test_other_jobs_close_no_run():
     lineage = fold_events([event("START", 0, streaming=True), event("START", 5, run=2, job="b", streaming=True)])
     assert outcome(lineage, 1).state == RunState.RUNNING
 
 
 @pytest.mark.parametrize("end", ["COMPLETE", "FAIL", "ABORT"])
-def test_the_end_of_an_application_closes_its_open_children(end):
+def test_end_of_an_application_closes_its_open_children(end):
     events = [
         event("START", 0, job="app"),
         event("START", 1, run=2, job="app.action", parent=(1, "app")),
@@ -115,7 +115,7 @@ def test_children_of_a_running_or_unknown_application_stay_open():
     assert outcome(fold_events(events[1:]), 2, "c").state == RunState.RUNNING
 
 
-def test_a_circle_of_parents_ends():
+def test_cyclic_parents_terminate():
     events = [event("START", 0, job="a", parent=(2, "b")), event("START", 0, run=2, job="b", parent=(1, "a"))]
     assert outcome(fold_events(events), 1, "a").state == RunState.RUNNING
 
@@ -133,12 +133,12 @@ def test_a_circle_of_parents_ends():
         ),
     ],
 )
-def test_a_streaming_run_that_fell_silent_is_stale(options, silence, stale):
+def test_silent_streaming_run_is_stale(options, silence, stale):
     lineage = fold_events([event("START", 0, **options)])
     run = lineage.run(run_id(1))
     assert is_stale(lineage, run, parse_time(at(silence))) is stale
 
 
-def test_a_run_that_ended_is_never_stale():
+def test_ended_run_is_never_stale():
     lineage = fold_events([event("START", 0, streaming=True), event("COMPLETE", 1, streaming=True)])
     assert not is_stale(lineage, lineage.run(run_id(1)), parse_time(at(3_000)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events as nobody should send them, made for property tests: a whole event with parts replaced or cut out."""
+"""Invalid events for property tests: a complete event with parts replaced or removed."""
 
 import copy
 
@@ -24,8 +24,8 @@ JSON = st.recursive(
 )
 
 
-def whole():
-    """An event with every facet that the service reads."""
+def complete_event():
+    """Return an event with every facet that the service reads."""
     lineage = {**dataset("b"), "type": "DATASET", "inputs": [{**dataset("a"), "type": "DATASET", "field": "c"}]}
     tags = {"tags": [{"key": "pii", "value": "1", "field": "c"}]}
     output = dataset(
@@ -55,31 +55,31 @@ def whole():
 
 
 def paths(value, prefix=()):
-    """The path of every node of a JSON value."""
+    """Yield the path of every node of a JSON value."""
     yield prefix
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in entries:
         yield from paths(child, (*prefix, key))
 
 
-PATHS = list(paths(whole()))
+PATHS = list(paths(complete_event()))
 
 
 @st.composite
-def mutants(draw):
-    event = whole()
+def invalid_events(draw):
+    event = complete_event()
     for path in draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=3)):
-        event = replaced(event, path, draw(JSON), draw(st.booleans()))
+        event = with_replaced(event, path, draw(JSON), draw(st.booleans()))
     return event
 
 
-def replaced(value, path, by, remove):
-    """A copy with another value at the path, or none; unchanged where an earlier change cut the path off."""
+def with_replaced(value, path, by, remove):
+    """Return a copy with the value at the path replaced or removed; unchanged if an earlier change removed the path."""
     if not path:
         return by
     result = copy.copy(value)
     try:
-        result[path[0]] = replaced(value[path[0]], path[1:], by, remove)
+        result[path[0]] = with_replaced(value[path[0]], path[1:], by, remove)
         if remove and len(path) == 1:
             del result[path[0]]
     except (KeyError, IndexError, TypeError):
