@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A port at which nobody answers, in the two ways in which that is so."""
+"""Fixtures: a port that closes every connection."""
 
 import socket
 import threading
@@ -8,28 +8,28 @@ import pytest
 
 
 @pytest.fixture
-def door():
-    """A listening socket."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield listening
+def listening_socket():
+    """Listening socket on loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
 
 
 @pytest.fixture
-def visits(door):
-    """Whoever connects is cut off, and noted here: as Docker does until the program in a container listens."""
-    found = []
+def closed_connections(listening_socket):
+    """Accept and close every connection, as Docker does until the container listens; return the accepted ones."""
+    accepted = []
 
-    def cut_off():
+    def close_connections():
         while True:
             try:
-                visitor, _ = door.accept()
-            except OSError:  # it was closed
+                connection, _ = listening_socket.accept()
+            except OSError:  # the socket is closed
                 return
-            found.append(visitor)
-            visitor.close()
+            accepted.append(connection)
+            connection.close()
 
-    doorman = threading.Thread(target=cut_off)
-    doorman.start()
-    yield found
-    door.shutdown(socket.SHUT_RDWR)
-    doorman.join()
+    thread = threading.Thread(target=close_connections)
+    thread.start()
+    yield accepted
+    listening_socket.shutdown(socket.SHUT_RDWR)
+    thread.join()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labs as the targets render them, from made-up paths."""
+"""Labs rendered by the targets with fictitious paths."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ CREDENTIALS = "/run/lineage-lab/credentials.env"
 
 
 class Programs:
-    """Artifacts of an imaginary cache."""
+    """Artefacts in a fictitious cache."""
 
     def component(self, name):
         return Path("/cache/components") / name

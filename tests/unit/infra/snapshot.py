@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text snapshots of rendered labs, one fact in one file.
+"""Text snapshots of rendered labs; each fact is in one file.
 
-A process's JVM options and the properties that all containers share are kept apart from the services, and each variant
-of a service (Docker, with Marquez) is a difference from its local form.
+A process's JVM options and the properties that all containers share have files of their own. A variant of a
+service (Docker, with Marquez) is stored as a difference from its local form.
 """
 
 import difflib
@@ -14,7 +14,7 @@ from infra.project import PROJECT
 from infra.targets.docker.names import DEFINITION_LABEL
 
 HASHES = {"revision", "definition"}
-"""Properties that hash sources of the kit or what is rendered beside them."""
+"""Properties that are hashes of sources or of other properties."""
 
 LOCAL_PATHS = (
     (r"/project/\.lab/dev/services/\w+/(files|volumes|scratch)\b", lambda m: f"${m[1].upper()}"),
@@ -33,7 +33,7 @@ DOCKER_PATHS = (
     (r"/opt/lineage-lab/java/(\d+)\b", r"$JAVA_\1"),
     (r"/opt/lineage-lab/project\b", "$PROJECT"),
 )
-"""Where each target keeps the same things. A path that changes no longer matches, and shows."""
+"""Path patterns of each target and their common names; any other path is a difference."""
 
 FILES = "/var/lib/lineage-lab/files/"
 JVM_OPTION = r"-X(?!m[xs])\S+"
@@ -73,7 +73,7 @@ def properties_of(resource):
 
 
 class Snapshots:
-    """Collects the text of each snapshot while labs are added."""
+    """Collector of snapshot texts of the added labs."""
 
     def __init__(self):
         self._texts = defaultdict(list)
@@ -130,7 +130,7 @@ class Snapshots:
         return normal(title, join(lines)), content
 
     def _share(self, title, rendered):
-        """Keep the lines that every container of the lab has in a snapshot of their own."""
+        """Move the lines common to all containers to their own snapshot."""
         every = [set(properties_of(resource)[0]) for resource in rendered.values() if is_container(resource)]
         shared = {line for line in set.intersection(*every) if not line.startswith("command")} if every else set()
         if shared and shared not in self._shared.values():

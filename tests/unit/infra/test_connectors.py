@@ -14,12 +14,12 @@ from infra.provider.connect_worker import Status
 from infra.provider.kinds.connector import misspelled_options, plaintext_secrets
 from infra.services.connect import connectors
 from infra.services.shop import tables as shop_tables
-from tests.unit.infra.test_services import ElsewhereSite
+from tests.unit.infra.test_services import FakeSite
 
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    return build_lab(ElsewhereSite(), LabSettings())
+    return build_lab(FakeSite(), LabSettings())
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stack traces and refusals, as Connect and the registry really send them, in words for a person."""
+"""Error messages from recorded stack traces and registry errors."""
 
 import json
 
@@ -24,7 +24,7 @@ SCHEMA = json.dumps(
 )
 
 
-def test_causes_are_the_exceptions_without_packages_and_frames():
+def test_causes_omit_packages_and_stack_frames():
     assert causes(REFUSED) == [
         "ConnectException: Tolerance exceeded in error handler",
         "RuleViolationException: Incompatible artifact: bids-value [AVRO], num of incompatible diffs: {1}, list of "
@@ -32,27 +32,27 @@ def test_causes_are_the_exceptions_without_packages_and_frames():
     ]
 
 
-def test_a_message_of_several_lines_becomes_one():
+def test_multi_line_message_is_joined():
     trace = "a.b.FirstException: one\ntwo\n\tat a.B.c(B.java:1)\nCaused by: d.RootException: three\n  four\n\tat x\n"
     assert causes(trace) == ["FirstException: one two", "RootException: three four"]
 
 
-def test_an_exception_that_only_repeats_the_next_one_is_left_out():
+def test_exception_that_repeats_its_cause_is_dropped():
     trace = "a.OuterException: b.InnerException: full\n\tat x\nCaused by: b.InnerException: full\n\tat y\n"
     assert causes(trace) == ["InnerException: full"]
 
 
-def test_a_long_chain_keeps_its_beginning_and_its_root():
+def test_long_chain_of_causes_keeps_first_and_last_ones():
     chain = "\n".join(f"{'Caused by: ' if n else ''}p.E{n}: {n}\n\tat x" for n in range(9))
     assert causes(chain) == ["E0: 0", "...", "E5: 5", "E6: 6", "E7: 7", "E8: 8"]
 
 
-def test_a_long_message_is_cut_and_an_empty_trace_has_no_cause():
+def test_long_message_is_truncated_and_empty_trace_has_no_causes():
     assert len(causes("p.E: " + "x" * 9999)[0]) == MAX_CAUSE_LENGTH
     assert causes("") == []
 
 
-def test_the_places_of_a_refusal_get_their_fields_names():
+def test_field_names_are_added_to_paths_in_registry_errors():
     assert incompatible_subject(REFUSED) == "bids-value"
     assert incompatible_subject("NullPointerException") is None
     assert add_field_names("lacking STRING at /fields/1/type/1", SCHEMA).endswith("at /fields/1/type/1 (field price)")

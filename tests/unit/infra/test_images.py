@@ -24,7 +24,7 @@ from infra.targets.docker.images.record import ImageRecord
 from infra.toolchain import Artifacts
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import PlainProgress
-from tests.unit.infra.answering import serving
+from tests.unit.infra.http_server import serving
 
 BASH = shutil.which("bash")
 RECIPES = sorted(FOLDER.glob("*.Dockerfile"))

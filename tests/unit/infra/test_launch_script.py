@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch scripts do what they say when a shell runs them."""
+"""Launch scripts, executed by a shell."""
 
 import dataclasses
 import os
@@ -37,39 +37,39 @@ def launcher(tmp_path):
     return Launcher(Programs(), tmp_path, tmp_path / "credentials.env")
 
 
-def shown(script):
+def run_script(script):
     return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
 
 
-def test_it_passes_arguments_and_variables_unharmed(launcher, tmp_path):
+def test_script_quotes_arguments_and_variables(launcher, tmp_path):
     odd = "two words; $HOME 'quoted'"
     run = Binary("sh", ("-c", 'printf "%s|%s|%s" "$1" "$ODD" "$TMPDIR"', "sh", odd))
     task = Task("t", run, env={"ODD": odd})
-    assert shown(launcher.script(task, tmp_path / "s")) == f"{odd}|{odd}|{tmp_path / 's'}"
+    assert run_script(launcher.script(task, tmp_path / "s")) == f"{odd}|{odd}|{tmp_path / 's'}"
 
 
-def test_a_secret_reaches_the_process_and_is_not_in_the_script(launcher, tmp_path):
+def test_secret_is_passed_at_run_time_only(launcher, tmp_path):
     run = Binary("sh", ("-c", 'printf "%s|%s" "$KEY" "${OTHER-unset}"'))
     script = launcher.script(Task("t", run, secrets={"KEY": "S3_SECRET_KEY"}), tmp_path)
     assert "se cret" not in script
-    assert shown(script) == "se cret|unset"
+    assert run_script(script) == "se cret|unset"
 
 
-def test_a_preparation_runs_once(launcher, tmp_path):
+def test_preparation_is_skipped_if_its_result_exists(launcher, tmp_path):
     done, service = tmp_path / "done", None
     step = Prepare(Binary("sh", ("-c", f"echo prepared; touch {done}")), unless=str(done))
     service = Service("s", Binary("echo", ("started",)), prepare=(step,))
     script = launcher.script(service, tmp_path)
-    assert shown(script) == "prepared\nstarted\n"
-    assert shown(script) == "started\n"
+    assert run_script(script) == "prepared\nstarted\n"
+    assert run_script(script) == "started\n"
 
 
-def test_a_preparation_without_a_mark_runs_at_every_start(launcher, tmp_path):
+def test_preparation_without_condition_runs_at_every_start(launcher, tmp_path):
     script = launcher.script(Service("s", Binary("echo", ("started",)), prepare=(Prepare(Binary("pwd")),)), tmp_path)
-    assert shown(script) == shown(script) == f"{Path.cwd()}\nstarted\n"
+    assert run_script(script) == run_script(script) == f"{Path.cwd()}\nstarted\n"
 
 
-def test_what_a_preparation_stages_is_there_whole_or_not_at_all(launcher, tmp_path):
+def test_staged_result_of_a_preparation_is_published_atomically(launcher, tmp_path):
     staged, made = tmp_path / "made.new", tmp_path / "made"
     staged.mkdir()
     (staged / "half").touch()
@@ -81,24 +81,24 @@ def test_what_a_preparation_stages_is_there_whole_or_not_at_all(launcher, tmp_pa
 
     failed = subprocess.run(["sh", "-c", script(4)], capture_output=True, text=True, check=False)
     assert (failed.returncode, made.exists()) == (4, False)
-    assert shown(script(0)) == shown(script(5)) == "whole\n"
+    assert run_script(script(0)) == run_script(script(5)) == "whole\n"
     assert not staged.exists()
 
 
-def test_a_preparation_reads_a_secret_that_is_no_argument(launcher, tmp_path):
+def test_preparation_reads_a_secret_from_standard_input(launcher, tmp_path):
     step = Prepare(Binary("cat"), stdin="the key is $KEY, a 'quoted' one")
     service = Service("s", Binary("true"), prepare=(step,), secrets={"KEY": "S3_SECRET_KEY"})
     script = launcher.script(service, tmp_path)
     assert "se cret" not in script
-    assert shown(script) == "the key is se cret, a 'quoted' one\n"
+    assert run_script(script) == "the key is se cret, a 'quoted' one\n"
 
 
-def test_a_program_of_a_component_is_found_in_its_bin(launcher, tmp_path):
+def test_program_of_a_component_is_in_its_bin_folder(launcher, tmp_path):
     script = launcher.script(Service("s", Binary("initdb", component="postgres")), tmp_path)
     assert script.endswith("exec /cache/components/postgres/bin/initdb\n")
 
 
-def test_what_refuses_to_be_root_is_somebody_else_only_where_it_would_be_root(launcher, tmp_path):
+def test_unprivileged_program_changes_its_user_only_as_root(launcher, tmp_path):
     service = Service("s", Binary("id", ("-u",), unprivileged=True))
     assert "unshare" not in launcher.script(service, tmp_path)
     root = dataclasses.replace(launcher, user=0, platform="linux")
@@ -108,16 +108,16 @@ def test_what_refuses_to_be_root_is_somebody_else_only_where_it_would_be_root(la
         unprivileged_prefix("darwin", 0)
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root has to become somebody else")
-def test_root_becomes_nobody_and_its_files_stay_its_own(launcher, tmp_path):
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="requires root")
+def test_user_namespace_maps_root_to_nobody_and_files_stay_roots(launcher, tmp_path):
     made = tmp_path / "made"
     run = Binary("sh", ("-c", f"id -u; touch {made}"), unprivileged=True)
     script = dataclasses.replace(launcher, user=0).script(Service("s", run), tmp_path)
-    assert shown(script) == f"{NOBODY}\n"
+    assert run_script(script) == f"{NOBODY}\n"
     assert made.stat().st_uid == 0
 
 
-def test_a_jar_of_the_users_own_is_the_class_path(launcher, tmp_path):
+def test_user_jar_is_the_class_path(launcher, tmp_path):
     def class_path(jar):
         script = launcher.script(Service("s", Java("marquez", "a.Main", 9, jar=jar)), tmp_path)
         return script.split("-cp \\\n  ")[1].split(" ")[0]
@@ -127,14 +127,14 @@ def test_a_jar_of_the_users_own_is_the_class_path(launcher, tmp_path):
     assert class_path("~/m.jar") == str(Path.home() / "m.jar")
 
 
-def test_a_failed_preparation_starts_nothing(launcher, tmp_path):
+def test_failed_preparation_prevents_the_start(launcher, tmp_path):
     step = Prepare(Binary("sh", ("-c", "exit 3")), unless=str(tmp_path / "never"))
     script = launcher.script(Service("s", Binary("echo", ("started",)), prepare=(step,)), tmp_path)
     result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (3, "")
 
 
-def test_a_jvm_gets_its_heap_its_class_path_and_a_folder_for_temporary_files(launcher, tmp_path):
+def test_java_command_has_heap_class_path_and_temporary_folder(launcher, tmp_path):
     script = launcher.script(Service("s", Java("kafka", "a.Main", 99, ("x",), ("-Dy=1",))), tmp_path)
     words = script.split("exec ")[1].replace("\\\n", "").split()
     assert words == [
@@ -143,6 +143,6 @@ def test_a_jvm_gets_its_heap_its_class_path_and_a_folder_for_temporary_files(lau
     ]
 
 
-def test_a_python_module_is_found_from_the_project(launcher, tmp_path):
+def test_python_module_is_imported_from_the_project(launcher, tmp_path):
     (tmp_path / "hello.py").write_text("print('hello')")
-    assert shown(launcher.script(Task("t", Python("hello")), tmp_path)) == "hello\n"
+    assert run_script(launcher.script(Task("t", Python("hello")), tmp_path)) == "hello\n"

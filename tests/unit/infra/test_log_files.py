@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Following a log that is a file."""
+"""Following log files."""
 
 from infra.targets.local.log_files import Follower, last_lines
 
 
-def test_only_what_is_appended_is_read_and_only_whole_lines(tmp_path):
+def test_follower_yields_only_complete_appended_lines(tmp_path):
     log = tmp_path / "log"
     log.write_text("old\n")
     with Follower(log) as follower, log.open("a") as file:
@@ -17,7 +17,7 @@ def test_only_what_is_appended_is_read_and_only_whole_lines(tmp_path):
         assert list(follower.new_lines()) == ["two"]
 
 
-def test_a_log_that_is_not_there_yet_is_read_from_its_beginning(tmp_path):
+def test_follower_reads_a_new_log_from_its_beginning(tmp_path):
     log = tmp_path / "log"
     with Follower(log) as follower:
         assert list(follower.new_lines()) == []
@@ -25,7 +25,7 @@ def test_a_log_that_is_not_there_yet_is_read_from_its_beginning(tmp_path):
         assert list(follower.new_lines()) == ["first"]
 
 
-def test_nothing_is_lost_when_a_log_is_rotated_or_removed(tmp_path):
+def test_follower_loses_no_line_at_rotation_or_removal(tmp_path):
     log = tmp_path / "log"
     log.write_text("old\n")
     with Follower(log) as follower:
@@ -40,7 +40,7 @@ def test_nothing_is_lost_when_a_log_is_rotated_or_removed(tmp_path):
         assert list(follower.new_lines()) == ["anew"]
 
 
-def test_the_last_lines_are_the_last_of_a_long_log(tmp_path):
+def test_last_lines_of_a_long_log(tmp_path):
     log = tmp_path / "log"
     log.write_text("".join(f"line {number}\n" for number in range(100_000)))
     assert last_lines(log, 2) == ["line 99998", "line 99999"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client that everything in a process shares: of a service that comes and goes, it keeps nothing."""
+"""Shared HTTP client of a process: restarts of services, threads, proxies."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from infra.http_client import client
-from tests.unit.infra.answering import serving
+from tests.unit.infra.http_server import serving
 
 
 class Service(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # keeps connections, if it is let
+    protocol_version = "HTTP/1.1"  # keep-alive connections
 
     def do_GET(self):
         self.send_response(200)
@@ -31,7 +31,7 @@ def service(port=0):
         yield f"http://127.0.0.1:{running.server_port}"
 
 
-def test_a_service_that_was_started_anew_is_reached():
+def test_client_reaches_a_restarted_service():
     with service() as address:
         assert client().get(address).text == "ok"
     with pytest.raises(httpx.ConnectError):
@@ -40,13 +40,13 @@ def test_a_service_that_was_started_anew_is_reached():
         assert client().get(address).text == "ok"
 
 
-def test_threads_share_it():
+def test_client_is_thread_safe():
     with service() as address, ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: client().get(address).text, range(64)))
     assert set(answers) == {"ok"}
 
 
-def test_it_takes_no_proxy_from_the_environment(monkeypatch):
+def test_client_ignores_proxy_variables(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     client.cache_clear()

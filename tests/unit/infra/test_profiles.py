@@ -10,14 +10,14 @@ from infra.cli.setup import required_artifacts
 from infra.model import Bucket, Connector, Topic
 from infra.services.overview import features
 from infra.user_files import UserFiles
-from tests.unit.infra.test_services import ElsewhereSite
+from tests.unit.infra.test_services import FakeSite
 
 CONNECT = LabSettings(profile="connect")
 
 
 @pytest.fixture(scope="module")
 def connect_lab():
-    return build_lab(ElsewhereSite(), CONNECT)
+    return build_lab(FakeSite(), CONNECT)
 
 
 def test_profile_connect_has_capture_archive_and_lineage_only(connect_lab):
@@ -30,13 +30,13 @@ def test_profile_connect_has_capture_archive_and_lineage_only(connect_lab):
 
 
 def test_profile_connect_needs_far_less_memory_and_no_spark_or_flink(connect_lab):
-    assert connect_lab.memory_mib < build_lab(ElsewhereSite(), LabSettings()).memory_mib / 2
+    assert connect_lab.memory_mib < build_lab(FakeSite(), LabSettings()).memory_mib / 2
     assert not {name for name in required_artifacts(CONNECT) if name.startswith(("spark", "flink", "supplier"))}
 
 
 def test_profile_connect_leaves_users_spark_and_flink_jobs_out():
     files = UserFiles(spark={"mine.py": "# lab: task\n"}, flink={"mine.sql": "-- lab: service\nSELECT 1;\n"})
-    assert build_lab(ElsewhereSite(), CONNECT, files) == build_lab(ElsewhereSite(), CONNECT)
+    assert build_lab(FakeSite(), CONNECT, files) == build_lab(FakeSite(), CONNECT)
 
 
 def test_contract_features_and_lineage_page_follow_the_profile(connect_lab):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin of the kit's own kinds: what it is, and what it does not import before it is asked for a resource."""
+"""Resource kinds by name, and imports that plugins and commands must avoid at start."""
 
 import subprocess
 import sys
@@ -11,30 +11,30 @@ from infra.project import PROJECT
 from infra.targets.kinds import KINDS
 
 CLIENTS = {"boto3", "botocore", "confluent_kafka", "docker", "httpx", "psycopg"}
-"""What the kinds talk with."""
+"""Client libraries of the kinds."""
 
 
-def imported(statement):
-    """The packages that are there after a statement in a Python of its own."""
+def packages_imported_by(statement):
+    """Return the top-level packages that a new interpreter has imported after a statement."""
     program = f"import sys\n{statement}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_is_found_by_its_name(name):
+def test_every_kind_is_available_by_name(name):
     kind = KINDS[name]
     assert kind.name == name
     assert issubclass(kind.inputs, Inputs)
     assert KINDS[name] is kind
 
 
-def test_a_kind_that_there_is_not_is_none():
+def test_unknown_kind_is_none():
     assert KINDS.get("Moon") is None
 
 
 @pytest.mark.parametrize(
-    ("statement", "not_needed"),
+    ("statement", "unwanted"),
     [
         ("import infra.provider.server", CLIENTS | {"pydantic"}),
         ("import tests.docker.plugin.server", CLIENTS | {"pulumi_docker", "pydantic"}),
@@ -44,6 +44,6 @@ def test_a_kind_that_there_is_not_is_none():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_nothing_is_imported_that_only_a_resource_needs(statement, not_needed):
-    """The engine starts each plugin twice in an update, and a second of imports is a second of every update."""
-    assert imported(statement) & not_needed == set()
+def test_modules_do_not_import_clients_of_resources(statement, unwanted):
+    """Pulumi starts each plugin twice per update, so imports delay every update."""
+    assert packages_imported_by(statement) & unwanted == set()

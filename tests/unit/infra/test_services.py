@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services as data: what they would be told, on any target."""
+"""Definitions of services for a target with different inside and outside addresses."""
 
 import json
 import re
@@ -17,8 +17,8 @@ from infra.toolchain.artifacts import COMPONENTS
 from infra.user_files import UserFiles, read_user_files
 
 
-class ElsewhereSite:
-    """A target where inside and outside differ, as under Docker."""
+class FakeSite:
+    """Site with different inside and outside addresses, as on Docker."""
 
     stack = "dev"
 
@@ -74,30 +74,30 @@ class ElsewhereSite:
         return ClassData(f"/opt/{component}.jsa", f"/opt/{component}-conf")
 
     def has(self, component):
-        return self.marquez_is_there
+        return self.has_marquez
 
-    def __init__(self, marquez_is_there=False, runs_images=False):
-        self.marquez_is_there = marquez_is_there
+    def __init__(self, has_marquez=False, runs_images=False):
+        self.has_marquez = has_marquez
         self.runs_images = runs_images
 
 
 @pytest.fixture(scope="module")
-def elsewhere():
-    return build_lab(ElsewhereSite(), LabSettings())
+def lab():
+    return build_lab(FakeSite(), LabSettings())
 
 
 @pytest.fixture(scope="module")
 def with_marquez():
-    return build_lab(ElsewhereSite(True), LabSettings(marquez=True))
+    return build_lab(FakeSite(True), LabSettings(marquez=True))
 
 
 @pytest.fixture(scope="module")
 def with_images():
-    return build_lab(ElsewhereSite(runs_images=True), LabSettings(marquez=True))
+    return build_lab(FakeSite(runs_images=True), LabSettings(marquez=True))
 
 
-def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(elsewhere):
-    text = elsewhere.service("kafka").files["broker.properties"]
+def test_kafka_advertises_an_inside_and_an_outside_listener(lab):
+    text = lab.service("kafka").files["broker.properties"]
     assert "\nlisteners=NEAR://0.0.0.0:9092,FAR://0.0.0.0:9093,CONTROLLER://0.0.0.0:9093\n" in text
     assert "advertised.listeners=NEAR://kafka:9092,FAR://outside.test:9093\n" in text
     assert "inter.broker.listener.name=NEAR\n" in text
@@ -105,10 +105,10 @@ def test_kafka_binds_where_it_is_told_and_tells_each_client_what_that_can_reach(
     assert "auto.create.topics.enable=false\n" in text
 
 
-def test_what_runs_says_which_components_it_needs():
-    """A target that ships programs has to know them all, those too that a program starts by itself."""
-    whole = build_lab(ElsewhereSite(True), LabSettings(), UserFiles(flink=read_user_files(PROJECT).flink))
-    needed = {part.name: set(components_of(part.run)) for part in (*whole.services, *whole.tasks)}
+def test_programs_declare_all_components_that_they_use():
+    """Image builds depend on this, including components of programs that a program starts."""
+    complete_lab = build_lab(FakeSite(True), LabSettings(), UserFiles(flink=read_user_files(PROJECT).flink))
+    needed = {part.name: set(components_of(part.run)) for part in (*complete_lab.services, *complete_lab.tasks)}
     assert needed["connect"] == {"connect", *connect.PLUGINS}
     assert needed["iceberg_ingestion"] == {"flink", "flink-sql-lineage"}
     assert needed["supplier_windows"] == {"supplier-windows"}
@@ -116,9 +116,9 @@ def test_what_runs_says_which_components_it_needs():
     assert needed["postgres"] == {"postgres"}
     assert needed["object_store"] == set()
     assert needed["lineage"] == {"page"}
-    for part in (*whole.services, *whole.tasks):
-        told = json.dumps([part.run.args, getattr(part.run, "options", ()), dict(part.env), dict(part.files)])
-        assert set(re.findall(r"/opt/([\w-]+)/", told)) - {"project"} <= needed[part.name], part.name
+    for part in (*complete_lab.services, *complete_lab.tasks):
+        rendered = json.dumps([part.run.args, getattr(part.run, "options", ()), dict(part.env), dict(part.files)])
+        assert set(re.findall(r"/opt/([\w-]+)/", rendered)) - {"project"} <= needed[part.name], part.name
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_what_runs_says_which_components_it_needs():
         (PublicImage("some/image:1", "/run"), ()),
     ],
 )
-def test_components_of_what_is_run(run, components):
+def test_components_of_each_program_type(run, components):
     assert components_of(run) == components
 
 
-def test_the_rules_of_the_lineage_service_know_both_addresses_of_the_broker(elsewhere):
-    rules = json.loads(elsewhere.service("lineage").files["rules.json"])
+def test_lineage_rules_contain_both_broker_addresses(lab):
+    rules = json.loads(lab.service("lineage").files["rules.json"])
     kafka = next(rule for rule in rules["namespaces"] if rule["canonical"] == KAFKA_NAMESPACE)
     assert {"kafka:9092", "outside.test:9093"} <= set(kafka["hosts"])
     assert rules["catalogs"] == [
@@ -145,9 +145,9 @@ def test_the_rules_of_the_lineage_service_know_both_addresses_of_the_broker(else
     ]
 
 
-def test_no_secret_is_in_a_file_an_argument_or_a_variable(elsewhere):
+def test_files_arguments_and_variables_contain_no_secret(lab):
     harmless = ("password_encryption", "shows the password")
-    for part in (*elsewhere.services, *elsewhere.tasks):
+    for part in (*lab.services, *lab.tasks):
         shown = f"{part.files} {part.env} {part.run}"
         for word in (*part.secrets, *harmless):
             shown = shown.replace(word, "")
@@ -155,63 +155,63 @@ def test_no_secret_is_in_a_file_an_argument_or_a_variable(elsewhere):
         assert "password" not in shown.lower(), part.name
 
 
-@pytest.mark.parametrize("made", ["with_marquez", "with_images"])
-def test_of_the_password_marquez_shows_the_variables_name_alone(made, request):
-    service = request.getfixturevalue(made).service("marquez")
+@pytest.mark.parametrize("name", ["with_marquez", "with_images"])
+def test_marquez_configuration_refers_to_the_password_by_variable(name, request):
+    service = request.getfixturevalue(name).service("marquez")
     assert service.secrets == {"POSTGRES_PASSWORD": "POSTGRES_PASSWORD"}
     assert "password" not in f"{service.env} {service.run}".lower()
     db = yaml.safe_load(service.files["marquez.yml"])["db"]
     assert db["password"] == "${POSTGRES_PASSWORD}"
 
 
-def test_marquez_is_there_where_it_is_asked_for_and_can_be_had():
+def test_marquez_is_included_if_enabled_and_available():
     def names(site, **settings):
         made = build_lab(site, LabSettings(**settings))
         return {part.key for part in made.parts} & {"marquez", "database/marquez", "marquez_web"}
 
     both = {"marquez", "database/marquez"}
-    images = ElsewhereSite(runs_images=True)
+    images = FakeSite(runs_images=True)
     assert names(images) == names(images, marquez_jar="/m.jar") == set()
     assert names(images, marquez=True) == {*both, "marquez_web"}
     assert names(images, marquez=True, marquez_jar="/m.jar") == both
-    assert names(ElsewhereSite(True)) == set()
-    assert names(ElsewhereSite(True), marquez=True) == both
-    assert names(ElsewhereSite(), marquez=True, marquez_jar="/m.jar") == both
-    assert names(ElsewhereSite(), marquez=True) == set()
-    assert names(ElsewhereSite(), marquez_jar="/m.jar") == set()
+    assert names(FakeSite(True)) == set()
+    assert names(FakeSite(True), marquez=True) == both
+    assert names(FakeSite(), marquez=True, marquez_jar="/m.jar") == both
+    assert names(FakeSite(), marquez=True) == set()
+    assert names(FakeSite(), marquez_jar="/m.jar") == set()
 
 
-def test_what_is_left_out_is_said_with_the_remedy():
-    (line,) = left_out(ElsewhereSite(), LabSettings(marquez=True)).values()
+def test_left_out_service_is_reported_with_its_remedy():
+    (line,) = left_out(FakeSite(), LabSettings(marquez=True)).values()
     assert "lineage-lab:marquezJar" in line
     assert "\n" not in line
-    assert left_out(ElsewhereSite(True), LabSettings(marquez=True)) == {}
-    assert left_out(ElsewhereSite(runs_images=True), LabSettings(marquez=True)) == {}
-    assert left_out(ElsewhereSite(), LabSettings()) == {}
+    assert left_out(FakeSite(True), LabSettings(marquez=True)) == {}
+    assert left_out(FakeSite(runs_images=True), LabSettings(marquez=True)) == {}
+    assert left_out(FakeSite(), LabSettings()) == {}
 
 
-def test_the_lineage_service_feeds_marquez_where_there_is_one(elsewhere, with_marquez, with_images):
-    assert "--forward-to" not in elsewhere.service("lineage").run.args
+def test_lineage_service_forwards_to_marquez_if_included(lab, with_marquez, with_images):
+    assert "--forward-to" not in lab.service("lineage").run.args
     for made in (with_marquez, with_images):
         assert made.service("lineage").run.args[-2:] == ("--forward-to", "http://marquez:5002")
         assert made.service("lineage").needs == ()
 
 
-def test_marquez_image_is_told_what_its_jar_would_be(with_marquez, with_images):
+def test_marquez_image_and_jar_have_equal_options(with_marquez, with_images):
     jar, image = (made.service("marquez") for made in (with_marquez, with_images))
     assert image.env["MARQUEZ_CONFIG"] == jar.run.args[-1] == "/etc/marquez/marquez.yml"
     assert {f"-Xmx{jar.run.heap_mib}m", *jar.run.options} <= set(image.env["JAVA_OPTS"].split())
     assert (image.files, image.needs, image.ready) == (jar.files, jar.needs, jar.ready)
 
 
-def test_marquez_page_passes_on_to_the_api_and_is_of_the_same_release(with_images):
+def test_marquez_web_proxies_to_the_api_of_the_same_release(with_images):
     api, web = (with_images.service(name) for name in ("marquez", "marquez_web"))
     assert web.env == {"MARQUEZ_HOST": "marquez", "MARQUEZ_PORT": "5002", "WEB_PORT": "3000"}
     assert web.needs == ("marquez",)
     assert api.run.reference.partition(":")[2] == web.run.reference.partition(":")[2] != ""
 
 
-def test_the_lineage_page_leads_to_marquez_page_where_there_is_one(with_marquez, with_images):
+def test_lineage_page_links_to_marquez_web_if_included(with_marquez, with_images):
     def links(made):
         return {row["name"]: row.get("ui") for row in json.loads(made.service("lineage").files["lab.json"])["services"]}
 
@@ -219,13 +219,12 @@ def test_the_lineage_page_leads_to_marquez_page_where_there_is_one(with_marquez,
     assert "marquez_web" not in links(with_marquez)
 
 
-def test_no_two_endpoints_have_one_port():
-    """On one machine all of them are in one place."""
+def test_endpoints_have_unique_ports():
     ports = [endpoint.port for endpoints in ENDPOINTS.values() for endpoint in endpoints]
     assert len(set(ports)) == len(ports)
 
 
-def test_marquez_binds_where_it_is_told_and_finds_its_database(with_marquez):
+def test_marquez_binds_its_listen_address_and_uses_its_database(with_marquez):
     config = yaml.safe_load(with_marquez.service("marquez").files["marquez.yml"])
     (api,), (admin,) = (config["server"][f"{name}Connectors"] for name in ("application", "admin"))
     assert (api["bindHost"], api["port"], admin["port"]) == ("0.0.0.0", 5002, 5003)
@@ -237,23 +236,23 @@ def settings_in(text):
     return dict(line.split("=", 1) for line in text.splitlines())
 
 
-def test_the_worker_binds_where_it_is_told_and_is_found_from_inside(elsewhere):
-    worker = settings_in(elsewhere.service("connect").files["connect.properties"])
+def test_connect_worker_binds_and_advertises_its_addresses(lab):
+    worker = settings_in(lab.service("connect").files["connect.properties"])
     assert worker["listeners"] == "http://0.0.0.0:8083"
     assert (worker["rest.advertised.host.name"], worker["rest.advertised.port"]) == ("connect", "8083")
     assert worker["bootstrap.servers"] == "kafka:9092"
     assert worker["value.converter.apicurio.registry.url"] == "http://schema_registry:8081/apis/registry/v2"
 
 
-def test_the_worker_looks_into_every_plugins_folder_and_loads_what_is_declared(elsewhere):
-    worker = settings_in(elsewhere.service("connect").files["connect.properties"])
+def test_connect_worker_plugin_path_lists_every_plugin(lab):
+    worker = settings_in(lab.service("connect").files["connect.properties"])
     assert worker["plugin.path"].split(",") == [f"/opt/{name}" for name in connect.PLUGINS]
     assert worker["plugin.discovery"] == "service_load"
     assert set(connect.PLUGINS) <= COMPONENTS
 
 
-def test_connectors_may_refer_to_the_credentials_that_the_worker_has_and_to_nothing_else(elsewhere):
-    service = elsewhere.service("connect")
+def test_config_provider_allows_only_the_workers_credentials(lab):
+    service = lab.service("connect")
     pattern = settings_in(service.files["connect.properties"])["config.providers.env.param.allowlist.pattern"]
     assert {name for name in service.secrets if re.fullmatch(pattern, name)} == set(service.secrets)
     assert not any(re.fullmatch(pattern, name) for name in ("HOME", "PATH", "POSTGRES_PASSWORD2"))
@@ -262,8 +261,8 @@ def test_connectors_may_refer_to_the_credentials_that_the_worker_has_and_to_noth
         connect.secret("HOME")
 
 
-def test_the_registry_listens_where_it_is_told_and_writes_before_it_answers(elsewhere):
-    service = elsewhere.service("schema_registry")
+def test_schema_registry_addresses_storage_and_compatibility(lab):
+    service = lab.service("schema_registry")
     config = settings_in(service.files["application.properties"])
     assert (config["quarkus.http.host"], config["quarkus.http.port"]) == ("0.0.0.0", "8081")
     assert (config["quarkus.management.host"], config["quarkus.management.port"]) == ("0.0.0.0", "8082")
@@ -272,26 +271,26 @@ def test_the_registry_listens_where_it_is_told_and_writes_before_it_answers(else
     assert service.run.runtime == 21
 
 
-def test_the_catalog_keeps_its_tables_in_postgres(elsewhere):
-    service = elsewhere.service("iceberg_catalog")
+def test_iceberg_catalog_stores_tables_in_postgres(lab):
+    service = lab.service("iceberg_catalog")
     assert service.env["CATALOG_JDBC_URI"] == "jdbc:postgresql://postgres:5432/catalog"
     assert service.needs == ("database/catalog",)
     assert service.volumes == ()
 
 
-def test_services_wait_for_nothing_that_they_do_not_need_to_start(elsewhere):
-    first = {service.name for service in elsewhere.services if not service.needs}
+def test_base_services_have_no_needs(lab):
+    first = {service.name for service in lab.services if not service.needs}
     assert {"kafka", "schema_registry", "postgres", "object_store", "lineage"} <= first
 
 
-def test_topics_forget_nothing_and_jobs_wait_for_what_they_read(elsewhere):
-    topics = {topic.name: topic for topic in elsewhere.resources_of(Topic)}
+def test_shop_topics_have_unlimited_retention_and_the_etl_needs_its_inputs(lab):
+    topics = {topic.name: topic for topic in lab.resources_of(Topic)}
     assert all(topics[name].config["retention.ms"] == "-1" for name in SHOP_TOPICS)
-    etl = elsewhere.service("orders_etl")
+    etl = lab.service("orders_etl")
     assert {"topic/orders", "schema_registry", "iceberg_catalog", "bucket/checkpoints", "lineage"} <= set(etl.needs)
 
 
-def test_properties_escape_what_java_would_misread():
+def test_properties_escape_backslashes_and_reject_invalid_keys():
     assert properties({"a.b": "C:\\x", "c": True, "d": 3}) == "a.b=C:\\\\x\nc=true\nd=3\n"
     with pytest.raises(ValueError, match="invalid key"):
         properties({"a b": "1"})

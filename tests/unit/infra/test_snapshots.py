@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that the targets render, compared with `snapshots/`.
+"""Comparison of rendered labs with `snapshots/`.
 
-Where a difference is meant, write the snapshots again: UPDATE_SNAPSHOTS=1 bin/lab test tests/unit/infra
+Update the snapshots after an intended change: UPDATE_SNAPSHOTS=1 bin/lab test tests/unit/infra
 """
 
 import os

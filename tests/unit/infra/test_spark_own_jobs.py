@@ -6,13 +6,13 @@ import pytest
 from infra.catalog import LabSettings, build_lab
 from infra.project import PROJECT
 from infra.user_files import UserFileError, UserFiles, read_user_files
-from tests.unit.infra.test_services import ElsewhereSite
+from tests.unit.infra.test_services import FakeSite
 
 BODY = "\nfrom pyspark.sql import SparkSession\n# lab: service\n"
 
 
 def lab_with(text, name="mine.py", **settings):
-    return build_lab(ElsewhereSite(), LabSettings(**settings), UserFiles(spark={name: text}))
+    return build_lab(FakeSite(), LabSettings(**settings), UserFiles(spark={name: text}))
 
 
 def task(header, **settings):
@@ -83,7 +83,7 @@ def test_accept_comments_before_header(before):
 
 @pytest.mark.parametrize("text", ["", "import os\n# lab: task\n", '"""lab: task"""\n', "# label: x\n", "# needs: y\n"])
 def test_ignore_file_without_header(text):
-    assert lab_with(text) == build_lab(ElsewhereSite(), LabSettings())
+    assert lab_with(text) == build_lab(FakeSite(), LabSettings())
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_report_path_of_unreadable_file(tmp_path):
 
 
 def test_modules_of_the_lab_have_no_header():
-    assert build_lab(ElsewhereSite(), LabSettings(), UserFiles(spark=read_user_files(PROJECT).spark)) == build_lab(
-        ElsewhereSite(), LabSettings()
+    assert build_lab(FakeSite(), LabSettings(), UserFiles(spark=read_user_files(PROJECT).spark)) == build_lab(
+        FakeSite(), LabSettings()
     )

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spark's drivers, cluster and history server as data."""
+"""Definitions of Spark drivers, cluster and history server."""
 
 import pytest
 
 from infra.catalog import LabSettings, build_lab
-from tests.unit.infra.test_services import ElsewhereSite
+from tests.unit.infra.test_services import FakeSite
 
 QUICK = "-XX:TieredStopAtLevel=1"
 
 
-def made(**settings):
-    return build_lab(ElsewhereSite(), LabSettings(**settings))
+def build(**settings):
+    return build_lab(FakeSite(), LabSettings(**settings))
 
 
-def task(found, name):
-    return next(task for task in found.tasks if task.name == name)
+def task(lab, name):
+    return next(task for task in lab.tasks if task.name == name)
 
 
 def properties(part):
@@ -23,22 +23,22 @@ def properties(part):
 
 @pytest.fixture(scope="module")
 def plain():
-    return made()
+    return build()
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    return made(spark="cluster", spark_history=True, spark_worker_cores=4)
+    return build(spark="cluster", spark_history=True, spark_worker_cores=4)
 
 
-def test_the_etl_is_told_what_the_settings_say():
-    env = made(etl_trigger="2m", etl_max_records=7, etl_late_after="30s").service("orders_etl").env
+def test_etl_settings_are_passed_as_variables():
+    env = build(etl_trigger="2m", etl_max_records=7, etl_late_after="30s").service("orders_etl").env
     assert env["ORDERS_ETL_TRIGGER"] == "120 seconds"
     assert (env["ORDERS_ETL_MAX_RECORDS"], env["ORDERS_ETL_LATE_AFTER"]) == ("7", "30")
     assert env["CHECKPOINTS"] == "s3a://checkpoints"
 
 
-def test_streaming_drivers_speak_for_themselves_and_keep_the_optimising_compiler_for_later(plain):
+def test_streaming_drivers_have_no_agent_and_use_the_optimising_compiler(plain):
     etl, stats = properties(plain.service("orders_etl")), properties(task(plain, "supplier_stats"))
     assert "spark.extraListeners" not in etl
     assert "spark.extraListeners" in stats
@@ -58,19 +58,19 @@ def test_streaming_drivers_speak_for_themselves_and_keep_the_optimising_compiler
         ("local", "local"),
     ],
 )
-def test_a_streaming_driver_leaves_a_core_to_others(master, streaming):
-    found = made(spark_master=master)
-    assert properties(found.service("orders_etl"))["spark.master"] == streaming
-    assert properties(task(found, "supplier_stats"))["spark.master"] == (master or "local[2]")
+def test_streaming_driver_uses_one_core_less(master, streaming):
+    lab = build(spark_master=master)
+    assert properties(lab.service("orders_etl"))["spark.master"] == streaming
+    assert properties(task(lab, "supplier_stats"))["spark.master"] == (master or "local[2]")
 
 
-def test_s3a_takes_its_keys_from_the_environment_alone(plain):
+def test_s3a_reads_credentials_from_the_environment(plain):
     settings = properties(plain.service("orders_etl"))
     assert settings["spark.hadoop.fs.s3a.aws.credentials.provider"].endswith("EnvironmentVariableCredentialsProvider")
     assert not [name for name in settings if "access" in name.rpartition(".s3a.")[2] and "key" in name]
 
 
-def test_on_a_cluster_a_streaming_driver_takes_one_core_and_executors_the_drivers_class_path(cluster):
+def test_cluster_limits_streaming_cores_and_shares_the_class_path_with_executors(cluster):
     etl, stats = properties(cluster.service("orders_etl")), properties(task(cluster, "supplier_stats"))
     assert (etl["spark.master"], etl["spark.cores.max"]) == ("spark://spark_master:7077", "1")
     assert (stats["spark.master"], stats.get("spark.cores.max")) == ("spark://spark_master:7077", None)
@@ -81,13 +81,13 @@ def test_on_a_cluster_a_streaming_driver_takes_one_core_and_executors_the_driver
     assert "spark_worker" in cluster.service("orders_etl").needs
 
 
-def test_a_master_that_the_user_names_wins():
-    found = made(spark="cluster", spark_master="spark://far:7077")
-    assert not {"spark_master", "spark_worker"} & {service.name for service in found.services}
-    assert properties(found.service("orders_etl"))["spark.master"] == "spark://far:7077"
+def test_configured_master_url_replaces_the_cluster():
+    lab = build(spark="cluster", spark_master="spark://far:7077")
+    assert not {"spark_master", "spark_worker"} & {service.name for service in lab.services}
+    assert properties(lab.service("orders_etl"))["spark.master"] == "spark://far:7077"
 
 
-def test_the_master_remembers_and_the_worker_has_what_executors_need(cluster):
+def test_master_persists_its_state_and_worker_has_credentials(cluster):
     master, worker = cluster.service("spark_master"), cluster.service("spark_worker")
     options = master.env["SPARK_DAEMON_JAVA_OPTS"]
     assert "-Dspark.deploy.recoveryMode=FILESYSTEM" in options
@@ -98,7 +98,7 @@ def test_the_master_remembers_and_the_worker_has_what_executors_need(cluster):
     assert worker.env["SPARK_CONF_DIR"] == cluster.service("orders_etl").env["SPARK_CONF_DIR"]
 
 
-def test_only_batch_jobs_write_event_logs_and_only_where_somebody_shows_them(cluster, plain):
+def test_event_logs_are_written_by_batch_jobs_if_the_history_server_is_enabled(cluster, plain):
     assert properties(task(cluster, "supplier_stats"))["spark.eventLog.dir"] == "s3a://spark-events/"
     assert "bucket/spark-events" in task(cluster, "supplier_stats").needs
     assert "spark.eventLog.enabled" not in properties(cluster.service("orders_etl"))
@@ -109,18 +109,18 @@ def test_only_batch_jobs_write_event_logs_and_only_where_somebody_shows_them(clu
     assert "-Dspark.hadoop.fs.s3a.path.style.access=true" in options
 
 
-def test_maintenance_is_run_by_hand_and_from_time_to_time():
-    found = made(maintenance_every="30m")
-    timer = found.service("maintenance")
+def test_maintenance_is_a_task_and_a_periodic_service():
+    lab = build(maintenance_every="30m")
+    timer = lab.service("maintenance")
     assert timer.run.module == "lineagelab_spark.launch_every"
     assert timer.run.args == ("1800", "jobs.spark.lake_maintenance")
-    assert task(found, "lake_maintenance").run.args == ("jobs.spark.lake_maintenance",)
+    assert task(lab, "lake_maintenance").run.args == ("jobs.spark.lake_maintenance",)
     assert "LINEAGE_URL" not in timer.env
-    never = made(maintenance_every="")
+    never = build(maintenance_every="")
     assert "maintenance" not in {service.name for service in never.services}
     assert task(never, "lake_maintenance")
 
 
-def test_each_driver_has_files_and_scratch_of_its_own(plain):
+def test_each_driver_has_its_own_file_of_open_runs(plain):
     places = [part.env["LINEAGE_OPEN_RUNS"] for part in (*plain.services, *plain.tasks) if "CLASS_DATA" in part.env]
     assert len(places) == len(set(places)) == 5

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a refresh finds of a subject where the registry does not answer."""
+"""Refresh of subjects whose registry does not respond."""
 
 from infra.model.resources import Subject
 from infra.provider.kind import Call
 from infra.provider.kinds.subject import SubjectKind
 
 
-def subject_at(door):
+def subject_at(listening_socket):
     return Subject(
-        registry=f"http://127.0.0.1:{door.getsockname()[1]}", name="s", avro='"string"', compatibility="NONE"
+        registry=f"http://127.0.0.1:{listening_socket.getsockname()[1]}",
+        name="s",
+        avro='"string"',
+        compatibility="NONE",
     )
 
 
-def test_a_subject_of_a_registry_that_is_away_is_not_there(door):
-    inputs = subject_at(door)
-    door.close()
+def test_subject_of_an_unreachable_registry_reads_as_missing(listening_socket):
+    inputs = subject_at(listening_socket)
+    listening_socket.close()
     assert SubjectKind().read(inputs, Call()) is None
 
 
-def test_a_registry_whose_port_is_open_before_it_listens_is_away(door, visits):
-    assert SubjectKind().read(subject_at(door), Call()) is None
-    assert visits
+def test_registry_that_closes_connections_counts_as_unreachable(listening_socket, closed_connections):
+    assert SubjectKind().read(subject_at(listening_socket), Call()) is None
+    assert closed_connections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What supervisord is told, and where its socket may be."""
+"""Configuration of supervisord and its programs, and the path of its socket."""
 
 import configparser
 from pathlib import Path
@@ -24,7 +24,7 @@ def parsed(text):
     return parser
 
 
-def test_the_socket_is_private_and_short_however_long_the_folder():
+def test_socket_path_is_private_and_short_for_long_folders():
     short = Path("/home/me/lab/.lab/dev")
     long = Path("/home/me") / ("deep/" * 30) / ".lab/dev"
     assert socket_path(short).is_relative_to(short)
@@ -33,7 +33,7 @@ def test_the_socket_is_private_and_short_however_long_the_folder():
     assert parsed(daemon_config(short))["unix_http_server"]["chmod"] == "0600"
 
 
-def test_a_service_is_kept_running_and_a_task_is_not():
+def test_autostart_and_autorestart_of_services_and_tasks():
     service = parsed(program_config(Path("/lab"), Program("kafka", True, 45), True))["program:kafka"]
     task = parsed(program_config(Path("/lab"), Program("job", False), True))["program:job"]
     assert (service["autostart"], service["autorestart"]) == ("true", "true")
@@ -43,31 +43,31 @@ def test_a_service_is_kept_running_and_a_task_is_not():
     assert (may_exit["autostart"], may_exit["autorestart"]) == ("true", "unexpected")
 
 
-def test_a_program_is_asked_to_stop_by_its_own_signal_also_when_the_supervisor_dies():
+def test_stop_signal_is_also_the_parent_death_signal():
     section = parsed(program_config(Path("/lab"), Program("p", True, stop_signal="INT"), True))["program:p"]
     assert section["stopsignal"] == "INT"
     assert section["command"].startswith("setpriv --pdeathsig INT -- ")
 
 
-def test_a_program_dies_with_its_supervisor_where_the_system_can_do_that():
+def test_setpriv_is_used_only_if_available():
     with_signal = parsed(program_config(Path("/lab"), Program("p", True), True))["program:p"]["command"]
     without = parsed(program_config(Path("/lab"), Program("p", True), False))["program:p"]["command"]
     assert with_signal == f"setpriv --pdeathsig TERM -- {without}"
 
 
-def test_the_socket_is_found_again_whatever_the_shell_calls_its_temporary_folder(monkeypatch):
+def test_socket_path_does_not_depend_on_tmpdir(monkeypatch):
     long = Path("/home/me") / ("deep/" * 30) / ".lab/dev"
     first = socket_path(long)
     monkeypatch.setenv("TMPDIR", "/elsewhere")
     assert socket_path(long) == first
 
 
-def test_only_what_is_harmless_is_taken_over_from_the_users_environment():
+def test_only_listed_variables_are_inherited():
     user = {"PATH": "/bin", "HOME": "/h", "AWS_SESSION_TOKEN": "t", "SPARK_HOME": "/s", "http_proxy": "p"}
     assert inherited_environment(user) == {"PATH": "/bin", "HOME": "/h", "NO_PROXY": "127.0.0.1,localhost"}
 
 
-def test_the_tail_of_a_log_is_its_last_lines(tmp_path):
+def test_log_tail_returns_the_last_lines_or_a_note(tmp_path):
     log = tmp_path / "log"
     assert "never started" in log_tail(log)
     log.write_text("")
@@ -76,14 +76,14 @@ def test_the_tail_of_a_log_is_its_last_lines(tmp_path):
     assert log_tail(log, 2) == "  line 98\n  line 99"
 
 
-@pytest.mark.parametrize("stays", [True, False])
-def test_a_service_is_told_from_a_task_by_its_configuration(tmp_path, stays):
+@pytest.mark.parametrize("is_service", [True, False])
+def test_is_service_reads_the_program_configuration(tmp_path, is_service):
     programs = tmp_path / "supervisor" / "programs"
     programs.mkdir(parents=True)
-    (programs / "one.conf").write_text(program_config(tmp_path, Program("one", stays), death_signal=True))
-    assert Supervisor(tmp_path).is_service("one") is stays
+    (programs / "one.conf").write_text(program_config(tmp_path, Program("one", is_service), death_signal=True))
+    assert Supervisor(tmp_path).is_service("one") is is_service
 
 
-def test_a_program_whose_configuration_is_gone_is_said(tmp_path):
+def test_missing_program_configuration_is_reported(tmp_path):
     with pytest.raises(ServiceError, match=r"one\.conf cannot be read"):
         Supervisor(tmp_path).is_service("one")

@@ -10,9 +10,9 @@ from infra.model import Connector
 from infra.project import PROJECT
 from infra.services.connect.user_connectors import placeholders, user_connectors
 from infra.user_files import UserFileError, UserFiles, read_user_files
-from tests.unit.infra.test_services import ElsewhereSite
+from tests.unit.infra.test_services import FakeSite
 
-SITE = ElsewhereSite()
+SITE = FakeSite()
 SINK = {"connector.class": "FileStreamSink", "topics": "@{topic.orders}", "file": "/tmp/orders.txt"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small HTTP servers of tests, each on a free port of loopback."""
+"""HTTP servers with scripted responses, on free loopback ports."""
 
 import threading
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from typing import Any
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[ThreadingHTTPServer]:
-    """A server that goes with the block. What it was `asked` is for the handler to note."""
+    """Run a server until the block ends. Its handler appends to `received` and sends `responses`."""
     with ThreadingHTTPServer(("127.0.0.1", port), handler) as running:
-        running.asked = []
+        running.received = []
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
         try:
@@ -22,6 +22,6 @@ def serving(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[Th
             thread.join()
 
 
-def next_answer(server: ThreadingHTTPServer) -> Any:
-    """The next of the server's `answers`, the last one for ever."""
-    return server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
+def next_response(server: ThreadingHTTPServer) -> Any:
+    """Return the next of the server's `responses`; the last one is repeated."""
+    return server.responses.pop(0) if len(server.responses) > 1 else server.responses[0]
