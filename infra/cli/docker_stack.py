@@ -72,7 +72,7 @@ def print_docker_report(stack: Stack, settings: Settings) -> None:
     images = Images(stack.artifacts, settings.base_image).list_images(parts, daemon)
     required = [image for image in images if image.required]
     existing = [image for image in required if image.size is not None]
-    remedy = "" if len(existing) == len(required) else "; `lab up` builds the others"
+    remedy = "" if len(existing) == len(required) else "; `bin/lab up` builds the others"
     out.print(f"images  {len(existing)} of {len(required)} exist, {format_size(daemon.disk_bytes())} on disk{remedy}")
 
 

@@ -57,7 +57,7 @@ def first_run(stack: Stack, endpoints: Mapping[str, str], settings: Settings) ->
         ServiceError: a job failed.
     """
     if compare_with_contract(endpoints["lineage"], features(settings)).ok:
-        out.print(f"the lineage already matches its contract; to run the statistics: lab run {JOB_SUPPLIER_STATS}")
+        out.print(f"the lineage already matches its contract; to run the statistics: bin/lab run {JOB_SUPPLIER_STATS}")
         return
     rows = _await_rows(endpoints["kafka"], required_rows(settings.section(ShopSettings).shop_rate))
     out.print(f"topic {TOPIC_ORDERS} has {rows} rows; waiting for them to pass through the pipeline")
@@ -127,7 +127,7 @@ def _await_rows(bootstrap: str, required: int) -> int:
     finally:
         consumer.close()
     if rows < required:
-        raise LabError(f"the shop wrote {rows} of {required} rows within {ROWS_TIMEOUT} s; see: lab logs shop")
+        raise LabError(f"the shop wrote {rows} of {required} rows within {ROWS_TIMEOUT} s; see: bin/lab logs shop")
     return rows
 
 

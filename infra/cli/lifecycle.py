@@ -55,7 +55,7 @@ def _pulumi_up(lab: Stack) -> None:
     except LabError as error:
         unhealthy = [state for state in lab.runtime.states() if not state.healthy] if lab.runtime.exists() else []
         lines = [f"  {state.name}: {state.status.lower()} {state.explanation}".rstrip() for state in unhealthy]
-        services = f"\nUnhealthy services (see: lab logs NAME, lab status):\n{chr(10).join(lines)}" if lines else ""
+        services = "\n".join(["\nUnhealthy services (see: bin/lab logs NAME):", *lines]) if lines else ""
         raise LabError(f"{error}{services}\nFix the cause and run the same command again to continue") from error
 
 

@@ -33,7 +33,7 @@ def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
             content = parse_json(response.content)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise LabError(
-            f"the lineage service at {service} does not respond ({error}); see: lab status, lab logs lineage"
+            f"the lineage service at {service} does not respond ({error}); see: bin/lab status, bin/lab logs lineage"
         ) from error
     except MalformedJson as error:
         raise LabError(f"{url} did not respond with JSON ({error}); is it a lineage service?") from error

@@ -56,7 +56,7 @@ def status(stack: StackOption = DEFAULT_STACK) -> None:
     for state in states:
         if not state.healthy and state.explanation:
             out.print(f"{state.name} is {state.status.lower()}: {state.explanation}", style="red", markup=False)
-    out.print(f"{sum(memory.values()):.0f} MiB in total; logs: lab logs SERVICE")
+    out.print(f"{sum(memory.values()):.0f} MiB in total; logs: bin/lab logs SERVICE")
 
 
 def _status_text(state: State) -> str:
@@ -116,8 +116,8 @@ def run(
     runtime = _runtime_with(job, stack)
     if runtime.is_service(job):
         raise LabError(
-            f"{job} is a service, which runs until it is stopped; see: lab status, lab logs {job}, "
-            f"lab stop {job}, lab start {job}"
+            f"{job} is a service, which runs until it is stopped; see: bin/lab status, bin/lab logs {job}, "
+            f"bin/lab stop {job}, bin/lab start {job}"
         )
     seconds = run_task(runtime, job, lambda line: out.print(line, markup=False))
     out.print(f"{job} took {seconds:.1f} s")

@@ -27,7 +27,7 @@ def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = N
         runtime.stop(name)
         raise
     if state is None:
-        raise ServiceError(f"{name} failed: it was removed while it ran; `lab up` creates it again")
+        raise ServiceError(f"{name} failed: it was removed while it ran; `bin/lab up` creates it again")
     if state.status != "EXITED" or state.exit_status != 0:
         reason = f", {state.explanation}" if state.status == "FATAL" else ""
         raise ServiceError(

@@ -34,7 +34,7 @@ def compare_with_contract(service: str, enabled_features: frozenset[str], contra
         graph = client().get(f"{service}/api/v1/graph", timeout=30).raise_for_status().json()
     except httpx.HTTPError as error:
         raise LabError(
-            f"the lineage service at {service} does not respond ({error}); see: lab status, lab logs lineage"
+            f"the lineage service at {service} does not respond ({error}); see: bin/lab status, bin/lab logs lineage"
         ) from error
     return compare(expected, graph, enabled_features)
 
