@@ -78,6 +78,15 @@ def test_a_container_is_started_and_waited_for(made):
     assert ContainerReadyKind().read(inputs, Call()).inputs == inputs
 
 
+def test_a_probe_without_a_response_is_repeated(made):
+    container = made(SLEEP)
+    hangs_once = "[ -e /tmp/probed ] || { touch /tmp/probed; exec sleep 600; }"
+    inputs = ready(container, probe=["/bin/sh", "-c", hangs_once], seconds=30)
+    ContainerReadyKind().create(inputs, Call())
+    assert status(container) == "running"
+    assert container.exec_run(["test", "-e", "/tmp/probed"]).exit_code == 0
+
+
 def test_one_that_ends_while_it_starts_is_told_with_exit_status_and_log_and_stays_down(made):
     container = made(["/bin/sh", "-c", "echo no disk for me; exit 3"], restart_policy={"Name": "unless-stopped"})
     text = failure(ready(container))

@@ -31,7 +31,10 @@ SECOND_EXIT_SECONDS = 10
 SIGKILL_STATUS = 137
 """Exit status of a process that was ended by SIGKILL."""
 
-RETRY_SCRIPT = 'until "$@" 2>/dev/null; do sleep 0.3; done'
+PROBE_TIMEOUT_SECONDS = 10
+"""Time limit of one run of a probe. A service that is starting may accept a connection and never respond on it."""
+
+RETRY_SCRIPT = f'until timeout {PROBE_TIMEOUT_SECONDS} "$@" 2>/dev/null; do sleep 0.3; done'
 """Shell loop that runs a probe until it succeeds."""
 
 
