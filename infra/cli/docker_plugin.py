@@ -29,7 +29,7 @@ def ensure_plugin(stack: Stack) -> None:
     Raises:
         LabError: the plugin is missing, and its installation failed or is disabled; the message has the command.
     """
-    if _is_available():
+    if _is_plugin_available():
         return
     tag = f"v{plugin_version()}"
     words = ("plugin", "install", "resource", PLUGIN_NAME, tag)
@@ -56,7 +56,7 @@ def plugin_version() -> str:
     return version("pulumi-docker")
 
 
-def _is_available() -> bool:
+def _is_plugin_available() -> bool:
     """Return True if Pulumi finds the plugin: named by the project, attached to a debugger, on PATH, or installed."""
     project: Any = yaml.safe_load((PROJECT / "Pulumi.yaml").read_text(encoding="utf-8"))
     named = [plugin["name"] for plugin in project.get("plugins", {}).get("providers", ())]

@@ -42,7 +42,7 @@ LINEAGE_TIMEOUT = 60
 """Seconds on a slow machine until rows are in the topic, a job has committed them, and lineage has arrived."""
 
 POLL_INTERVAL = 0.2
-"""Seconds."""
+"""Seconds between two reads of a condition."""
 
 _NOT_FOUND = 404
 

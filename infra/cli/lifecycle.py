@@ -49,7 +49,7 @@ def up(
 def _pulumi_up(lab: Stack) -> None:
     """Run `pulumi up`; on failure, add the services that are not healthy to the error."""
     try:
-        lab.pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
+        lab.run_pulumi("up", "--yes", "--skip-preview", "--refresh", "--suppress-outputs")
     except Interrupted:
         raise
     except LabError as error:
@@ -95,7 +95,7 @@ def _pulumi_destroy(lab: Stack) -> None:
     """Run `pulumi destroy`; on failure, add the command that removes a broken lab to the error."""
     try:
         prepare_destroy(lab)
-        lab.pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs")
+        lab.run_pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs")
     except Interrupted:
         raise
     except LabError as error:

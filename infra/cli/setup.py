@@ -125,7 +125,7 @@ def setup(
 @command
 def env(stack: StackOption = DEFAULT_STACK) -> None:
     """Print shell variables for plain `pulumi`: eval "$(bin/lab env)"."""
-    for name, value in Stack(stack, Artifacts.open()).variables().items():
+    for name, value in Stack(stack, Artifacts.open()).pulumi_variables().items():
         typer.echo(f"export {name}={shlex.quote(value)}")
 
 

@@ -122,7 +122,7 @@ class Stack:
         variable, option = ("", "") if self.name == DEFAULT_STACK else (f" STACK={self.name}", f" --stack {self.name}")
         return LabError(f"stack {self.name} has no running lab; start it: make up{variable} (or bin/lab up{option})")
 
-    def pulumi(self, *words: str) -> None:
+    def run_pulumi(self, *words: str) -> None:
         """Run Pulumi on the stack, with its output on the terminal.
 
         Raises:
@@ -130,7 +130,7 @@ class Stack:
             Interrupted: the user interrupted it.
         """
         self._release_stale_locks()
-        process = subprocess.Popen(self._command(words), env=self.environment(), cwd=PROJECT)
+        process = subprocess.Popen(self._pulumi_command(words), env=self.environment(), cwd=PROJECT)
         try:
             status = process.wait()
         except KeyboardInterrupt:  # the signal reached Pulumi too, which shuts down gracefully
@@ -157,9 +157,9 @@ class Stack:
 
     def environment(self) -> dict[str, str]:
         """Return the user's environment with the variables that Pulumi requires for this stack."""
-        return {**os.environ, **self.variables()}
+        return {**os.environ, **self.pulumi_variables()}
 
-    def variables(self) -> dict[str, str]:
+    def pulumi_variables(self) -> dict[str, str]:
         """Return the environment variables that plain `pulumi` requires for this stack."""
         variables = pulumi_environment(self.artifacts)
         if stack_target(self.name) == "docker":
@@ -202,12 +202,12 @@ class Stack:
     def _run_quietly(self, *words: str) -> None:
         """Run Pulumi on the stack; its output is shown only if it fails."""
         result = subprocess.run(
-            self._command(words), env=self.environment(), cwd=PROJECT, capture_output=True, text=True
+            self._pulumi_command(words), env=self.environment(), cwd=PROJECT, capture_output=True, text=True
         )
         if result.returncode != 0:
             raise LabError(f"pulumi {' '.join(words)} failed:\n{result.stderr.strip()}")
 
-    def _command(self, words: tuple[str, ...]) -> list[str]:
+    def _pulumi_command(self, words: tuple[str, ...]) -> list[str]:
         has_stack_argument = words[:2] in {("stack", "init"), ("stack", "rm")}
         return ["pulumi", *words, *([] if has_stack_argument else ["--stack", self.name]), "--non-interactive"]
 

@@ -142,7 +142,7 @@ class StepRunner:
         left = self._seconds_left()
         timers = [
             threading.Timer(left, process.send_signal, [signal.SIGINT]),
-            threading.Timer(left + SHUTDOWN_TIMEOUT, _kill, [process]),
+            threading.Timer(left + SHUTDOWN_TIMEOUT, _kill_process_group, [process]),
         ]
         for timer in timers:
             timer.daemon = True
@@ -168,7 +168,7 @@ def _accept_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Kill a step and all processes of its process group."""
+def _kill_process_group(process: subprocess.Popen[str]) -> None:
+    """Kill all processes of a step, which has its own process group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
