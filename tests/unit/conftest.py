@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How unit tests are spread over processes: those of a file stay together, and so do those that share Spark's session.
+"""Distribution of unit tests over xdist workers: one group per file, and one for all files that share a Spark session.
 
-One file of these is worth a session of its own: it takes a quarter of their time.
+One Spark file has a session of its own, as it takes a quarter of their time.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 UNIT = Path(__file__).parent
-APART = "test_spark_lineage_truth.py"
+SEPARATE_SPARK_FILE = "test_spark_lineage_truth.py"
 
 
 def pytest_collection_modifyitems(items):
@@ -19,4 +19,4 @@ def pytest_collection_modifyitems(items):
 
 
 def _group(file):
-    return "spark" if file.parts[0] == "spark" and file.name != APART else str(file)
+    return "spark" if file.parts[0] == "spark" and file.name != SEPARATE_SPARK_FILE else str(file)

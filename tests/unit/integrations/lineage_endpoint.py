@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lineage service that misbehaves as it is told to."""
+"""Fake lineage service with configurable failures."""
 
 import json
 import socket
@@ -14,7 +14,7 @@ Answer = int | str
 
 
 class Endpoint:
-    """Gives its answers in turn, the last one for ever, and keeps the events that it has taken."""
+    """Returns its responses in sequence, repeating the last, and stores the accepted events."""
 
     def __init__(self, url: str, answers: Sequence[Answer]) -> None:
         self.url = url
@@ -35,11 +35,11 @@ class Endpoint:
 
     def wait_for_requests(self, number: int) -> None:
         with self._changed:
-            assert self._changed.wait_for(lambda: self.asked >= number, 30), f"{self.asked} requests came"
+            assert self._changed.wait_for(lambda: self.asked >= number, 30), f"{self.asked} requests received"
 
     def wait_for_events(self, number: int) -> list[dict[str, Any]]:
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.taken) >= number, 60), f"{len(self.taken)} events came"
+            assert self._changed.wait_for(lambda: len(self.taken) >= number, 60), f"{len(self.taken)} events received"
             return list(self.taken)
 
 

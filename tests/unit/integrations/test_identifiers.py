@@ -22,7 +22,7 @@ def test_a_parent_run_is_parsed_from_its_text(parent):
 
 
 @pytest.mark.parametrize("text", ["orders", "lab/orders/12", f"lab/{RUN_ID}", f"/orders/{RUN_ID}", f"lab//{RUN_ID}"])
-def test_an_invalid_parent_run_is_refused(text):
+def test_an_invalid_parent_run_is_rejected(text):
     with pytest.raises(ValueError, match="expected namespace/job/runId"):
         ParentRun.parse(text)
 

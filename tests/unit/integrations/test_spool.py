@@ -55,7 +55,7 @@ IN_ORDER = ["START 00", "RUNNING 01", "RUNNING 02", "COMPLETE 03"]
     [(500, 503), (429, 408), (GARBAGE, GARBAGE), (CUT, CUT), (HANGS,)],
     ids=["server error", "busy", "invalid HTTP", "connection closed", "no response"],
 )
-def test_events_arrive_in_order_after_brief_trouble(trouble: tuple) -> None:
+def test_events_arrive_in_order_after_temporary_failures(trouble: tuple) -> None:
     with answering(*trouble, TAKEN) as service:
         spool = spool_of(service.url)
         for each in RUN_EVENTS:
@@ -154,7 +154,7 @@ def test_without_a_file_undelivered_events_are_lost_and_logged(
         assert "its spool is closed" in caplog.text
 
 
-def test_adding_an_event_does_not_wait_for_the_service() -> None:
+def test_add_does_not_block_on_the_service() -> None:
     with answering(HANGS) as service:
         spool = Spool(service.url, timeout=30)
         spool.add(event("START"))
@@ -256,7 +256,7 @@ def test_a_damaged_file_is_logged_and_replaced(tmp_path: Path, caplog: pytest.Lo
     assert kinds(service.taken) == ["START 00"]
 
 
-def test_what_is_no_event_in_a_file_is_skipped(tmp_path: Path) -> None:
+def test_file_entries_that_are_not_events_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "spool.json").write_text('[1, {}, {"job": {"name": "j"}, "run": 7}]')
     with answering(TAKEN) as service:
         spool = spool_of(service.url, tmp_path / "spool.json", background=False)
@@ -288,7 +288,7 @@ def test_a_flush_stops_at_a_service_that_does_not_respond(tmp_path: Path) -> Non
     assert len(spool) == 4
 
 
-def test_an_event_that_is_not_needed_is_discarded_and_one_that_cannot_be_judged_is_kept(tmp_path: Path) -> None:
+def test_unneeded_event_is_discarded_and_an_undecidable_one_kept(tmp_path: Path) -> None:
     def is_needed(candidate: Json) -> bool:
         if candidate["eventType"] == "RUNNING":
             raise UnavailableError("unknown", has_answered=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One Postgres for all tests of a module, with an empty shop for each test."""
+"""One Postgres per module, with empty shop tables for each test."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.unit.shop.postgres_server import TABLES, PostgresServer
 @pytest.fixture(scope="module")
 def running_server(tmp_path_factory):
     if not Artifacts.open().has("postgres"):
-        pytest.skip("the component postgres is not set up: bin/lab setup")
+        pytest.skip("component postgres is not installed; run bin/lab setup")
     server = PostgresServer(tmp_path_factory.mktemp("postgres"))
     server.start()
     yield server
@@ -19,6 +19,6 @@ def running_server(tmp_path_factory):
 
 @pytest.fixture
 def server(running_server):
-    """With the tables of the shop, empty."""
+    """Provide the server with empty shop tables."""
     running_server.make_shop(**TABLES)
     return running_server

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's own Postgres, started by the script that the lab renders for it, with the shop's tables."""
+"""The lab's Postgres, started by the launch script that the lab renders, with the tables of the shop."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ TABLES = {
 
 
 class PostgresServer:
-    """A server on a free port of loopback. Its files are in `root`, and go with it."""
+    """Server on a free loopback port; its files are in `root`."""
 
     def __init__(self, root: Path) -> None:
         with socket.socket() as probe:
@@ -60,7 +60,7 @@ class PostgresServer:
         return f"127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Returns once it answers."""
+        """Start the server and wait until it accepts connections."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(["sh", "-c", self._script], stdout=log, stderr=log)
         deadline = time.monotonic() + 60
@@ -74,7 +74,7 @@ class PostgresServer:
                 time.sleep(0.05)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """SIGINT is a stop in good order, SIGKILL takes every process at once."""
+        """Stop the server: SIGINT is a fast shutdown, SIGKILL kills every process."""
         if self._process is None:
             return
         self.send(how) if how == signal.SIGKILL else self._process.send_signal(how)
@@ -82,7 +82,7 @@ class PostgresServer:
         self._process = None
 
     def send(self, how: signal.Signals) -> None:
-        """Sends a signal to every process of the server; each is a process group of its own."""
+        """Send a signal to every process of the server; each has a process group of its own."""
         assert self._process is not None
         postmaster = psutil.Process(self._process.pid)
         for process in (postmaster, *postmaster.children(recursive=True)):
@@ -100,14 +100,14 @@ class PostgresServer:
             autocommit=True,
         )
 
-    def ask(self, query: str, database: str = "shop") -> list[tuple]:
+    def query(self, query: str, database: str = "shop") -> list[tuple]:
         with self.connect(database) as connection:
             cursor = connection.execute(query)
             return cursor.fetchall() if cursor.description else []
 
     def make_shop(self, **tables: str) -> None:
-        """An empty database `shop`, with these tables."""
-        self.ask("DROP DATABASE IF EXISTS shop WITH (FORCE)", "postgres")
-        self.ask("CREATE DATABASE shop", "postgres")
+        """Create an empty database `shop` with these tables."""
+        self.query("DROP DATABASE IF EXISTS shop WITH (FORCE)", "postgres")
+        self.query("CREATE DATABASE shop", "postgres")
         for name, columns in tables.items():
-            self.ask(f"CREATE TABLE {name} ({columns})")
+            self.query(f"CREATE TABLE {name} ({columns})")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shop as the lab runs it: a process of its own."""
+"""The shop as a process, as the lab runs it."""
 
 import os
 import re
@@ -15,16 +15,16 @@ from infra.project import PROJECT, python_path
 from tests.unit.shop.postgres_server import PostgresServer
 
 
-def until(true: Callable[[], bool], what: str = "it", seconds: float = 30) -> None:
-    """Waits until something holds; fails where it never does."""
+def until(condition: Callable[[], bool], what: str = "condition", seconds: float = 30) -> None:
+    """Wait until a condition holds; fail at the timeout."""
     deadline, waiter = time.monotonic() + seconds, threading.Event()
-    while not true():
-        assert time.monotonic() < deadline, f"{what} did not come about in {seconds} s"
+    while not condition():
+        assert time.monotonic() < deadline, f"timeout of {seconds} s waiting for {what}"
         waiter.wait(0.05)
 
 
 class ShopProcess:
-    """`python -m jobs.shop` with these options; what it logs is in a file of `folder`."""
+    """`python -m jobs.shop` with these options; its log is a file in `folder`."""
 
     def __init__(self, server: PostgresServer, folder: Path, *options: str, password: str | None = None) -> None:
         self._log = folder / f"shop-{time.monotonic_ns()}.log"
@@ -53,15 +53,15 @@ class ShopProcess:
     def text(self) -> str:
         return self._log.read_text()
 
-    def says(self, pattern: str) -> bool:
+    def log_matches(self, pattern: str) -> bool:
         return re.search(pattern, self.text) is not None
 
-    def ended(self) -> int:
-        """Waits for its end by itself; the exit status."""
+    def wait(self) -> int:
+        """Wait for the process to exit without a signal and return the exit status."""
         return self.process.wait(60)
 
-    def told_to_stop(self) -> int:
-        """The exit status after SIGTERM."""
+    def terminate(self) -> int:
+        """Send SIGTERM and return the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)
 

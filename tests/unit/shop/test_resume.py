@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shop that was cut short goes on with the very next order, and asks few questions to find it."""
+"""Resuming after an interruption: the next order number is found with few queries."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from jobs.shop.resume import WIDTH, first_unwritten
 
 
 class Table:
-    """Order numbers that are written, and what was asked about them."""
+    """Written order numbers, with a count of the queries."""
 
     def __init__(self, numbers):
         self.numbers = numbers
@@ -21,7 +21,7 @@ class Table:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 62, 63, 64, 65, 500, 4096, 999_999, 123_456_789])
-def test_it_goes_on_after_the_last_order(count):
+def test_resumes_after_the_last_order(count):
     table = Table(range(count))
     assert first_unwritten(table.written) == count
     assert len(table.questions) <= 7
@@ -29,12 +29,12 @@ def test_it_goes_on_after_the_last_order(count):
 
 
 @given(st.integers(0, 2**40))
-def test_it_goes_on_after_the_last_order_however_many_there_are(count):
+def test_resumes_after_the_last_of_many_orders(count):
     assert first_unwritten(Table(range(count)).written) == count
 
 
 @given(st.sets(st.integers(0, 300)))
-def test_where_rows_were_deleted_it_goes_on_with_one_that_is_not_there(numbers):
+def test_resumes_with_a_missing_order_if_rows_were_deleted(numbers):
     first = first_unwritten(Table(numbers).written)
     assert first not in numbers
     assert first == 0 or first - 1 in numbers

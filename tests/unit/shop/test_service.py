@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab starts and makes is what the shop takes and writes."""
+"""Arguments and tables that the lab configures, compared with those that the shop accepts and writes."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def arguments(site, **settings):
     return parse(list(service.run.args))
 
 
-def test_the_shop_takes_what_the_lab_says(site):
+def test_shop_accepts_the_arguments_of_the_lab(site):
     given = arguments(
         site,
         shop_rate=2.5,
@@ -43,18 +43,18 @@ def test_the_shop_takes_what_the_lab_says(site):
     assert (given.work.pace.rate, given.work.count, given.work.optional) == (2.5, 0, ())
 
 
-def test_the_defaults_are_the_same_on_both_sides(site):
+def test_defaults_of_lab_and_shop_are_equal(site):
     given = arguments(site)
     assert given.work.mix == Mix()
     assert given.work.optional == OPTIONAL
     assert parse(["--postgres", "127.0.0.1:5732"]).work.pace == given.work.pace
 
 
-def test_the_password_is_no_argument(site):
+def test_password_is_not_an_argument(site):
     assert shop.shop_service(site, LabSettings()).secrets == {"PGPASSWORD": "POSTGRES_PASSWORD"}
 
 
-def test_the_tables_that_the_lab_makes_are_those_that_the_shop_writes(site):
+def test_lab_creates_the_tables_that_the_shop_writes(site):
     made = {table.name: table for table in shop_tables.tables(site)}
     assert made.keys() == {table.name for table in TABLES}
     for table in TABLES:

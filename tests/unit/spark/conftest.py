@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One Spark session for all tests: local, UTC, ANSI, an Iceberg catalog `lake` in a temporary folder."""
+"""One Spark session for all tests: local, UTC, ANSI, with an Iceberg catalog `lake` in a temporary folder."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ AVRO_LIMITS = "-Dorg.apache.avro.limits.string.maxLength=1048576"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """PySpark leaves it to the garbage collector to close its sockets, which Python warns of."""
+    """Ignore ResourceWarnings of PySpark, which leaves the closing of its sockets to the garbage collector."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
@@ -26,13 +26,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def sockets_closed() -> Iterator[None]:
-    """So that no socket of PySpark's is found, and warned of, while tests of others run."""
+    """Collect PySpark's sockets at the end, so that other tests do not report them as unclosed."""
     yield
     gc.collect()
 
 
 def spark_jars() -> list[Path]:
-    """The jars of the driver's class path, from SPARK_JARS_DIR or from the lab's cache."""
+    """Return the jars of the driver's class path, from SPARK_JARS_DIR or from the lab's cache."""
     folder = os.environ.get("SPARK_JARS_DIR")
     if folder is None:
         from infra.toolchain import Artifacts
@@ -40,7 +40,7 @@ def spark_jars() -> list[Path]:
         folder = str(Artifacts.open().component("spark") / "lib")
     jars = sorted(Path(folder).glob("*.jar"))
     if not jars:
-        pytest.fail(f"no jars in {folder}: run `make test`, which brings them, or set SPARK_JARS_DIR")
+        pytest.fail(f"no jars in {folder}; run `make test`, which installs them, or set SPARK_JARS_DIR")
     return jars
 
 
@@ -71,7 +71,7 @@ def settings(home: Path) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "1",
-        # Rows are few and queries many: planning again and compiling would be most of the time.
+        # Few rows, many queries: adaptive replanning and code generation would dominate the run time.
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.session.timeZone": "UTC",

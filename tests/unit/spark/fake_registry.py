@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A schema registry's answers to `GET /schemas/ids/ID`, on loopback."""
+"""Fake schema registry: responses to `GET /schemas/ids/ID` on loopback."""
 
 import json
 import threading
@@ -9,25 +9,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 NOT_FOUND = (404, {"error_code": 40403, "message": "Schema not found"})
 
 Answer = tuple[int, object]
-"""Status and body; a body that is bytes goes out as it is."""
+"""Status and body; a bytes body is sent unchanged."""
 
 
 class FakeRegistry:
-    """Answers with the schemas that it is given, in Confluent's way, or with any other answer by id.
+    """Serves schemas by id in Confluent's format, or configured responses by id.
 
-    Both may change while it runs.
+    Both may be changed while it runs.
     """
 
     def __init__(self, schemas: Mapping[int, str], answers: Mapping[int, Answer] | None = None) -> None:
         others = {} if answers is None else answers
-        self.asked: list[int] = []
-        stand_in = self
+        self.requested: list[int] = []
+        server = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 path, _, number = self.path.rpartition("/")
                 assert path == "/apis/ccompat/v7/schemas/ids"
-                stand_in.asked.append(int(number))
+                server.requested.append(int(number))
                 known = (200, {"schema": schemas[int(number)]}) if int(number) in schemas else NOT_FOUND
                 status, body = others.get(int(number), known)
                 text = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -37,7 +37,7 @@ class FakeRegistry:
                 self.wfile.write(text)
 
             def log_message(self, *_: object) -> None:
-                """Tests are quiet."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/apis/ccompat/v7"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage in a form that reads well in an assertion: `price TRANSFORMATION`."""
+"""Compact text form of lineage for assertions: `price TRANSFORMATION`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ def of(frame: DataFrame) -> PlanLineage:
 
 
 def texts(edges: Iterable[Edge]) -> set[str]:
-    """`[leaf.]column[.field] SUBTYPE [masking]`; what was decoded has no column, leaf 0 has no number."""
+    """Return `[leaf.]column[.field] SUBTYPE [masking]` per edge; decoded values have no column, leaf 0 no number."""
     return {_text(edge) for edge in edges}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka records of orders, as Spark's Kafka source would give them: Avro in Confluent's wire format."""
+"""Kafka records of orders in the form of Spark's Kafka source: Avro in Confluent's wire format."""
 
 import io
 import json
@@ -25,7 +25,7 @@ NOON = int(datetime(2026, 11, 20, 12, 30, tzinfo=UTC).timestamp() * 1000)
 
 @dataclass(frozen=True)
 class Order:
-    """The value of a record; `bid_time` in milliseconds since the epoch."""
+    """Value of a record; `bid_time` in milliseconds since the epoch."""
 
     order_id: str | None = "o-1"
     item: str | None = "anvil"
@@ -35,7 +35,7 @@ class Order:
     currency: str | None = "EUR"
 
     def encode(self, schema_id: int = FIRST) -> bytes:
-        """With its header. What the schema does not have is left out."""
+        """Encode with the header, leaving out fields that the schema does not have."""
         buffer = io.BytesIO(header(schema_id))
         buffer.seek(0, io.SEEK_END)
         schemaless_writer(buffer, _AVRO[schema_id], asdict(self))
@@ -43,13 +43,13 @@ class Order:
 
 
 def header(schema_id: int) -> bytes:
-    """A byte 0 and the id in four bytes."""
+    """Return the wire format header: a zero byte and the id in four bytes."""
     return struct.pack(">bI", 0, schema_id)
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record; `value` None encodes `order` with the schema. Its key follows the order unless given."""
+    """Record of the topic; `value` None encodes `order` with the schema. The key defaults to the order id."""
 
     order: Order = Order()
     key: bytes | None = b"o-1"
@@ -61,7 +61,7 @@ class Record:
     timestamp: datetime = datetime(2026, 11, 20, 12, 31, tzinfo=UTC)
 
     def sql(self) -> str:
-        """The record as a row of VALUES."""
+        """Return the record as a row of VALUES."""
         encoded = self.value if self.value is not None else self.order.encode(self.schema_id)
         value = _binary(None if self.is_tombstone else encoded)
         time = f"TIMESTAMP '{self.timestamp:%Y-%m-%d %H:%M:%S}'"
@@ -69,18 +69,18 @@ class Record:
 
 
 def of(order_id: str, offset: int = 0, schema_id: int = FIRST, **changes: object) -> Record:
-    """A record with an order that differs from the usual one in `changes`."""
+    """Return a record of an order with these changes to the default order."""
     order = replace(Order(order_id=order_id), **changes)
     return Record(order, key=order_id.encode(), offset=offset, schema_id=schema_id)
 
 
 def checked(records: DataFrame) -> DataFrame:
-    """What `orders_etl` makes of records whose schemas are known."""
+    """Return the records as `orders_etl` checks them, with known schemas."""
     return checked_orders(records, SCHEMAS, LATE_AFTER)
 
 
 def frame(spark: SparkSession, *records: Record) -> DataFrame:
-    """The records as a frame. VALUES need no Python worker, which makes each query some 0.2 s faster."""
+    """Return the records as a frame. VALUES needs no Python worker, which saves about 0.2 s per query."""
     if not records:
         return spark.createDataFrame([], KAFKA_SCHEMA)
     columns = ", ".join(column.split()[0] for column in KAFKA_SCHEMA.split(", "))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas of topic `orders` as Debezium and the registry's converter write them, version by version."""
+"""Versions of the schema of topic `orders`, as Debezium and the registry's converter register them."""
 
 import json
 
 
 def order_schema(*fields: dict[str, object], without: str = "") -> str:
-    """The first version's record, with more fields, or without one of its own."""
+    """Return the first version's schema with additional fields, or without one of its fields."""
     bid_time = {
         "type": "long",
         "connect.version": 1,
@@ -28,12 +28,12 @@ def order_schema(*fields: dict[str, object], without: str = "") -> str:
 
 
 def optional(name: str, kind: object) -> dict[str, object]:
-    """A field that may be null, and is where it is left out."""
+    """Return a nullable field with default null."""
     return {"name": name, "type": ["null", kind], "default": None}
 
 
 FIRST, SECOND, LEAN, UNKNOWN = 1, 7, 260, 4242
-"""Ids. `LEAN` has lost its item; the registry does not know `UNKNOWN`."""
+"""Schema ids. `LEAN` has no item; `UNKNOWN` is not registered."""
 
 SCHEMAS = {
     FIRST: order_schema(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures of the Spark pipeline are measured with."""
+"""Load generation and statistics of the Spark benchmarks."""
 
 import io
 import json
@@ -40,23 +40,23 @@ LINEAGE_API = (lineage.NAME, lineage.API.name)
 
 
 @pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (6, 2.447), (9, 2.262), (30, 2.042)])
-def test_students_quantile_is_that_of_the_tables(freedom, quantile):
+def test_student_quantiles_match_published_tables(freedom, quantile):
     assert student(freedom) == pytest.approx(quantile, abs=1e-3)
 
 
-def test_a_ratio_is_of_pairs_so_that_what_disturbs_both_is_not_in_it():
+def test_ratio_of_pairs_cancels_common_disturbances():
     found = paired_ratio([(1.1, 1.0), (11.0, 10.0), (110.0, 100.0)])
     assert (found.mean, found.low, found.high) == pytest.approx((1.1, 1.1, 1.1))
 
 
-def test_an_interval_is_wider_where_pairs_lie_apart():
+def test_interval_grows_with_the_spread_of_pairs():
     found = paired_ratio([(1.0, 1.0), (math.e, 1.0), (math.e**2, 1.0)])
     assert math.log(found.mean) == pytest.approx(1)
     assert math.log(found.high) - 1 == pytest.approx(4.3027 / math.sqrt(3), abs=1e-3)
     assert found.low * found.high == pytest.approx(found.mean**2)
 
 
-def test_a_difference_has_an_interval_too():
+def test_difference_has_an_interval():
     found = paired_difference([(3.0, 1.0), (4.0, 1.0)])
     assert found.mean == 2.5
     assert found.high - found.mean == pytest.approx(12.706 * math.sqrt(0.5) / math.sqrt(2), abs=1e-3)
@@ -68,7 +68,7 @@ def test_one_pair_has_no_interval():
         paired_ratio([(1.0, 1.0)])
 
 
-def test_what_a_small_micro_batch_costs_is_set_against_a_full_one():
+def test_small_micro_batch_is_compared_with_a_full_one():
     records = {SMALL: 10 * SMALL.at_once, FULL: 4 * FULL.at_once}
     told = {
         SMALL: [(turn(True, 5.0), turn(False, 4.0)), (turn(True, 6.0), turn(False, 5.0))],
@@ -83,20 +83,20 @@ def turn(lineage, cpu=1.0, rows=10):
     return Turn(lineage, jvm=cpu, python=0.0, wall=1.0, rows=rows)
 
 
-def test_turns_are_paired_and_what_drifts_is_in_both_alike():
+def test_paired_turns_cancel_drift():
     order = [lineage for pair in range(4) for lineage in order_of(pair)]
-    seconds = [10.0 - number for number in range(8)]  # a JVM that gets warmer
+    seconds = [10.0 - number for number in range(8)]  # JVM warm-up
     pairs = pairs_of([turn(lineage, cpu) for lineage, cpu in zip(order, seconds, strict=True)])
     assert [on.lineage and not off.lineage for on, off in pairs] == [True] * 4
     assert sum(on.cpu for on, _ in pairs) == sum(off.cpu for _, off in pairs)
 
 
-def test_turns_that_have_not_done_the_same_are_not_compared():
+def test_turns_with_different_work_are_not_compared():
     with pytest.raises(RuntimeError, match=r"\[9, 10\] rows"):
         pairs_of([turn(True), turn(False, rows=9)])
 
 
-def test_the_figures_of_a_case_are_told_for_a_million_records():
+def test_figures_are_scaled_to_a_million_records():
     figures = Figures()
     case = Case("q", orders=500, at_once=200, goal=Goal(1.02))
     tell(figures, case, 500, [(turn(True, 1.0), turn(False, 0.5)), (turn(True, 1.2), turn(False, 0.6))])
@@ -107,18 +107,18 @@ def test_the_figures_of_a_case_are_told_for_a_million_records():
     assert "2.000, 95 % interval 2.000 to 2.000, n = 2" in figures.remarks[1]
 
 
-def test_what_a_command_leaves_behind_is_waited_for_and_counted(tmp_path):
+def test_child_processes_are_waited_for_and_measured(tmp_path):
     orphan = f"{sys.executable} -c '{BURN}' & exit 0"
     usage = run(["sh", "-c", orphan], os.environ, tmp_path / "log")
     assert usage.cpu_seconds >= 0.5
 
 
-def test_a_command_that_fails_says_why(tmp_path):
+def test_failed_command_reports_its_output(tmp_path):
     with pytest.raises(RuntimeError, match=r"(?s)failed \(3\).*no such table"):
         run(["sh", "-c", "echo no such table >&2; exit 3"], os.environ, tmp_path / "log")
 
 
-def test_nothing_is_left_of_a_command_that_is_given_up(tmp_path):
+def test_timed_out_command_leaves_no_process(tmp_path):
     log = tmp_path / "log"
     with watched(["sh", "-c", "sleep 61 & sleep 62 & echo ready; wait"], os.environ, log) as watcher:
         while "ready" not in log.read_text():
@@ -129,7 +129,7 @@ def test_nothing_is_left_of_a_command_that_is_given_up(tmp_path):
     assert [process for process in started if process.is_running()] == []
 
 
-def test_a_command_has_its_time(tmp_path):
+def test_command_has_a_timeout(tmp_path):
     with pytest.raises(subprocess.TimeoutExpired):
         run(["sleep", "61"], os.environ, tmp_path / "log", seconds=0.1)
 
@@ -139,14 +139,14 @@ def place(tmp_path):
     return Place(tmp_path, Artifacts.open(), {LINEAGE_API: 21399})
 
 
-def test_a_driver_is_told_of_services_where_they_are(place):
+def test_driver_receives_the_service_addresses(place):
     job = place.part(JOB_SUPPLIER_STATS)
     assert job.env["LINEAGE_URL"] == "http://127.0.0.1:21399"
     listening = [endpoint.port for known in place.site.endpoints.values() for endpoint in known]
     assert len(set(listening)) == len(listening)
 
 
-def test_a_driver_has_its_catalog_in_a_folder_whatever_the_lab_says(place, tmp_path):
+def test_driver_uses_a_catalog_in_a_folder(place, tmp_path):
     job = on_folder(place.part(JOB_SUPPLIER_STATS), tmp_path / "lake", LINEAGE_URL=None, EXTRA="1")
     last = dict(line.split("=", 1) for line in job.files[PROPERTIES].splitlines())
     assert last["spark.sql.catalog.lake.type"] == "hadoop"
@@ -155,13 +155,13 @@ def test_a_driver_has_its_catalog_in_a_folder_whatever_the_lab_says(place, tmp_p
     assert job.env["EXTRA"] == "1"
 
 
-def test_a_script_is_one_that_a_shell_can_run(place):
+def test_launch_script_is_a_valid_shell_script(place):
     script = place.script(place.part(JOB_SUPPLIER_STATS))
     assert subprocess.run(["sh", "-n", script], check=False).returncode == 0
     assert "21399" in script.read_text()
 
 
-def test_plain_spark_has_the_same_agent_and_catalog_and_nothing_else_of_the_lab(place, tmp_path):
+def test_plain_spark_has_only_the_agent_and_catalog_of_the_lab(place, tmp_path):
     words = plain_words(place, on_folder(place.part(JOB_SUPPLIER_STATS), tmp_path / "lake"))
     settings = dict(word.split("=", 1) for option, word in pairwise(words) if option == "--conf")
     assert settings["spark.openlineage.transport.url"] == "http://127.0.0.1:21399"
@@ -171,7 +171,7 @@ def test_plain_spark_has_the_same_agent_and_catalog_and_nothing_else_of_the_lab(
     assert not any("JavaOptions" in name for name in settings)
 
 
-def test_orders_are_framed_as_the_registrys_converter_does():
+def test_orders_have_the_wire_format_of_the_registry_converter():
     made = order(Mix(), 1, 1_795_000_000_000)
     framed = encoder()(made)
     assert framed[:5] == bytes([0, 0, 0, 0, FIRST])
@@ -181,7 +181,7 @@ def test_orders_are_framed_as_the_registrys_converter_does():
 
 
 @pytest.mark.slow
-def test_a_row_is_visible_from_the_commit_that_brought_it(spark):
+def test_row_is_visible_from_its_first_commit(spark):
     warehouse = Path(urlsplit(spark.conf.get(f"spark.sql.catalog.{CATALOG_NAME}.warehouse")).path)
     spark.sql("CREATE TABLE lake.bench.fresh (order_id string, day int) USING iceberg PARTITIONED BY (day)")
     assert rows(warehouse, "bench.fresh") == 0
@@ -193,10 +193,10 @@ def test_a_row_is_visible_from_the_commit_that_brought_it(spark):
     spark.sql("INSERT OVERWRITE lake.bench.fresh PARTITION (day = 3) VALUES ('c')")
     table = table_in(warehouse, "bench.fresh")
     assert rows(warehouse, "bench.fresh") == 3
-    assert first_commits(table) == {"a": first, "b": first}, "a file that was written again says nothing"
+    assert first_commits(table) == {"a": first, "b": first}, "a rewritten file does not count as a commit"
 
 
-def test_ages_are_of_rows_whose_record_came_in_time():
+def test_ages_exclude_late_records():
     written = {"early": 900, "a": 1_000, "b": 1_500, "rejected": 1_600}
     visible = {"early": 5_000, "a": 3_000, "b": 3_000}
     assert ages(written, visible, since=1_000) == [2.0, 1.5]
@@ -215,7 +215,7 @@ def event(run, state):
     }
 
 
-def test_a_figure_with_lineage_is_one_that_was_measured_with_it(tmp_path):
+def test_lineage_figure_requires_received_events(tmp_path):
     with running_service(tmp_path / "data") as service:
         heard = Heard(service.url)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`supplier_stats` against real Iceberg tables, beside a running ETL and lineage services that work or not; settings;
-what is said of a Kafka or a checkpoint that is not as it should be.
+"""Job `supplier_stats` with real Iceberg tables, during ETL commits and with failing lineage services.
+
+Also settings of the jobs, and errors of Kafka and checkpoints.
 """
 
 import json
@@ -34,13 +35,13 @@ def lake(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def order(spark: SparkSession, order_id: str, day: int = 20, supplier: str = "alder") -> None:
-    """A commit of one order."""
+    """Commit one order."""
     row = f"'{order_id}', 'anvil', 12.50, '{supplier}', TIMESTAMP '2026-11-{day} 12:30:00'"
     spark.sql(f"INSERT INTO {tables.orders().name} VALUES ({row})")
 
 
 def statistics(spark: SparkSession, lineage: Lineage | None = None) -> list[tuple[date, str, int]]:
-    """Runs the job; the day, the supplier and the number of orders of each row that is there afterwards."""
+    """Run the job and return day, supplier and number of orders of each resulting row."""
     target = tables.supplier_stats()
     supplier_stats.load(spark, tables.orders().name, target, lineage or NoLineage())
     return sorted(
@@ -49,14 +50,14 @@ def statistics(spark: SparkSession, lineage: Lineage | None = None) -> list[tupl
 
 
 @pytest.mark.slow
-def test_a_second_run_changes_nothing(lake: SparkSession) -> None:
+def test_second_run_changes_nothing(lake: SparkSession) -> None:
     order(lake, "a")
     order(lake, "b")
 
     assert statistics(lake) == statistics(lake) == [(date(2026, 11, 20), "alder", 2)]
 
 
-def test_statistics_of_days_without_orders_stay(lake: SparkSession) -> None:
+def test_statistics_of_days_without_new_orders_are_kept(lake: SparkSession) -> None:
     order(lake, "a", day=19)
     statistics(lake)
     lake.sql(f"DELETE FROM {tables.orders().name}")
@@ -65,8 +66,8 @@ def test_statistics_of_days_without_orders_stay(lake: SparkSession) -> None:
     assert [day.day for day, _, _ in statistics(lake)] == [19, 20]
 
 
-def test_statistics_are_of_one_snapshot_of_the_orders(lake: SparkSession) -> None:
-    """The ETL commits when it likes: here, between the plan and the write."""
+def test_statistics_read_one_snapshot_of_the_orders(lake: SparkSession) -> None:
+    """The ETL may commit at any time: here between the plan and the write."""
 
     class Etl(NoLineage):
         def describe(self, frame: DataFrame, table: str, command: str) -> None:
@@ -81,7 +82,7 @@ def test_statistics_are_of_one_snapshot_of_the_orders(lake: SparkSession) -> Non
 
 
 class Service:
-    """A lineage service on loopback: `answer` None never answers."""
+    """Fake lineage service on loopback; `answer` None never responds."""
 
     def __init__(self, answer: int | None) -> None:
         self.events: list[dict[str, Any]] = []
@@ -100,7 +101,7 @@ class Service:
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
-                """Tests are quiet."""
+                """Log nothing."""
 
         self._server = HTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -117,7 +118,7 @@ class Service:
         self._thread.join()
 
 
-def test_each_write_is_described_once(lake: SparkSession) -> None:
+def test_each_write_is_reported_once(lake: SparkSession) -> None:
     with Service(201) as service:
         lineage = SparkLineage(lake, JOB_NAMESPACE, service.url)
         supplier_stats.load(lake, tables.orders().name, tables.supplier_stats(), lineage)
@@ -135,8 +136,8 @@ def test_each_write_is_described_once(lake: SparkSession) -> None:
     ]
 
 
-@pytest.mark.parametrize("answer", [500, None], ids=["refuses", "hangs"])
-def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(lake: SparkSession, answer: int | None) -> None:
+@pytest.mark.parametrize("answer", [500, None], ids=["error", "hangs"])
+def test_broken_lineage_service_neither_fails_nor_delays_the_job(lake: SparkSession, answer: int | None) -> None:
     order(lake, "a")
     with Service(answer) as service:
         lineage = SparkLineage(lake, JOB_NAMESPACE, service.url)
@@ -146,7 +147,7 @@ def test_a_broken_lineage_service_neither_fails_nor_holds_the_job(lake: SparkSes
         assert time.monotonic() - started < report.CLOSE_TIMEOUT + 1
 
 
-def test_a_frame_that_cannot_be_described_is_still_written(
+def test_frame_without_derivable_lineage_is_still_written(
     lake: SparkSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: str) -> PlanLineage:
@@ -162,7 +163,7 @@ def test_a_frame_that_cannot_be_described_is_still_written(
     assert "no such plan" in caplog.text
 
 
-def test_a_kafka_that_is_not_there_is_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_kafka_is_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kafka, "TIMEOUT_MS", 500)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -171,7 +172,7 @@ def test_a_kafka_that_is_not_there_is_named(spark: SparkSession, monkeypatch: py
             kafka.identity(spark, address, "orders")
 
 
-def test_a_checkpoint_is_of_one_topic(spark: SparkSession, tmp_path: Path) -> None:
+def test_checkpoint_belongs_to_one_topic(spark: SparkSession, tmp_path: Path) -> None:
     location = f"file://{tmp_path}/new/orders_etl"
     first, second = TopicIdentity("cluster", "topic-1"), TopicIdentity("cluster", "topic-2")
     checkpoint.claim(spark, location, "orders", first)
@@ -183,7 +184,7 @@ def test_a_checkpoint_is_of_one_topic(spark: SparkSession, tmp_path: Path) -> No
         checkpoint.claim(spark, location, "orders", second)
 
 
-def test_a_checkpoint_that_a_crash_left_half_written_is_claimed(spark: SparkSession, tmp_path: Path) -> None:
+def test_partly_written_checkpoint_is_adopted(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "topic.json").write_text('{"clus')
     found = TopicIdentity("cluster", "topic")
 
@@ -193,7 +194,7 @@ def test_a_checkpoint_that_a_crash_left_half_written_is_claimed(spark: SparkSess
     assert json.loads((tmp_path / "topic.json").read_text()) == {"cluster": "cluster", "topic": "topic"}
 
 
-def test_a_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KAFKA_BOOTSTRAP", raising=False)
 
     with pytest.raises(runtime.SettingError, match="KAFKA_BOOTSTRAP is not set: host:port"):
@@ -204,21 +205,21 @@ def test_a_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "expected"),
     [("", 5), ("7", 7), ("90s", 90), ("5 seconds", 5), ("2 min", 120), ("1h", 3600), ("1 Hour", 3600), ("1d", 86400)],
 )
-def test_a_duration_is_read(monkeypatch: pytest.MonkeyPatch, text: str, expected: int) -> None:
+def test_duration_is_parsed(monkeypatch: pytest.MonkeyPatch, text: str, expected: int) -> None:
     monkeypatch.setenv("PAUSE", text)
 
     assert runtime.seconds("PAUSE", "5 seconds") == expected
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "5 ms", "1.5h", "soon", "1h30m", "9" * 12])
-def test_what_is_no_duration_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_invalid_duration_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("PAUSE", text)
 
     with pytest.raises(runtime.SettingError, match=r"PAUSE is .* not a duration such as '5 seconds'"):
         runtime.seconds("PAUSE", "1")
 
 
-def test_a_number_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert runtime.number("MOST", 5) == 5
     monkeypatch.setenv("MOST", "7")
     assert runtime.number("MOST", 5) == 7
@@ -227,7 +228,7 @@ def test_a_number_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
         runtime.number("MOST", 5)
 
 
-def test_the_root_cause_of_a_failed_action_is_found(spark: SparkSession) -> None:
+def test_root_cause_of_a_failed_action_is_found(spark: SparkSession) -> None:
     failing = spark.sql("SELECT raise_error('the reason') FROM range(1)")
 
     with pytest.raises(Exception, match="the reason") as caught:

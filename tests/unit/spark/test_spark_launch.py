@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launcher: what it tells its driver, how it ends it, and what it says of runs that ended badly.
+"""Launcher: settings of its driver, signals, and events of runs that ended without a terminal event.
 
-The drivers are small Python modules; the lineage service is a real one.
+The drivers are small Python modules; the lineage service is real.
 """
 
 import json
@@ -29,8 +29,8 @@ from tests.bench.service_process import running_service
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 
-SHOWS_ENVIRONMENT = "import os, json; print(json.dumps(dict(os.environ)))"
-OPENS_A_RUN = """
+PRINT_ENVIRONMENT = "import os, json; print(json.dumps(dict(os.environ)))"
+OPEN_A_RUN = """
 import json, os
 event = {
     "producer": "urn:t", "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
@@ -39,8 +39,8 @@ event = {
 }
 open(os.environ["LINEAGE_OPEN_RUNS"], "w").write(json.dumps({os.environ["RUN_ID"]: event}))
 """
-SAYS_READY = "open(os.environ['READY'], 'w').close()\n"
-WAITS = "import os, signal\n" + SAYS_READY + "signal.pause()\n"
+REPORT_READY = "open(os.environ['READY'], 'w').close()\n"
+WAIT_FOR_SIGNAL = "import os, signal\n" + REPORT_READY + "signal.pause()\n"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture
 def launch(tmp_path, service):
-    """Starts a launcher with a driver of the given source; whatever it leaves running is ended."""
+    """Return a function that starts a launcher with the given driver source; remaining processes are killed."""
     started = []
 
     def start(source, *words, module="lineagelab_spark.launch", **environment):
@@ -65,7 +65,7 @@ def launch(tmp_path, service):
                 "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
                 "LINEAGE_OPEN_RUNS": str(tmp_path / "open_runs.json"),
                 "READY": str(tmp_path / "ready"),
-                # Two drivers of one second and one length would be taken for the same.
+                # The bytecode cache distinguishes sources by second and length only.
                 "PYTHONDONTWRITEBYTECODE": "1",
                 **environment,
             },
@@ -85,7 +85,7 @@ def launch(tmp_path, service):
 
 
 def ended(process):
-    """(exit code, output, errors) of a launcher that ends by itself."""
+    """Wait for a launcher to exit and return (exit code, output, errors)."""
     out, errors = process.communicate(timeout=60)
     return process.returncode, out, errors
 
@@ -98,8 +98,8 @@ def until(true, seconds=30):
     return found
 
 
-def running(launch, tmp_path, source=WAITS, *words, **environment):
-    """A launcher whose driver has said that it is there; and the driver."""
+def running(launch, tmp_path, source=WAIT_FOR_SIGNAL, *words, **environment):
+    """Provide a launcher whose driver has started, and the driver."""
     (tmp_path / "ready").unlink(missing_ok=True)
     process = launch(source, *words, **environment)
     until((tmp_path / "ready").exists)
@@ -108,7 +108,7 @@ def running(launch, tmp_path, source=WAITS, *words, **environment):
 
 
 def events(service, job):
-    """All events of a job, oldest first."""
+    """Return all events of a job, oldest first."""
     found = httpx.get(f"{service}/api/v1/events/lineage", params={"limit": 1000, "sortDirection": "asc"}).json()
     return [event for event in found["events"] if event["job"]["name"] == job]
 
@@ -118,15 +118,15 @@ def runs(service, job):
 
 
 @pytest.mark.parametrize(("source", "code"), [("", 0), ("raise SystemExit(7)", 7), ("raise ValueError", 1)])
-def test_the_exit_code_is_the_drivers(launch, source, code):
+def test_exit_code_is_that_of_the_driver(launch, source, code):
     assert ended(launch(source))[0] == code
 
 
-def test_a_driver_that_a_signal_ended_has_a_shells_exit_code(launch):
+def test_driver_ended_by_a_signal_has_exit_code_128_plus_signal(launch):
     assert ended(launch("import os; os.kill(os.getpid(), 9)"))[0] == 137
 
 
-def test_arguments_and_output_are_passed_on(launch, tmp_path):
+def test_arguments_and_output_are_passed_through(launch, tmp_path):
     (tmp_path / "driver.py").write_text("import sys; print(sys.argv[1:]); print('no', file=sys.stderr)")
     words = [sys.executable, "-m", "lineagelab_spark.launch", "driver", "--source", "a b"]
     environment = {**os.environ, "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}"}
@@ -134,11 +134,11 @@ def test_arguments_and_output_are_passed_on(launch, tmp_path):
     assert (done.stdout, done.stderr) == ("['--source', 'a b']\n", "no\n")
 
 
-def test_the_agent_is_told_name_run_and_parent_of_the_application(launch):
+def test_agent_receives_name_run_and_parent_of_the_application(launch):
     submit = "--driver-class-path x pyspark-shell"
     parent = "air/flow/dag.task/01890000-0000-7000-8000-000000000000"
     process = launch(
-        SHOWS_ENVIRONMENT, "--application", "told", PYSPARK_SUBMIT_ARGS=submit, OPENLINEAGE_PARENT_ID=parent
+        PRINT_ENVIRONMENT, "--application", "told", PYSPARK_SUBMIT_ARGS=submit, OPENLINEAGE_PARENT_ID=parent
     )
     environment = json.loads(ended(process)[1])
     words = environment["PYSPARK_SUBMIT_ARGS"].removesuffix(submit).split()
@@ -154,19 +154,19 @@ def test_the_agent_is_told_name_run_and_parent_of_the_application(launch):
     assert environment["OPENLINEAGE_PARENT_ID"] == f"lineage-lab/told/{run}"
 
 
-def test_without_an_application_the_drivers_settings_stay_as_they_are(launch):
-    environment = json.loads(ended(launch(SHOWS_ENVIRONMENT, PYSPARK_SUBMIT_ARGS="x pyspark-shell"))[1])
+def test_driver_settings_are_unchanged_without_an_application(launch):
+    environment = json.loads(ended(launch(PRINT_ENVIRONMENT, PYSPARK_SUBMIT_ARGS="x pyspark-shell"))[1])
     assert environment["PYSPARK_SUBMIT_ARGS"] == "x pyspark-shell"
     assert "OPENLINEAGE_PARENT_ID" not in environment
 
 
-def test_of_a_job_that_ends_well_the_launcher_says_nothing(launch, service, tmp_path):
+def test_launcher_sends_no_event_for_a_completed_job(launch, service, tmp_path):
     assert ended(launch("", "--application", "well"))[0] == 0
     assert events(service, "well") == []
     assert not list(tmp_path.glob("open_runs*"))
 
 
-def test_a_job_that_fails_before_the_agent_spoke_is_a_failed_run(launch, service):
+def test_job_that_fails_before_its_first_event_is_a_failed_run(launch, service):
     assert ended(launch("raise SystemExit(2)", "--application", "early"))[0] == 2
     assert [event["eventType"] for event in events(service, "early")] == ["START", "FAIL"]
     (run,) = runs(service, "early")
@@ -175,7 +175,7 @@ def test_a_job_that_fails_before_the_agent_spoke_is_a_failed_run(launch, service
     assert message == "the driver ended with exit code 2; its log says why"
 
 
-def test_the_application_fails_with_its_process_whatever_the_agent_said(launch, service):
+def test_application_fails_with_its_process_despite_a_complete_event(launch, service):
     source = """
 import json, os, urllib.request
 namespace, job, run = os.environ["OPENLINEAGE_PARENT_ID"].split("/")
@@ -196,9 +196,9 @@ raise SystemExit(1)
     assert run["state"] == "FAILED"
 
 
-def test_runs_that_a_killed_driver_left_open_are_ended_with_all_that_was_known_of_them(launch, service, tmp_path):
+def test_open_runs_of_a_killed_driver_are_ended_with_their_last_datasets(launch, service, tmp_path):
     run = new_run_id()
-    source = OPENS_A_RUN + "os.kill(os.getpid(), 9)"
+    source = OPEN_A_RUN + "os.kill(os.getpid(), 9)"
     assert ended(launch(source, RUN_ID=run))[0] == 137
     (event,) = [event for event in events(service, "query") if event["run"]["runId"] == run]
     assert event["eventType"] == "FAIL"
@@ -207,9 +207,9 @@ def test_runs_that_a_killed_driver_left_open_are_ended_with_all_that_was_known_o
     assert not list(tmp_path.glob("open_runs*"))
 
 
-def test_an_end_that_the_driver_could_not_tell_is_told_as_it_is(launch, service):
+def test_undelivered_terminal_event_of_the_driver_is_sent_unchanged(launch, service):
     run = new_run_id()
-    source = OPENS_A_RUN.replace(
+    source = OPEN_A_RUN.replace(
         '"producer"', '"eventType": "COMPLETE", "eventTime": "2026-01-01T00:00:00Z", "producer"'
     )
     assert ended(launch(source + "os.kill(os.getpid(), 9)", RUN_ID=run))[0] == 137
@@ -217,14 +217,14 @@ def test_an_end_that_the_driver_could_not_tell_is_told_as_it_is(launch, service)
     assert event["eventType"] == "COMPLETE"
 
 
-def test_sigterm_reaches_the_driver_alone_and_its_answer_counts(launch, tmp_path):
-    """As supervisord sends it: to the whole group. What the driver started, its JVM, must not get it."""
+def test_sigterm_reaches_only_the_driver_and_its_exit_code_is_returned(launch, tmp_path):
+    """supervisord signals the whole process group; the JVM that the driver started must not receive the signal."""
     source = f"""
 import os, signal, subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read(); print('child left well')"],
                          stdin=subprocess.PIPE)
 signal.signal(signal.SIGTERM, lambda *_: (child.communicate(), print("stopped"), sys.exit(0)))
-{SAYS_READY}
+{REPORT_READY}
 signal.pause()
 """
     process, _ = running(launch, tmp_path, source)
@@ -234,16 +234,16 @@ signal.pause()
     assert sorted(out.splitlines()) == ["child left well", "stopped"]
 
 
-def test_a_job_that_was_stopped_is_aborted_and_has_not_failed(launch, service, tmp_path):
-    process, _ = running(launch, tmp_path, WAITS, "--application", "stopped")
+def test_stopped_job_is_aborted_not_failed(launch, service, tmp_path):
+    process, _ = running(launch, tmp_path, WAIT_FOR_SIGNAL, "--application", "stopped")
     process.terminate()
     assert ended(process)[0] == 143
     (run,) = runs(service, "stopped")
     assert run["state"] == "ABORTED"
 
 
-def test_a_killed_launcher_takes_its_driver_along_and_the_next_one_tells(launch, service, tmp_path):
-    process, driver = running(launch, tmp_path, WAITS, "--application", "killed")
+def test_driver_dies_with_a_killed_launcher_and_the_next_launch_reports_it(launch, service, tmp_path):
+    process, driver = running(launch, tmp_path, WAIT_FOR_SIGNAL, "--application", "killed")
     process.kill()
     driver.wait(30)
     process.communicate()
@@ -253,8 +253,8 @@ def test_a_killed_launcher_takes_its_driver_along_and_the_next_one_tells(launch,
     assert "its launcher were killed" in events(service, "killed")[-1]["run"]["facets"]["errorMessage"]["message"]
 
 
-def test_what_a_dead_driver_started_is_waited_for(launch, tmp_path):
-    """The JVM speaks after its Python is gone: the launcher's word comes last."""
+def test_children_of_a_dead_driver_are_waited_for(launch, tmp_path):
+    """The JVM may send events after its Python process has died; the launcher's event must be the last."""
     child = "import sys, time; sys.stdin.read(); time.sleep(0.5); open(sys.argv[1], 'w').write('said')"
     source = f"""
 import os, subprocess, sys
@@ -265,7 +265,7 @@ os.kill(os.getpid(), 9)
     assert (tmp_path / "said").read_text() == "said"
 
 
-def test_what_a_dead_driver_started_and_does_not_leave_is_killed(tmp_path):
+def test_remaining_children_of_a_dead_driver_are_killed(tmp_path):
     (tmp_path / "driver.py").write_text(
         "import subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'])\n"
@@ -282,7 +282,7 @@ def test_what_a_dead_driver_started_and_does_not_leave_is_killed(tmp_path):
     assert not psutil.pid_exists(int(done.stdout))
 
 
-def test_what_cannot_be_told_now_is_told_by_the_next_launch(launch, service, tmp_path):
+def test_undelivered_events_are_sent_by_the_next_launch(launch, service, tmp_path):
     nobody = "http://127.0.0.1:1"
     code, _, errors = ended(launch("raise SystemExit(3)", "--application", "later", LINEAGE_URL=nobody))
     assert code == 3
@@ -293,8 +293,8 @@ def test_what_cannot_be_told_now_is_told_by_the_next_launch(launch, service, tmp
     assert not list(tmp_path.glob("open_runs*"))
 
 
-def test_what_was_asked_to_stop_while_nobody_listened_is_told_as_stopped(launch, service, tmp_path):
-    process, _ = running(launch, tmp_path, WAITS, "--application", "quiet", LINEAGE_URL="http://127.0.0.1:1")
+def test_stop_during_a_service_outage_is_reported_as_abort(launch, service, tmp_path):
+    process, _ = running(launch, tmp_path, WAIT_FOR_SIGNAL, "--application", "quiet", LINEAGE_URL="http://127.0.0.1:1")
     process.terminate()
     assert ended(process)[0] == 143
     assert ended(launch("", "--application", "quiet"))[0] == 0
@@ -302,21 +302,21 @@ def test_what_was_asked_to_stop_while_nobody_listened_is_told_as_stopped(launch,
     assert run["state"] == "ABORTED"
 
 
-def test_without_a_lineage_service_nothing_is_kept(launch, tmp_path):
+def test_no_state_is_stored_without_a_lineage_service(launch, tmp_path):
     code, _, errors = ended(launch("raise SystemExit(3)", "--application", "mute", LINEAGE_URL=""))
     assert (code, errors) == (3, "")
     assert not list(tmp_path.glob("open_runs*"))
 
 
 @pytest.mark.parametrize("found", ["", "{", "[]", "[1, {}]", '{"a": 1}', '{"a": {}}', '"x"'])
-def test_a_damaged_file_of_open_runs_harms_nothing(launch, tmp_path, found):
+def test_damaged_file_of_open_runs_is_ignored(launch, tmp_path, found):
     for name in ("open_runs.json", "open_runs.json.undelivered", "open_runs.json.application"):
         (tmp_path / name).write_text(found)
     assert ended(launch(""))[0] == 0
     assert not list(tmp_path.glob("open_runs*"))
 
 
-def test_an_event_that_the_service_refuses_is_not_tried_for_ever(launch, tmp_path):
+def test_rejected_event_is_not_retried(launch, tmp_path):
     event = {"run": {"runId": "no UUID"}, "job": {"namespace": "n", "name": "refused"}}
     (tmp_path / "open_runs.json").write_text(json.dumps({"a": event}))
     code, _, errors = ended(launch(""))
@@ -325,7 +325,7 @@ def test_an_event_that_the_service_refuses_is_not_tried_for_ever(launch, tmp_pat
     assert not list(tmp_path.glob("open_runs*"))
 
 
-def test_a_place_that_cannot_be_written_to_harms_nothing(launch, tmp_path):
+def test_unwritable_state_folder_does_not_fail_the_job(launch, tmp_path):
     (tmp_path / "file").touch()
     place = str(tmp_path / "file" / "open_runs.json")
     code, _, errors = ended(launch("raise SystemExit(4)", "--application", "placeless", LINEAGE_OPEN_RUNS=place))
@@ -334,7 +334,7 @@ def test_a_place_that_cannot_be_written_to_harms_nothing(launch, tmp_path):
 
 
 def java_options(launched):
-    """What the driver's JVM is told, and what the launcher printed."""
+    """Return the options of the driver's JVM, and the output of the launcher."""
     code, out, errors = ended(launched)
     assert code == 0
     words = shlex.split(json.loads(out).get("PYSPARK_SUBMIT_ARGS", ""))
@@ -347,31 +347,31 @@ def describe_archive(archive):
     Path(f"{archive}.stat").write_text(f"{found.st_size} {found.st_mtime_ns}\n")
 
 
-def test_a_sound_archive_of_classes_is_given_to_driver_and_executors(launch, tmp_path):
+def test_valid_class_data_archive_is_passed_to_driver_and_executors(launch, tmp_path):
     archive = tmp_path / "data" / "classes.jsa"
     archive.parent.mkdir()
     archive.write_text("sound")
     describe_archive(archive)
     option = f"-XX:SharedArchiveFile={archive}"
-    assert java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive))) == (option, option, "")
+    assert java_options(launch(PRINT_ENVIRONMENT, CLASS_DATA=str(archive))) == (option, option, "")
 
 
-def test_a_missing_or_damaged_archive_is_said_and_left_out(launch, tmp_path):
-    """A JVM crashes from a truncated one."""
+def test_missing_or_damaged_archive_is_logged_and_omitted(launch, tmp_path):
+    """A JVM crashes with a truncated archive."""
     archive = tmp_path / "data" / "classes.jsa"
     archive.parent.mkdir()
-    *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
+    *options, errors = java_options(launch(PRINT_ENVIRONMENT, CLASS_DATA=str(archive)))
     assert options == [None, None]
     assert f"cannot read {archive}.stat: No such file" in errors
     archive.write_text("sound")
     describe_archive(archive)
     archive.write_text("cut")
-    *options, errors = java_options(launch(SHOWS_ENVIRONMENT, CLASS_DATA=str(archive)))
+    *options, errors = java_options(launch(PRINT_ENVIRONMENT, CLASS_DATA=str(archive)))
     assert options == [None, None]
     assert f"{archive} was modified after it was created" in errors
 
 
-def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):
+def test_driver_is_relaunched_until_stopped(launch, tmp_path):
     source = f"open({str(tmp_path / 'times')!r}, 'a').write('x'); raise SystemExit(5)"
     process = launch(source, "0.05", module="lineagelab_spark.launch_every")
     until(lambda: (tmp_path / "times").exists() and len((tmp_path / "times").read_text()) >= 3)
@@ -381,25 +381,25 @@ def test_a_driver_is_launched_again_until_it_is_stopped(launch, tmp_path):
     assert "driver: the driver ended with exit code 5; its log says why. Next run in 0.05 s" in errors
 
 
-def test_a_stop_between_two_launches_or_during_one_ends_the_timer(launch, tmp_path):
+def test_stop_between_or_during_launches_ends_the_schedule(launch, tmp_path):
     idle = launch("", "3600", module="lineagelab_spark.launch_every")
     until(lambda: psutil.Process(idle.pid).num_ctx_switches().voluntary > 0 and _catches(idle.pid, signal.SIGTERM))
     idle.terminate()
     assert ended(idle)[0] == 0
-    busy = launch(WAITS, "0.01", module="lineagelab_spark.launch_every")
+    busy = launch(WAIT_FOR_SIGNAL, "0.01", module="lineagelab_spark.launch_every")
     until((tmp_path / "ready").exists)
     busy.terminate()
     assert ended(busy)[0] == 0
 
 
 def _catches(pid, number):
-    """Whether a process has a handler for a signal, as Linux tells it."""
+    """Return True if a process handles a signal, according to /proc."""
     status = Path(f"/proc/{pid}/status").read_text()
     mask = next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1]
     return bool(int(mask, 16) >> (number - 1) & 1)
 
 
-def test_how_a_driver_ended_in_words():
+def test_text_of_an_exit_status():
     assert str(DriverExit(-9)) == "the driver was ended by signal 9 (SIGKILL)"
     assert str(DriverExit(-35)) == "the driver was ended by signal 35"
     assert str(DriverExit(1)) == "the driver ended with exit code 1; its log says why"
@@ -415,7 +415,7 @@ def test_only_a_failed_run_has_an_error_message():
     assert run.event["run"]["facets"] == {}
 
 
-def test_an_unreported_run_is_kept_with_its_start_and_taken_once(tmp_path):
+def test_unreported_run_is_stored_with_its_start_and_taken_once(tmp_path):
     run = ApplicationRun(JOB_NAMESPACE, "job", "id", "2026-01-01T00:00:00Z")
     OpenRuns(tmp_path / "runs").keep_unreported(run.event, run.began)
     assert json.loads((tmp_path / "runs").read_text()) == {"id": {**run.event, "eventTime": run.began}}
@@ -425,13 +425,13 @@ def test_an_unreported_run_is_kept_with_its_start_and_taken_once(tmp_path):
 
 
 def test_an_invalid_parent_is_ignored_and_reported(launch):
-    _, out, errors = ended(launch(SHOWS_ENVIRONMENT, "--application", "orphan", OPENLINEAGE_PARENT_ID="a/b"))
+    _, out, errors = ended(launch(PRINT_ENVIRONMENT, "--application", "orphan", OPENLINEAGE_PARENT_ID="a/b"))
     assert "parentRunId" not in json.loads(out)["PYSPARK_SUBMIT_ARGS"]
     assert "OPENLINEAGE_PARENT_ID is ignored: invalid parent run 'a/b'" in errors
 
 
-def test_the_launcher_is_light():
-    """It stays beside every driver."""
+def test_launcher_uses_little_memory():
+    """The launcher runs as long as the driver, so it must use little memory."""
     code = "import sys, lineagelab_spark.launch; print({'pyspark', 'openlineage', 'httpx'} & sys.modules.keys())"
     done = subprocess.run(
         [sys.executable, "-c", code],

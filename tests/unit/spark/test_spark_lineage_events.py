@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded plans of the jobs, read without Spark, and the events that are made of them."""
+"""Recorded plans of the jobs, parsed without Spark, and the resulting events."""
 
 import json
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_supplier_totals_from_iceberg() -> None:
     assert [leaf.kind for leaf in lineage.leaves] == ["DataSourceV2Relation"]
 
 
-def test_an_event_has_full_datasets_and_no_run() -> None:
+def test_job_event_has_complete_datasets_and_no_run() -> None:
     event = event_of(recorded("orders_etl_accepted"))
 
     assert "run" not in event
@@ -62,7 +62,7 @@ def test_an_event_has_full_datasets_and_no_run() -> None:
     assert [(o["namespace"], o["name"]) for o in event["outputs"]] == [("s3://warehouse", "sales/orders")]
 
 
-def test_the_fields_of_a_topic_are_those_of_its_messages_and_of_the_record() -> None:
+def test_topic_fields_are_those_of_message_and_record() -> None:
     (topic,) = event_of(recorded("orders_etl_accepted"))["inputs"]
 
     fields = [(field["name"], field["type"]) for field in topic["facets"]["schema"]["fields"]]
@@ -78,7 +78,7 @@ def test_the_fields_of_a_topic_are_those_of_its_messages_and_of_the_record() -> 
     assert ("_offset", "long") in fields
 
 
-def test_every_origin_is_a_field_of_its_input() -> None:
+def test_every_source_column_is_a_field_of_its_input() -> None:
     event = event_of(recorded("orders_etl_accepted"))
 
     fields = {field["name"] for field in event["inputs"][0]["facets"]["schema"]["fields"]}
@@ -95,7 +95,7 @@ def test_every_origin_is_a_field_of_its_input() -> None:
     ]
 
 
-def test_incomplete_lineage_leaves_columns_out_but_keeps_schemas() -> None:
+def test_incomplete_lineage_omits_columns_and_keeps_schemas() -> None:
     (output,) = event_of(recorded("orders_etl_accepted"), complete=False)["outputs"]
 
     assert list(output["facets"]) == ["schema"]
@@ -111,11 +111,11 @@ def test_incomplete_lineage_leaves_columns_out_but_keeps_schemas() -> None:
         ("hdfs://name:8020/lake/orders", "hdfs://name:8020", "lake/orders"),
     ],
 )
-def test_locations_are_datasets(location: str, namespace: str, name: str) -> None:
+def test_location_maps_to_a_dataset(location: str, namespace: str, name: str) -> None:
     assert datasets.of_location(location) == Dataset(namespace, name)
 
 
-def test_topics_are_named_after_the_first_server() -> None:
+def test_topic_namespace_is_the_first_server() -> None:
     options = {"kafka.bootstrap.servers": "a:1,b:2", "subscribe": "orders, bids", "assign": None}
 
     assert datasets.of_topics(options).datasets == (
@@ -124,7 +124,7 @@ def test_topics_are_named_after_the_first_server() -> None:
     )
 
 
-def test_a_pattern_names_no_topic() -> None:
+def test_topic_pattern_has_no_dataset() -> None:
     assert (
         datasets.of_topics({"kafka.bootstrap.servers": "a:1", "subscribe": None, "assign": None}).unnamed
         == "a topic pattern at a:1"
@@ -132,6 +132,6 @@ def test_a_pattern_names_no_topic() -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '[{"class": "a.B"}]', '"plan"'])
-def test_what_is_no_plan_is_refused(text: str) -> None:
+def test_invalid_plan_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="not the JSON of"):
         parse(text)

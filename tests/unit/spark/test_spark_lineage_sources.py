@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Column lineage is all or nothing: a source that has no dataset name leaves it out."""
+"""Sources without a dataset name: column lineage is complete or omitted."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ def lineage(spark: SparkSession) -> Iterator[SparkLineage]:
 
 
 def event(lineage: SparkLineage, frame: DataFrame) -> tuple[list[str], set[str]]:
-    """The names of the inputs, and the facets of the output."""
+    """Return the names of the inputs, and the facets of the output."""
     made = lineage.event(frame, TARGET, "append_data")
     (output,) = made["outputs"]
     return [dataset["name"].rpartition("/")[2] for dataset in made["inputs"]], set(output["facets"])
@@ -58,7 +58,7 @@ def pattern(spark: SparkSession, _: Path) -> DataFrame:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_a_source_without_a_name_leaves_the_columns_out(
+def test_source_without_a_name_omits_the_columns(
     spark: SparkSession,
     lineage: SparkLineage,
     source: Callable[[SparkSession, Path], DataFrame],
@@ -72,7 +72,7 @@ def test_a_source_without_a_name_leaves_the_columns_out(
     assert named in caplog.text
 
 
-def test_constants_and_unused_sources_leave_nothing_out(spark: SparkSession, lineage: SparkLineage) -> None:
+def test_constants_and_unused_sources_keep_the_columns(spark: SparkSession, lineage: SparkLineage) -> None:
     spark.range(1).localCheckpoint().createOrReplaceTempView("checkpoint")
     frame = spark.sql(
         f"WITH unused AS (SELECT * FROM checkpoint) SELECT s.id, 'de' AS country FROM {SOURCE} s CROSS JOIN range(1)"
@@ -84,13 +84,13 @@ def test_constants_and_unused_sources_leave_nothing_out(spark: SparkSession, lin
     assert inputs == ["src"]
 
 
-def test_columns_are_spelled_as_the_table_spells_them(spark: SparkSession, lineage: SparkLineage) -> None:
+def test_column_names_have_the_case_of_the_table(spark: SparkSession, lineage: SparkLineage) -> None:
     made = lineage.event(spark.table(SOURCE).select("ID", "Country"), TARGET, "append_data")
 
     (output,) = made["outputs"]
     assert set(output["facets"]["columnLineage"]["fields"]) == {"id", "country"}
 
 
-def test_what_has_no_name_cannot_be_a_target(spark: SparkSession, lineage: SparkLineage) -> None:
+def test_write_without_a_dataset_name_is_not_reported(spark: SparkSession, lineage: SparkLineage) -> None:
     with pytest.raises(ValueError, match="cannot name the dataset that is written"):
         lineage.event(spark.table(SOURCE), f"{SOURCE}.snapshots", "append_data")

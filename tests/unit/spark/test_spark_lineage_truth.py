@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The derived edges against the truth: change one input column at a time and see which outputs change.
+"""Derived edges compared with observed effects: one input column is changed at a time.
 
-Column edges must be exactly what can be seen. An INDIRECT column edge may show in rows that come or go instead,
-since the same column may also decide about rows. Row edges are judged together: a change that adds, removes or
-exchanges rows needs one, and each of them must be able to cause such a change.
+Column edges must equal the observed effects. An INDIRECT column edge may show as added or removed rows instead, since
+the same column may also select rows. Row edges are compared together: a change that adds, removes or exchanges rows
+requires a row edge, and each row edge must be able to cause such a change.
 """
 
 import functools
@@ -29,49 +29,49 @@ pytestmark = pytest.mark.slow
 Rows = Sequence[Any]
 Outcome = list[dict[str, Any]]
 Case = tuple[Rows, str, Rows]
-"""Rows before, the column that is changed, rows after."""
+"""Rows before, changed column, rows after."""
 
 
 @dataclass
-class Seen:
-    """Which input columns changed an output column of a row that stayed, and which changed the rows."""
+class Effects:
+    """Input columns that changed an output column of a kept row, and those that changed the set of rows."""
 
     columns: dict[str, set[str]]
     rows: set[str]
 
 
-def observe(run: Callable[[Rows], Outcome], which: Callable[[Outcome], object], cases: Iterable[Case]) -> Seen:
-    """Runs each case and compares the outcomes.
+def observe(run: Callable[[Rows], Outcome], which: Callable[[Outcome], object], cases: Iterable[Case]) -> Effects:
+    """Run each case and compare the outcomes.
 
     Args:
         run: rows to output rows.
-        which: tells which rows an outcome has, whatever their values.
-        cases: a single row before and after shows columns, more rows show what happens among rows.
+        which: returns the identity of an outcome's rows, independent of their values.
+        cases: a single row before and after shows column effects, several rows show row effects.
     """
     cached = functools.cache(run)
-    seen = Seen(defaultdict(set), set())
+    observed = Effects(defaultdict(set), set())
     for before, column, after in cases:
         old, new = cached(tuple(before)), cached(tuple(after))
         if len(before) > 1 or len(old) != len(new):
             if which(old) != which(new):
-                seen.rows.add(column)
+                observed.rows.add(column)
         elif old:
             for name in old[0]:
                 if any(a[name] != b[name] for a, b in zip(old, new, strict=True)):
-                    seen.columns[name].add(column)
-    return seen
+                    observed.columns[name].add(column)
+    return observed
 
 
-def agree(output: DataFrame, seen: Seen) -> None:
-    """Asserts that what was derived from the plan is what was seen."""
+def assert_edges_match(output: DataFrame, observed: Effects) -> None:
+    """Assert that the derived edges equal the observed effects."""
     lineage = lineage_dsl.of(output)
     rows = {text.split()[0] for text in lineage_dsl.rows(lineage)}
     for name, made in lineage_dsl.columns(lineage).items():
         origins = {text.split()[0] for text in made}
-        hidden = {t.split()[0] for t in made if t.endswith("CONDITIONAL")} & rows & seen.rows
-        assert seen.columns[name] <= origins, f"{name}: seen, not derived"
-        assert origins - hidden <= seen.columns[name], f"{name}: derived, not seen"
-    assert seen.rows == rows
+        hidden = {t.split()[0] for t in made if t.endswith("CONDITIONAL")} & rows & observed.rows
+        assert observed.columns[name] <= origins, f"{name}: observed, not derived"
+        assert origins - hidden <= observed.columns[name], f"{name}: derived, not observed"
+    assert observed.rows == rows
 
 
 RECORD_CHANGES: dict[str, list[Callable[[Record], Record]]] = {
@@ -110,7 +110,7 @@ SEVERAL_RECORDS = [
 
 
 def record_cases() -> Iterator[Case]:
-    """The item marks the record where there are several, and is left alone then."""
+    """With several records, the item identifies the record and is not changed."""
     for rows in (*((record,) for record in SINGLE_RECORDS), *SEVERAL_RECORDS):
         for column, changes in RECORD_CHANGES.items():
             if len(rows) > 1 and column == "item":
@@ -120,7 +120,7 @@ def record_cases() -> Iterator[Case]:
 
 
 @pytest.mark.parametrize("output", [accepted, rejected])
-def test_orders(spark: SparkSession, output: Callable[[DataFrame], DataFrame]) -> None:
+def test_edges_of_the_orders_etl(spark: SparkSession, output: Callable[[DataFrame], DataFrame]) -> None:
     def written(*places: tuple[int, int]) -> DataFrame:
         return output(without(checked(frame(spark, Record())), places))
 
@@ -131,8 +131,8 @@ def test_orders(spark: SparkSession, output: Callable[[DataFrame], DataFrame]) -
     def items(outcome: Outcome) -> list[str]:
         return sorted(row["item"] for row in outcome)
 
-    # Orders that the tables have are left out by their place: that has no edges of other columns, however many.
-    agree(written(), observe(run, items, record_cases()))
+    # Orders already in the tables are excluded by position, without edges from other columns.
+    assert_edges_match(written(), observe(run, items, record_cases()))
     for of in (lineage_dsl.columns, lineage_dsl.rows):
         assert of(lineage_dsl.of(written((0, 7), (1, 8)))) == of(lineage_dsl.of(written()))
 
@@ -154,14 +154,14 @@ def order_cases() -> Iterator[tuple[Rows, str, Rows]]:
             yield rows, column, (changed, *rows[1:])
 
 
-def test_supplier_totals(spark: SparkSession) -> None:
+def test_edges_of_supplier_totals(spark: SparkSession) -> None:
     def run(rows: Rows) -> Outcome:
         return [row.asDict() for row in supplier_totals(order_frame(spark, rows)).collect()]
 
-    agree(supplier_totals(order_frame(spark, [ORDER])), observe(run, len, order_cases()))
+    assert_edges_match(supplier_totals(order_frame(spark, [ORDER])), observe(run, len, order_cases()))
 
 
-def test_another_transformation_has_other_edges(spark: SparkSession) -> None:
+def test_edges_follow_a_changed_transformation(spark: SparkSession) -> None:
     orders = order_frame(spark, [ORDER])
     before = lineage_dsl.columns(lineage_dsl.of(supplier_totals(orders)))
     after = lineage_dsl.columns(lineage_dsl.of(supplier_totals(orders.withColumn("supplier", orders.item))))
@@ -190,27 +190,27 @@ UNKNOWN_QUERIES = {
 }
 
 
-def asked(spark: SparkSession, query: str, rows: Rows) -> DataFrame:
+def run_query(spark: SparkSession, query: str, rows: Rows) -> DataFrame:
     order_frame(spark, rows).createOrReplaceTempView("orders")
     return spark.sql(query)
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=list(QUERIES))
-def test_queries(spark: SparkSession, query: str) -> None:
+def test_edges_of_queries(spark: SparkSession, query: str) -> None:
     def run(rows: Rows) -> Outcome:
-        return [row.asDict(recursive=True) for row in asked(spark, query, rows).collect()]
+        return [row.asDict(recursive=True) for row in run_query(spark, query, rows).collect()]
 
-    output = asked(spark, query, [ORDER])
+    output = run_query(spark, query, [ORDER])
     lineage = lineage_dsl.of(output)
     assert lineage.unknown == frozenset()
     single = [case for case in order_cases() if len(case[0]) == 1]
-    seen = observe(run, len, single)
+    observed = observe(run, len, single)
     assert {
         name: {t.split()[0].split(".")[-1] for t in made} for name, made in lineage_dsl.columns(lineage).items()
-    } == {name: seen.columns[name] for name in lineage.columns}
-    assert lineage_dsl.rows(lineage) == seen.rows == set()
+    } == {name: observed.columns[name] for name in lineage.columns}
+    assert lineage_dsl.rows(lineage) == observed.rows == set()
 
 
 @pytest.mark.parametrize("query", UNKNOWN_QUERIES.values(), ids=list(UNKNOWN_QUERIES))
-def test_queries_whose_edges_are_not_told_apart_are_unknown(spark: SparkSession, query: str) -> None:
-    assert lineage_dsl.of(asked(spark, query, [ORDER])).unknown
+def test_edges_that_cannot_be_separated_are_unknown(spark: SparkSession, query: str) -> None:
+    assert lineage_dsl.of(run_query(spark, query, [ORDER])).unknown

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maintenance of real Iceberg tables: what goes, what stays, and writers beside it."""
+"""Maintenance of real Iceberg tables: removed and kept files, and concurrent writers."""
 
 import logging
 import os
@@ -52,7 +52,7 @@ def folder(spark: SparkSession, table: Table) -> Path:
     return Path(urlsplit(iceberg.load(spark, str(table)).location()).path)
 
 
-def test_small_files_become_one(lake: SparkSession) -> None:
+def test_small_files_are_compacted(lake: SparkSession) -> None:
     for number in range(6):
         commit(lake, ORDERS, number)
 
@@ -64,7 +64,7 @@ def test_small_files_become_one(lake: SparkSession) -> None:
     assert str(outcome).endswith(" manifests, 6 -> 7 snapshots, 0 orphaned files removed")
 
 
-def test_a_second_time_does_nothing(lake: SparkSession) -> None:
+def test_second_run_changes_nothing(lake: SparkSession) -> None:
     for number in range(6):
         commit(lake, ORDERS, number)
     first = maintain(lake, ORDERS, DAY)
@@ -75,7 +75,7 @@ def test_a_second_time_does_nothing(lake: SparkSession) -> None:
 
 
 @pytest.mark.slow
-def test_old_snapshots_go_and_their_files_with_them(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_snapshots_expire_with_their_files(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "MIN_SNAPSHOTS", 1)
     for number in range(6):
         commit(lake, ORDERS, number)
@@ -87,7 +87,7 @@ def test_old_snapshots_go_and_their_files_with_them(lake: SparkSession, monkeypa
     assert len(list((folder(lake, ORDERS) / "data").glob("*.parquet"))) == 1
 
 
-def test_a_few_snapshots_stay_however_old(lake: SparkSession) -> None:
+def test_minimum_number_of_snapshots_is_kept(lake: SparkSession) -> None:
     for number in range(3):
         commit(lake, ORDERS, number)
 
@@ -95,8 +95,8 @@ def test_a_few_snapshots_stay_however_old(lake: SparkSession) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_sink_goes_on_from_stays(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sink has been silent for long, and others have written since."""
+def test_snapshot_with_a_sinks_offsets_is_kept(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sink has been idle for long while other writers committed."""
     monkeypatch.setattr(maintenance, "MIN_SNAPSHOTS", 1)
     offsets = f"{SINK_OFFSETS}control-iceberg.connect-orders_lake"
     commit(lake, ORDERS, 0, **{offsets: '{"0":7}'})
@@ -110,7 +110,7 @@ def test_what_a_sink_goes_on_from_stays(lake: SparkSession, monkeypatch: pytest.
     assert summaries(lake, ORDERS)[0].get(offsets) == '{"0":8}'
 
 
-def test_the_latest_offsets_of_each_sink_count() -> None:
+def test_latest_offsets_of_each_connect_sink_are_kept() -> None:
     one, other = f"{SINK_OFFSETS}one", f"{SINK_OFFSETS}other"
     snapshots = [(10, {one: "1", "x": "1"}), (20, {other: "1"}), (30, {one: "2"}), (40, {"x": "2"})]
 
@@ -120,14 +120,14 @@ def test_the_latest_offsets_of_each_sink_count() -> None:
     assert expiry([], 100) == 100
 
 
-def test_the_latest_checkpoint_of_each_flink_sink_counts() -> None:
+def test_latest_checkpoint_of_each_flink_sink_is_kept() -> None:
     snapshots = [(10, {FLINK_SINK: "a"}), (20, {FLINK_SINK: "b"}), (30, {FLINK_SINK: "a"}), (40, {})]
 
     assert expiry(snapshots, 100) == 20
 
 
-def test_old_files_of_nobody_go_and_the_neighbour_s_stay(lake: SparkSession) -> None:
-    """One table's folder begins with the name of the other's."""
+def test_orphan_files_are_removed_and_other_tables_files_kept(lake: SparkSession) -> None:
+    """One table's folder name is a prefix of the other's."""
     for table in (ORDERS, BESIDE):
         commit(lake, table, 1)
     orphan, young = (folder(lake, ORDERS) / "data" / f"{name}.parquet" for name in ("orphan", "young"))
@@ -144,7 +144,7 @@ def test_old_files_of_nobody_go_and_the_neighbour_s_stay(lake: SparkSession) -> 
 
 
 @pytest.mark.slow
-def test_a_writer_who_was_faster_wins(
+def test_conflicting_commit_of_a_writer_wins(
     lake: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number in range(6):
@@ -164,16 +164,14 @@ def test_a_writer_who_was_faster_wins(
 
 
 @pytest.mark.slow
-def test_every_table_is_maintained_and_a_broken_one_left_out(
-    lake: SparkSession, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_every_table_is_maintained_except_broken_ones(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     commit(lake, ORDERS, 1)
     broken = Table(CATALOG_NAME, "shelf", "broken")
     metadata = folder(lake, ORDERS).parent / "broken" / "metadata"
     metadata.mkdir(parents=True)
     (metadata / "v1.metadata.json").write_text("{")
-    found = len(list(maintenance.tables(lake, CATALOG_NAME)))  # other tests leave tables in this catalog too
+    found = len(list(maintenance.tables(lake, CATALOG_NAME)))  # includes tables of other tests
     try:
         lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY)
     finally:
@@ -184,7 +182,7 @@ def test_every_table_is_maintained_and_a_broken_one_left_out(
     assert f"{found - 1} of {found} tables of catalog lake maintained" in caplog.text
 
 
-def test_an_empty_table_and_names_that_need_quotes(lake: SparkSession) -> None:
+def test_empty_table_and_quoted_names(lake: SparkSession) -> None:
     odd = Table(CATALOG_NAME, "shelf", "it's-odd")
     lake.sql(f"CREATE TABLE {odd.quoted} (id bigint) USING iceberg")
     try:
@@ -194,9 +192,7 @@ def test_an_empty_table_and_names_that_need_quotes(lake: SparkSession) -> None:
         lake.sql(f"DROP TABLE {odd.quoted} PURGE")
 
 
-def test_a_lake_of_which_nothing_can_be_maintained_fails_the_job(
-    lake: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_job_fails_if_no_table_can_be_maintained(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lake_maintenance, "_maintained", lambda *_: False)
 
     with pytest.raises(runtime.JobError, match=r"could not maintain any of the \d tables of catalog 'lake'"):

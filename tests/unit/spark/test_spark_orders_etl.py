@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of `orders_etl` against real Iceberg tables: repeated, torn, cut anew, decided otherwise the second time.
+"""Batches of `orders_etl` with real Iceberg tables: repeated, interrupted, split differently or with changed schemas.
 
-Whatever happens, each order is in one of the tables, once.
+In every case each order is in exactly one of the tables, once.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,15 +25,15 @@ BOTH = (tables.orders, tables.orders_rejected)
 
 
 class Crash(Exception):
-    """Ends a batch where a test wants it to."""
+    """Raised to interrupt a batch."""
 
 
 class Appends(BatchOutputs):
-    """Appends to the tables as lineage's outputs do, until it is to crash.
+    """Appends to the tables as the lineage outputs do, and crashes at a configured append.
 
     Args:
-        crash_at: the append, counted from 0, that crashes.
-        is_late: after its commit, and not before it.
+        crash_at: index of the append that crashes, from 0.
+        is_late: crash after the commit instead of before it.
     """
 
     def __init__(self, crash_at: int | None = None, *, is_late: bool = False) -> None:
@@ -71,16 +71,16 @@ def registry() -> Iterator[Registry]:
 
 
 def no_wait(_: float) -> None:
-    raise AssertionError("the registry is there")
+    raise AssertionError("the registry is available")
 
 
 def etl(registry: Registry) -> OrdersEtl:
-    """A driver that has just started."""
+    """Return a newly started ETL."""
     return OrdersEtl(registry, LATE_AFTER, no_wait)
 
 
 def contents(spark: SparkSession) -> list[list[str | None]]:
-    """Order ids of both tables, the sound ones first."""
+    """Return the order ids of both tables, accepted orders first."""
     return [
         sorted((row[0] for row in spark.table(table().name).select("order_id").collect()), key=repr) for table in BOTH
     ]
@@ -94,7 +94,7 @@ def snapshots(spark: SparkSession, table: tables.Table) -> list[Mapping[str, str
 MIXED = (of("a"), of("b", offset=1, price="free"), of("a", offset=2), of("c", offset=3))
 
 
-def test_a_batch_goes_to_both_tables(lake: SparkSession, registry: Registry) -> None:
+def test_batch_is_split_into_both_tables(lake: SparkSession, registry: Registry) -> None:
     outputs = Appends()
 
     etl(registry).write(frame(lake, *MIXED), 7, outputs)
@@ -106,7 +106,7 @@ def test_a_batch_goes_to_both_tables(lake: SparkSession, registry: Registry) -> 
         assert summary["orders-etl.batch"] == "7"
 
 
-def test_a_table_that_gets_nothing_gets_no_commit(lake: SparkSession, registry: Registry) -> None:
+def test_table_without_new_rows_has_no_commit(lake: SparkSession, registry: Registry) -> None:
     job, outputs = etl(registry), Appends()
     job.write(frame(lake, of("a")), 0, outputs)
     job.write(frame(lake, of("b", price="free")), 1, outputs)
@@ -120,9 +120,7 @@ def test_a_table_that_gets_nothing_gets_no_commit(lake: SparkSession, registry: 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_late", [False, True], ids=["before the commit", "after the commit"])
 @pytest.mark.parametrize("crash_at", [0, 1])
-def test_a_batch_that_was_torn_is_made_whole(
-    lake: SparkSession, registry: Registry, crash_at: int, is_late: bool
-) -> None:
+def test_interrupted_batch_is_completed(lake: SparkSession, registry: Registry, crash_at: int, is_late: bool) -> None:
     with pytest.raises(Crash):
         etl(registry).write(frame(lake, *MIXED), 0, Appends(crash_at, is_late=is_late))
 
@@ -132,7 +130,7 @@ def test_a_batch_that_was_torn_is_made_whole(
 
 
 @pytest.mark.slow
-def test_a_lost_checkpoint_reads_everything_again_in_other_batches(lake: SparkSession, registry: Registry) -> None:
+def test_lost_checkpoint_rereads_everything_in_other_batches(lake: SparkSession, registry: Registry) -> None:
     nameless = [Record(key=None, value=header(FIRST), offset=offset) for offset in (10, 11)]
     records = [*MIXED, *nameless, of("d", offset=12)]
     before = etl(registry)
@@ -150,7 +148,7 @@ def test_a_lost_checkpoint_reads_everything_again_in_other_batches(lake: SparkSe
 
 
 @pytest.mark.slow
-def test_a_record_without_a_name_at_the_same_place_of_another_topic_is_another(
+def test_unidentified_records_at_equal_positions_of_two_topics_are_distinct(
     lake: SparkSession, registry: Registry
 ) -> None:
     nameless = Record(key=None, value=header(FIRST), offset=5)
@@ -162,8 +160,8 @@ def test_a_record_without_a_name_at_the_same_place_of_another_topic_is_another(
     assert contents(lake) == [[], [None, None]]
 
 
-def test_a_decision_that_is_in_a_table_stands(lake: SparkSession) -> None:
-    """Between crash and repetition the registry learns a schema, and the value turns out to name another id."""
+def test_written_order_keeps_its_table(lake: SparkSession) -> None:
+    """Between crash and repetition a schema is registered with which the value has another order id."""
     records = [of("a"), replace(of("b", offset=1, schema_id=SECOND), key=b"key of b"), of("c", offset=2)]
     with FakeRegistry({FIRST: SCHEMAS[FIRST]}) as stand_in, pytest.raises(Crash):
         etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends(1))
@@ -175,7 +173,7 @@ def test_a_decision_that_is_in_a_table_stands(lake: SparkSession) -> None:
     assert contents(lake) == [["a", "c"], ["key of b"]]
 
 
-def test_a_decision_that_is_in_no_table_is_made_anew(lake: SparkSession) -> None:
+def test_unwritten_order_is_evaluated_again(lake: SparkSession) -> None:
     record = of("a", schema_id=SECOND)
     with FakeRegistry({}) as stand_in, pytest.raises(Crash):
         etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends(0))
@@ -185,7 +183,7 @@ def test_a_decision_that_is_in_no_table_is_made_anew(lake: SparkSession) -> None
     assert contents(lake) == [["a"], []]
 
 
-def test_the_first_record_of_an_order_decides_over_batches_too(lake: SparkSession, registry: Registry) -> None:
+def test_first_record_of_an_order_wins_across_batches(lake: SparkSession, registry: Registry) -> None:
     job = etl(registry)
     job.write(frame(lake, of("a", price="free"), of("b", offset=1)), 0, Appends())
     job.write(frame(lake, of("a", offset=2), of("b", offset=3, price="free")), 1, Appends())
@@ -193,7 +191,7 @@ def test_the_first_record_of_an_order_decides_over_batches_too(lake: SparkSessio
     assert contents(lake) == [["b"], ["a"]]
 
 
-def test_keys_that_are_no_text_are_told_apart(lake: SparkSession, registry: Registry) -> None:
+def test_binary_keys_are_distinct(lake: SparkSession, registry: Registry) -> None:
     job = etl(registry)
     for number, key in enumerate((b"\xfe", b"\xff", b"\xff")):
         job.write(frame(lake, Record(key=key, value=header(FIRST), offset=number)), number, Appends())
@@ -202,7 +200,7 @@ def test_keys_that_are_no_text_are_told_apart(lake: SparkSession, registry: Regi
 
 
 @pytest.mark.slow
-def test_what_others_do_to_the_tables_is_seen(lake: SparkSession, registry: Registry) -> None:
+def test_changes_by_other_writers_are_read(lake: SparkSession, registry: Registry) -> None:
     job = etl(registry)
     job.write(frame(lake, of("a"), of("b", offset=1)), 0, Appends())
     etl(registry).write(frame(lake, of("c", offset=2)), 1, Appends())
@@ -221,11 +219,11 @@ def known(spark: SparkSession) -> KnownOrders:
     return index
 
 
-def test_the_tables_are_read_once(lake: SparkSession, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_read_once(lake: SparkSession, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     etl(registry).write(frame(lake, *MIXED), 0, Appends())
     index = known(lake)
     index.add([BatchOrder(b"not in any table", 0, 9, 0, True)])
-    assert len(index) == 5  # a, c, b and its place
+    assert len(index) == 5  # a, c, b and the position of b
 
     lake.sql("CALL lake.system.rewrite_data_files(table => 'sales.orders', options => map('rewrite-all', 'true'))")
     mine = {iceberg.SNAPSHOT_PROPERTY + orders_etl.RUN: "this run"}
@@ -239,7 +237,7 @@ def test_the_tables_are_read_once(lake: SparkSession, registry: Registry, monkey
 
 
 @pytest.mark.slow
-def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+def test_schemas_are_requested_by_the_ids_of_the_batch(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     records = frame(
         lake,
@@ -253,9 +251,9 @@ def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, cap
     with FakeRegistry(SCHEMAS) as stand_in:
         job = etl(Registry(stand_in.url))
         job.write(records, 0, Appends())
-        assert stand_in.asked == sorted([FIRST, SECOND, UNKNOWN])
+        assert stand_in.requested == sorted([FIRST, SECOND, UNKNOWN])
         job.write(records, 1, Appends())
-        assert stand_in.asked == [*sorted([FIRST, SECOND, UNKNOWN]), UNKNOWN]
+        assert stand_in.requested == [*sorted([FIRST, SECOND, UNKNOWN]), UNKNOWN]
 
     assert contents(lake) == [["a", "b", "c"], ["d", "e"]]
     rejected = lake.table(tables.orders_rejected().name).collect()
@@ -263,7 +261,7 @@ def test_schemas_are_asked_for_by_the_ids_that_are_there(lake: SparkSession, cap
     assert f"schema {UNKNOWN} is not in the registry at {stand_in.url}, or no Avro record: 1 records" in caplog.text
 
 
-def test_a_schema_that_comes_in_mid_stream_is_followed(lake: SparkSession) -> None:
+def test_new_schema_is_used_without_restart(lake: SparkSession) -> None:
     schemas: dict[int, str] = {FIRST: SCHEMAS[FIRST]}
     with FakeRegistry(schemas) as stand_in:
         job = etl(Registry(stand_in.url))
@@ -275,10 +273,10 @@ def test_a_schema_that_comes_in_mid_stream_is_followed(lake: SparkSession) -> No
 
 
 @pytest.mark.slow
-def test_a_record_that_hides_behind_another_s_key_is_read_when_its_schema_is_known(
+def test_unreadable_record_with_a_known_key_is_read_once_its_schema_is_registered(
     lake: SparkSession, registry: Registry
 ) -> None:
-    """Unread, it has the identity of its key, which is that of the order before it."""
+    """While unreadable, its identity is its key, which equals that of the previous order."""
     job = etl(registry)
     job.write(frame(lake, of("known")), 0, Appends())
     hidden = replace(of("b", offset=2, schema_id=SECOND), key=b"a")
@@ -288,7 +286,7 @@ def test_a_record_that_hides_behind_another_s_key_is_read_when_its_schema_is_kno
     assert contents(lake) == [["a", "b", "known"], []]
 
 
-def test_a_registry_that_is_away_is_waited_for(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+def test_unavailable_registry_is_retried(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
     away: dict[int, Any] = {FIRST: (503, b"starting")}
     pauses: list[float] = []
 
@@ -305,7 +303,7 @@ def test_a_registry_that_is_away_is_waited_for(lake: SparkSession, caplog: pytes
     assert caplog.text.count("cannot get schema 1") == 1
 
 
-def test_a_query_that_is_stopped_does_not_wait_for_the_registry(lake: SparkSession) -> None:
+def test_stopped_query_does_not_wait_for_the_registry(lake: SparkSession) -> None:
     def wait(_: float) -> None:
         raise Crash
 
@@ -316,14 +314,14 @@ def test_a_query_that_is_stopped_does_not_wait_for_the_registry(lake: SparkSessi
     assert outputs.made == []
 
 
-def test_a_topic_full_of_something_else_fails_the_job(lake: SparkSession, registry: Registry) -> None:
+def test_topic_without_avro_records_fails_the_job(lake: SparkSession, registry: Registry) -> None:
     garbage = [Record(offset=n, value=header(1000 + n)) for n in range(orders_etl.MAX_SCHEMAS + 1)]
 
     with pytest.raises(runtime.JobError, match=r"topic 'orders' begin with more than 100 schema ids, as 1, 1000, 1001"):
         etl(registry).write(frame(lake, *garbage, of("a", offset=999)), 0, Appends())
 
 
-def test_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"KAFKA_BOOTSTRAP": "k:1", "SCHEMA_REGISTRY_URL": "http://r", "CHECKPOINTS": "s3a://checkpoints/"}
     for name in ("TRIGGER", "MAX_RECORDS", "LATE_AFTER"):
         monkeypatch.delenv(f"ORDERS_ETL_{name}", raising=False)
@@ -338,8 +336,8 @@ def test_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings.read() == replace(usual, trigger=None, late_after=1800)
 
 
-def test_a_batch_without_an_order_says_nothing_of_the_tables(lake: SparkSession, registry: Registry) -> None:
-    """No schema is known before the first order: the plan would name the value as a whole."""
+def test_batch_without_orders_reports_no_tables(lake: SparkSession, registry: Registry) -> None:
+    """No schema is known before the first order, and the plan would contain the value as a whole."""
     outputs = Appends()
     job = etl(registry)
     job.write(frame(lake), 0, outputs)
@@ -351,7 +349,7 @@ def test_a_batch_without_an_order_says_nothing_of_the_tables(lake: SparkSession,
 
 
 @pytest.mark.slow
-def test_nothing_stays_in_the_cache(lake: SparkSession, registry: Registry) -> None:
+def test_cached_frames_are_released(lake: SparkSession, registry: Registry) -> None:
     def kept() -> set[int]:
         return set(lake.sparkContext._jsc.getPersistentRDDs().keySet())
 

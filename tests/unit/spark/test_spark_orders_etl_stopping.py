@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a streaming query is stopped, with real queries: no batch is torn that could end, none is taken for done."""
+"""Graceful stop of real streaming queries: a running batch completes, an abandoned one is not committed."""
 
 import threading
 from collections.abc import Callable
@@ -16,38 +16,38 @@ from lineagelab_spark import BatchOutputs, NoQueryLineage
 
 pytestmark = pytest.mark.slow
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 def started(
     spark: SparkSession, folder: Path, stopping: Stopping, write: Callable[[DataFrame, int, BatchOutputs], None]
 ) -> StreamingQuery:
-    """A query that has rows for a batch all the time."""
+    """Start a query that always has rows for another batch."""
     rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
     writer = rows.writeStream.option("checkpointLocation", str(folder)).trigger(processingTime="0 seconds")
     return NoQueryLineage().foreach_batch(writer, stopping.guard(write))
 
 
 def committed(folder: Path) -> set[int]:
-    """The batches that Spark takes for done."""
+    """Return the batches that Spark has committed."""
     return {int(path.name) for path in (folder / "commits").iterdir() if path.name.isdigit()}
 
 
-def test_a_batch_that_is_being_written_is_finished_and_none_begins(spark: SparkSession, tmp_path: Path) -> None:
+def test_running_batch_completes_and_no_other_starts(spark: SparkSession, tmp_path: Path) -> None:
     stopping, begun, go_on = Stopping(), threading.Event(), threading.Event()
     written: list[int] = []
 
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         begun.set()
-        assert go_on.wait(PATIENCE_SECONDS)
+        assert go_on.wait(TIMEOUT_SECONDS)
         written.append(batch_id)
 
     query = started(spark, tmp_path, stopping, write)
-    assert begun.wait(PATIENCE_SECONDS)
+    assert begun.wait(TIMEOUT_SECONDS)
     stop = threading.Thread(target=stopping.stop, args=(query,))
     stop.start()
     go_on.set()
-    stop.join(PATIENCE_SECONDS)
+    stop.join(TIMEOUT_SECONDS)
 
     assert not stop.is_alive()
     assert not query.isActive
@@ -55,9 +55,7 @@ def test_a_batch_that_is_being_written_is_finished_and_none_begins(spark: SparkS
     assert committed(tmp_path) <= {0}
 
 
-def test_a_batch_that_waits_for_something_is_given_up_and_not_taken_for_done(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_waiting_batch_is_abandoned_and_not_committed(spark: SparkSession, tmp_path: Path) -> None:
     stopping, waiting = Stopping(), threading.Event()
 
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
@@ -66,7 +64,7 @@ def test_a_batch_that_waits_for_something_is_given_up_and_not_taken_for_done(
             stopping.wait(1)
 
     query = started(spark, tmp_path, stopping, write)
-    assert waiting.wait(PATIENCE_SECONDS)
+    assert waiting.wait(TIMEOUT_SECONDS)
     stopping.stop(query)
 
     assert not query.isActive
@@ -74,7 +72,7 @@ def test_a_batch_that_waits_for_something_is_given_up_and_not_taken_for_done(
     assert stopping.failure is None
 
 
-def test_a_batch_that_takes_too_long_is_given_up(
+def test_batch_that_exceeds_the_timeout_is_abandoned(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(streaming, "GRACE_SECONDS", 0.1)
@@ -90,17 +88,17 @@ def test_a_batch_that_takes_too_long_is_given_up(
             over.set()
 
     query = started(spark, tmp_path, stopping, write)
-    assert begun.wait(PATIENCE_SECONDS)
+    assert begun.wait(TIMEOUT_SECONDS)
     stopping.stop(query)
 
-    assert over.wait(PATIENCE_SECONDS)
+    assert over.wait(TIMEOUT_SECONDS)
     assert not query.isActive
     assert "the current batch did not end within 0 s and is aborted" in caplog.text
     assert "the current batch is aborted: " in caplog.text
     assert stopping.failure is None
 
 
-def test_what_ended_a_batch_is_kept_as_it_was_raised(spark: SparkSession, tmp_path: Path) -> None:
+def test_exception_of_a_batch_is_preserved(spark: SparkSession, tmp_path: Path) -> None:
     stopping = Stopping()
 
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
@@ -108,13 +106,13 @@ def test_what_ended_a_batch_is_kept_as_it_was_raised(spark: SparkSession, tmp_pa
 
     query = started(spark, tmp_path, stopping, write)
     with pytest.raises(StreamingQueryException):
-        query.awaitTermination(PATIENCE_SECONDS)
+        query.awaitTermination(TIMEOUT_SECONDS)
 
     assert isinstance(stopping.failure, runtime.JobError)
 
 
-def test_to_ask_is_not_to_stop_yet() -> None:
-    """A signal handler asks, whatever the thread was doing that it interrupts."""
+def test_stop_request_does_not_stop_immediately() -> None:
+    """The signal handler may interrupt the thread anywhere."""
     stopping = Stopping()
     stopping.request()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage of live frames: what Spark's analyser of this version really makes of them."""
+"""Lineage of live frames, analysed by the pinned Spark version."""
 
 from collections.abc import Iterator
 
@@ -44,20 +44,20 @@ def test_cast_and_arithmetic_are_transformations(sales: DataFrame) -> None:
     }
 
 
-def test_filter_decides_about_rows(sales: DataFrame) -> None:
+def test_filter_columns_are_row_edges(sales: DataFrame) -> None:
     lineage = lineage_dsl.of(sales.where("amount > 0").select("id"))
 
     assert columns(lineage) == {"id": {"id IDENTITY"}}
     assert rows(lineage) == {"amount FILTER"}
 
 
-def test_filter_on_a_derived_column_reaches_back(sales: DataFrame) -> None:
+def test_filter_on_a_derived_column_traces_its_sources(sales: DataFrame) -> None:
     lineage = lineage_dsl.of(sales.withColumn("dear", F.col("price") > 5).where("dear").select("id"))
 
     assert rows(lineage) == {"price FILTER"}
 
 
-def test_join_keys_decide_about_rows(sales: DataFrame, suppliers: DataFrame) -> None:
+def test_join_keys_are_row_edges(sales: DataFrame, suppliers: DataFrame) -> None:
     joined = sales.join(suppliers, F.col("supplier") == F.col("name"), "left").select("id", "country")
 
     lineage = lineage_dsl.of(joined)
@@ -73,14 +73,14 @@ def test_join_using_a_common_name(sales: DataFrame, suppliers: DataFrame) -> Non
     assert rows(lineage) == {"supplier JOIN", "1.name JOIN"}
 
 
-def test_semi_join_gives_the_left_columns_only(sales: DataFrame, suppliers: DataFrame) -> None:
+def test_semi_join_has_only_the_left_columns(sales: DataFrame, suppliers: DataFrame) -> None:
     lineage = lineage_dsl.of(sales.join(suppliers, F.col("supplier") == F.col("name"), "left_semi").select("id"))
 
     assert columns(lineage) == {"id": {"id IDENTITY"}}
     assert rows(lineage) == {"supplier JOIN", "1.name JOIN"}
 
 
-def test_self_join_keeps_both_sides_apart(sales: DataFrame) -> None:
+def test_self_join_keeps_both_sides_distinct(sales: DataFrame) -> None:
     left, right = sales.alias("l"), sales.alias("r")
     joined = left.join(right, F.col("l.id") == F.col("r.supplier")).select("l.price", F.col("r.amount").alias("a"))
 
@@ -107,7 +107,7 @@ def test_aggregates_and_their_keys(sales: DataFrame) -> None:
     assert rows(lineage) == {"supplier GROUP_BY"}
 
 
-def test_the_filter_of_an_aggregate_is_its_own(spark: SparkSession, sales: DataFrame) -> None:
+def test_aggregate_filter_affects_only_its_column(spark: SparkSession, sales: DataFrame) -> None:
     sales.createOrReplaceTempView("sales")
     lineage = lineage_dsl.of(spark.sql("SELECT sum(price) FILTER (WHERE amount > 1) AS t FROM sales"))
 
@@ -115,7 +115,7 @@ def test_the_filter_of_an_aggregate_is_its_own(spark: SparkSession, sales: DataF
     assert rows(lineage) == set()
 
 
-def test_having_decides_about_rows(spark: SparkSession, sales: DataFrame) -> None:
+def test_having_columns_are_row_edges(spark: SparkSession, sales: DataFrame) -> None:
     sales.createOrReplaceTempView("sales")
     query = "SELECT supplier FROM sales GROUP BY supplier HAVING sum(amount) > 10"
 
@@ -138,7 +138,7 @@ def test_union_is_by_position(sales: DataFrame, suppliers: DataFrame) -> None:
     }
 
 
-def test_window_keys_decide_about_their_column_only(sales: DataFrame) -> None:
+def test_window_keys_affect_only_their_column(sales: DataFrame) -> None:
     window = Window.partitionBy("supplier").orderBy("amount")
     ranked = sales.select("id", F.row_number().over(window).alias("r"), F.sum("price").over(window).alias("s"))
 
@@ -152,7 +152,7 @@ def test_window_keys_decide_about_their_column_only(sales: DataFrame) -> None:
     assert rows(lineage) == set()
 
 
-def test_first_of_each_key_filters_by_the_keys_of_the_window(sales: DataFrame) -> None:
+def test_first_row_per_key_filters_by_the_window_keys(sales: DataFrame) -> None:
     window = Window.partitionBy("id").orderBy("amount")
     first = sales.withColumn("n", F.row_number().over(window)).where("n = 1").select("id", "price")
 
@@ -168,7 +168,7 @@ def test_sort_and_limit(sales: DataFrame) -> None:
     assert rows(lineage_dsl.of(sales.orderBy("price").limit(3).select("id"))) == {"price SORT"}
 
 
-def test_a_condition_is_indirect_for_its_column(sales: DataFrame) -> None:
+def test_condition_is_indirect_for_its_column(sales: DataFrame) -> None:
     banded = F.when(F.col("price") > 5, F.upper("supplier")).when(F.col("amount") > 1, F.col("id")).otherwise("none")
 
     assert columns(lineage_dsl.of(sales.select(banded.alias("band")))) == {
@@ -176,17 +176,17 @@ def test_a_condition_is_indirect_for_its_column(sales: DataFrame) -> None:
     }
 
 
-def test_hashes_mask(sales: DataFrame) -> None:
+def test_hash_functions_are_masking(sales: DataFrame) -> None:
     lineage = lineage_dsl.of(sales.select(F.sha2("id", 256).alias("h"), F.concat("id", F.md5("id")).alias("c")))
 
     assert columns(lineage) == {"h": {"id TRANSFORMATION masking"}, "c": {"id TRANSFORMATION"}}
 
 
-def test_a_field_of_a_source_is_an_origin_of_its_own(sales: DataFrame) -> None:
+def test_struct_field_of_a_source_is_a_source_column(sales: DataFrame) -> None:
     assert columns(lineage_dsl.of(sales.select("place.city"))) == {"city": {"place.city IDENTITY"}}
 
 
-def test_a_field_of_a_made_struct_is_what_it_was_made_of(sales: DataFrame) -> None:
+def test_field_of_a_constructed_struct_traces_its_expression(sales: DataFrame) -> None:
     made = sales.select(F.struct("id", F.upper("supplier").alias("s")).alias("both"))
 
     assert columns(lineage_dsl.of(made.select("both.id", "both.s"))) == {
@@ -196,7 +196,7 @@ def test_a_field_of_a_made_struct_is_what_it_was_made_of(sales: DataFrame) -> No
     assert columns(lineage_dsl.of(made)) == {"both": {"id IDENTITY", "supplier TRANSFORMATION"}}
 
 
-def test_fields_of_a_decoded_message_are_origins(spark: SparkSession) -> None:
+def test_fields_of_a_decoded_message_are_source_columns(spark: SparkSession) -> None:
     records = spark.createDataFrame([], "key binary, value binary")
     decoded = records.select(
         from_avro("value", AVRO).alias("m"), F.from_json(F.col("key").cast("string"), "k int").alias("j")
@@ -219,7 +219,7 @@ def test_fields_of_a_decoded_message_are_origins(spark: SparkSession) -> None:
     }
 
 
-def test_a_framed_message_decodes_like_a_plain_one(spark: SparkSession) -> None:
+def test_framed_message_has_the_lineage_of_a_plain_one(spark: SparkSession) -> None:
     records = spark.createDataFrame([], "value binary")
     decoded = records.select(from_avro(F.expr("substring(value, 6)"), AVRO).alias("m")).select("m.a")
 
@@ -284,6 +284,6 @@ def opaque(sales: DataFrame) -> Iterator[tuple[DataFrame, str]]:
     yield sales.sparkSession.sql(subquery), "ScalarSubquery"
 
 
-def test_what_cannot_be_seen_through_is_reported_not_guessed(sales: DataFrame) -> None:
+def test_opaque_operators_are_reported_as_unknown(sales: DataFrame) -> None:
     for frame, kind in opaque(sales):
         assert lineage_dsl.of(frame).unknown == {kind}

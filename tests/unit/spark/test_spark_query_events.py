@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of runs: full, valid against the standard's own schemas, and no more said than is known."""
+"""Events of runs: complete, valid against the OpenLineage schemas, without unknown facts."""
 
 import json
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ def description() -> Description:
     )
 
 
-def made(event_type: EventType, described: Description | None = None, **more: Any) -> dict[str, Any]:
+def event_of(event_type: EventType, described: Description | None = None, **more: Any) -> dict[str, Any]:
     given = {"with_pairs": False} | more
     event = run_events.event(RUN, event_type, NOW, described or description(), **given)
     return json.loads(json.dumps(event))
@@ -65,12 +65,12 @@ def made(event_type: EventType, described: Description | None = None, **more: An
 STATISTICS = Statistics(Window(2, 20, 400, 300, (20,), 4, None, 9), 30.0, {TOPIC: 20}, {ORDERS: 12, REJECTED: 3})
 
 
-def test_a_whole_run_is_valid_and_says_what_the_service_asks_for() -> None:
+def test_complete_run_is_valid_and_has_the_required_facets() -> None:
     events = [
-        made(EventType.START, with_pairs=True),
-        made(EventType.RUNNING, with_pairs=True, statistics=STATISTICS),
-        made(EventType.RUNNING, with_pairs=True, statistics=Statistics(Window(), 30.0)),
-        made(EventType.FAIL, with_pairs=True, statistics=STATISTICS, failure=Failure("it broke", "PYTHON", "at x")),
+        event_of(EventType.START, with_pairs=True),
+        event_of(EventType.RUNNING, with_pairs=True, statistics=STATISTICS),
+        event_of(EventType.RUNNING, with_pairs=True, statistics=Statistics(Window(), 30.0)),
+        event_of(EventType.FAIL, with_pairs=True, statistics=STATISTICS, failure=Failure("it broke", "PYTHON", "at x")),
     ]
 
     findings = check_events(raw_events(events, "event"), Rules(), specification(), source="events")
@@ -78,8 +78,8 @@ def test_a_whole_run_is_valid_and_says_what_the_service_asks_for() -> None:
     assert findings.ok(strict=True), render_text(findings)
 
 
-def test_every_event_is_full() -> None:
-    event = made(EventType.START)
+def test_every_event_is_complete() -> None:
+    event = event_of(EventType.START)
 
     assert event["eventTime"] == "2026-01-01T00:00:00.000Z"
     assert event["job"]["facets"]["jobType"]["emissionPattern"] == {
@@ -99,8 +99,8 @@ def test_every_event_is_full() -> None:
     }
 
 
-def test_a_run_that_failed_early_has_empty_lists_and_the_reason() -> None:
-    event = made(EventType.FAIL, Description(), failure=Failure("no such topic", "JAVA", ""))
+def test_early_failure_has_empty_lists_and_an_error_message() -> None:
+    event = event_of(EventType.FAIL, Description(), failure=Failure("no such topic", "JAVA", ""))
 
     assert (event["inputs"], event["outputs"]) == ([], [])
     reason = event["run"]["facets"]["errorMessage"]
@@ -108,8 +108,8 @@ def test_a_run_that_failed_early_has_empty_lists_and_the_reason() -> None:
     assert "stackTrace" not in reason
 
 
-def test_statistics_hang_at_the_datasets_that_they_are_of() -> None:
-    event = made(EventType.RUNNING, statistics=STATISTICS)
+def test_statistics_are_facets_of_their_datasets() -> None:
+    event = event_of(EventType.RUNNING, statistics=STATISTICS)
 
     read = {i["name"]: i.get("inputFacets", {}).get("inputStatistics", {}).get("rowCount") for i in event["inputs"]}
     written = {o["name"]: o["outputFacets"]["outputStatistics"]["rowCount"] for o in event["outputs"]}
@@ -120,8 +120,8 @@ def test_statistics_hang_at_the_datasets_that_they_are_of() -> None:
     assert (window["averageBatchMilliseconds"], window["longestBatchMilliseconds"]) == (200.0, 300)
 
 
-def test_pairs_say_which_input_reaches_which_output() -> None:
-    entries = made(EventType.START, with_pairs=True)["job"]["facets"]["lineage"]["entries"]
+def test_edges_connect_each_output_with_its_inputs() -> None:
+    entries = event_of(EventType.START, with_pairs=True)["job"]["facets"]["lineage"]["entries"]
 
     whole = {e["name"]: [i["name"] for i in e["inputs"] if "field" not in i] for e in entries}
     assert whole == {"sales/orders": ["orders", "sales/countries"], "sales/orders_rejected": ["orders"]}
@@ -130,14 +130,14 @@ def test_pairs_say_which_input_reaches_which_output() -> None:
     assert [i["field"] for i in orders["inputs"] if "field" in i] == ["price"]
 
 
-def test_long_texts_are_cut() -> None:
-    event = made(EventType.FAIL, failure=Failure("x" * 10**6, "JAVA", "y" * 10**6))
+def test_long_texts_are_truncated() -> None:
+    event = event_of(EventType.FAIL, failure=Failure("x" * 10**6, "JAVA", "y" * 10**6))
 
     reason = event["run"]["facets"]["errorMessage"]
     assert {len(reason["message"]), len(reason["stackTrace"])} == {MAX_TEXT}
 
 
-def test_open_runs_are_on_disk_until_their_end_is_told(tmp_path: Path) -> None:
+def test_open_runs_are_stored_until_their_end_is_delivered(tmp_path: Path) -> None:
     file = tmp_path / "open.json"
     runs = OpenRuns(file)
     event = run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False)
@@ -160,7 +160,7 @@ def test_open_runs_are_on_disk_until_their_end_is_told(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["open.json"]
 
 
-def test_the_file_of_open_runs_is_written_only_when_something_changes(tmp_path: Path) -> None:
+def test_file_of_open_runs_is_written_only_on_change(tmp_path: Path) -> None:
     file = tmp_path / "open.json"
     runs = OpenRuns(file)
     event = run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False)
@@ -172,7 +172,7 @@ def test_the_file_of_open_runs_is_written_only_when_something_changes(tmp_path: 
     assert not file.exists()
 
 
-def test_open_runs_that_cannot_be_kept_are_complained_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_unwritable_open_runs_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").touch()
     runs = OpenRuns(tmp_path / "file" / "open.json")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a run when its driver, or the JVM of its driver, is killed."""
+"""State of a run after its driver, or the driver's JVM, was killed."""
 
 import json
 import os
@@ -66,11 +66,11 @@ def driver(tmp_path: Path, recorder: Recorder) -> Iterator[subprocess.Popen]:
 
 
 def jvm_of(driver: subprocess.Popen, recorder: Recorder) -> int:
-    """The JVM's process, once the run has started."""
+    """Return the process id of the JVM after the run has started."""
     assert driver.stdout is not None
     word, _, number = driver.stdout.readline().partition(" ")
     assert word == "jvm", "the driver did not start"
-    assert recorder.wait_for(lambda: kinds(recorder) == ["START"], 120), "no START came"
+    assert recorder.wait_for(lambda: kinds(recorder) == ["START"], 120), "no START event"
     return int(number)
 
 
@@ -78,7 +78,7 @@ def kinds(recorder: Recorder) -> list[str]:
     return [json.loads(body)["eventType"] for body in recorder.bodies]
 
 
-def test_a_driver_without_its_jvm_says_so(driver: subprocess.Popen, recorder: Recorder, tmp_path: Path) -> None:
+def test_driver_reports_the_loss_of_its_jvm(driver: subprocess.Popen, recorder: Recorder, tmp_path: Path) -> None:
     os.kill(jvm_of(driver, recorder), signal.SIGKILL)
 
     assert driver.wait(60) != 0
@@ -88,7 +88,7 @@ def test_a_driver_without_its_jvm_says_so(driver: subprocess.Popen, recorder: Re
     assert json.loads((tmp_path / "open.json").read_text(encoding="utf-8")) == {}
 
 
-def test_a_killed_driver_leaves_its_run_on_disk(driver: subprocess.Popen, recorder: Recorder, tmp_path: Path) -> None:
+def test_killed_driver_leaves_its_run_on_disk(driver: subprocess.Popen, recorder: Recorder, tmp_path: Path) -> None:
     jvm_of(driver, recorder)
     driver.kill()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns from a stream's source to a table, through the rows without history that `foreachBatch` hands out."""
+"""Columns from a streaming source to a table, through the frames of `foreachBatch`, whose plans have no sources."""
 
 from collections.abc import Callable, Iterator
 
@@ -38,7 +38,7 @@ def tables(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def batch_of(stream: DataFrame) -> DataFrame:
-    """Rows without history, as Spark hands them to the function of a batch."""
+    """Return rows without plan history, as Spark passes them to a batch function."""
     session = stream.sparkSession
     return session.createDataFrame(session.sparkContext.emptyRDD(), stream.schema)
 
@@ -53,7 +53,7 @@ def decoded(records: DataFrame) -> DataFrame:
     return records.select(from_avro(F.expr("substring(value, 6)"), ORDER).alias("order"), "timestamp")
 
 
-def test_a_bare_topic_is_decoded_in_the_batch(kafka: DataFrame) -> None:
+def test_topic_decoded_in_the_batch(kafka: DataFrame) -> None:
     made = lineage(kafka, lambda b: decoded(b).selectExpr("order.order_id", "double(order.price) AS price"))
 
     assert columns(made) == {"order_id": {"order_id IDENTITY"}, "price": {"price TRANSFORMATION"}}
@@ -61,7 +61,7 @@ def test_a_bare_topic_is_decoded_in_the_batch(kafka: DataFrame) -> None:
     assert [leaf.is_read for leaf in made.leaves] == [True, False]
 
 
-def test_a_topic_is_decoded_before_the_batch(kafka: DataFrame) -> None:
+def test_topic_decoded_before_the_batch(kafka: DataFrame) -> None:
     stream = decoded(kafka.where("partition = 0")).select("order", F.hour("timestamp").alias("hour"))
 
     made = lineage(stream, lambda b: b.select("order.order_id", "hour").where("order.price > 1"))
@@ -70,7 +70,7 @@ def test_a_topic_is_decoded_before_the_batch(kafka: DataFrame) -> None:
     assert rows(made) == {"partition FILTER", "price FILTER"}
 
 
-def test_a_batch_that_is_joined_with_itself_is_one_source(kafka: DataFrame) -> None:
+def test_self_joined_batch_is_one_source(kafka: DataFrame) -> None:
     def latest(batch: DataFrame) -> DataFrame:
         orders = decoded(batch).select("order.*")
         return orders.join(orders.groupBy("order_id").agg(F.max("price").alias("highest")), "order_id")
@@ -83,11 +83,11 @@ def test_a_batch_that_is_joined_with_itself_is_one_source(kafka: DataFrame) -> N
 
 
 @pytest.mark.parametrize("kept", [DataFrame.persist, DataFrame.cache], ids=["persist", "cache"])
-def test_a_batch_that_is_kept_has_its_history(kafka: DataFrame, kept: Callable[[DataFrame], DataFrame]) -> None:
+def test_cached_batch_keeps_its_sources(kafka: DataFrame, kept: Callable[[DataFrame], DataFrame]) -> None:
     assert columns(lineage(kafka, lambda b: kept(b).select("topic"))) == {"topic": {"topic IDENTITY"}}
 
 
-def test_a_view_of_a_batch_has_its_history(kafka: DataFrame) -> None:
+def test_view_of_a_batch_keeps_its_sources(kafka: DataFrame) -> None:
     def through_sql(batch: DataFrame) -> DataFrame:
         batch.createOrReplaceTempView("batch")
         return batch.sparkSession.sql(
@@ -100,7 +100,7 @@ def test_a_view_of_a_batch_has_its_history(kafka: DataFrame) -> None:
     assert rows(made) == {"offset FILTER"}
 
 
-def test_a_stream_that_nobody_uses_is_not_read(kafka: DataFrame) -> None:
+def test_unused_stream_is_not_an_input(kafka: DataFrame) -> None:
     made = lineage(kafka.where("partition = 0"), lambda b: b.sparkSession.range(3))
 
     assert rows(made) == set()
@@ -110,7 +110,7 @@ def test_a_stream_that_nobody_uses_is_not_read(kafka: DataFrame) -> None:
 def written(
     stream: DataFrame, *outputs: Callable[[DataFrame], tuple[DataFrame, str]]
 ) -> tuple[WriteTracker, Description]:
-    """What is known after one batch."""
+    """Return tracker and description after one batch."""
     batch = batch_of(stream)
     known = WriteTracker(stream, DeduplicatedWarnings("a test"))
     given = {WriteId(table): WrittenFrame(frame, batch) for frame, table in (output(batch) for output in outputs)}
@@ -129,7 +129,7 @@ def new_in(batch: DataFrame, *seen: str) -> DataFrame:
     return fresh
 
 
-def test_tables_that_the_query_writes_are_its_memory(tables: SparkSession, kafka: DataFrame) -> None:
+def test_tables_written_by_the_query_are_not_inputs(tables: SparkSession, kafka: DataFrame) -> None:
     both = ("lake.plans.first", "lake.plans.second")
     _, described = written(
         kafka, lambda b: (new_in(b, *both), both[0]), lambda b: (new_in(b, *both).where("price = 0"), both[1])
@@ -147,7 +147,7 @@ def test_tables_that_the_query_writes_are_its_memory(tables: SparkSession, kafka
     assert {(edge.column, edge.subtype) for edge in second.rows} == {("order_id", "JOIN"), ("price", "FILTER")}
 
 
-def test_another_table_is_an_input_of_the_output_that_it_reaches(tables: SparkSession, kafka: DataFrame) -> None:
+def test_other_table_is_an_input_of_its_output_only(tables: SparkSession, kafka: DataFrame) -> None:
     _, described = written(
         kafka,
         lambda b: (new_in(b, "lake.plans.side"), "lake.plans.first"),
@@ -159,7 +159,7 @@ def test_another_table_is_an_input_of_the_output_that_it_reaches(tables: SparkSe
     assert [len(output.inputs) for output in described.outputs.values()] == [2, 1]
 
 
-def test_rows_of_unknown_origin_leave_columns_out_and_the_stream_in(tables: SparkSession, kafka: DataFrame) -> None:
+def test_rows_of_unknown_origin_omit_columns_and_keep_the_stream(tables: SparkSession, kafka: DataFrame) -> None:
     _, described = written(
         kafka, lambda b: (b.selectExpr("topic AS order_id", "topic AS price").localCheckpoint(), "lake.plans.first")
     )
@@ -168,7 +168,7 @@ def test_rows_of_unknown_origin_leave_columns_out_and_the_stream_in(tables: Spar
     assert [output.columns for output in described.outputs.values()] == [None]
 
 
-def test_a_plan_that_cannot_be_followed_still_has_datasets(
+def test_unsupported_plan_still_has_datasets(
     tables: SparkSession, kafka: DataFrame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> PlanLineage:
@@ -182,7 +182,7 @@ def test_a_plan_that_cannot_be_followed_still_has_datasets(
     assert "no such plan" in caplog.text
 
 
-def test_a_table_that_is_not_there_does_not_hide_the_others(
+def test_missing_table_does_not_hide_the_others(
     tables: SparkSession, kafka: DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:
     batch = batch_of(kafka)
@@ -198,8 +198,8 @@ def test_a_table_that_is_not_there_does_not_hide_the_others(
     assert "cannot derive what is written to lake.plans.missing" in caplog.text
 
 
-def test_data_decide_about_plans_and_all_of_them_count(tables: SparkSession, kafka: DataFrame) -> None:
-    """As with one schema id in one batch and another one in the next: what is known does not come and go."""
+def test_edges_of_different_plans_accumulate(tables: SparkSession, kafka: DataFrame) -> None:
+    """Plans vary with the schema ids of a batch; their edges accumulate."""
     known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
     seen = []
     for column in ("topic", "key", "topic", "key"):
@@ -213,7 +213,7 @@ def test_data_decide_about_plans_and_all_of_them_count(tables: SparkSession, kaf
     assert seen == [{"_topic"}, *[{"_topic", "_key"}] * 3]
 
 
-def test_columns_that_a_table_has_got_and_lost_are_followed(tables: SparkSession, kafka: DataFrame) -> None:
+def test_added_and_dropped_table_columns_are_tracked(tables: SparkSession, kafka: DataFrame) -> None:
     known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
     place = WriteId("lake.plans.first")
 
@@ -232,7 +232,7 @@ def test_columns_that_a_table_has_got_and_lost_are_followed(tables: SparkSession
     assert describe("topic AS order_id", "partition", "1 AS one") == {"order_id", "partition"}
 
 
-def test_plans_of_two_batches_are_alike_and_others_are_not(kafka: DataFrame, tables: SparkSession) -> None:
+def test_plan_fingerprints_are_equal_across_batches(kafka: DataFrame, tables: SparkSession) -> None:
     def fingerprint(write: Callable[[DataFrame], DataFrame]) -> int:
         batch = batch_of(kafka)
         return frames.fingerprint(write(batch))
@@ -245,9 +245,7 @@ def test_plans_of_two_batches_are_alike_and_others_are_not(kafka: DataFrame, tab
     assert fingerprint(joined) != fingerprint(lambda b: new_in(b, "lake.plans.first", "lake.plans.side"))
 
 
-def test_a_plan_is_read_again_only_when_it_was_not_seen_before(
-    tables: SparkSession, kafka: DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plan_is_parsed_only_once(tables: SparkSession, kafka: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     followed = []
 
     def counting(text: str, batch: Batch | None = None) -> PlanLineage:
@@ -263,7 +261,7 @@ def test_a_plan_is_read_again_only_when_it_was_not_seen_before(
     assert len(followed) == 1
 
 
-def test_reading_plans_takes_a_small_part_of_the_time(tables: SparkSession, kafka: DataFrame) -> None:
+def test_plan_parsing_takes_a_small_share_of_the_time(tables: SparkSession, kafka: DataFrame) -> None:
     known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
     batch = batch_of(kafka)
     given = {WriteId("lake.plans.first"): WrittenFrame(new_in(batch), batch)}
@@ -274,7 +272,7 @@ def test_reading_plans_takes_a_small_part_of_the_time(tables: SparkSession, kafk
 
 
 @pytest.mark.slow
-def test_ten_thousand_literals_are_not_read(kafka: DataFrame) -> None:
+def test_long_literal_lists_are_not_parsed(kafka: DataFrame) -> None:
     ids = [f"{number:036}" for number in range(10_000)]
     batch = batch_of(kafka)
     plan = frames.read(batch.where(~F.col("topic").isin(ids)), batch)
@@ -285,7 +283,7 @@ def test_ten_thousand_literals_are_not_read(kafka: DataFrame) -> None:
     }
 
 
-def test_a_condition_that_is_nested_too_deeply_is_survived(tables: SparkSession, kafka: DataFrame) -> None:
+def test_deeply_nested_condition_does_not_fail(tables: SparkSession, kafka: DataFrame) -> None:
     def nested(batch: DataFrame) -> tuple[DataFrame, str]:
         condition = " + ".join(["length(topic)"] * 600)
         return batch.selectExpr("topic AS order_id", "topic AS price").where(f"{condition} > 0"), "lake.plans.first"
@@ -295,7 +293,7 @@ def test_a_condition_that_is_nested_too_deeply_is_survived(tables: SparkSession,
     assert names(described) == ["o"]
 
 
-def test_streams_are_named(spark: SparkSession, tables: SparkSession, tmp_path) -> None:
+def test_streaming_sources_have_dataset_names(spark: SparkSession, tables: SparkSession, tmp_path) -> None:
     (tmp_path / "in").mkdir()
     streams = {
         "files": spark.readStream.schema("a string").json(str(tmp_path / "in")),

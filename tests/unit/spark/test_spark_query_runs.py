@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of real queries, as a lineage service hears of them."""
+"""Events of real streaming queries, as received by a lineage service."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ Event = dict[str, Any]
 
 
 class Stream:
-    """A source table whose rows make batches, and writers of queries on it."""
+    """Source table whose rows form batches, and writers of queries on it."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark = spark
@@ -41,13 +41,13 @@ class Stream:
         return self.spark.readStream.table(SOURCE)
 
     def writer(self, name: str, frame: DataFrame | None = None, **trigger: Any) -> DataStreamWriter:
-        """Of a query that goes on from where one of its name was."""
+        """Return a writer of a query that resumes from the checkpoint of its name."""
         stream = self.frame() if frame is None else frame
         writer = stream.writeStream.queryName(name).option("checkpointLocation", str(self._folder / name))
         return writer.trigger(**trigger or {"processingTime": "0 seconds"})
 
     def rows(self, table: str) -> int:
-        # A query writes in a session of its own, whose catalogue knows more than this one's.
+        # A query writes in a session of its own, so the table cache of this session may be stale.
         self.spark.sql(f"REFRESH TABLE {table}")
         return self.spark.table(table).count()
 
@@ -66,7 +66,7 @@ def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Stream]:
 
 
 class Service(Recorder):
-    """The recorder with questions about runs."""
+    """Recorder with queries by job."""
 
     @property
     def events(self) -> list[Event]:
@@ -76,7 +76,7 @@ class Service(Recorder):
         return [event for event in self.events if event["job"]["name"] == job]
 
     def kinds(self, job: str) -> list[str]:
-        """The types of events, of RUNNING one in a row."""
+        """Return the event types, with consecutive RUNNING events merged."""
         kinds: list[str] = []
         for event in self.of(job):
             if event["eventType"] != "RUNNING" or kinds[-1:] != ["RUNNING"]:
@@ -96,11 +96,11 @@ def service(spark: SparkSession) -> Iterator[Service]:
         recorder.__class__ = Service
         yield recorder  # type: ignore[misc]
         if recorder.bodies:
-            judge(recorder.bodies)
+            assert_conforming_runs(recorder.bodies)
 
 
-def judge(bodies: list[bytes]) -> None:
-    """Every run that a test has made is right by the standard and in its sequence."""
+def assert_conforming_runs(bodies: list[bytes]) -> None:
+    """Assert that every run conforms to the standard and to the state sequence."""
     findings = check_events(raw_events(bodies, "event"), Rules(), specification(), source="the recorder")
     assert findings.ok(strict=True), render_text(findings)
 
@@ -126,7 +126,7 @@ def names(datasets: list[Event]) -> list[str]:
 
 
 def rows_written(events: list[Event], table: str) -> int:
-    """The sum over the windows of a run."""
+    """Return the sum over the windows of a run."""
     counts = [
         output["outputFacets"]["outputStatistics"]["rowCount"]
         for event in events
@@ -146,7 +146,7 @@ def sources(event: Event, output: int, column: str) -> set[str]:
 
 
 def cheap_and_dear(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
-    """Rows that are in neither table yet go to one of both."""
+    """Append rows that are in neither table to one of the two."""
     session = batch.sparkSession
     for table in (TABLE, SECOND):
         batch = batch.join(session.table(table).select("id"), "id", "left_anti")
@@ -154,7 +154,7 @@ def cheap_and_dear(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
     outputs.append(batch.where("price >= 100"), SECOND)
 
 
-def test_a_table_is_written_until_there_is_nothing_more(stream: Stream, service: Service, lineage: Make) -> None:
+def test_query_with_available_now_trigger_completes(stream: Stream, service: Service, lineage: Make) -> None:
     made = lineage()
     frame = stream.frame().where("price > 1").withColumn("price", F.col("price") * 2)
     query = made.to_table(stream.writer("bounded", frame, availableNow=True), TABLE)
@@ -171,10 +171,10 @@ def test_a_table_is_written_until_there_is_nothing_more(stream: Stream, service:
     assert (windows(events, "inputRows"), windows(events, "batches")) == (3, 1)
 
 
-def test_a_query_that_is_stopped_is_aborted(stream: Stream, service: Service, lineage: Make) -> None:
+def test_stopped_query_is_aborted(stream: Stream, service: Service, lineage: Make) -> None:
     made = lineage(interval=1)
     query = made.to_table(stream.writer("stopped"), TABLE)
-    service.wait_for_kind("stopped", "RUNNING", 2)  # idle, too
+    service.wait_for_kind("stopped", "RUNNING", 2)  # also while idle
     query.processAllAvailable()
     query.stop()
     query.stop()
@@ -184,7 +184,7 @@ def test_a_query_that_is_stopped_is_aborted(stream: Stream, service: Service, li
     assert rows_written(service.of("stopped"), TABLE) == stream.rows(TABLE) == 3
 
 
-def test_an_exception_in_the_query_is_its_failure(stream: Stream, service: Service, lineage: Make) -> None:
+def test_exception_in_the_query_fails_the_run(stream: Stream, service: Service, lineage: Make) -> None:
     made = lineage()
     broken = stream.frame().selectExpr("if(price = 2, raise_error('planned'), id) AS id", "price")
     with pytest.raises(StreamingQueryException, match="planned"):
@@ -199,7 +199,7 @@ def test_an_exception_in_the_query_is_its_failure(stream: Stream, service: Servi
     assert "StreamExecution.scala" in reason["stackTrace"]
 
 
-def test_an_exception_in_the_batch_is_told_as_python_has_it(stream: Stream, service: Service, lineage: Make) -> None:
+def test_batch_exception_is_reported_with_its_traceback(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         cheap_and_dear(batch, batch_id, outputs)
         raise LookupError("no such supplier")
@@ -217,7 +217,7 @@ def test_an_exception_in_the_batch_is_told_as_python_has_it(stream: Stream, serv
     assert names(failed["outputs"]) == ["orders", "rejected"]
 
 
-def test_a_query_that_fails_before_it_wrote_has_its_inputs(stream: Stream, service: Service, lineage: Make) -> None:
+def test_query_that_fails_before_its_first_write_has_inputs(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         raise LookupError("nothing works")
 
@@ -231,7 +231,7 @@ def test_a_query_that_fails_before_it_wrote_has_its_inputs(stream: Stream, servi
         assert (names(event["inputs"]), event["outputs"]) == (["source"], [])
 
 
-def test_a_batch_function_has_columns_rows_and_no_memory_among_its_inputs(
+def test_batch_function_has_columns_row_counts_and_no_written_table_as_input(
     stream: Stream, service: Service, lineage: Make
 ) -> None:
     stream.add(100, 200)
@@ -258,7 +258,7 @@ def test_a_batch_function_has_columns_rows_and_no_memory_among_its_inputs(
     assert [row["run"] for row in snapshots] == [str(query.runId)]
 
 
-def test_outputs_of_different_inputs_are_told_apart(stream: Stream, service: Service, lineage: Make) -> None:
+def test_outputs_have_their_own_inputs(stream: Stream, service: Service, lineage: Make) -> None:
     stream.spark.sql("CREATE TABLE IF NOT EXISTS lake.runs.names (id string, name string) USING iceberg")
 
     def write(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
@@ -278,7 +278,7 @@ def test_outputs_of_different_inputs_are_told_apart(stream: Stream, service: Ser
         }
 
 
-def test_what_is_written_in_another_way_can_be_described(stream: Stream, service: Service, lineage: Make) -> None:
+def test_write_by_sql_can_be_described(stream: Stream, service: Service, lineage: Make) -> None:
     def merge(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
         batch.createOrReplaceTempView("batch")
         outputs.describe(batch.sparkSession.table("batch"), TABLE)
@@ -295,7 +295,7 @@ def test_what_is_written_in_another_way_can_be_described(stream: Stream, service
     assert sources(service.of("merged")[-1], 0, "id") == {"id IDENTITY"}
 
 
-def test_a_query_that_is_started_again_is_a_new_run(stream: Stream, service: Service, lineage: Make) -> None:
+def test_restarted_query_is_a_new_run(stream: Stream, service: Service, lineage: Make) -> None:
     made = lineage()
     for prices in ((4,), (5,)):
         query = made.foreach_batch(stream.writer("again", availableNow=True), cheap_and_dear)
@@ -309,14 +309,14 @@ def test_a_query_that_is_started_again_is_a_new_run(stream: Stream, service: Ser
     assert stream.rows(TABLE) == 4
 
 
-def test_a_query_that_finds_nothing_to_write_runs_all_the_same(stream: Stream, service: Service, lineage: Make) -> None:
+def test_query_without_writes_has_a_run(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
         outputs.append(batch, TABLE)
 
     before = lineage()
     before.foreach_batch(stream.writer("waiting", availableNow=True), write).awaitTermination()
     before.close()
-    # Not judged: a run that has written nothing cannot say from its START on what it writes.
+    # Excluded from `assert_conforming_runs`: the START event of a run without writes has no outputs.
     with answering(201) as endpoint:
         made = lineage(interval=1, url=endpoint.url)
         query = made.foreach_batch(stream.writer("waiting"), write)
@@ -333,7 +333,7 @@ def test_a_query_that_finds_nothing_to_write_runs_all_the_same(stream: Stream, s
     assert stream.rows(TABLE) == 4
 
 
-def test_a_schema_that_changes_is_said_at_once(stream: Stream, service: Service, lineage: Make) -> None:
+def test_schema_change_is_reported_immediately(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         frame = batch if batch_id == 0 else batch.withColumn("dear", F.col("price") > 10)
         if batch_id == 1:
@@ -375,7 +375,7 @@ def test_two_queries_of_one_driver_are_two_jobs(stream: Stream, service: Service
     assert lasting.isActive
 
 
-def test_a_failure_is_noticed_though_nobody_waits_for_it(stream: Stream, service: Service, lineage: Make) -> None:
+def test_failure_is_reported_without_await_termination(stream: Stream, service: Service, lineage: Make) -> None:
     made = lineage(interval=1)
     broken = stream.frame().selectExpr("raise_error('planned') AS id", "price")
     made.to_table(stream.writer("forgotten", broken), TABLE)
@@ -404,7 +404,7 @@ def test_open_runs_and_parents_come_from_the_environment(
     assert {f"{p['job']['namespace']}/{p['job']['name']}/{p['run']['runId']}" for p in parents} == {PARENT}
 
 
-def test_a_parent_that_makes_no_sense_is_left_out(
+def test_invalid_parent_is_omitted(
     stream: Stream, service: Service, lineage: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("OPENLINEAGE_PARENT_ID", "somebody")
@@ -418,7 +418,7 @@ def test_a_parent_that_makes_no_sense_is_left_out(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [500, 422, GARBAGE, HANGS], ids=str)
-def test_a_broken_service_costs_the_query_nothing(
+def test_broken_service_does_not_affect_the_query(
     stream: Stream, lineage: Make, answer: int | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lineagelab_spark.query.CLOSE_TIMEOUT", 1.0)
@@ -426,7 +426,7 @@ def test_a_broken_service_costs_the_query_nothing(
         made = lineage(interval=1, url=broken.url)
         query = made.foreach_batch(stream.writer("unheard"), cheap_and_dear)
         broken.wait_for_requests(1)
-        # The request is not answered, or not well, while these batches are written.
+        # The request is pending, or has failed, while these batches are written.
         for price in (7, 8, 9):
             stream.add(price)
             query.processAllAvailable()
@@ -436,7 +436,7 @@ def test_a_broken_service_costs_the_query_nothing(
     assert stream.rows(TABLE) == 6
 
 
-def test_a_service_that_is_away_misses_nothing_of_a_run(stream: Stream, lineage: Make) -> None:
+def test_unavailable_service_receives_all_events_later(stream: Stream, lineage: Make) -> None:
     port = free_port()
     made = lineage(url=f"http://127.0.0.1:{port}")
     made.foreach_batch(stream.writer("patient", availableNow=True), cheap_and_dear).awaitTermination()
@@ -447,7 +447,7 @@ def test_a_service_that_is_away_misses_nothing_of_a_run(stream: Stream, lineage:
     assert [events[0]["eventType"], late.taken[-1]["eventType"]] == ["START", "COMPLETE"]
 
 
-def test_an_end_that_could_not_be_told_stays_on_disk(
+def test_undelivered_terminal_event_stays_on_disk(
     stream: Stream, lineage: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LINEAGE_OPEN_RUNS", str(tmp_path / "open.json"))
@@ -461,7 +461,7 @@ def test_an_end_that_could_not_be_told_stays_on_disk(
     assert kept[str(query.runId)]["eventType"] == "COMPLETE"
 
 
-def test_lineage_that_is_broken_costs_the_query_nothing(
+def test_lineage_errors_do_not_affect_the_query(
     stream: Stream, service: Service, lineage: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -481,7 +481,7 @@ def test_lineage_that_is_broken_costs_the_query_nothing(
     assert service.events == []
 
 
-def test_a_table_that_goes_away_costs_its_lineage_alone(stream: Stream, service: Service, lineage: Make) -> None:
+def test_dropped_table_loses_only_its_own_lineage(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
         outputs.describe(batch, "lake.runs.nowhere")
         outputs.append(batch, TABLE)
@@ -495,7 +495,7 @@ def test_a_table_that_goes_away_costs_its_lineage_alone(stream: Stream, service:
 
 
 @pytest.mark.parametrize("without", ["url", "twin"])
-def test_without_a_service_nothing_is_sent_and_all_is_written(stream: Stream, without: str) -> None:
+def test_without_a_service_queries_write_and_send_nothing(stream: Stream, without: str) -> None:
     made = NoQueryLineage() if without == "twin" else QueryLineage(stream.spark, "lineage-lab", "")
     made.to_table(stream.writer("silent", availableNow=True), TABLE).awaitTermination()
     made.foreach_batch(stream.writer("silent_batches", availableNow=True), cheap_and_dear).awaitTermination()

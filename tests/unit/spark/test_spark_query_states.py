@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pure parts of a query's lineage: when it says what, what a window was, what has to go where there is too much."""
+"""State machine of a query's run, progress windows, and statistics, without Spark."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ WRITES_MORE = Description({TOPIC: {"a": "string"}}, {**WRITES.outputs, SECOND: O
 START, RUNNING, COMPLETE, FAIL, ABORT = EventType
 
 Step = tuple[float, Description, EventType | None, list[EventType]]
-"""Time, what is known, how it ended, and and the events of that step."""
+"""Time, description, final status, and expected events of the step."""
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,17 @@ Step = tuple[float, Description, EventType | None, list[EventType]]
         pytest.param([(0, WRITES, None, [START]), (100, WRITES, None, [RUNNING]), (101, WRITES, None, [])], id="late"),
         pytest.param([(0, WRITES, None, [START]), (1, WRITES, COMPLETE, [COMPLETE])], id="end"),
         pytest.param([(0, WRITES, None, [START]), (1, WRITES_MORE, FAIL, [FAIL])], id="a change with the end"),
-        pytest.param([(0, WRITES, COMPLETE, [START, COMPLETE])], id="over before it was looked at"),
+        pytest.param([(0, WRITES, COMPLETE, [START, COMPLETE])], id="ended before the first poll"),
         pytest.param([(0, READS, FAIL, [START, FAIL])], id="failed before it wrote"),
         pytest.param([(0, READS, ABORT, [])], id="stopped before it wrote"),
-        pytest.param([(0, NOTHING, COMPLETE, [])], id="there was nothing to do"),
+        pytest.param([(0, NOTHING, COMPLETE, [])], id="no input"),
         pytest.param(
             [(0, WRITES, None, [START]), (1, WRITES, ABORT, [ABORT]), (2, WRITES, FAIL, []), (99, WRITES, None, [])],
             id="one end",
         ),
     ],
 )  # fmt: skip
-def test_what_a_run_says_when(steps: list[Step]) -> None:
+def test_events_of_a_run_by_step(steps: list[Step]) -> None:
     state = Lifecycle(interval=30)
     for now, known, end, expected in steps:
         state, events = state.step(known, end, now)
@@ -67,7 +67,7 @@ def test_what_a_run_says_when(steps: list[Step]) -> None:
     assert (state.phase is RunPhase.ENDED) == any(end is not None for _, _, end, _ in steps)
 
 
-def test_what_a_run_has_read_and_written_is_never_taken_back() -> None:
+def test_datasets_of_a_run_are_never_removed() -> None:
     before = Description(
         {TOPIC: {"a": "string"}, OTHER: {"b": "int"}}, {TABLE: Output({"a": "string"}, {TOPIC, OTHER})}
     )
@@ -81,7 +81,7 @@ def test_what_a_run_has_read_and_written_is_never_taken_back() -> None:
     assert before.inputs[TOPIC] == {"a": "string"}
 
 
-def test_a_table_that_turns_out_to_be_written_is_no_input() -> None:
+def test_table_written_later_is_not_an_input() -> None:
     before = Description({TOPIC: {}, SECOND: {}}, {TABLE: Output({}, {TOPIC, SECOND})})
     now = Description({TOPIC: {}}, {TABLE: Output({}, {TOPIC}), SECOND: Output({}, {TOPIC})})
 
@@ -117,7 +117,7 @@ def window(*batches: str) -> Window:
     return total
 
 
-def test_a_window_is_the_sum_of_its_batches() -> None:
+def test_window_is_the_sum_of_its_batches() -> None:
     total = window(batch(3), batch(4, batchDuration=300))
 
     assert total == Window(
@@ -125,7 +125,7 @@ def test_a_window_is_the_sum_of_its_batches() -> None:
     )
 
 
-def test_a_batch_function_does_not_say_what_it_wrote() -> None:
+def test_batch_function_has_unknown_output_rows() -> None:
     assert window(batch(1), batch(2, sink={"description": "ForeachBatchSink", "numOutputRows": -1})).written is None
 
 
@@ -141,13 +141,13 @@ def test_a_batch_function_does_not_say_what_it_wrote() -> None:
     ],
     ids=["JSON in JSON", "a new partition", "no latest", "Iceberg", "rate", "text"],
 )
-def test_how_far_a_source_is_behind(end: object, latest: object, behind: int | None) -> None:
+def test_lag_of_a_source(end: object, latest: object, behind: int | None) -> None:
     source = {"endOffset": end, "latestOffset": latest, "numInputRows": 1}
 
     assert progress.parse(batch(1, sources=[source])).sources[0].behind == behind
 
 
-def test_rows_are_counted_by_dataset_where_that_is_certain() -> None:
+def test_rows_are_counted_by_dataset_if_unambiguous() -> None:
     of_two = Window(rows=30, source_rows=(10, 20))
 
     assert rows_read(of_two, [Source((TOPIC,)), Source((OTHER,))]) == {TOPIC: 10, OTHER: 20}

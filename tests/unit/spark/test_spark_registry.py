@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas by id: the registry's answer, its no, and whatever else answers in its place."""
+"""Schemas by id: responses of the registry, its 404, and responses of other servers."""
 
 import socket
 
@@ -12,7 +12,7 @@ from tests.unit.spark.fake_registry import NOT_FOUND, FakeRegistry
 from tests.unit.spark.schemas import FIRST, SCHEMAS
 
 
-def test_a_schema_is_got_by_its_id() -> None:
+def test_schema_is_read_by_id() -> None:
     with FakeRegistry(SCHEMAS) as registry:
         assert Registry(registry.url).avro_schema(FIRST) == SCHEMAS[FIRST]
         assert Registry(registry.url + "/").avro_schema(FIRST) == SCHEMAS[FIRST]
@@ -30,13 +30,13 @@ def test_a_schema_is_got_by_its_id() -> None:
     ],
     ids=["unknown", "json", "protobuf", "text", "union", "broken"],
 )
-def test_what_is_no_avro_record_is_none(answer: tuple[int, object]) -> None:
+def test_schema_that_is_not_an_avro_record_is_none(answer: tuple[int, object]) -> None:
     with FakeRegistry({}, {5: answer}) as registry:
         assert Registry(registry.url).avro_schema(5) is None
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ((404, b"<html>no such page</html>"), "404"),
         ((404, ["no"]), "404"),
@@ -47,14 +47,14 @@ def test_what_is_no_avro_record_is_none(answer: tuple[int, object]) -> None:
     ],
     ids=["another server", "another service", "broken", "no json", "no schema", "a list"],
 )
-def test_whatever_else_answers_is_named(answer: tuple[int, object], said: str) -> None:
+def test_response_of_another_server_is_an_error_with_its_url(answer: tuple[int, object], message: str) -> None:
     with FakeRegistry({}, {5: answer}) as registry:
         address = f"{registry.url}/schemas/ids/5"
-        with pytest.raises(JobError, match=f"cannot get schema 5 from the registry at {address}: .*{said}"):
+        with pytest.raises(JobError, match=f"cannot get schema 5 from the registry at {address}: .*{message}"):
             Registry(registry.url).avro_schema(5)
 
 
-def test_a_registry_that_is_not_there_is_named() -> None:
+def test_unreachable_registry_is_named() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -62,9 +62,7 @@ def test_a_registry_that_is_not_there_is_named() -> None:
             Registry(url).avro_schema(5)
 
 
-def test_a_registry_that_stays_away_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unavailable_registry_times_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(registries, "RETRY_TIMEOUT_SECONDS", 1.0)
     pauses: list[float] = []
 

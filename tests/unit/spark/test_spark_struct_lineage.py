@@ -45,7 +45,7 @@ def sql(spark: SparkSession, query: str) -> PlanLineage:
         ("from_json(max(id), 'a int').a", {"id AGGREGATION"}),
     ],
 )
-def test_a_field_has_the_edges_of_this_field_only(spark: SparkSession, expression: str, edges: set[str]) -> None:
+def test_struct_field_has_only_its_own_edges(spark: SparkSession, expression: str, edges: set[str]) -> None:
     lineage = sql(spark, f"SELECT {expression} AS v FROM sales")
 
     assert columns(lineage) == {"v": edges}
@@ -64,13 +64,11 @@ def test_a_field_has_the_edges_of_this_field_only(spark: SparkSession, expressio
         ("cast(struct(price p, amount q) as struct<r: bigint, s: bigint>).r", "field r of Cast"),
     ],
 )
-def test_a_field_of_a_struct_that_is_not_followed_is_unknown(
-    spark: SparkSession, expression: str, unknown: str
-) -> None:
+def test_field_of_an_unsupported_struct_is_unknown(spark: SparkSession, expression: str, unknown: str) -> None:
     assert sql(spark, f"SELECT {expression} AS v FROM sales").unknown == {unknown}
 
 
-def test_fields_of_a_decoded_message_in_any_case(spark: SparkSession) -> None:
+def test_fields_of_a_decoded_message_are_case_insensitive(spark: SparkSession) -> None:
     decoded = spark.createDataFrame([], "value binary").select(from_avro("value", AVRO).alias("m"))
 
     lineage = lineage_dsl.of(decoded.select("m.A", F.col("M.N.X").alias("x")))
@@ -92,7 +90,7 @@ def test_all_fields_of_a_struct(spark: SparkSession, sales: DataFrame) -> None:
     }
 
 
-def test_changed_structs(sales: DataFrame) -> None:
+def test_updated_structs(sales: DataFrame) -> None:
     place = F.col("place")
     changed = sales.select(
         place.withField("city", F.lit("x")).alias("constant"),
@@ -113,7 +111,7 @@ def test_changed_structs(sales: DataFrame) -> None:
     assert other_case.unknown == {"WithField CITY"}
 
 
-def test_structs_meet_in_a_union(sales: DataFrame) -> None:
+def test_structs_in_a_union(sales: DataFrame) -> None:
     made = sales.select(F.struct(F.col("id").alias("city"), F.lit("-").alias("zip")).alias("place"))
 
     assert columns(lineage_dsl.of(sales.select("place").union(made).select("place.city"))) == {
@@ -148,7 +146,7 @@ def test_generators(spark: SparkSession, generator: str, edges: dict[str, set[st
         ("inline(if(price > 1, arrays_zip(array(price), array(amount)), null))", "Inline"),
     ],
 )
-def test_several_outputs_of_a_generator_are_not_mixed(spark: SparkSession, generator: str, unknown: str) -> None:
+def test_generator_outputs_are_not_mixed(spark: SparkSession, generator: str, unknown: str) -> None:
     assert sql(spark, f"SELECT {generator} FROM sales").unknown == {unknown}
 
 
@@ -169,7 +167,7 @@ def other(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("sales", "other")
-def test_an_unused_definition_is_neither_read_nor_decides(spark: SparkSession) -> None:
+def test_unused_cte_has_no_edges(spark: SparkSession) -> None:
     lineage = sql(
         spark,
         """WITH unused AS (SELECT * FROM other WHERE country = 'de'),
@@ -188,7 +186,7 @@ def test_an_unused_definition_is_neither_read_nor_decides(spark: SparkSession) -
 
 
 @pytest.mark.usefixtures("sales", "other")
-def test_a_definition_that_a_subquery_uses_is_read(spark: SparkSession) -> None:
+def test_cte_used_by_a_subquery_has_edges(spark: SparkSession) -> None:
     lineage = sql(spark, "WITH c AS (SELECT id FROM other) SELECT id FROM sales WHERE id IN (SELECT id FROM c)")
 
     assert all(leaf.is_read for leaf in lineage.leaves)
@@ -199,12 +197,12 @@ FRAMED = "from_avro(if(substring(value, 1, 5) = X'0000000001', substring(value, 
 
 
 def framed(spark: SparkSession, *selected: str, where: str = "true") -> PlanLineage:
-    """Of a frame that decodes what follows a header of five bytes, `m`, and still has `value`."""
+    """Return the lineage of a frame that decodes `m` after a header of five bytes and keeps `value`."""
     records = spark.createDataFrame([], "value binary, key binary").where(where)
     return lineage_dsl.of(records.selectExpr("*", FRAMED.format(schema=AVRO) + " AS m").selectExpr(*selected))
 
 
-def test_the_header_of_a_message_is_none_of_its_columns(spark: SparkSession) -> None:
+def test_message_header_is_not_a_column(spark: SparkSession) -> None:
     known = "if(substring(value, 1, 5) = X'0000000001', 'yes', 'no') AS known"
     lineage = framed(spark, "m.a", known, where="value IS NOT NULL AND substring(value, 1, 1) = X'00'")
 
@@ -226,26 +224,26 @@ def test_the_header_of_a_message_is_none_of_its_columns(spark: SparkSession) -> 
         ("substring(key, 1, 5) = X'00'", {"key FILTER"}),
     ],
 )
-def test_what_looks_further_than_the_header_looks_at_the_message(
+def test_expression_beyond_the_header_depends_on_the_message(
     spark: SparkSession, condition: str, edges: set[str]
 ) -> None:
     assert rows(framed(spark, "m.a", where=condition)) == edges
 
 
-def test_a_header_that_flows_into_a_column_is_seen(spark: SparkSession) -> None:
+def test_header_copied_into_a_column_has_an_edge(spark: SparkSession) -> None:
     assert columns(framed(spark, "m.a", "hex(substring(value, 2, 4)) AS id")) == {
         "a": {"a IDENTITY"},
         "id": {"value TRANSFORMATION"},
     }
 
 
-def test_without_a_decoder_a_header_is_part_of_a_column(spark: SparkSession) -> None:
+def test_header_without_a_decoder_is_part_of_the_column(spark: SparkSession) -> None:
     records = spark.createDataFrame([], "value binary").where("substring(value, 1, 5) = X'00' AND value IS NOT NULL")
 
     assert rows(lineage_dsl.of(records.selectExpr("substring(value, 6) AS v"))) == {"value FILTER"}
 
 
-def test_a_message_that_begins_at_once_has_no_header(spark: SparkSession) -> None:
+def test_message_without_offset_has_no_header(spark: SparkSession) -> None:
     records = spark.createDataFrame([], "value binary").where("substring(value, 1, 1) = X'00' AND value IS NOT NULL")
     decoded = records.select(from_avro("value", AVRO).alias("m")).select("m.a")
 
@@ -263,11 +261,11 @@ def test_a_message_that_begins_at_once_has_no_header(spark: SparkSession) -> Non
     ],
 )
 @pytest.mark.usefixtures("sales")
-def test_a_choice_among_one_column_is_that_column(spark: SparkSession, choice: str, edges: set[str]) -> None:
+def test_conditional_between_one_column_is_that_column(spark: SparkSession, choice: str, edges: set[str]) -> None:
     assert columns(sql(spark, f"SELECT {choice} AS v FROM sales")) == {"v": edges}
 
 
-def test_one_message_under_several_schemas_has_the_columns_of_all(spark: SparkSession) -> None:
+def test_message_with_several_schemas_has_the_columns_of_all(spark: SparkSession) -> None:
     other = AVRO.replace('"a"', '"b"')
     records = spark.createDataFrame([], "value binary").selectExpr(
         f"{FRAMED.format(schema=AVRO)} AS first",

@@ -20,17 +20,17 @@ from tests.unit.spark.records import LATE_AFTER, NOON, Order, Record, checked, f
 from tests.unit.spark.schemas import FIRST, LEAN, SCHEMAS, SECOND, UNKNOWN, order_schema
 
 LONG_STRING = b"\x80\x98\xad\xf1\x08abc"
-"""Says that a string of 1.2 GB follows."""
+"""Avro prefix that declares a string of 1.2 GB."""
 
 
 def split(spark: SparkSession, *records: Record) -> tuple[list[str], dict[str | None, str]]:
-    """Identities of the sound orders, and the reason of each rejected one."""
+    """Return identities of the accepted orders, and the reason of each rejected one."""
     made = checked(frame(spark, *records))
     sound = sorted(row.order_id for row in accepted(made).collect())
     return sound, {row.order_id: row.reason for row in rejected(made).collect()}
 
 
-def test_a_sound_order_is_typed(spark: SparkSession) -> None:
+def test_valid_order_is_typed(spark: SparkSession) -> None:
     (row,) = accepted(checked(frame(spark, Record()))).collect()
 
     assert row.asDict() == {
@@ -45,7 +45,7 @@ def test_a_sound_order_is_typed(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     "price", ["", "n/a", "12,50", "1.2.3", "NaN", "Infinity", "0x10", "99999999999999.99", "100000000.00", "-1e9"]
 )
-def test_a_price_that_is_no_decimal_or_does_not_fit_is_rejected(spark: SparkSession, price: str) -> None:
+def test_invalid_or_too_large_price_is_rejected(spark: SparkSession, price: str) -> None:
     assert split(spark, of("a", price=price)) == ([], {"a": checks.BAD_PRICE})
 
 
@@ -53,7 +53,7 @@ def test_a_price_that_is_no_decimal_or_does_not_fit_is_rejected(spark: SparkSess
     ("price", "expected"),
     [("99999999.99", "99999999.99"), ("-3", "-3.00"), (" 7.5 ", "7.50"), ("1e3", "1000.00"), ("1.005", "1.01")],
 )
-def test_a_price_that_fits_is_kept_to_the_cent(spark: SparkSession, price: str, expected: str) -> None:
+def test_price_is_rounded_to_two_decimals(spark: SparkSession, price: str, expected: str) -> None:
     (row,) = accepted(checked(frame(spark, of("a", price=price)))).collect()
 
     assert row.price == Decimal(expected)
@@ -61,13 +61,13 @@ def test_a_price_that_fits_is_kept_to_the_cent(spark: SparkSession, price: str, 
 
 @pytest.mark.parametrize("datum", [b"", b"\x09x", LONG_STRING, b"\x02a\x02i"], ids=["empty", "negative", "huge", "cut"])
 @pytest.mark.parametrize("schema_id", [FIRST, SECOND])
-def test_an_unreadable_value_is_rejected_under_the_key(spark: SparkSession, datum: bytes, schema_id: int) -> None:
+def test_unreadable_value_is_rejected_with_its_key(spark: SparkSession, datum: bytes, schema_id: int) -> None:
     broken = Record(key=b"k-1", value=header(schema_id) + datum)
 
     assert split(spark, broken, of("b", offset=1)) == (["b"], {"k-1": checks.UNREADABLE})
 
 
-def test_a_value_without_a_known_schema_is_rejected_with_the_reason(spark: SparkSession) -> None:
+def test_value_with_unknown_schema_is_rejected_with_the_reason(spark: SparkSession) -> None:
     values = {
         b"": decoding.NOT_FRAMED,
         b"{}": decoding.NOT_FRAMED,
@@ -85,14 +85,14 @@ def test_a_value_without_a_known_schema_is_rejected_with_the_reason(spark: Spark
     assert (sound, reasons) == (["b"], {f"k-{n}": reason for n, reason in enumerate(values.values())})
 
 
-def test_without_any_schema_everything_is_rejected(spark: SparkSession) -> None:
+def test_everything_is_rejected_without_schemas(spark: SparkSession) -> None:
     made = checked_orders(frame(spark, of("a"), of("b", offset=1, schema_id=SECOND)), {}, LATE_AFTER)
 
     assert [row.reason for row in rejected(made).collect()] == [decoding.UNKNOWN_SCHEMA] * 2
     assert accepted(made).count() == 0
 
 
-def test_each_value_is_read_with_the_schema_that_it_was_written_with(spark: SparkSession) -> None:
+def test_each_value_is_read_with_its_writer_schema(spark: SparkSession) -> None:
     records = [of("a"), of("b", offset=1, schema_id=SECOND), of("c", offset=2, schema_id=LEAN, supplier="birch")]
 
     rows = sorted(accepted(checked(frame(spark, *records))).collect())
@@ -115,7 +115,7 @@ def test_each_value_is_read_with_the_schema_that_it_was_written_with(spark: Spar
     ],
     ids=["int", "double", "decimal"],
 )  # fmt: skip
-def test_a_column_that_became_another_type_is_cast(
+def test_column_with_changed_type_is_cast(
     spark: SparkSession, field: dict[str, object], value: object, price: Decimal
 ) -> None:
     schema = order_schema(field, without="price")
@@ -130,7 +130,7 @@ def test_a_column_that_became_another_type_is_cast(
     assert {row.order_id: row.price for row in rows} == {"o-1": price, "b": Decimal("12.50")}
 
 
-def test_a_time_that_is_a_text_is_a_time_too(spark: SparkSession) -> None:
+def test_time_as_text_is_parsed(spark: SparkSession) -> None:
     schema = order_schema({"name": "bid_time", "type": "string"}, without="bid_time")
     encoded = io.BytesIO()
     schemaless_writer(
@@ -153,7 +153,7 @@ def test_a_time_that_is_a_text_is_a_time_too(spark: SparkSession) -> None:
         ("bid_time", checks.BAD_TIME),
     ],
 )
-def test_a_column_that_a_schema_has_lost_is_missing(spark: SparkSession, column: str, reason: str) -> None:
+def test_column_missing_in_the_schema_is_a_reason(spark: SparkSession, column: str, reason: str) -> None:
     schema = order_schema(without=column)
     encoded = io.BytesIO()
     schemaless_writer(encoded, parse_schema(json.loads(schema)), asdict(Order()))
@@ -168,11 +168,11 @@ def test_a_column_that_a_schema_has_lost_is_missing(spark: SparkSession, column:
     ("column", "reason"),
     [("price", checks.BAD_PRICE), ("supplier", checks.NO_SUPPLIER), ("bid_time", checks.BAD_TIME)],
 )
-def test_a_column_that_is_null_is_missing(spark: SparkSession, column: str, reason: str) -> None:
+def test_null_column_is_a_reason(spark: SparkSession, column: str, reason: str) -> None:
     assert split(spark, of("a", **{column: None})) == ([], {"a": reason})
 
 
-def test_a_record_without_a_value_is_no_order(spark: SparkSession) -> None:
+def test_tombstone_is_not_an_order(spark: SparkSession) -> None:
     tombstone = Record(key=b"a", is_tombstone=True)
 
     assert split(spark, tombstone, of("a", offset=1), Record(key=b"k-1", is_tombstone=True, offset=2)) == (["a"], {})
@@ -198,11 +198,11 @@ def test_headers_are_counted(spark: SparkSession) -> None:
     [(header(FIRST), FIRST), (header(0), 0), (header(2**31 - 1), 2**31 - 1), (header(2**31), None), (b"", None),
      (b"\0\0\0\0", None), (b"\x01\0\0\0\x01", None)],
 )  # fmt: skip
-def test_a_header_has_an_id(seen: bytes, schema_id: int | None) -> None:
+def test_schema_id_of_a_header(seen: bytes, schema_id: int | None) -> None:
     assert framing.schema_id(seen) == schema_id
 
 
-def test_an_order_without_id_is_rejected_under_the_key(spark: SparkSession) -> None:
+def test_order_without_id_is_rejected_with_its_key(spark: SparkSession) -> None:
     record = Record(Order(order_id=""), key=b"k-1")
 
     assert split(spark, record) == ([], {"k-1": checks.NO_ID})
@@ -214,38 +214,38 @@ def test_records_without_any_id_are_all_kept(spark: SparkSession) -> None:
     assert rejected(checked(frame(spark, *nameless))).count() == 3
 
 
-def test_an_order_id_that_looks_like_a_place_is_an_order_of_its_own(spark: SparkSession) -> None:
+def test_order_id_equal_to_a_position_is_distinct(spark: SparkSession) -> None:
     nameless = Record(key=None, value=header(FIRST), offset=5)
 
     assert split(spark, nameless, of("0/5", offset=6)) == (["0/5"], {None: checks.UNREADABLE})
 
 
-def test_an_empty_supplier_is_rejected(spark: SparkSession) -> None:
+def test_empty_supplier_is_rejected(spark: SparkSession) -> None:
     assert split(spark, of("a", supplier="")) == ([], {"a": checks.NO_SUPPLIER})
 
 
 @pytest.mark.parametrize("bid_time", [0, -1, 300_000_000_000_000], ids=["epoch", "before", "year 11476"])
-def test_a_time_out_of_this_century_is_rejected(spark: SparkSession, bid_time: int) -> None:
+def test_time_outside_this_century_is_rejected(spark: SparkSession, bid_time: int) -> None:
     assert split(spark, of("a", bid_time=bid_time)) == ([], {"a": checks.BAD_TIME})
 
 
-def test_a_time_that_no_timestamp_holds_is_unreadable(spark: SparkSession) -> None:
+def test_time_outside_the_timestamp_range_is_unreadable(spark: SparkSession) -> None:
     assert split(spark, of("a", bid_time=2**62)) == ([], {"a": checks.UNREADABLE})
 
 
 @pytest.mark.parametrize(("delay", "is_late"), [(3600, False), (3601, True)])
-def test_an_order_is_late_by_its_record_s_own_time(spark: SparkSession, delay: int, is_late: bool) -> None:
+def test_lateness_is_relative_to_the_record_timestamp(spark: SparkSession, delay: int, is_late: bool) -> None:
     record = replace(of("a"), timestamp=datetime.fromtimestamp(NOON / 1000 + delay, UTC))
 
     late = ([], {"a": "bid_time is more than 3600 s before the record"})
     assert split(spark, record) == (late if is_late else (["a"], {}))
 
 
-def test_a_record_that_is_older_than_its_order_is_not_late(spark: SparkSession) -> None:
+def test_record_older_than_its_order_is_not_late(spark: SparkSession) -> None:
     assert split(spark, of("a", bid_time=NOON + 10**9)) == (["a"], {})
 
 
-def test_records_that_are_named_are_left_out(spark: SparkSession) -> None:
+def test_given_positions_are_excluded(spark: SparkSession) -> None:
     rows = frame(spark, *(of(str(n), offset=n) for n in range(4)), replace(of("other"), partition=1, offset=2))
 
     def kept(*places: tuple[int, int]) -> list[tuple[int, int]]:
@@ -255,7 +255,7 @@ def test_records_that_are_named_are_left_out(spark: SparkSession) -> None:
     assert kept() == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 2)]
 
 
-def test_ten_thousand_records_are_left_out_among_offsets_that_are_far_away(spark: SparkSession) -> None:
+def test_ten_thousand_positions_are_excluded_at_large_offsets(spark: SparkSession) -> None:
     offsets = (1, 2**40 - 1, 2**40, 2**40 + 5_001, 2**40 + 9_999, 2**40 + 10_000, 2**62)
     rows = frame(spark, *(of(str(offset), offset=offset) for offset in offsets))
 
@@ -265,7 +265,7 @@ def test_ten_thousand_records_are_left_out_among_offsets_that_are_far_away(spark
     assert left.count() == 5
 
 
-def test_the_first_record_of_an_order_wins_whatever_the_arrival(spark: SparkSession) -> None:
+def test_first_record_of_an_order_wins_in_any_arrival_order(spark: SparkSession) -> None:
     first, second = of("a", offset=1, item="first"), of("a", offset=2, item="second")
 
     for records in ((first, second), (second, first)):
@@ -273,14 +273,14 @@ def test_the_first_record_of_an_order_wins_whatever_the_arrival(spark: SparkSess
         assert row.item == "first"
 
 
-def test_an_order_goes_to_one_table_only(spark: SparkSession) -> None:
+def test_order_is_in_one_table_only(spark: SparkSession) -> None:
     broken_first = (of("a", offset=0, price="free"), of("a", offset=1))
     broken_second = (of("b", offset=2), of("b", offset=3, price="free"))
 
     assert split(spark, *broken_first, *broken_second) == (["b"], {"a": checks.BAD_PRICE})
 
 
-def test_rejected_orders_keep_what_they_came_with(spark: SparkSession) -> None:
+def test_rejected_orders_keep_their_original_values(spark: SparkSession) -> None:
     (row,) = rejected(checked(frame(spark, of("a", offset=7, price="free")))).collect()
 
     assert (row.item, row.price, row.supplier) == ("anvil", "free", "alder")
@@ -316,7 +316,7 @@ def test_totals_are_by_supplier_day_and_hour(spark: SparkSession) -> None:
     }
 
 
-def test_a_total_that_does_not_fit_is_null_and_still_counted(spark: SparkSession) -> None:
+def test_overflowing_total_is_null_and_still_counted(spark: SparkSession) -> None:
     noon = datetime.fromtimestamp(NOON / 1000)
     rows = [("alder", noon, "99999999.99")] * 101
 
