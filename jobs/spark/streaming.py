@@ -72,7 +72,7 @@ class Stopping:
         self.failure: BaseException | None = None
 
     def request(self) -> None:
-        """Request the shutdown. Takes no lock, as it is called from a signal handler."""
+        """Request the shutdown. Lock-free, because signal handlers call it."""
         self.is_requested = True
 
     def wait(self, seconds: float) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Building blocks of OpenLineage emitters: an event writer, and a spool that delivers events.
+"""Library for OpenLineage emitters: an event writer, and a spool that delivers events.
 
 Only the standard library is imported, because launchers stay resident beside each job.
 """

@@ -17,11 +17,11 @@ _RETRIABLE = frozenset({408, 425, 429})
 
 
 class RejectedError(Exception):
-    """The service has read the event and will never accept it."""
+    """Permanent rejection of an event by the service."""
 
 
 class UnavailableError(Exception):
-    """The service did not accept the event now.
+    """Temporary failure to deliver an event.
 
     Attributes:
         has_answered: False where there was no response, True for an error response.

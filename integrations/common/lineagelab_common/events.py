@@ -69,7 +69,7 @@ class EventWriter:
         return event | self._event("RunEvent", job, inputs, outputs)
 
     def open_run(self, run: Json, job: Json, inputs: list[Json], outputs: list[Json]) -> Json:
-        """Return a run event that lacks type and time: all that is known of a run that has not ended."""
+        """Return a run event without type and time, from which the terminal event of an open run is made."""
         return {"run": run} | self._event("RunEvent", job, inputs, outputs)
 
     def job_event(self, time: str, job: Json, inputs: list[Json], outputs: list[Json]) -> Json:

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 DEFAULT_NAMESPACE = "default"
-"""OpenLineage's own default for the namespace of jobs."""
+"""OpenLineage's default job namespace."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class ParentRun:
-    """The run that started another one."""
+    """Parent of a run."""
 
     namespace: str
     job: str

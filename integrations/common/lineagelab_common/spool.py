@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spool of events on their way to a lineage service.
+"""Queue of undelivered events for a lineage service.
 
 Guarantees: `Spool.add` never waits for the service. Events are sent in order while the service accepts them, and
 retried with backoff while it does not. An event that the service repeatedly answers with an error goes to the end of
@@ -31,14 +31,14 @@ ATTEMPTS_IN_ORDER = 3
 """Error responses to one event before it goes to the end of the queue."""
 
 HEARTBEATS = frozenset({"RUNNING", "OTHER"})
-"""Types of run events of which the next one repeats all but a window's statistics."""
+"""Types of run events that may be dropped: the next one repeats everything except the statistics of a window."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """An event in a spool. Two messages are never equal: an event may be sent twice."""
+    """Event in a spool, compared by identity, as equal events may be queued twice."""
 
     event: Json
     body: bytes
@@ -95,7 +95,7 @@ class BoundedQueue:
         return dropped
 
     def remove(self, message: Message) -> bool:
-        """Remove a message; return False where it was dropped before."""
+        """Remove a message; return False if it was dropped already."""
         if message not in self._messages:
             return False
         self._messages.remove(message)

@@ -36,13 +36,13 @@ DIRECT_KINDS = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 """Kinds of direct lineage: a value flows into the column."""
 
 INDIRECT_KINDS = ("CONDITIONAL", "FILTER", "GROUP_BY", "JOIN", "SORT", "WINDOW")
-"""Kinds of indirect lineage: a field decides about a column or about rows."""
+"""Kinds of indirect lineage: a field affects a column, or the selection of rows."""
 
 _SOURCE = re.compile(r"(?:(?P<dataset>[^#\s]+)#)?(?P<field>\S+) (?P<kind>[A-Z_]+)")
 
 
 class DeclarationError(Exception):
-    """A declaration is invalid or cannot be read."""
+    """Invalid or unreadable declaration."""
 
 
 def declaration(path: Path, aliases: Aliases) -> Description:

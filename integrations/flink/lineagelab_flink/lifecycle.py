@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State machine of a launcher: from its state, the cluster's and the time to actions. Pure.
+"""State machine of a launcher: derives actions from its state, the cluster's state and the time. Pure.
 
 A job's id is chosen and stored before the job is submitted: a launcher that is killed in between submits the same id
 again, which Flink accepts once. A session cluster loses its jobs when it dies; a lost job is detected by its id.
@@ -15,7 +15,7 @@ FIRST_BACKOFF, MAX_BACKOFF = 5.0, 60.0
 """Seconds before a failed job is submitted again: doubled after each failure."""
 
 FAILURE_RESET = 120.0
-"""Seconds after which a failure counts as the first one again."""
+"""Seconds of normal operation after which the backoff is reset."""
 
 SLOT_TIMEOUT = 15.0
 """Seconds that tasks may wait for slots before a warning."""

@@ -73,7 +73,7 @@ class RunUpdate:
 
 
 def event(run: FlinkRun, described: JobLineage, update: RunUpdate) -> Json:
-    """Return a run event, complete in itself."""
+    """Return a complete run event."""
     window = update.window
     return WRITER.run_event(
         update.what.value,

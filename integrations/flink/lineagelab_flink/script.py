@@ -16,7 +16,7 @@ PLACEHOLDERS = (
     "AWS_REGION",
     "CHECKPOINTS",
 )
-"""Placeholders of SQL files. Credentials are not among them: they stay in the cluster's environment."""
+"""Placeholders of SQL files. Credentials are excluded; they stay in the cluster's environment."""
 
 _TOKEN = re.compile(
     r"""

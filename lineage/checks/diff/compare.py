@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 def diff_graphs(before: Row, after: Row) -> Difference:
     """Return the changes from the graph `before` to the graph `after`.
 
-    Both are graph exports. What vanished is no part of the comparison: it is what was removed.
+    Both are graph exports. Their `vanished` entries are not compared: they repeat edges that were removed.
 
     Raises:
         ValueError: one is not a graph export, or has another version.

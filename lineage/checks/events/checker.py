@@ -104,7 +104,7 @@ class _Checker:
                 self._findings.add(position, problem)
 
     def _canonical(self, body: JsonObject) -> tuple[JsonObject, InvalidEvent | None]:
-        """Return the event under canonical names; as it is, with the error, if the service rejects it."""
+        """Return the event with canonical names; if the service rejects it, the unchanged event and the error."""
         try:
             validate_event(body)
             return canonical_event(body, Names(self._rules, NO_LOCATIONS)), None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Column lineage of Flink SQL from Flink's own planner.
+"""Column lineage of Flink SQL from Flink's planner.
 
 `derive_lineage` runs the planner in a Java program (`sql-lineage`) and converts its output to OpenLineage. Lineage that
 the planner cannot derive is marked as unknown, with the reason.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run of Flink's planner in a child process."""
+"""Execution of Flink's planner in a child process."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ _MAX_ERROR = 4000
 
 
 class PlannerError(Exception):
-    """The planner failed. For an invalid statement, the message has its place and Flink's error."""
+    """Failure of the planner. For an invalid statement, the message contains its position and Flink's error."""
 
 
 def derive_lineage(script: str, command: Sequence[str], seconds: float = SECONDS) -> Description:

@@ -65,9 +65,7 @@ class PackageCycleTest {
     return dependencies;
   }
 
-  /**
-   * What remains after packages that nothing depends on, or that depend on nothing, are removed.
-   */
+  /** Returns the packages left after repeated removal of those without dependents or targets. */
   private static Map<String, TreeSet<String>> inCycles(
       final Map<String, TreeSet<String>> dependencies) {
     final Map<String, TreeSet<String>> left = new TreeMap<>();

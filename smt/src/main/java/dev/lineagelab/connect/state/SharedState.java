@@ -83,7 +83,7 @@ public final class SharedState implements AutoCloseable {
     return log.isDurable();
   }
 
-  /** Read what other workers have written, as far as it is available without waiting. */
+  /** Read the records of other workers that are available without blocking. */
   public void poll() {
     log.poll((key, value) -> read(key, value, System.currentTimeMillis()));
   }

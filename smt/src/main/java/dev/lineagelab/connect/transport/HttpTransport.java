@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 
-/** Posts events to a lineage service, one by one or as an array to its batch endpoint. */
+/** Posts events to a lineage service, individually or as an array to its batch endpoint. */
 final class HttpTransport implements Transport {
   /** Characters of a response body that an error message quotes. */
   private static final int MAX_QUOTED = 300;
@@ -65,7 +65,7 @@ final class HttpTransport implements Transport {
     if (response.isRetriable()) {
       throw new TransportException(response.text());
     }
-    // Sent one by one, only the invalid events are rejected. The service deduplicates those of them
+    // Sent individually, only invalid events are rejected. The service deduplicates those of them
     // that it has stored already.
     return sendOneByOne(events);
   }

@@ -18,7 +18,7 @@ final class WriterSchemas {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int NOT_FOUND = 404;
 
-  /** How long a failed lookup of an id is cached. */
+  /** Duration for which a failed lookup of an id is cached. */
   private static final Duration REJECTED_TTL = Duration.ofMinutes(1);
 
   private static final int MAX_REJECTED = 1000;
