@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Docker tests share: a daemon, or the reason why there is none; the stand-in where the engine finds it."""
+"""Fixtures of the Docker tests: the daemon, the base image, and the fake of the vendor's plugin."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from infra.targets.docker.engine import EngineError, connect, shared_client
 from tests.docker.docker_project import DockerProject
 
 START = "LINEAGE_LAB_TEST_DOCKER"
-"""Environment variable: `start` makes `.ci/docker` start a daemon for these tests where none answers."""
+"""Environment variable; with `start`, `.ci/docker` starts a daemon for these tests if none responds."""
 
 SCRIPT = PROJECT / ".ci" / "docker"
 PLUGIN = Path(__file__).parent / "plugin" / "bin"
@@ -21,8 +21,8 @@ BASE_IMAGE = "debian:bookworm-slim"
 
 
 @pytest.fixture(scope="session")
-def started():
-    """Sees to it that there is a daemon, where that is wanted; the one that was started for this goes with it."""
+def start_daemon():
+    """Start a daemon if `START` is set and none responds, and stop it after the tests."""
     if os.environ.get(START) != "start":
         yield
         return
@@ -36,19 +36,19 @@ def started():
 
 
 @pytest.fixture(scope="session")
-def daemon(started):
-    """A client of this machine's daemon; without one the test is skipped."""
+def daemon(start_daemon):
+    """Client of this machine's daemon; without a daemon the test is skipped."""
     try:
         client = connect()
     except EngineError as error:
-        pytest.skip(f"{error} (.ci/docker starts one where root on Debian may)")
+        pytest.skip(f"{error} (`.ci/docker up` starts one, as root on Debian)")
     yield client
     client.close()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def closed_client():
-    """The kinds share one client for as long as a process lives; it is closed with the module that used it."""
+def close_shared_client():
+    """Close the client that the kinds share after each module."""
     yield
     if shared_client.cache_info().currsize:
         shared_client().close()
@@ -57,24 +57,24 @@ def closed_client():
 
 @pytest.fixture(scope="session")
 def base_image(daemon):
-    """The id of the image on which everything is built."""
+    """Id of the base image of the lab's images."""
     try:
         return daemon.images.get(BASE_IMAGE).id
     except docker.errors.ImageNotFound:
-        pytest.skip(f"no image {BASE_IMAGE}: docker pull {BASE_IMAGE} (or .ci/docker makes one)")
+        pytest.skip(f"image {BASE_IMAGE} is missing: docker pull {BASE_IMAGE} (or .ci/docker up)")
 
 
 @pytest.fixture(scope="session")
-def stand_in():
-    """The stand-in for the vendor's plugin on PATH: so the engine finds it, and the kit need not know of it."""
+def fake_plugin():
+    """Put the fake of the vendor's plugin first on PATH, where the engine finds it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(PLUGIN), prepend=os.pathsep)
         yield
 
 
 @pytest.fixture
-def project(tmp_path, stand_in, daemon):
-    """A Pulumi project of the test's own; what it has made is taken away."""
-    made = DockerProject(tmp_path / "project", daemon)
-    yield made
-    made.clear()
+def project(tmp_path, fake_plugin, daemon):
+    """A Pulumi project; its containers, networks and volumes are removed after the test."""
+    created = DockerProject(tmp_path / "project", daemon)
+    yield created
+    created.clear()

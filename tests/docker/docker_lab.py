@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real lab on Docker, driven by its own command, looked at through the daemon."""
+"""A lab on Docker, controlled by the `lab` command and inspected through the daemon."""
 
 import os
 import signal
@@ -23,42 +23,42 @@ class DockerLab(LabUnderTest):
         self.daemon = daemon
 
     @property
-    def _ours(self) -> dict[str, str]:
+    def _filter(self) -> dict[str, str]:
         return {"label": f"{STACK_LABEL}={self.stack}"}
 
     def containers(self) -> dict[str, Container]:
-        """The containers of services and tasks, by part."""
-        found = self.daemon.containers.list(all=True, filters=self._ours)
+        """Return the containers of services and tasks by name."""
+        found = self.daemon.containers.list(all=True, filters=self._filter)
         return {container.labels[PART_LABEL]: container for container in found if PART_LABEL in container.labels}
 
     def services(self) -> dict[str, Container]:
-        """Those that run on."""
+        """Return the containers of services by name."""
         return {name: found for name, found in self.containers().items() if found.labels[ROLE_LABEL] == SERVICE_ROLE}
 
-    def lives(self) -> dict[str, tuple[str, str]]:
-        """Which container each part has, and since when it runs: what nobody touched has the same."""
+    def start_times(self) -> dict[str, tuple[str, str]]:
+        """Return the container id and start time of each part, which change with any restart."""
         return {name: (found.id, found.attrs["State"]["StartedAt"]) for name, found in self.containers().items()}
 
     def ids(self) -> dict[str, str]:
-        """Which container each part has. A service whose neighbour went may have restarted, in the same container."""
+        """Return the container id of each part, which a restart of a service does not change."""
         return {name: found.id for name, found in self.containers().items()}
 
-    def left(self) -> set[str]:
-        """What the daemon has of the stack."""
-        things = [
-            *self.daemon.containers.list(all=True, filters=self._ours),
-            *self.daemon.networks.list(filters=self._ours),
-            *self.daemon.volumes.list(filters=self._ours),
+    def object_names(self) -> set[str]:
+        """Return the names of the stack's containers, networks and volumes."""
+        found = [
+            *self.daemon.containers.list(all=True, filters=self._filter),
+            *self.daemon.networks.list(filters=self._filter),
+            *self.daemon.volumes.list(filters=self._filter),
         ]
-        return {thing.name for thing in things}
+        return {item.name for item in found}
 
-    def interrupted(self, command: str, when: Callable[[], bool]) -> CommandResult:
-        """Runs a command and sends it, and all that it has started, Ctrl-C as soon as something is so."""
+    def interrupt(self, command: str, when: Callable[[], bool]) -> CommandResult:
+        """Run a command and send SIGINT to its process group as soon as `when` returns True."""
         with subprocess.Popen(**self.command(command), start_new_session=True) as process:
             while not when():
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=0.2)
-                    raise AssertionError("it ended before it could be interrupted")
+                    raise AssertionError(f"lab {command} ended before it could be interrupted")
             os.killpg(process.pid, signal.SIGINT)
             text, _ = process.communicate(timeout=120)
         return CommandResult(process.returncode, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small Pulumi project on the vendor's SDK, run by the real engine with the stand-in for the vendor's plugin."""
+"""A Pulumi project with the vendor's SDK, run by the real engine with the fake of the vendor's plugin."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ for token, name, inputs in wanted["raw"]:
 
 
 class DockerProject(Engine):
-    """What is wanted of the daemon, under names that no other test has."""
+    """Project whose program registers the resources that a test adds, with a name prefix unique to the test."""
 
     def __init__(self, folder: Path, daemon: docker.DockerClient) -> None:
         super().__init__(folder, program=PROGRAM)
@@ -34,42 +34,42 @@ class DockerProject(Engine):
         self.prefix = f"lab-test-{abs(hash(folder)):x}"[:24]
         self.wanted = {"typed": [], "raw": [], "quiet": False}
 
-    def named(self, name: str) -> str:
-        """The name that the daemon knows a thing of this project by."""
+    def docker_name(self, name: str) -> str:
+        """Return the name in Docker of a resource of this project."""
         return f"{self.prefix}-{name}"
 
-    def want(self, kind: str, name: str, needs: tuple[str, ...] = (), **arguments: object) -> None:
-        """Wants a resource of the SDK; one of the same name is replaced."""
-        self.want_no_more(name)
+    def add(self, kind: str, name: str, needs: tuple[str, ...] = (), **arguments: object) -> None:
+        """Add a resource of the SDK to the program, or replace the one of that name."""
+        self.drop(name)
         labels = [{"label": LABEL, "value": self.prefix}, *arguments.pop("labels", [])]
-        described = {"name": self.named(name), "labels": labels} | arguments
-        self.wanted["typed"].append([kind, name, described, list(needs)])
+        inputs = {"name": self.docker_name(name), "labels": labels} | arguments
+        self.wanted["typed"].append([kind, name, inputs, list(needs)])
 
-    def want_no_more(self, name: str) -> None:
-        """Wants everything but a resource."""
+    def drop(self, name: str) -> None:
+        """Remove a resource from the program."""
         self.wanted["typed"] = [known for known in self.wanted["typed"] if known[1] != name]
 
     def container(self, name: str) -> docker.models.containers.Container:
-        """A container as the daemon has it."""
-        return self.daemon.containers.get(self.named(name))
+        """Return a container, read from the daemon."""
+        return self.daemon.containers.get(self.docker_name(name))
 
     def state(self) -> dict[str, dict]:
-        """The vendor's resources in Pulumi's state, by name."""
+        """Return the vendor's resources in Pulumi's state by name."""
         exported = json.loads(self.pulumi("stack", "export").text)
         found = exported["deployment"].get("resources", [])
         return {r["urn"].split("::")[-1]: r for r in found if r["type"].startswith("docker:")}
 
-    def left(self) -> set[str]:
-        """Names of this project's containers, networks and volumes that the daemon has."""
-        ours = {"label": f"{LABEL}={self.prefix}"}
-        containers = self.daemon.containers.list(all=True, filters=ours)
-        others = [*self.daemon.networks.list(filters=ours), *self.daemon.volumes.list(filters=ours)]
-        return {thing.name for thing in [*containers, *others]}
+    def object_names(self) -> set[str]:
+        """Return the names of this project's containers, networks and volumes in the daemon."""
+        label = {"label": f"{LABEL}={self.prefix}"}
+        containers = self.daemon.containers.list(all=True, filters=label)
+        others = [*self.daemon.networks.list(filters=label), *self.daemon.volumes.list(filters=label)]
+        return {item.name for item in [*containers, *others]}
 
     def clear(self) -> None:
-        """Removes whatever of this project is left."""
-        ours = {"label": f"{LABEL}={self.prefix}"}
-        for container in self.daemon.containers.list(all=True, filters=ours):
+        """Remove this project's containers, networks and volumes from the daemon."""
+        label = {"label": f"{LABEL}={self.prefix}"}
+        for container in self.daemon.containers.list(all=True, filters=label):
             container.remove(force=True, v=True)
-        for thing in [*self.daemon.networks.list(filters=ours), *self.daemon.volumes.list(filters=ours)]:
-            thing.remove()
+        for item in [*self.daemon.networks.list(filters=label), *self.daemon.volumes.list(filters=label)]:
+            item.remove()

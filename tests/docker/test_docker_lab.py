@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole lab on Docker. The order matters: each test finds the lab as the one before has left it, up and right.
+"""End-to-end test of a lab on Docker. The tests share one lab and run in order.
 
-Pulumi's engine, the daemon, images and services are real; in the place of the vendor's plugin, which a machine
-without its registry cannot have, is the stand-in of `tests/docker/plugin`.
+Pulumi's engine, the daemon, images and services are real. The vendor's plugin is replaced by the fake in
+`tests/docker/plugin`, as machines without access to the vendor's registry cannot download it.
 """
 
 import json
@@ -27,20 +27,20 @@ from tests.stack_files import SMOKE_DOCKER
 
 pytestmark = pytest.mark.smoke
 
-NOT_OURS = 3
-"""How `.ci/docker restart` ends where the daemon is somebody else's."""
+FOREIGN_DAEMON = 3
+"""Exit status of `.ci/docker restart` if the script did not start the daemon."""
 
 
 @pytest.fixture(scope="module")
-def nothing(daemon, base_image, stand_in):
-    """The lab that is not there: what a test leaves of it is taken away."""
+def new_lab(daemon, base_image, fake_plugin):
+    """A configured lab before its first `up`; it is removed after the tests."""
     with DockerLab(daemon).configured() as lab:
         yield lab
 
 
 @pytest.fixture(scope="module")
 def local_graph(request):
-    """The graph of a local lab: of the smoke tests' one where that ran in this session, else of one made for it."""
+    """Graph of a local lab: of the smoke tests if they ran in this session, else of a lab started for it."""
     if (known := request.config.stash.get(LOCAL_GRAPH, None)) is not None:
         return known
     with LabUnderTest().configured() as local:
@@ -50,60 +50,59 @@ def local_graph(request):
 
 
 @pytest.fixture(scope="module")
-def lab(nothing, local_graph):
-    """The lab, up. The local one has gone by then: two at once are too much for a small machine."""
-    nothing.first_up = nothing.lab("up")
-    assert nothing.first_up.status == 0, nothing.first_up.text
-    return nothing
+def lab(new_lab, local_graph):
+    """The running lab. The local lab is removed first: a small machine has no memory for both."""
+    new_lab.first_up = new_lab.lab("up")
+    assert new_lab.first_up.status == 0, new_lab.first_up.text
+    return new_lab
 
 
 def restart_daemon():
-    """Of a daemon that is not the tests' own the containers of others would go down, too."""
+    """Restart the daemon; skip the test if `.ci/docker` did not start it, as others may use it."""
     done = subprocess.run([SCRIPT, "restart"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode == NOT_OURS:
+    if done.returncode == FOREIGN_DAEMON:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
 
 
-def one_screen(text):
-    """What a user is told: no traceback, and no more than fits a screen."""
+def assert_fits_on_a_screen(text):
+    """Check that output has no traceback and at most 50 lines."""
     assert "Traceback" not in text
     assert len(text.splitlines()) <= 50, text
-    return text
 
 
-def test_without_a_daemon_up_says_so_and_what_to_do(nothing, monkeypatch, tmp_path):
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'nobody.sock'}")
-    ended = nothing.lab("up")
+def test_up_without_a_daemon_names_the_socket_and_the_remedy(new_lab, monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'missing.sock'}")
+    ended = new_lab.lab("up")
     assert ended.status == 1
-    text = one_screen(ended.text)
-    assert f"the Docker daemon at unix://{tmp_path / 'nobody.sock'} cannot be reached" in text
-    assert "Start it" in text
+    assert_fits_on_a_screen(ended.text)
+    assert f"the Docker daemon at unix://{tmp_path / 'missing.sock'} cannot be reached" in ended.text
+    assert "Start it" in ended.text
 
 
-def test_a_taken_port_is_named_before_anything_runs(nothing):
-    port = kafka.BROKER.port + nothing.settings.port_offset
+def test_up_names_a_port_in_use_and_starts_no_container(new_lab):
+    port = kafka.BROKER.port + new_lab.settings.port_offset
     with socket.create_server(("127.0.0.1", port)):
-        ended = nothing.lab("up")
+        ended = new_lab.lab("up")
     assert ended.status == 1
     text = ended.text
     assert "Traceback" not in text
     assert str(port) in text
     assert "portOffset" in text
-    assert nothing.containers() == {}
+    assert new_lab.containers() == {}
 
 
-def test_up_stands_the_lab_up_and_its_lineage_is_right(lab):
+def test_up_starts_every_service_and_the_lineage_matches_the_contract(lab):
     assert "as the contract says" in lab.first_up.text
     assert {found.status for found in lab.services().values()} == {"running"}
     assert lab.lab("verify").status == 0
 
 
-def test_the_graph_is_that_of_a_local_lab(lab, local_graph):
+def test_the_graph_equals_that_of_a_local_lab(lab, local_graph):
     assert diff_graphs(local_graph, lab.graph()).changes == ()
 
 
-def test_containers_can_do_no_more_than_they_must(lab):
+def test_containers_are_unprivileged_and_limited(lab):
     containers = lab.containers()
     assert len(containers) >= 10
     for found in containers.values():
@@ -118,7 +117,7 @@ def test_containers_can_do_no_more_than_they_must(lab):
         assert set(bound) <= {"127.0.0.1"}, found.name
 
 
-def test_credentials_are_in_nothing_that_docker_or_pulumi_shows(lab):
+def test_neither_docker_inspect_nor_pulumi_state_contains_credentials(lab):
     secrets = set(credentials.read(lab.root / CREDENTIALS_FILE).values())
     shown = [json.dumps(found.attrs) for found in lab.containers().values()]
     shown += [path.read_text() for path in PULUMI_STATE.rglob("*.json")]
@@ -126,7 +125,7 @@ def test_credentials_are_in_nothing_that_docker_or_pulumi_shows(lab):
     assert [secret for secret in secrets for text in shown if secret in text] == []
 
 
-def test_the_commands_work_as_on_a_local_lab(lab):
+def test_status_logs_run_and_doctor_work(lab):
     status = lab.lab("status")
     assert status.status == 0
     assert all(name in status.text for name in lab.containers())
@@ -135,17 +134,17 @@ def test_the_commands_work_as_on_a_local_lab(lab):
     assert lab.lab("doctor").status == 0
 
 
-def test_a_second_up_touches_nothing(lab):
-    before = lab.lives()
+def test_a_second_up_changes_nothing(lab):
+    before = lab.start_times()
     ended = lab.lab("up")
     assert ended.status == 0
     assert "created" not in ended.text
     assert "updated" not in ended.text
     assert "replaced" not in ended.text
-    assert lab.lives() == before
+    assert lab.start_times() == before
 
 
-def test_a_killed_and_a_removed_container_are_repaired_and_no_other_is_touched(lab):
+def test_up_repairs_a_killed_and_a_removed_container_and_no_other(lab):
     before = lab.ids()
     lab.containers()[schema_registry.NAME].kill()
     lab.containers()[iceberg_catalog.NAME].remove(force=True, v=True)
@@ -157,16 +156,16 @@ def test_a_killed_and_a_removed_container_are_repaired_and_no_other_is_touched(l
     assert {lab.containers()[name].status for name in (schema_registry.NAME, iceberg_catalog.NAME)} == {"running"}
 
 
-def test_an_up_that_was_interrupted_goes_on(lab):
+def test_up_continues_an_interrupted_up(lab):
     before = lab.ids()
     old = lab.containers()[connect.NAME]
     old.remove(force=True, v=True)
 
-    def made_anew():
+    def is_recreated():
         found = lab.containers().get(connect.NAME)
         return found is not None and found.id != old.id and found.status == "running"
 
-    ended = lab.interrupted("up", made_anew)
+    ended = lab.interrupt("up", is_recreated)
     assert ended.status != 0
     assert "Traceback" not in ended.text
     made = lab.containers()[connect.NAME].id
@@ -178,8 +177,8 @@ def test_an_up_that_was_interrupted_goes_on(lab):
     assert after == before
 
 
-def test_what_a_killed_up_has_left_behind_is_no_obstacle(lab):
-    """An engine that is killed while a container is being made leaves one that its state does not have."""
+def test_up_removes_the_orphans_of_a_killed_up(lab):
+    """An engine that is killed while it creates a container leaves one that is not in its state."""
     old = lab.containers()[schema_registry.NAME]
     image = old.attrs["Config"]["Image"]
     old.remove(force=True, v=True)
@@ -212,10 +211,10 @@ def test_data_outlive_a_restart_of_the_daemon(lab):
     assert lab.lab("start", shop.NAME).status == 0
 
 
-def test_down_leaves_nothing_but_the_images(lab):
+def test_down_removes_everything_except_the_images(lab):
     images = {found.attrs["Config"]["Image"] for found in lab.containers().values()}
     ended = lab.lab("down")
     assert ended.status == 0, ended.text
-    assert lab.left() == set()
+    assert lab.object_names() == set()
     assert not lab.root.exists()
     assert {lab.daemon.images.get(image).id for image in images} == images

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stand-in for the vendor's plugin, under the real engine, on a real daemon."""
+"""The fake of the vendor's plugin, run by the real engine on a real daemon."""
 
 import socket
 
@@ -13,45 +13,45 @@ SLEEP = ["sleep", "600"]
 
 @pytest.fixture
 def container(project, base_image):
-    """Wants a container; what is given wins."""
+    """Adds a container to the project; keyword arguments override the defaults."""
 
-    def want(name="one", needs=(), **changes):
-        described = {"image": base_image, "command": SLEEP, "init": True} | changes
-        project.want("Container", name, needs, **described)
+    def add(name="one", needs=(), **changes):
+        inputs = {"image": base_image, "command": SLEEP, "init": True} | changes
+        project.add("Container", name, needs, **inputs)
 
-    return want
+    return add
 
 
-def up(project, *words):
-    ended = project.up(*words)
+def up(project, *options):
+    ended = project.up(*options)
     assert ended.status == 0, ended.text
     return ended.text
 
 
-def test_a_whole_stack_comes_up_answers_is_unchanged_and_goes(project, container):
-    project.want("Network", "net", driver="bridge")
-    project.want("Volume", "data")
-    answer = "echo ready > /data/answer; while :; do sleep 1; done"
+def test_a_stack_is_created_unchanged_by_a_refresh_and_destroyed(project, container):
+    project.add("Network", "net", driver="bridge")
+    project.add("Volume", "data")
+    write_file = "echo ready > /data/status; while :; do sleep 1; done"
     container(
         "server",
         ("net", "data"),
-        command=["/bin/sh", "-c", answer],
-        networks_advanced=[{"name": project.named("net"), "aliases": ["server"]}],
-        volumes=[{"volume_name": project.named("data"), "container_path": "/data"}],
+        command=["/bin/sh", "-c", write_file],
+        networks_advanced=[{"name": project.docker_name("net"), "aliases": ["server"]}],
+        volumes=[{"volume_name": project.docker_name("data"), "container_path": "/data"}],
     )
-    container("client", ("net",), networks_advanced=[{"name": project.named("net")}])
+    container("client", ("net",), networks_advanced=[{"name": project.docker_name("net")}])
     up(project)
     status, found = project.container("client").exec_run(["getent", "hosts", "server"])
     assert status == 0, found
-    assert project.container("server").exec_run(["cat", "/data/answer"]).output == b"ready\n"
+    assert project.container("server").exec_run(["cat", "/data/status"]).output == b"ready\n"
 
     assert "5 unchanged" in up(project, "--refresh")  # four, and the stack itself
 
     assert project.pulumi("destroy", "--yes", "--skip-preview").status == 0
-    assert project.left() == set()
+    assert project.object_names() == set()
 
 
-def test_a_container_is_what_its_inputs_say(project, container):
+def test_inputs_are_applied_to_the_container(project, container):
     container(
         envs=["GREETING=hello"],
         user="10001:10001",
@@ -94,34 +94,34 @@ def test_a_container_is_what_its_inputs_say(project, container):
     assert "2 unchanged" in up(project, "--refresh")
 
 
-def test_a_preview_says_what_will_be_and_does_nothing(project, container):
-    project.want("Network", "net")
-    container(needs=("net",), networks_advanced=[{"name": project.named("net")}])
+def test_a_preview_creates_nothing(project, container):
+    project.add("Network", "net")
+    container(needs=("net",), networks_advanced=[{"name": project.docker_name("net")}])
     preview = project.pulumi("preview")
     assert preview.status == 0, preview.text
     assert "3 to create" in preview.text
-    assert project.left() == set()
+    assert project.object_names() == set()
 
 
-def test_what_the_schema_lacks_is_refused_and_named_before_anything_is_made(project, base_image):
-    project.want("Network", "net")
-    inputs = {"name": project.named("one"), "image": base_image, "colour": "green", "ports": [{"extern": 81}]}
+def test_invalid_properties_are_rejected_before_anything_is_created(project, base_image):
+    project.add("Network", "net")
+    inputs = {"name": project.docker_name("one"), "image": base_image, "colour": "green", "ports": [{"extern": 81}]}
     project.wanted["raw"] = [[CONTAINER, "one", inputs]]
     ended = project.up()
     assert ended.status != 0
-    for word in ("colour", "ports[0].extern", "the vendor's schema has no such property", "ports[0].internal"):
-        assert word in ended.text
-    assert project.named("one") not in project.left()
+    for text in ("colour", "ports[0].extern", "the vendor's schema has no such property", "ports[0].internal"):
+        assert text in ended.text
+    assert project.docker_name("one") not in project.object_names()
 
 
-def test_a_resource_that_the_stack_does_not_use_is_refused(project):
+def test_an_unsupported_resource_is_rejected(project):
     project.wanted["raw"] = [["docker:index/secret:Secret", "one", {"name": "one", "data": "eA=="}]]
     ended = project.up()
     assert ended.status != 0
-    assert "the stand-in has not learnt docker:index/secret:Secret" in ended.text
+    assert "the fake plugin does not support docker:index/secret:Secret" in ended.text
 
 
-def test_a_change_replaces_only_what_it_must_and_only_where_it_must(project, container):
+def test_a_changed_environment_replaces_and_changed_memory_updates(project, container):
     container("one")
     container("two")
     up(project)
@@ -136,8 +136,11 @@ def test_a_change_replaces_only_what_it_must_and_only_where_it_must(project, con
     assert two.attrs["HostConfig"]["Memory"] == 96 << 20
 
 
-def test_an_image_by_its_tag_is_replaced_each_time_as_with_the_vendor(project, container):
-    """Its plugin reads the image's id back (kreuzwerker/terraform-provider-docker#49): a stack has to give the id."""
+def test_a_container_with_an_image_tag_is_replaced_on_every_update(project, container):
+    """The vendor's plugin reads the image's id back, so that a stack must set the id.
+
+    See kreuzwerker/terraform-provider-docker#49.
+    """
     container(image="debian:bookworm-slim")
     up(project)
     before = project.container("one").id
@@ -145,7 +148,7 @@ def test_an_image_by_its_tag_is_replaced_each_time_as_with_the_vendor(project, c
     assert project.container("one").id != before
 
 
-def test_a_container_that_was_removed_is_made_again_and_no_other_is_touched(project, container):
+def test_a_removed_container_is_created_again_and_no_other(project, container):
     container("one")
     container("two")
     up(project)
@@ -157,7 +160,7 @@ def test_a_container_that_was_removed_is_made_again_and_no_other_is_touched(proj
     assert project.container("two").id == before["two"]
 
 
-def test_a_container_that_was_killed_is_started_again(project, container):
+def test_a_killed_container_is_started_again(project, container):
     container()
     up(project)
     before = project.container("one").id
@@ -167,7 +170,7 @@ def test_a_container_that_was_killed_is_started_again(project, container):
     assert project.container("one").status == "running"
 
 
-def test_a_container_that_need_not_run_is_left_alone(project, container):
+def test_a_container_without_must_run_stays_created(project, container):
     container(start=False, must_run=False)
     up(project)
     assert project.container("one").status == "created"
@@ -175,23 +178,23 @@ def test_a_container_that_need_not_run_is_left_alone(project, container):
     assert project.container("one").status == "created"
 
 
-def test_a_network_and_a_volume_that_were_removed_are_made_again(project):
-    project.want("Network", "net")
-    project.want("Volume", "data")
+def test_a_removed_network_and_volume_are_created_again(project):
+    project.add("Network", "net")
+    project.add("Volume", "data")
     up(project)
-    project.daemon.networks.get(project.named("net")).remove()
-    project.daemon.volumes.get(project.named("data")).remove()
+    project.daemon.networks.get(project.docker_name("net")).remove()
+    project.daemon.volumes.get(project.docker_name("data")).remove()
     up(project, "--refresh")
-    assert project.left() == {project.named("net"), project.named("data")}
+    assert project.object_names() == {project.docker_name("net"), project.docker_name("data")}
 
 
-def test_a_container_that_cannot_start_stays_known_and_starts_once_it_can(project, container):
-    with socket.create_server(("127.0.0.1", 0)) as owner:
-        port = owner.getsockname()[1]
+def test_a_container_that_cannot_start_stays_in_the_state_and_starts_later(project, container):
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
         container(ports=[{"internal": 80, "external": port, "ip": "127.0.0.1"}])
         ended = project.up()
         assert ended.status != 0
-        assert "is there, but not started" in ended.text
+        assert "was created, but could not be started" in ended.text
         assert "address already in use" in ended.text
     before = project.container("one").id
     assert project.state()["one"]["id"] == before
@@ -199,33 +202,33 @@ def test_a_container_that_cannot_start_stays_known_and_starts_once_it_can(projec
     assert (project.container("one").id, project.container("one").status) == (before, "running")
 
 
-def test_an_image_that_is_not_there_is_named(project, container):
+def test_a_missing_image_is_named(project, container):
     container(image="lineage-lab/none:0")
     ended = project.up()
     assert ended.status != 0
-    assert "there is no image lineage-lab/none:0" in ended.text
+    assert "image lineage-lab/none:0 does not exist" in ended.text
 
 
-def test_a_container_stops_in_good_order_before_it_is_removed(project, container):
-    project.want("Volume", "data")
+def test_a_container_is_stopped_gracefully_before_its_removal(project, container):
+    project.add("Volume", "data")
     script = "trap 'echo stopped > /data/end; exit' TERM; while :; do sleep 0.1; done"
     container(
         needs=("data",),
         command=["/bin/sh", "-c", script],
         init=False,
         destroy_grace_seconds=20,
-        volumes=[{"volume_name": project.named("data"), "container_path": "/data"}],
+        volumes=[{"volume_name": project.docker_name("data"), "container_path": "/data"}],
     )
     up(project)
-    project.want_no_more("one")
-    container("reader", volumes=[{"volume_name": project.named("data"), "container_path": "/data"}])
+    project.drop("one")
+    container("reader", volumes=[{"volume_name": project.docker_name("data"), "container_path": "/data"}])
     up(project)
     assert project.container("reader").exec_run(["cat", "/data/end"]).output == b"stopped\n"
 
 
-def test_without_a_daemon_the_provider_says_so_unless_it_is_told_not_to_look(project, monkeypatch, tmp_path):
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'nobody.sock'}")
-    project.want("Network", "net")
+def test_a_preview_without_a_daemon_fails_unless_the_check_is_disabled(project, monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'missing.sock'}")
+    project.add("Network", "net")
     ended = project.pulumi("preview")
     assert ended.status != 0
     assert "the Docker daemon cannot be reached" in ended.text
@@ -235,23 +238,23 @@ def test_without_a_daemon_the_provider_says_so_unless_it_is_told_not_to_look(pro
     assert "+ 3 to create" in ended.text
 
 
-def test_the_engine_says_that_it_is_not_the_vendors_plugin(project):
-    project.want("Volume", "data")
+def test_the_engine_warns_that_the_plugin_is_from_path(project):
+    project.add("Volume", "data")
     assert f"using pulumi-resource-docker from $PATH at {PLUGIN}" in up(project)
 
 
-def test_a_public_image_is_known_by_its_identifier_and_stays(project, daemon, base_image):
+def test_a_public_image_has_its_identifier_as_output_and_is_kept_on_destroy(project, daemon, base_image):
     project.wanted["typed"] = [["RemoteImage", "image", {"name": base_image, "keep_locally": True}, []]]
     up(project)
-    there = daemon.images.get(base_image).id
-    assert project.state()["image"]["outputs"]["imageId"] == there
+    identifier = daemon.images.get(base_image).id
+    assert project.state()["image"]["outputs"]["imageId"] == identifier
     assert "2 unchanged" in up(project, "--refresh")
     assert project.pulumi("destroy", "--yes", "--skip-preview").status == 0
-    assert daemon.images.get(base_image).id == there
+    assert daemon.images.get(base_image).id == identifier
 
 
-def test_a_public_image_that_cannot_be_pulled_is_named_with_what_to_do(project):
-    """Nobody listens at the port of that registry."""
+def test_a_failed_pull_names_image_and_remedy(project):
+    """The registry's port, 9, refuses connections."""
     project.wanted["typed"] = [["RemoteImage", "image", {"name": "127.0.0.1:9/some/page:1", "keep_locally": True}, []]]
     ended = project.up()
     assert ended.status != 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the stand-in for the vendor's Docker plugin makes of inputs, and that it knows the vendor's schema."""
+"""Validation and conversion of inputs in the fake of the vendor's Docker plugin, and its conformance to the schema."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
 from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
 from tests.docker.plugin.container import Container
-from tests.docker.plugin.container_config import duration, inputs_of, nanoseconds, request
+from tests.docker.plugin.container_config import actual_inputs, create_request, format_duration, parse_duration
 from tests.docker.plugin.network import Network
 from tests.docker.plugin.properties import ANY_KEY
 from tests.docker.plugin.resources import RESOURCES
@@ -29,60 +29,61 @@ DEFAULT = re.compile(r"Defaults to `(\w+)`\.?\s*$")
 
 @pytest.fixture(scope="module")
 def schema():
-    """The vendor's own schema, which is not part of this repository."""
+    """The vendor's schema, which is not part of this repository."""
     if not SCHEMA.exists():
         pytest.skip(f"the vendor's schema is not at {SCHEMA}")
     return json.loads(SCHEMA.read_text())
 
 
-def shape_in(schema, described):
-    """What the schema says of a property, as the stand-in keeps it."""
-    if "$ref" in described:
-        known = schema["types"][described["$ref"].removeprefix("#/types/")]
-        required = known.get("required", [])
-        return {name: (shape_in(schema, p), name in required) for name, p in known["properties"].items()}
-    if described["type"] == "array":
-        return [shape_in(schema, described["items"])]
-    if described["type"] == "object":
-        return {ANY_KEY: shape_in(schema, described["additionalProperties"])}
-    return SCALARS[described["type"]]
+def shape_in_schema(schema, definition):
+    """Return the shape of a property in the schema, with tuples for `Property`."""
+    if "$ref" in definition:
+        target = schema["types"][definition["$ref"].removeprefix("#/types/")]
+        required = target.get("required", [])
+        return {name: (shape_in_schema(schema, p), name in required) for name, p in target["properties"].items()}
+    if definition["type"] == "array":
+        return [shape_in_schema(schema, definition["items"])]
+    if definition["type"] == "object":
+        return {ANY_KEY: shape_in_schema(schema, definition["additionalProperties"])}
+    return SCALARS[definition["type"]]
 
 
-def plain(shape):
-    """A shape without the classes of this code."""
+def with_tuples(shape):
+    """Return a shape with tuples for `Property`."""
     if isinstance(shape, list):
-        return [plain(shape[0])]
+        return [with_tuples(shape[0])]
     if not isinstance(shape, dict):
         return shape
     return {
-        name: plain(known) if name == ANY_KEY else (plain(known.shape), known.required) for name, known in shape.items()
+        name: with_tuples(known) if name == ANY_KEY else (with_tuples(known.shape), known.required)
+        for name, known in shape.items()
     }
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.token)
-def test_it_takes_exactly_the_properties_of_the_vendors_schema(resource, schema):
+def test_properties_equal_those_of_the_vendors_schema(resource, schema):
     known = schema["resources"][resource.token]
     required = known.get("requiredInputs", [])
-    expected = {name: (shape_in(schema, p), name in required) for name, p in known["inputProperties"].items()}
-    assert plain(resource.properties) == expected
+    expected = {name: (shape_in_schema(schema, p), name in required) for name, p in known["inputProperties"].items()}
+    assert with_tuples(resource.properties) == expected
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.token)
-def test_it_replaces_where_the_vendors_schema_says_so(resource, schema):
+def test_replacing_properties_equal_those_of_the_vendors_schema(resource, schema):
     inputs = schema["resources"][resource.token]["inputProperties"]
     assert resource.in_place == {name for name, p in inputs.items() if not p.get("willReplaceOnChanges")}
 
 
-def test_it_takes_the_defaults_of_the_vendors_schema(schema):
-    """The schema has them in its descriptions alone."""
-    told = {}
-    for name, described in schema["resources"][Container.token]["inputProperties"].items():
-        found = DEFAULT.search(re.sub(r"</?span[^>]*>", "", described["description"]))
+def test_defaults_equal_those_of_the_vendors_schema(schema):
+    """The schema has the defaults in its descriptions only."""
+    documented = {}
+    for name, definition in schema["resources"][Container.token]["inputProperties"].items():
+        found = DEFAULT.search(re.sub(r"</?span[^>]*>", "", definition["description"]))
         if found:
-            told[name] = found.group(1)
-    taken = {name: str(value).lower() for name, value in Container.defaults.items()}
-    assert taken.pop("containerReadRefreshTimeoutMilliseconds") == "15000"  # upstream's, which no text tells
-    assert told == taken
+            documented[name] = found.group(1)
+    defaults = {name: str(value).lower() for name, value in Container.defaults.items()}
+    assert defaults.pop("containerReadRefreshTimeoutMilliseconds") == "15000"  # undocumented default of upstream
+    assert documented == defaults
 
 
 @pytest.mark.parametrize(
@@ -94,23 +95,23 @@ def test_it_takes_the_defaults_of_the_vendors_schema(schema):
             {"Network", "Volume", "RemoteImage", "Container"},
         ),
     ],
-    ids=["as it comes", "with everything"],
+    ids=["default", "all services"],
 )
-def test_it_accepts_all_that_a_lab_on_docker_asks_of_the_vendors_plugin(settings, kinds):
+def test_every_vendor_resource_of_a_lab_on_docker_is_accepted(settings, kinds):
     programs = ImagePrograms(lambda name: True)
     site = DockerSite(stack="one", checkout=Path("/checkout"), port_offset=0, endpoints=ENDPOINTS, programs=programs)
     launcher = Launcher(programs, Path(PROJECT_FOLDER), Path("/credentials.env"), "linux", 10001)
     renderer = ContainerRenderer(site, launcher, lambda part: "sha256:0", PROJECT)
     declared = DockerTarget(renderer, Path("/checkout/.lab/one"), settings).render(build_lab(site, settings))
     by_kind = {type(resource).__name__: resource for resource in RESOURCES}
-    asked = [resource for resource in declared if resource.kind in by_kind]
-    assert {resource.kind for resource in asked} == kinds
-    refused = {
+    of_vendor = [resource for resource in declared if resource.kind in by_kind]
+    assert {resource.kind for resource in of_vendor} == kinds
+    rejected = {
         resource.key: failures
-        for resource in asked
+        for resource in of_vendor
         if (failures := by_kind[resource.kind].check(resource.inputs.properties())[1])
     }
-    assert refused == {}
+    assert rejected == {}
 
 
 def reasons(resource, **inputs):
@@ -123,25 +124,25 @@ def reasons(resource, **inputs):
         ({"colour": "green"}, "colour", "has no such property"),
         ({"ports": [{"internal": 80}, {"internal": 80, "extern": 81}]}, "ports[1].extern", "has no such property"),
         ({"ports": [{"external": 81}]}, "ports[0].internal", "requires it"),
-        ({"ports": {"internal": 80}}, "ports", "is to be a list"),
-        ({"ports": [80]}, "ports[0]", "is to be an object"),
+        ({"ports": {"internal": 80}}, "ports", "must be a list"),
+        ({"ports": [80]}, "ports[0]", "must be an object"),
         ({"readOnly": "yes"}, "readOnly", "of type bool, not 'yes'"),
         ({"memory": 0.5}, "memory", "of type int"),
         ({"memory": True}, "memory", "of type int"),
         ({"tmpfs": {"/tmp": 1}}, "tmpfs./tmp", "of type str"),
-        ({"privileged": True}, "privileged", "has not learnt"),
-        ({"wait": True}, "wait", "has not learnt"),
-        ({"volumes": [{"containerPath": "/a", "fromContainer": "b"}]}, "volumes.fromContainer", "has not learnt"),
-        ({"healthcheck": {"tests": ["CMD", "true"], "interval": "60"}}, "healthcheck.interval", "no duration"),
+        ({"privileged": True}, "privileged", "does not support"),
+        ({"wait": True}, "wait", "does not support"),
+        ({"volumes": [{"containerPath": "/a", "fromContainer": "b"}]}, "volumes.fromContainer", "does not support"),
+        ({"healthcheck": {"tests": ["CMD", "true"], "interval": "60"}}, "healthcheck.interval", "not a Go duration"),
     ],
 )
-def test_what_cannot_be_accepted_is_named(inputs, path, reason):
+def test_an_invalid_input_is_reported_with_its_path(inputs, path, reason):
     found = reasons(Container(), **IMAGE, **inputs)
     assert found.keys() == {path}
     assert reason in found[path]
 
 
-def test_what_a_resource_has_already_is_right_as_it_is():
+def test_inputs_equal_to_the_state_are_valid():
     container = Container()
     inputs, failures = container.check(IMAGE)
     assert failures == []
@@ -150,16 +151,16 @@ def test_what_a_resource_has_already_is_right_as_it_is():
     assert [wrong.path for wrong in container.check({**IMAGE, "colour": "green"}, inputs)[1]] == ["colour"]
 
 
-def test_what_is_required_is_missed():
+def test_missing_required_inputs_are_reported():
     assert reasons(Container()).keys() == {"image", "name"}
     assert reasons(Network()).keys() == {"name"}
 
 
-def test_a_default_that_is_given_is_no_property_to_be_learnt():
+def test_an_unsupported_input_with_its_default_is_accepted():
     assert reasons(Container(), **IMAGE, wait=False, rm=False) == {}
 
 
-def test_what_a_preview_does_not_know_yet_fits_everywhere():
+def test_unknown_values_of_a_preview_are_valid():
     inputs, failures = Container().check(
         {"name": "one", "image": UNKNOWN, "ports": UNKNOWN, "networksAdvanced": [{"name": UNKNOWN}]}
     )
@@ -167,19 +168,19 @@ def test_what_a_preview_does_not_know_yet_fits_everywhere():
     assert inputs["mustRun"] is True
 
 
-def test_one_name_makes_the_old_one_go_first():
+def test_a_replacement_with_the_same_name_deletes_the_old_resource_first():
     container = Container()
     old = {**IMAGE, "envs": ["A=1"], "memory": 1}
-    same = container.difference(old, {**IMAGE, "envs": ["A=2"], "memory": 1})
+    same = container.diff(old, {**IMAGE, "envs": ["A=2"], "memory": 1})
     assert (same.changed, same.replaced, same.delete_first) == (["envs"], ["envs"], True)
-    other = container.difference(old, {**old, "name": "two"})
+    other = container.diff(old, {**old, "name": "two"})
     assert (other.replaced, other.delete_first) == (["name"], False)
-    in_place = container.difference(old, {**old, "memory": 2})
+    in_place = container.diff(old, {**old, "memory": 2})
     assert (in_place.changed, in_place.replaced, in_place.delete_first) == (["memory"], [], False)
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds", "spelt"),
+    ("text", "seconds", "canonical"),
     [
         ("0s", 0, "0s"),
         ("500ms", 0.5, "500ms"),
@@ -190,14 +191,14 @@ def test_one_name_makes_the_old_one_go_first():
         ("1h", 3600, "1h0m0s"),
     ],
 )
-def test_durations_are_spelt_as_the_vendors_plugin_reports_them(text, seconds, spelt):
-    assert nanoseconds(text) == seconds * 10**9
-    assert duration(nanoseconds(text)) == spelt
+def test_durations_are_formatted_like_those_of_the_vendors_plugin(text, seconds, canonical):
+    assert parse_duration(text) == seconds * 10**9
+    assert format_duration(parse_duration(text)) == canonical
 
 
-def test_ports_are_published_where_they_are_said_to_be():
+def test_ports_become_exposed_ports_and_bindings():
     ports = [{"internal": 80, "external": 8080, "ip": "127.0.0.1"}, {"internal": 53, "protocol": "udp"}]
-    body = request({**Container.defaults, **IMAGE, "ports": ports})
+    body = create_request({**Container.defaults, **IMAGE, "ports": ports})
     assert body["ExposedPorts"] == {"80/tcp": {}, "53/udp": {}}
     assert body["HostConfig"]["PortBindings"] == {
         "80/tcp": [{"HostIp": "127.0.0.1", "HostPort": "8080"}],
@@ -205,8 +206,8 @@ def test_ports_are_published_where_they_are_said_to_be():
     }
 
 
-def test_only_what_was_asked_for_is_read_back_and_in_the_daemons_spelling():
-    answer = {
+def test_only_given_inputs_are_read_back_in_the_daemons_format():
+    response = {
         "Name": "/one",
         "Image": "sha256:1",
         "Config": dict.fromkeys(["Cmd", "Entrypoint", "User", "Hostname"])
@@ -215,8 +216,8 @@ def test_only_what_was_asked_for_is_read_back_and_in_the_daemons_spelling():
         | {"RestartPolicy": {"Name": "no"}, "LogConfig": {"Type": "json-file", "Config": {}}}
         | {"Memory": 64 << 20, "MemorySwap": -1},
     }
-    asked = {"image": "some:tag", "memory": 32, "memorySwap": -1, "healthcheck": {"interval": "60s"}, "envs": ["A=1"]}
-    assert inputs_of(answer, asked) == {
+    inputs = {"image": "some:tag", "memory": 32, "memorySwap": -1, "healthcheck": {"interval": "60s"}, "envs": ["A=1"]}
+    assert actual_inputs(response, inputs) == {
         "image": "sha256:1",
         "memory": 64,
         "memorySwap": -1,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for the vendor's Pulumi plugin `docker`, for tests on machines that cannot reach the vendor.
+"""Fake of the vendor's Pulumi plugin `docker`, for tests on machines without access to the vendor's registry.
 
-It is no replacement: it speaks the provider protocol for networks, volumes, public images and containers, and only for
-those of their properties that the lab's stack uses; it refuses everything else by name. Nothing but the tests puts it
-where the engine finds it: `bin/` first on PATH, of which the engine warns at every run.
+It implements the provider protocol for networks, volumes, public images and containers, with the properties that the
+lab's stack sets; other properties and resources are rejected by name. Only the tests put it on PATH (`bin/` first), and
+the engine prints a warning about that on every run.
 
-Like the vendor's plugin, as far as its schema and its sources tell, it takes the schema's defaults, replaces where the
-schema says so, compares with what the daemon says rather than with what was asked for (an image by its tag is replaced
-each time), leaves a container that could not be started in the state, and changes hardly anything in place.
+It follows the vendor's schema and sources: it applies the schema's defaults, replaces resources where the schema says
+so, compares with the daemon's state rather than with the old inputs (a container with an image tag is replaced on every
+update), keeps a container that could not be started in the state, and updates few properties in place.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Containers of the daemon."""
+"""Fake of the vendor's container resource."""
 
 from typing import Any, ClassVar
 
@@ -7,18 +7,18 @@ import docker.errors
 from pulumi.runtime.rpc import UNKNOWN
 
 from tests.docker.plugin.container_config import (
-    TIMES,
-    inputs_of,
-    nanoseconds,
-    outputs_of,
-    request,
+    DURATIONS,
+    actual_inputs,
+    container_outputs,
+    create_request,
+    parse_duration,
     update_arguments,
 )
-from tests.docker.plugin.properties import Properties, Wrong
-from tests.docker.plugin.resource import Daemon, Made, NotStarted, Refused, Resource
+from tests.docker.plugin.properties import InvalidProperty, Properties
+from tests.docker.plugin.resource import Daemon, DockerRequestError, NotStartedError, Resource, ResourceState
 
-APPLIED = frozenset({"restart", "memory", "memorySwap"})
-"""What an update changes of a container that is there."""
+UPDATABLE = frozenset({"restart", "memory", "memorySwap"})
+"""Inputs that an update applies to an existing container."""
 
 _IN_PLACE = """
 attach containerReadRefreshTimeoutMilliseconds cpuPeriod cpuQuota cpuSet cpuShares destroyGraceSeconds
@@ -26,7 +26,7 @@ deviceReadBps deviceReadIops deviceWriteBps deviceWriteIops healthcheck init log
 memoryReservation memorySwap mustRun removeVolumes restart rm start tmpfs wait waitTimeout
 """
 
-_LEARNT = """
+_SUPPORTED = """
 name image command entrypoints envs hostname user labels.label labels.value
 networksAdvanced.name networksAdvanced.aliases ports.internal ports.external ports.ip ports.protocol
 volumes.containerPath volumes.volumeName volumes.readOnly tmpfs readOnly init restart memory memorySwap
@@ -38,9 +38,9 @@ removeVolumes healthcheck.tests healthcheck.interval healthcheck.timeout healthc
 class Container(Resource):
     """`docker.Container`.
 
-    Of the inputs whose change does not force a replacement only a few reach a container that is there, as with the
-    vendor's plugin: restart, memory, memorySwap; and mustRun, which starts it. Unlike the vendor's, it does not look
-    after the start whether a container that must run does, and removes none that does not.
+    Of the inputs whose change does not force a replacement only a few are applied to an existing container, as by the
+    vendor's plugin: restart, memory, memorySwap; and mustRun, which starts it. Unlike the vendor's plugin, it does not
+    check after the start that a container with mustRun runs, and does not remove it otherwise.
     """
 
     token = "docker:index/container:Container"
@@ -62,65 +62,67 @@ class Container(Resource):
         "waitTimeout": 60,
     }
     in_place = frozenset(_IN_PLACE.split())
-    learnt = frozenset(_LEARNT.split())
+    supported = frozenset(_SUPPORTED.split())
 
-    def mistakes(self, news: Properties, inputs: Properties) -> list[Wrong]:
-        failures = super().mistakes(news, inputs)
+    def invalid_properties(self, news: Properties, inputs: Properties) -> list[InvalidProperty]:
+        failures = super().invalid_properties(news, inputs)
         healthcheck = inputs.get("healthcheck")
-        if isinstance(healthcheck, dict):  # else it is not known yet, or wrong
+        if isinstance(healthcheck, dict):  # else it is unknown during a preview, or invalid
             failures += [
-                Wrong(f"healthcheck.{key}", f"{text!r} is no duration as Go has it (500ms, 10s, 1m30s)")
+                InvalidProperty(f"healthcheck.{key}", f"{text!r} is not a Go duration (500ms, 10s, 1m30s)")
                 for key, text in healthcheck.items()
-                if key in TIMES and isinstance(text, str) and text != UNKNOWN and nanoseconds(text) is None
+                if key in DURATIONS and isinstance(text, str) and text != UNKNOWN and parse_duration(text) is None
             ]
         return failures
 
-    def create(self, daemon: Daemon, inputs: Properties) -> Made:
+    def create(self, daemon: Daemon, inputs: Properties) -> ResourceState:
         client = daemon.client.api
         try:
-            known = client.create_container_from_config(request(inputs), inputs["name"])["Id"]
+            resource_id = client.create_container_from_config(create_request(inputs), inputs["name"])["Id"]
         except docker.errors.ImageNotFound as error:
-            raise Refused(
-                f"could not create container {inputs['name']}: there is no image {inputs['image']}"
+            raise DockerRequestError(
+                f"could not create container {inputs['name']}: image {inputs['image']} does not exist"
             ) from error
         try:
-            for network in inputs.get("networksAdvanced", [])[1:]:  # the daemon takes one with the request
-                client.connect_container_to_network(known, network["name"], aliases=network.get("aliases"))
+            for network in inputs.get("networksAdvanced", [])[1:]:  # the request to create accepts one
+                client.connect_container_to_network(resource_id, network["name"], aliases=network.get("aliases"))
             if inputs["start"]:
-                client.start(known)
+                client.start(resource_id)
         except docker.errors.APIError as error:
-            made = self._made(daemon, known, inputs)
-            raise NotStarted(
-                f"container {inputs['name']} is there, but not started: {error.explanation}", made
+            made = self._state(daemon, resource_id, inputs)
+            raise NotStartedError(
+                f"container {inputs['name']} was created, but could not be started: {error.explanation}", made
             ) from error
-        return self._made(daemon, known, inputs)
+        return self._state(daemon, resource_id, inputs)
 
-    def read(self, daemon: Daemon, known: str, inputs: Properties) -> Made | None:
-        """A container that must run and does not is told by `mustRun`: the update that follows starts it."""
+    def read(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState | None:
+        """Read a container; `mustRun` is False if it does not run, so that the next update starts it."""
         try:
-            answer = daemon.client.api.inspect_container(known)
+            response = daemon.client.api.inspect_container(resource_id)
         except docker.errors.NotFound:
             return None
-        must_run = inputs["mustRun"] and answer["State"]["Running"]
-        return Made(known, inputs_of(answer, inputs) | {"mustRun": must_run}, outputs_of(answer))
+        must_run = inputs["mustRun"] and response["State"]["Running"]
+        return ResourceState(
+            resource_id, actual_inputs(response, inputs) | {"mustRun": must_run}, container_outputs(response)
+        )
 
-    def update(self, daemon: Daemon, known: str, old: Properties, new: Properties) -> Made:
+    def update(self, daemon: Daemon, resource_id: str, old: Properties, new: Properties) -> ResourceState:
         client = daemon.client.api
-        if any(old.get(key) != new.get(key) for key in APPLIED):
-            client.update_container(known, **update_arguments(new))
+        if any(old.get(key) != new.get(key) for key in UPDATABLE):
+            client.update_container(resource_id, **update_arguments(new))
         if new["mustRun"] and not old["mustRun"]:
-            client.start(known)
-        return self._made(daemon, known, new)
+            client.start(resource_id)
+        return self._state(daemon, resource_id, new)
 
-    def delete(self, daemon: Daemon, known: str, inputs: Properties) -> None:
+    def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
         client = daemon.client.api
         try:
             if grace := inputs.get("destroyGraceSeconds", 0):
-                client.stop(known, timeout=grace)
-            client.remove_container(known, v=inputs.get("removeVolumes", True), force=True)
+                client.stop(resource_id, timeout=grace)
+            client.remove_container(resource_id, v=inputs.get("removeVolumes", True), force=True)
         except docker.errors.NotFound:
             return
 
-    def _made(self, daemon: Daemon, known: str, inputs: Properties) -> Made:
-        answer = daemon.client.api.inspect_container(known)
-        return Made(known, inputs_of(answer, inputs), outputs_of(answer))
+    def _state(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState:
+        response = daemon.client.api.inspect_container(resource_id)
+        return ResourceState(resource_id, actual_inputs(response, inputs), container_outputs(response))

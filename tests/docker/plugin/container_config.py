@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A container's inputs in the words of the daemon's API, and the daemon's answer in those of the inputs.
+"""Conversion of a container's inputs to requests of the Docker API, and of its responses to inputs and outputs.
 
-Pure functions. The API: https://docs.docker.com/reference/api/engine/version/v1.41 (ContainerCreate, ContainerInspect).
+API: https://docs.docker.com/reference/api/engine/version/v1.41 (ContainerCreate, ContainerInspect).
 """
 
 import re
@@ -9,29 +9,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.docker.plugin.properties import Properties
-from tests.docker.plugin.resource import labels_of, without_none
+from tests.docker.plugin.resource import docker_labels, without_none
 
 MIB = 1024 * 1024
 SECOND = 10**9
-"""The daemon counts in nanoseconds."""
+"""Nanoseconds, the API's unit of durations."""
 
 _UNITS = {"ms": 10**6, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
-TIMES = {"interval": "Interval", "timeout": "Timeout", "startPeriod": "StartPeriod"}
-"""The durations of a health check: ours, and the daemon's."""
+DURATIONS = {"interval": "Interval", "timeout": "Timeout", "startPeriod": "StartPeriod"}
+"""Durations of a health check: the input's name and the API's."""
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 
 
-def nanoseconds(duration: str) -> int | None:
-    """Of a duration as Go spells it: `1m30s`, `500ms`. None where it is none."""
+def parse_duration(duration: str) -> int | None:
+    """Return the nanoseconds of a Go duration (`1m30s`, `500ms`); None if the text is invalid."""
     parts = _PART.findall(duration)
     if not parts or "".join(number + unit for number, unit in parts) != duration:
         return None
     return sum(round(float(number) * _UNITS[unit]) for number, unit in parts)
 
 
-def duration(nanoseconds: int) -> str:
-    """Go's own spelling of a duration, in which the vendor's plugin reports it: 90 s are `1m30s`."""
+def format_duration(nanoseconds: int) -> str:
+    """Return a duration in Go's canonical format, as the vendor's plugin reports it: 90 s is `1m30s`."""
     if nanoseconds < SECOND:
         return f"{nanoseconds / 10**6:g}ms" if nanoseconds else "0s"
     minutes, rest = divmod(nanoseconds, _UNITS["m"])
@@ -41,8 +41,8 @@ def duration(nanoseconds: int) -> str:
     return f"{text}{rest / SECOND:g}s"
 
 
-def request(inputs: Properties) -> Properties:
-    """The body of the request that creates the container."""
+def create_request(inputs: Properties) -> Properties:
+    """Return the body of the request that creates a container."""
     ports, networks = inputs.get("ports", []), inputs.get("networksAdvanced", [])
     return without_none(
         {
@@ -52,7 +52,7 @@ def request(inputs: Properties) -> Properties:
             "Env": inputs.get("envs"),
             "User": inputs.get("user"),
             "Hostname": inputs.get("hostname"),
-            "Labels": labels_of(inputs),
+            "Labels": docker_labels(inputs),
             "ExposedPorts": {_port(port): {} for port in ports},
             "Volumes": {v["containerPath"]: {} for v in inputs.get("volumes", []) if "volumeName" not in v},
             "Healthcheck": _healthcheck(inputs["healthcheck"]) if "healthcheck" in inputs else None,
@@ -65,12 +65,12 @@ def request(inputs: Properties) -> Properties:
 
 
 def update_arguments(inputs: Properties) -> Properties:
-    """What the vendor's plugin changes of a container that is there, as the arguments of `update_container`."""
+    """Return the arguments of `update_container` for the inputs that the vendor's plugin updates in place."""
     return without_none(
         {
             "restart_policy": _restart_policy(inputs),
-            "mem_limit": _mib(inputs.get("memory")),
-            "memswap_limit": _mib(inputs.get("memorySwap")),
+            "mem_limit": _to_bytes(inputs.get("memory")),
+            "memswap_limit": _to_bytes(inputs.get("memorySwap")),
         }
     )
 
@@ -86,8 +86,8 @@ def _host_config(inputs: Properties) -> Properties:
             "ReadonlyRootfs": inputs.get("readOnly"),
             "Init": inputs.get("init"),
             "RestartPolicy": _restart_policy(inputs),
-            "Memory": _mib(inputs.get("memory")),
-            "MemorySwap": _mib(inputs.get("memorySwap")),
+            "Memory": _to_bytes(inputs.get("memory")),
+            "MemorySwap": _to_bytes(inputs.get("memorySwap")),
             "CapDrop": inputs.get("capabilities", {}).get("drops"),
             "SecurityOpt": inputs.get("securityOpts"),
             "LogConfig": _log_config(inputs),
@@ -115,7 +115,7 @@ def _healthcheck(healthcheck: Mapping[str, Any]) -> Properties:
     return {
         "Test": healthcheck.get("tests", []),
         "Retries": healthcheck.get("retries", 0),
-        **{theirs: nanoseconds(healthcheck[ours]) for ours, theirs in TIMES.items() if ours in healthcheck},
+        **{theirs: parse_duration(healthcheck[ours]) for ours, theirs in DURATIONS.items() if ours in healthcheck},
     }
 
 
@@ -129,21 +129,21 @@ def _log_config(inputs: Properties) -> Properties | None:
     return {"Type": inputs.get("logDriver", ""), "Config": inputs.get("logOpts", {})}
 
 
-def _mib(size: int | None) -> int | None:
-    """In bytes; what is not positive (no limit) stays as it is."""
+def _to_bytes(size: int | None) -> int | None:
+    """Convert MiB to bytes; values that are not positive mean no limit and are kept."""
     return size * MIB if size is not None and size > 0 else size
 
 
-def inputs_of(answer: Mapping[str, Any], asked: Properties) -> Properties:
-    """The inputs that were asked for, each as the daemon has it now, as far as the vendor's plugin reads it back.
+def actual_inputs(response: Mapping[str, Any], inputs: Properties) -> Properties:
+    """Return the inputs with the daemon's current values, as far as the vendor's plugin reads them back.
 
-    What it reads back in another spelling than it was asked for (an image by its tag, `60s`) shows as a difference
-    in the next update: so it does with the vendor's plugin.
+    A value that is read back in another format (image tag, `60s`) differs in the next update, as with the vendor's
+    plugin.
     """
-    config, host = answer["Config"], answer["HostConfig"]
+    config, host = response["Config"], response["HostConfig"]
     real = {
-        "name": answer["Name"].removeprefix("/"),
-        "image": answer["Image"],
+        "name": response["Name"].removeprefix("/"),
+        "image": response["Image"],
         "command": config["Cmd"],
         "entrypoints": config["Entrypoint"],
         "user": config["User"],
@@ -158,27 +158,27 @@ def inputs_of(answer: Mapping[str, Any], asked: Properties) -> Properties:
         "capabilities": {"drops": host["CapDrop"]},
         "logDriver": host["LogConfig"]["Type"],
         "logOpts": host["LogConfig"]["Config"],
-        "healthcheck": _healthcheck_of(config.get("Healthcheck") or {}, asked.get("healthcheck", {})),
+        "healthcheck": _healthcheck_of(config.get("Healthcheck") or {}, inputs.get("healthcheck", {})),
         "stopSignal": config.get("StopSignal"),
         "stopTimeout": config.get("StopTimeout"),
     }
-    return asked | {key: value for key, value in real.items() if key in asked}
+    return inputs | {key: value for key, value in real.items() if key in inputs}
 
 
-def _healthcheck_of(real: Mapping[str, Any], asked: Properties) -> Properties:
+def _healthcheck_of(real: Mapping[str, Any], inputs: Properties) -> Properties:
     found = {
         "tests": real.get("Test", []),
         "retries": real.get("Retries", 0),
-        **{ours: duration(real.get(theirs, 0)) for ours, theirs in TIMES.items()},
+        **{ours: format_duration(real.get(theirs, 0)) for ours, theirs in DURATIONS.items()},
     }
-    return {key: value for key, value in found.items() if key in asked}
+    return {key: value for key, value in found.items() if key in inputs}
 
 
-def outputs_of(answer: Mapping[str, Any]) -> Properties:
-    """What the daemon adds."""
-    networks = answer["NetworkSettings"]["Networks"]
+def container_outputs(response: Mapping[str, Any]) -> Properties:
+    """Return the outputs of a container."""
+    networks = response["NetworkSettings"]["Networks"]
     return {
-        "exitCode": answer["State"]["ExitCode"],
+        "exitCode": response["State"]["ExitCode"],
         "networkDatas": [
             {"networkName": name, "ipAddress": found["IPAddress"], "ipPrefixLength": found["IPPrefixLen"]}
             for name, found in sorted(networks.items())

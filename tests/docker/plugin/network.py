@@ -1,46 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of the daemon."""
+"""Fake of the vendor's network resource."""
 
 import docker.errors
 
 from tests.docker.plugin.properties import Properties
-from tests.docker.plugin.resource import Daemon, Made, Refused, Resource, labels_of
+from tests.docker.plugin.resource import Daemon, DockerRequestError, Resource, ResourceState, docker_labels
 
 IN_USE_SECONDS = 30
-"""How long a network may still have containers that are being removed."""
+"""Time limit for the removal of the network's containers."""
 
 
 class Network(Resource):
-    """`docker.Network`. Everything about it forces a replacement."""
+    """`docker.Network`. Every change forces a replacement."""
 
     token = "docker:index/network:Network"
     arguments = "NetworkArgs"
-    learnt = frozenset({"name", "driver", "labels.label", "labels.value"})
+    supported = frozenset({"name", "driver", "labels.label", "labels.value"})
     outputs = ("scope",)
 
-    def create(self, daemon: Daemon, inputs: Properties) -> Made:
+    def create(self, daemon: Daemon, inputs: Properties) -> ResourceState:
         network = daemon.client.networks.create(
-            inputs["name"], driver=inputs.get("driver"), check_duplicate=True, labels=labels_of(inputs)
+            inputs["name"], driver=inputs.get("driver"), check_duplicate=True, labels=docker_labels(inputs)
         )
-        return Made(network.id, inputs, {"scope": network.attrs.get("Scope", "local")})
+        return ResourceState(network.id, inputs, {"scope": network.attrs.get("Scope", "local")})
 
-    def read(self, daemon: Daemon, known: str, inputs: Properties) -> Made | None:
+    def read(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState | None:
         try:
-            attributes = daemon.client.networks.get(known).attrs
+            attributes = daemon.client.networks.get(resource_id).attrs
         except docker.errors.NotFound:
             return None
         real = {"name": attributes["Name"], "driver": attributes["Driver"]}
-        return Made(known, inputs | {k: v for k, v in real.items() if k in inputs}, {"scope": attributes["Scope"]})
+        return ResourceState(
+            resource_id, inputs | {k: v for k, v in real.items() if k in inputs}, {"scope": attributes["Scope"]}
+        )
 
-    def delete(self, daemon: Daemon, known: str, inputs: Properties) -> None:
-        last = "it was not asked"
+    def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
+        last = "the update was stopped"
         for _ in daemon.attempts(IN_USE_SECONDS):
             try:
-                daemon.client.networks.get(known).remove()
+                daemon.client.networks.get(resource_id).remove()
             except docker.errors.NotFound:
                 return
             except docker.errors.APIError as error:
                 if "has active endpoints" not in str(error):
                     raise
                 last = str(error.explanation)
-        raise Refused(f"could not remove network {inputs.get('name', known)}: {last}")
+        raise DockerRequestError(f"could not remove network {inputs.get('name', resource_id)}: {last}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kind of resource is: its properties, what the stand-in does with them, and what the engine asks of it."""
+"""Base class of the fake plugin's resources."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -10,32 +10,32 @@ from typing import Any, ClassVar
 
 import docker
 
-from tests.docker.plugin.properties import Properties, Property, Wrong, given, wrong
+from tests.docker.plugin.properties import InvalidProperty, Properties, Property, property_paths, validate
 
 
-class Refused(Exception):
-    """The daemon did not do what it was asked to; the text is for the user."""
+class DockerRequestError(Exception):
+    """A failed request to the daemon, with a message for the user."""
 
 
-class NotStarted(Refused):
-    """A container was made and could not be started: it is there, and the engine has to know of it."""
+class NotStartedError(DockerRequestError):
+    """A container was created but could not be started; the engine stores it in the state."""
 
-    def __init__(self, text: str, made: "Made") -> None:
+    def __init__(self, text: str, state: "ResourceState") -> None:
         super().__init__(text)
-        self.made = made
+        self.state = state
 
 
 @dataclass(frozen=True)
-class Made:
-    """A resource as the daemon has it: its id, its inputs as they really are, and its outputs."""
+class ResourceState:
+    """Actual state of a resource: its id, its inputs as read from the daemon, and its outputs."""
 
     id: str
     inputs: Properties
     outputs: Properties
 
     @property
-    def state(self) -> Properties:
-        """What the engine remembers."""
+    def properties(self) -> Properties:
+        """Properties in Pulumi's state."""
         return self.inputs | self.outputs
 
 
@@ -43,7 +43,7 @@ class Made:
 class Difference:
     """Names of the properties that differ, and of those among them that force a replacement; sorted.
 
-    `delete_first`: the old one has to go before the new one is made, because both have one name.
+    `delete_first` is True if the old resource must be deleted first, as the new one has its name.
     """
 
     changed: list[str]
@@ -53,13 +53,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Daemon:
-    """The daemon, and the sign that the user stopped the update."""
+    """Client of the daemon, and an event that is set when the user stops the update."""
 
     client: docker.DockerClient
     stopped: threading.Event
 
     def attempts(self, seconds: float) -> Iterator[None]:
-        """Yields ten times a second for at most `seconds`, and no longer than the update goes on."""
+        """Yield ten times a second for at most `seconds` or until the update is stopped."""
         for _ in range(round(seconds * 10)):
             yield
             if self.stopped.wait(0.1):
@@ -67,85 +67,87 @@ class Daemon:
 
 
 class Resource(ABC):
-    """One type of resource.
+    """A resource type.
 
     Attributes:
-        token: its type.
-        arguments: the name of the SDK's class of its inputs: they are the only ones that there are.
-        defaults: what the vendor's schema puts in place of inputs that are not given.
-        learnt: inputs that the stand-in acts on, with the parts of lists and objects as `ports.internal`. Others
-            are refused unless they have their default: it must not look as if they did something.
+        token: type token.
+        arguments: name of the SDK's class with its inputs.
+        defaults: defaults of the vendor's schema.
+        supported: paths of the inputs that the fake applies, `ports.internal` for example. Others are rejected unless
+            they have their default, as they would have no effect.
         in_place: inputs whose change does not force a replacement, according to the vendor's schema.
-        outputs: what the daemon adds, unknown in a preview.
+        outputs: names of the outputs, which are unknown during a preview.
     """
 
     token: ClassVar[str]
     arguments: ClassVar[str]
     defaults: ClassVar[Mapping[str, Any]] = {}
-    learnt: ClassVar[frozenset[str]]
+    supported: ClassVar[frozenset[str]]
     in_place: ClassVar[frozenset[str]] = frozenset()
     outputs: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
     def properties(self) -> dict[str, Property]:
-        """Every input of the vendor's."""
-        from tests.docker.plugin.schema import properties_of
+        """Inputs in the vendor's schema."""
+        from tests.docker.plugin.schema import schema_properties
 
-        return properties_of(self.arguments)
+        return schema_properties(self.arguments)
 
-    def check(self, news: Properties, olds: Properties | None = None) -> tuple[Properties, list[Wrong]]:
-        """The inputs with the defaults filled in, and everything that is wrong with them.
+    def check(self, news: Properties, olds: Properties | None = None) -> tuple[Properties, list[InvalidProperty]]:
+        """Return the inputs with defaults, and those that are invalid.
 
-        `olds` are those that the resource has; as nothing wrong gets there, the same are right.
+        `olds` are the inputs in the state, which are valid.
         """
         inputs = {**self.defaults, **news}
-        return inputs, [] if inputs == olds else self.mistakes(news, inputs)
+        return inputs, [] if inputs == olds else self.invalid_properties(news, inputs)
 
-    def mistakes(self, news: Properties, inputs: Properties) -> list[Wrong]:
-        """Everything that is wrong with what was given (`news`), or with that and the defaults (`inputs`)."""
-        failures = list(wrong(inputs, self.properties))
+    def invalid_properties(self, news: Properties, inputs: Properties) -> list[InvalidProperty]:
+        """Return what is invalid in the user's inputs (`news`) and in the inputs with defaults (`inputs`)."""
+        failures = list(validate(inputs, self.properties))
         failures += [
-            Wrong(path, "the stand-in has not learnt this property of the vendor's (see tests/docker/plugin)")
-            for path in sorted(set(given(news, self.properties)) - self.learnt)
+            InvalidProperty(path, "the fake plugin does not support this property (see tests/docker/plugin)")
+            for path in sorted(set(property_paths(news, self.properties)) - self.supported)
             if path not in self.defaults or news[path] != self.defaults[path]
         ]
         if "name" not in news:
-            failures.append(Wrong("name", "the stand-in makes up no names, as the vendor's plugin would: give one"))
+            failures.append(
+                InvalidProperty("name", "the fake plugin, unlike the vendor's, does not generate names: set one")
+            )
         return failures
 
-    def difference(self, old: Properties, new: Properties) -> Difference:
-        """Between the inputs as they are and as they shall be."""
+    def diff(self, old: Properties, new: Properties) -> Difference:
+        """Return the difference between old and new inputs."""
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         replaced = [key for key in changed if key not in self.in_place]
         return Difference(changed, replaced, bool(replaced) and old.get("name") == new.get("name"))
 
     @abstractmethod
-    def create(self, daemon: Daemon, inputs: Properties) -> Made:
-        """Makes the thing.
+    def create(self, daemon: Daemon, inputs: Properties) -> ResourceState:
+        """Create the resource.
 
         Raises:
-            Refused: the daemon did not.
-            NotStarted: it is there, and does not run.
+            DockerRequestError: the daemon rejected the request.
+            NotStartedError: the container was created but not started.
         """
 
     @abstractmethod
-    def read(self, daemon: Daemon, known: str, inputs: Properties) -> Made | None:
-        """The thing of the id `known` as it is; None where it is gone."""
+    def read(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState | None:
+        """Return the actual state of a resource; None if it does not exist."""
 
     @abstractmethod
-    def delete(self, daemon: Daemon, known: str, inputs: Properties) -> None:
-        """Removes the thing; one that is gone already is no error."""
+    def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
+        """Delete the resource; does nothing if it does not exist."""
 
-    def update(self, daemon: Daemon, known: str, old: Properties, new: Properties) -> Made:
-        """Changes the thing in place. Where all that is learnt forces a replacement, the engine never asks."""
-        raise AssertionError(f"{self.token} knows no change in place")
+    def update(self, daemon: Daemon, resource_id: str, old: Properties, new: Properties) -> ResourceState:
+        """Update the resource in place; called only for types with supported inputs in `in_place`."""
+        raise AssertionError(f"{self.token} does not support updates in place")
 
 
 def without_none(values: Mapping[str, Any]) -> Properties:
-    """What was given: the daemon has defaults of its own for the rest."""
+    """Return the values without None, for which the daemon has defaults."""
     return {key: value for key, value in values.items() if value is not None}
 
 
-def labels_of(inputs: Properties) -> dict[str, str]:
-    """Labels as the daemon has them: the vendor's are a list of pairs."""
+def docker_labels(inputs: Properties) -> dict[str, str]:
+    """Return labels as a mapping, as in Docker's API; the vendor's input is a list of pairs."""
     return {pair["label"]: pair["value"] for pair in inputs.get("labels", [])}

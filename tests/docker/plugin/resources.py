@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every resource that the stand-in has learnt."""
+"""Resource types that the fake plugin supports."""
 
 from tests.docker.plugin.container import Container
 from tests.docker.plugin.network import Network

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vendor's resources may be given, read from the typed arguments of the vendor's own SDK.
+"""Inputs of the vendor's resources, read from the typed arguments of the vendor's SDK.
 
-To import the SDK takes longer than all the rest of the stand-in: this is imported where inputs are to be checked.
+The SDK is slow to import: this module is imported only to validate inputs.
 """
 
 import inspect
@@ -17,14 +17,14 @@ from pydantic.alias_generators import to_camel
 from tests.docker.plugin.properties import ANY_KEY, Property, Shape
 
 
-def properties_of(name: str) -> dict[str, Property]:
-    """The properties that a class of the SDK's arguments takes (`ContainerArgs`), by their names on the wire."""
+def schema_properties(name: str) -> dict[str, Property]:
+    """Return the properties of a class of arguments in the SDK (`ContainerArgs`), by their names in the protocol."""
     return _properties(getattr(pulumi_docker, name))
 
 
 def _properties(arguments: type) -> dict[str, Property]:
     hints = typing.get_type_hints(arguments.__init__, localns=vars(pulumi.output))  # where `Input` is defined
-    parameters = list(inspect.signature(arguments.__init__).parameters.values())[1:]  # the first is the object itself
+    parameters = list(inspect.signature(arguments.__init__).parameters.values())[1:]  # without `self`
     return {
         to_camel(known.name): Property(_shape(hints[known.name]), known.default is inspect.Parameter.empty)
         for known in parameters
@@ -32,7 +32,7 @@ def _properties(arguments: type) -> dict[str, Property]:
 
 
 def _shape(hint: Any) -> Shape:
-    """The shape behind `Input[Optional[T]]`, which is a union of T, awaitable T and Output[T]."""
+    """Return the shape of `Input[Optional[T]]`, which is a union of T, awaitable T and Output[T]."""
     origin = typing.get_origin(hint)
     if origin in {typing.Union, types.UnionType}:
         return _shape(next(option for option in typing.get_args(hint) if not _is_wrapping(option)))

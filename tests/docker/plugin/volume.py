@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Named volumes of the daemon."""
+"""Fake of the vendor's volume resource."""
 
 import docker.errors
 
 from tests.docker.plugin.properties import Properties
-from tests.docker.plugin.resource import Daemon, Made, Refused, Resource, labels_of
+from tests.docker.plugin.resource import Daemon, DockerRequestError, Resource, ResourceState, docker_labels
 
 IN_USE_SECONDS = 20
-"""How long the container that had a volume may take to be gone."""
+"""Time limit for the removal of the volume's container."""
 
 CONFLICT = 409
 
@@ -17,30 +17,30 @@ class Volume(Resource):
 
     token = "docker:index/volume:Volume"
     arguments = "VolumeArgs"
-    learnt = frozenset({"name", "labels.label", "labels.value"})
+    supported = frozenset({"name", "labels.label", "labels.value"})
     in_place = frozenset({"cluster"})
     outputs = ("mountpoint",)
 
-    def create(self, daemon: Daemon, inputs: Properties) -> Made:
-        volume = daemon.client.volumes.create(inputs["name"], labels=labels_of(inputs))
-        return Made(volume.id, inputs, {"mountpoint": volume.attrs["Mountpoint"]})
+    def create(self, daemon: Daemon, inputs: Properties) -> ResourceState:
+        volume = daemon.client.volumes.create(inputs["name"], labels=docker_labels(inputs))
+        return ResourceState(volume.id, inputs, {"mountpoint": volume.attrs["Mountpoint"]})
 
-    def read(self, daemon: Daemon, known: str, inputs: Properties) -> Made | None:
+    def read(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState | None:
         try:
-            attributes = daemon.client.volumes.get(known).attrs
+            attributes = daemon.client.volumes.get(resource_id).attrs
         except docker.errors.NotFound:
             return None
-        return Made(known, inputs, {"mountpoint": attributes["Mountpoint"]})
+        return ResourceState(resource_id, inputs, {"mountpoint": attributes["Mountpoint"]})
 
-    def delete(self, daemon: Daemon, known: str, inputs: Properties) -> None:
-        last = "it was not asked"
+    def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
+        last = "the update was stopped"
         for _ in daemon.attempts(IN_USE_SECONDS):
             try:
-                daemon.client.volumes.get(known).remove()
+                daemon.client.volumes.get(resource_id).remove()
             except docker.errors.NotFound:
                 return
             except docker.errors.APIError as error:
                 if error.status_code != CONFLICT:
                     raise
                 last = str(error.explanation)
-        raise Refused(f"could not remove volume {known}: {last}")
+        raise DockerRequestError(f"could not remove volume {resource_id}: {last}")

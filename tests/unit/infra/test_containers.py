@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the daemon's answers mean: states, figures, lines. `test_runtime.py` asks a real daemon."""
+"""Parsing of the daemon's responses: states, memory, log lines. `test_runtime.py` uses a real daemon."""
 
 import pytest
 
@@ -11,7 +11,7 @@ NEVER = "0001-01-01T00:00:00Z"
 
 
 def inspected(status, *, role="service", policy="unless-stopped", started="2026-01-31T12:00:00.5Z", **state):
-    """What `docker inspect` has of a container, as far as it is read."""
+    """Return the output of `docker inspect` for a container, as far as it is parsed."""
     return {
         "State": {"Status": status, "Pid": 0, "ExitCode": 0, "Error": "", "OOMKilled": False, "StartedAt": started}
         | state,
@@ -21,7 +21,7 @@ def inspected(status, *, role="service", policy="unless-stopped", started="2026-
 
 
 @pytest.mark.parametrize(
-    ("answer", "word"),
+    ("inspection", "status"),
     [
         (inspected("running"), "RUNNING"),
         (inspected("running", Health={"Status": "none"}), "RUNNING"),
@@ -37,12 +37,12 @@ def inspected(status, *, role="service", policy="unless-stopped", started="2026-
         (inspected("something new"), "UNKNOWN"),
     ],
 )
-def test_the_daemons_words_are_told_in_the_labs(answer, word):
-    assert parse_state(answer).status == word
+def test_docker_states_map_to_the_labs_statuses(inspection, status):
+    assert parse_state(inspection).status == status
 
 
 @pytest.mark.parametrize(
-    ("answer", "word"),
+    ("inspection", "status"),
     [
         (inspected("exited"), "STOPPED"),
         (inspected("exited", ExitCode=143), "STOPPED"),
@@ -54,17 +54,17 @@ def test_the_daemons_words_are_told_in_the_labs(answer, word):
         (inspected("exited", role="task", policy="no", ExitCode=143), "EXITED"),
     ],
 )
-def test_whether_an_ended_service_was_stopped_is_told_by_how_it_ended(answer, word):
-    assert parse_state(answer).status == word
+def test_the_exit_status_distinguishes_stopped_from_failed_services(inspection, status):
+    assert parse_state(inspection).status == status
 
 
-def test_a_container_that_never_ran_has_no_start():
+def test_a_container_that_never_ran_has_start_time_zero():
     assert parse_state(inspected("created", started=NEVER)).started == 0
     assert parse_state(inspected("exited")).started == 1769860800
 
 
 @pytest.mark.parametrize(
-    ("answer", "explanation"),
+    ("inspection", "explanation"),
     [
         (inspected("exited", OOMKilled=True, ExitCode=137), "out of memory (its limit is 512 MiB)"),
         (inspected("restarting", ExitCode=4), "exit status 4"),
@@ -76,16 +76,16 @@ def test_a_container_that_never_ran_has_no_start():
         (inspected("running", OOMKilled=True), ""),  # long ago: it runs again
     ],
 )
-def test_what_is_wrong_is_explained(answer, explanation):
-    assert parse_state(answer).explanation == explanation
+def test_unhealthy_states_have_an_explanation(inspection, explanation):
+    assert parse_state(inspection).explanation == explanation
 
 
-def test_lines_are_whole_however_their_stream_was_cut():
+def test_lines_do_not_depend_on_chunk_boundaries():
     assert list(split_lines(iter([b"on", b"e\ntwo\r\nth", b"", b"ree"]))) == ["one", "two", "three"]
     assert list(split_lines(iter([]))) == []
 
 
-def test_files_that_can_be_dropped_do_not_count_as_memory():
+def test_reclaimable_page_cache_does_not_count_as_memory():
     both = 3 * 2**20
     assert used_memory_mib({"usage": both, "stats": {"total_inactive_file": 2**20, "inactive_file": 5}}) == 2
     assert used_memory_mib({"usage": both, "stats": {"inactive_file": 2**20}}) == 2

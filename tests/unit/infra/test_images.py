@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of parts: what they are made of, keys that change when they have to, contexts, the probe."""
+"""Composition of the lab's images, their tags and build contexts, and the probe command."""
 
 import http.server
 import io
@@ -32,7 +32,7 @@ RECIPES = sorted(FOLDER.glob("*.Dockerfile"))
 
 @pytest.fixture
 def artifacts(tmp_path):
-    """A download cache that nothing was brought into."""
+    """An empty download cache."""
     return Artifacts.open(tmp_path / "cache")
 
 
@@ -60,7 +60,7 @@ def service(name, run):
     return Service(name, run)
 
 
-def names(image):
+def chain_names(image):
     return [known.name for known in image.chain()]
 
 
@@ -69,11 +69,11 @@ TILL = service("till", Python("till", reads=("till.json",)))
 OTHER = service("other", Python("other"))
 
 
-def test_a_reference_needs_no_daemon_and_nothing_set_up(artifacts):
+def test_a_reference_requires_neither_daemon_nor_artifacts(artifacts):
     assert re.fullmatch(r"lineage-lab/kafka:[0-9a-f]{12}", Images(artifacts).image_for(KAFKA))
 
 
-def test_the_same_checkout_gives_the_same_references(artifacts, tmp_path):
+def test_references_do_not_depend_on_the_download_cache(artifacts, tmp_path):
     elsewhere = Artifacts.open(tmp_path / "another")
     assert Images(artifacts).image_for(KAFKA) == Images(elsewhere).image_for(KAFKA)
 
@@ -91,24 +91,24 @@ def test_every_image_is_built_on_the_chosen_base(artifacts):
         (Java("apicurio-registry", "Main", 64, runtime=21), ["native", "apicurio-registry"]),
         (Binary("minio"), ["native", "minio"]),
         (Binary("initdb", component="postgres"), ["native", "postgres"]),
-        (Python("till"), ["native", "jvm", "python", "python-kit", "it"]),
-        (Python("till", components=("supplier-windows",)), ["native", "jvm", "python", "python-kit", "it"]),
+        (Python("till"), ["native", "jvm", "python", "python-kit", "part"]),
+        (Python("till", components=("supplier-windows",)), ["native", "jvm", "python", "python-kit", "part"]),
         (Java("flink", "Main", 64), ["native", "jvm", "python", "python-kit", "flink"]),
         (
             Python("till", components=("flink", "flink-sql-lineage"), java=True),
-            ["native", "jvm", "python", "python-kit", "flink", "it"],
+            ["native", "jvm", "python", "python-kit", "flink", "part"],
         ),
         (
             Python("till", environment="spark", components=("spark",), java=True),
-            ["native", "jvm", "python", "python-spark", "spark", "spark-class-data", "it"],
+            ["native", "jvm", "python", "python-spark", "spark", "spark-class-data", "part"],
         ),
     ],
 )
-def test_an_image_is_built_on_what_others_share(recipes, run, chain):
-    assert names(recipes.image_for(service("it", run))) == chain
+def test_images_build_on_shared_images(recipes, run, chain):
+    assert chain_names(recipes.image_for(service("part", run))) == chain
 
 
-def test_what_parts_share_is_needed_once(artifacts):
+def test_shared_images_are_listed_once(artifacts):
     flink = Java("flink", "Main", 64)
     launcher = Python("infra.namespaces", components=("flink",), java=True)
     parts = [service("one", flink), service("two", flink), service("job", launcher), KAFKA]
@@ -139,17 +139,17 @@ def test_a_public_image_is_not_built(artifacts, recipes):
 
 
 @pytest.fixture
-def nobodys_daemon():
-    """A daemon that is not there: the port is bound, and nobody listens at it."""
+def unreachable_daemon():
+    """A daemon at a port that is bound but refuses connections."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         with closing(docker.DockerClient(f"tcp://127.0.0.1:{bound.getsockname()[1]}", version="1.41")) as client:
             yield ImageDaemon(client)
 
 
-def test_a_public_image_that_cannot_be_had_is_named_with_what_to_do(nobodys_daemon):
+def test_a_failed_pull_names_image_and_remedies(unreachable_daemon):
     with pytest.raises(ImageError) as raised:
-        nobodys_daemon.pull("some/page:1", "go without it")
+        unreachable_daemon.pull("some/page:1", "go without it")
     for words in (
         "Pulling the public image some/page:1: ",
         "access to the registry",
@@ -159,28 +159,33 @@ def test_a_public_image_that_cannot_be_had_is_named_with_what_to_do(nobodys_daem
         assert words in str(raised.value)
 
 
-def test_where_there_is_no_public_image_no_daemon_is_asked(artifacts, nobodys_daemon):
-    assert Images(artifacts).pull([KAFKA], nobodys_daemon, PlainProgress(io.StringIO())) == []
+def test_pull_without_public_images_sends_no_request(artifacts, unreachable_daemon):
+    assert Images(artifacts).pull([KAFKA], unreachable_daemon, PlainProgress(io.StringIO())) == []
 
 
-def test_public_images_are_asked_for_by_name(artifacts, nobodys_daemon):
+def test_pull_looks_up_public_images_by_name(artifacts, unreachable_daemon):
     page = service("page", PublicImage("some/page:1", "/run"))
     with pytest.raises(ImageError, match="Looking up the image some/page:1"):
-        Images(artifacts).pull([KAFKA, page], nobodys_daemon, PlainProgress(io.StringIO()))
+        Images(artifacts).pull([KAFKA, page], unreachable_daemon, PlainProgress(io.StringIO()))
 
 
-def test_a_plugin_is_in_the_image_of_what_looks_for_it(recipes):
+def test_the_image_of_connect_contains_its_plugins(recipes):
     image = recipes.image_for(service("connect", Java("connect", "Main", 64, components=("connect-file",))))
     assert [content.destination for content in image.contents] == ["components/connect", "components/connect-file"]
 
 
-def test_an_image_holds_what_its_module_imports_and_reads_and_no_more(recipes):
-    places = [content.destination for content in recipes.image_for(TILL).contents]
-    assert places == ["project/shop/__init__.py", "project/shop/prices.py", "project/till.json", "project/till.py"]
+def test_a_python_image_contains_only_imported_modules_and_read_files(recipes):
+    destinations = [content.destination for content in recipes.image_for(TILL).contents]
+    assert destinations == [
+        "project/shop/__init__.py",
+        "project/shop/prices.py",
+        "project/till.json",
+        "project/till.py",
+    ]
 
 
 @pytest.mark.parametrize("changed", ["shop/prices.py", "till.json"])
-def test_a_change_of_the_sources_changes_the_images_that_hold_them(artifacts, project, changed):
+def test_a_changed_source_changes_only_the_images_that_contain_it(artifacts, project, changed):
     def keys():
         fresh = Recipes(Contents(artifacts, project))
         return [fresh.image_for(part).key for part in (TILL, OTHER, KAFKA)]
@@ -191,7 +196,7 @@ def test_a_change_of_the_sources_changes_the_images_that_hold_them(artifacts, pr
     assert [one == other for one, other in zip(before, after, strict=True)] == [False, True, True]
 
 
-def test_a_users_own_jar_is_in_the_image_and_its_key(artifacts, project):
+def test_a_user_jar_is_part_of_the_image_and_its_key(artifacts, project):
     own = service("own", Java("marquez", "Main", 64, jar="own.jar"))
     images = []
     for content in (b"one", b"two"):
@@ -204,18 +209,18 @@ def test_a_users_own_jar_is_in_the_image_and_its_key(artifacts, project):
 @pytest.mark.parametrize(
     ("part", "name"), [("orders_etl", "orders-etl"), ("Mine", "mine"), ("_a__b-", "a-b"), ("v1.2", "v1-2")]
 )
-def test_a_parts_name_becomes_one_that_docker_takes(part, name):
+def test_image_names_are_valid_for_docker(part, name):
     assert image_name(part) == name
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.name)
-def test_recipes_keep_to_the_dialect_that_every_daemon_builds(path):
+def test_dockerfiles_use_no_buildkit_syntax(path):
     text = path.read_text()
     assert not re.search(r"^#\s*syntax\s*=", text, re.MULTILINE)
     assert not re.search(r"--(mount|link|chmod|security|network)\b|<<", text)
 
 
-def files_of(image):
+def context_files(image):
     with tarfile.open(fileobj=io.BytesIO(b"".join(context_stream(image)))) as archive:
         return {member.name: member for member in archive}
 
@@ -224,17 +229,17 @@ def image_with(*contents):
     return Image("some", "service", DEFAULT_BASE, contents)
 
 
-def content(place, path, built=False):
-    return Content(place, "key", lambda: path, built)
+def content(destination, path, built=False):
+    return Content(destination, "key", lambda: path, built)
 
 
-def test_a_context_has_the_recipe_and_both_folders_even_where_they_are_empty():
-    files = files_of(image_with())
+def test_a_context_has_the_dockerfile_and_both_folders_even_if_empty():
+    files = context_files(image_with())
     assert sorted(files) == ["Dockerfile", "built", "pinned"]
     assert files["built"].isdir()
 
 
-def test_a_context_has_the_contents_without_what_only_this_machine_needs(tmp_path):
+def test_a_context_excludes_caches_and_manifests(tmp_path):
     folder = tmp_path / "kafka-123"
     for name in ("lib/a.jar", "lib/__pycache__/a.pyc", ".stamp.json", "bin/run"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -242,7 +247,7 @@ def test_a_context_has_the_contents_without_what_only_this_machine_needs(tmp_pat
     (folder / "bin" / "run").chmod(0o700)
     (folder / "lib" / "a.jar").chmod(0o600)
     (folder / "lib" / "link").symlink_to("a.jar")
-    files = files_of(image_with(content("components/kafka", folder)))
+    files = context_files(image_with(content("components/kafka", folder)))
     root = "pinned/components/kafka"
     assert {name for name in files if name.startswith(root)} == {
         *(root, f"{root}/bin", f"{root}/bin/run", f"{root}/lib", f"{root}/lib/a.jar", f"{root}/lib/link")
@@ -252,7 +257,7 @@ def test_a_context_has_the_contents_without_what_only_this_machine_needs(tmp_pat
     assert {(file.uid, file.gid) for file in files.values()} == {(0, 0)}
 
 
-def test_a_context_holds_the_bytes_of_large_files_under_long_names(tmp_path):
+def test_a_context_supports_large_files_and_long_names(tmp_path):
     path = tmp_path / "large"
     path.write_bytes(bytes(range(256)) * 9000)
     name = "/".join(["components", "x" * 120, "y" * 120])
@@ -263,7 +268,7 @@ def test_a_context_holds_the_bytes_of_large_files_under_long_names(tmp_path):
         assert found.read() == path.read_bytes()
 
 
-def test_the_same_contents_give_the_same_context(tmp_path):
+def test_equal_contents_give_equal_contexts(tmp_path):
     streams = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
@@ -273,13 +278,13 @@ def test_the_same_contents_give_the_same_context(tmp_path):
     assert streams[0] == streams[1]
 
 
-def test_a_context_of_what_is_not_set_up_says_how_to_bring_it(artifacts):
+def test_a_context_with_a_missing_artifact_names_the_set_up_command(artifacts):
     image = Recipes(Contents(artifacts, FOLDER)).image_for(KAFKA)
     with pytest.raises(ArtifactError, match="lab setup"):
         list(context_stream(image))
 
 
-def test_an_identifier_is_known_once_it_was_recorded(artifacts):
+def test_identifier_returns_the_recorded_identifier(artifacts):
     images = Images(artifacts)
     reference = images.image_for(KAFKA)
     assert images.identifier(reference) is None
@@ -288,43 +293,43 @@ def test_an_identifier_is_known_once_it_was_recorded(artifacts):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])
-def test_a_damaged_record_is_as_good_as_none(artifacts, text):
+def test_a_damaged_record_is_empty(artifacts, text):
     record = ImageRecord.in_cache(artifacts.cache)
     record.path.write_text(text)
     assert record.identifiers() == {}
 
 
-def test_wheels_for_newer_systems_than_the_images_are_not_taken():
+def test_wheel_platforms_exclude_systems_newer_than_the_images():
     platforms = list(wheels.wheel_platforms("x86_64"))
     assert platforms[0] == "manylinux_2_36_x86_64"
     assert {"manylinux2014_x86_64", "manylinux1_x86_64"} < set(platforms)
 
 
 @pytest.mark.parametrize("name", ["a-1-py3-none-any.whl", "a-1-cp311-cp311-linux_x86_64.whl", "a-1-cp39-abi3-any.whl"])
-def test_wheels_that_the_images_python_takes_are_kept(tmp_path, name):
+def test_compatible_wheels_are_accepted(tmp_path, name):
     (tmp_path / name).touch()
     wheels.require_compatible_wheels("Downloading", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["a-1-cp312-cp312-linux_x86_64.whl", "a-1.zip"])
-def test_a_wheel_of_another_python_is_refused_by_name(tmp_path, name):
+def test_a_wheel_for_another_python_is_rejected_by_name(tmp_path, name):
     (tmp_path / name).touch()
     with pytest.raises(ArtifactError, match=re.escape(name)):
         wheels.require_compatible_wheels("Downloading", tmp_path)
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "amd64"])
-def test_programs_of_this_machine_run_on_a_daemon_of_its_kind(machine):
+def test_a_daemon_of_the_same_platform_has_no_mismatch(machine):
     assert platform_mismatch({"Os": "linux", "Arch": "amd64"}, "Linux", machine) == ""
 
 
 @pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
-def test_programs_of_another_system_or_processor_do_not(system, machine):
+def test_another_system_or_processor_is_a_mismatch(system, machine):
     reason = platform_mismatch({"Os": "linux", "Arch": "amd64"}, system, machine)
     assert f"linux/amd64, but the programs of the download cache are for {system.lower()}/arm64" in reason
 
 
-def test_a_machine_that_can_have_no_daemon_is_told_why():
+def test_start_docker_reports_why_a_daemon_cannot_be_installed():
     script = f'. {PROJECT}/.ci/docker; start_docker; echo "$? $DOCKER_ERROR"'
     done = subprocess.run(
         [BASH, "-c", script], env={"PATH": "/nonexistent", "HOME": "/"}, capture_output=True, text=True
@@ -332,18 +337,18 @@ def test_a_machine_that_can_have_no_daemon_is_told_why():
     assert done.stdout == "1 no Docker: no daemon responds, and without apt-get none can be installed\n"
 
 
-class Answer(http.server.BaseHTTPRequestHandler):
+class HealthHandler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.send_response(200 if self.path == "/well" else 503)
+        self.send_response(200 if self.path == "/healthy" else 503)
         self.end_headers()
 
     def log_message(self, *args):
-        """Nobody reads it."""
+        """Do not log requests."""
 
 
 @pytest.fixture
 def port():
-    with serving(Answer) as running:
+    with serving(HealthHandler) as running:
         yield running.server_port
 
 
@@ -351,26 +356,26 @@ def probe(port, *path):
     return subprocess.run([PROBE, "127.0.0.1", str(port), *path], capture_output=True, text=True)
 
 
-def test_the_probe_finds_who_accepts_connections(port):
+def test_the_probe_succeeds_if_the_port_accepts_connections(port):
     assert probe(port).returncode == 0
 
 
-def test_the_probe_finds_who_answers_well(port):
-    assert probe(port, "/well").returncode == 0
+def test_the_probe_succeeds_if_the_path_responds_with_2xx(port):
+    assert probe(port, "/healthy").returncode == 0
 
 
-def test_the_probe_says_what_was_answered_instead(port):
-    done = probe(port, "/badly")
-    assert (done.returncode, done.stderr) == (1, "/badly responded with: HTTP/1.0 503 Service Unavailable\n")
+def test_the_probe_prints_a_response_other_than_2xx(port):
+    done = probe(port, "/failing")
+    assert (done.returncode, done.stderr) == (1, "/failing responded with: HTTP/1.0 503 Service Unavailable\n")
 
 
-def test_the_probe_fails_where_nobody_listens():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        assert probe(taken.getsockname()[1]).returncode != 0
+def test_the_probe_fails_if_the_port_refuses_connections():
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        assert probe(bound.getsockname()[1]).returncode != 0
 
 
-def test_every_recipe_is_used(recipes):
+def test_every_dockerfile_is_used(recipes):
     driver = service("driver", Python("till", environment="spark", components=("spark",), java=True))
     parts = [KAFKA, TILL, driver]
     used = {image.dockerfile for part in parts for image in recipes.image_for(part).chain()}
