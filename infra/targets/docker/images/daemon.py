@@ -110,7 +110,7 @@ class ImageDaemon:
             copy = "copy the image from a machine that has it (`docker save` there, `docker load` here)"
             remedies = ["give the Docker daemon access to the registry", copy, *([remedy] if remedy else [])]
             raise ImageError(
-                f"Pulling the public image {reference}: {_reason(error)}. Remedy: {'; or '.join(remedies)}"
+                f"Pulling the public image {reference}: {_error_text(error)}. Remedy: {'; or '.join(remedies)}"
             ) from error
 
     def _pull_base(self, base: str) -> None:
@@ -118,8 +118,8 @@ class ImageDaemon:
             self.client.images.pull(base)
         except DockerException as error:
             raise ImageError(
-                f"Pulling the base image {base}: {_reason(error)}. Run `docker pull {base}` with access to a registry, "
-                "or `docker load` with a saved image; or choose another base image with `bin/lab images build --base "
+                f"Pulling the base image {base}: {_error_text(error)}. Run `docker pull {base}` with access to a "
+                "registry or `docker load` with a saved image, or choose another one with `bin/lab images build --base "
                 "IMAGE` and lineage-lab:baseImage in the stack's configuration"
             ) from error
 
@@ -162,9 +162,9 @@ class ImageDaemon:
                 continue
             except APIError as error:
                 if error.status_code != _IN_USE:
-                    raise ImageError(f"{attempt}: {_reason(error)}") from error
+                    raise ImageError(f"{attempt}: {_error_text(error)}") from error
                 remedy = "Remove the labs that use it first: `bin/lab down --stack NAME`"
-                raise ImageInUseError(f"{attempt}: {_reason(error)}. {remedy}") from error
+                raise ImageInUseError(f"{attempt}: {_error_text(error)}. {remedy}") from error
 
     def remove_stages(self, label: str = STAGE_LABEL) -> None:
         """Remove the images of build stages with their layers; must not be called while such a build runs.
@@ -243,9 +243,9 @@ def _image_errors(attempt: str) -> Iterator[None]:
         yield
     except (DockerException, requests.exceptions.RequestException) as error:
         remedy = _DISK_FULL if "no space left" in str(error).lower() else "check that the daemon runs, then try again"
-        raise ImageError(f"{attempt}: {_reason(error)}. Remedy: {remedy}") from error
+        raise ImageError(f"{attempt}: {_error_text(error)}. Remedy: {remedy}") from error
 
 
-def _reason(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     explanation = getattr(error, "explanation", None)
     return str(explanation or error).strip().rstrip(".")

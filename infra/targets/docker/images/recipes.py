@@ -118,40 +118,40 @@ class Recipes:
                 raise ValueError(f"{part.name} is the public image {part.run.reference}, which is not built")
 
     @cached_property
-    def _native(self) -> Image:
+    def _native_image(self) -> Image:
         return Image("native", "native", self.base, (self.contents.probe(),))
 
     @cached_property
-    def _jvm(self) -> Image:
-        return Image("jvm", "jvm", self._native)
+    def _jvm_image(self) -> Image:
+        return Image("jvm", "jvm", self._native_image)
 
     def _binary_image(self, run: Binary) -> Image:
         content = self.contents.component(run.component) if run.component else self.contents.program(run.name)
-        return Image(run.component or run.name, "service", self._native, (content,))
+        return Image(run.component or run.name, "service", self._native_image, (content,))
 
     @cached_property
-    def _interpreter(self) -> Image:
-        return Image("python", "python", self._jvm)
+    def _interpreter_image(self) -> Image:
+        return Image("python", "python", self._jvm_image)
 
-    def _environment(self, name: str) -> Image:
-        return Image(f"python-{name}", "environment", self._interpreter, (self.contents.wheels(name),), name)
+    def _environment_image(self, name: str) -> Image:
+        return Image(f"python-{name}", "environment", self._interpreter_image, (self.contents.wheels(name),), name)
 
     def _java_image(self, run: Java) -> Image:
         """Return the image of a Java program; a Java release other than Debian's is copied into it."""
         runtime = (self.contents.java(run.runtime),) if run.runtime != DEBIAN_JAVA else ()
         own = self.contents.user_jar(run.jar) if run.jar else self.contents.component(run.component)
         others = tuple(self.contents.component(name) for name in run.components)
-        base = self._native if runtime else self._component_base(run.component)
+        base = self._native_image if runtime else self._component_base(run.component)
         return Image(run.component, "service", base, (*runtime, own, *others))
 
     def _component_base(self, component: str) -> Image:
         """Return the image below a component's jars: of the environment that starts the component, else of the JVM."""
         environment = STARTED_FROM.get(component)
-        return self._environment(environment) if environment else self._jvm
+        return self._environment_image(environment) if environment else self._jvm_image
 
     def _python_image(self, name: str, run: Python) -> Image:
         """Return the image of a Python program; if it starts Java, it is built on the image of its first component."""
-        base, components = self._environment(run.environment), run.components
+        base, components = self._environment_image(run.environment), run.components
         if run.java:
             base, components = self._component_image(components[0], base), components[1:]
         folders = tuple(self.contents.component(component) for component in components)
