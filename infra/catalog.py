@@ -11,7 +11,7 @@ from infra.services.shop import tables as shop_tables
 from infra.services.spark import jobs as spark_jobs
 from infra.services.spark import settings as spark_settings
 from infra.services.spark import user_jobs as spark_user_jobs
-from infra.settings import Settings, composed
+from infra.settings import Settings, compose_settings
 from infra.user_files import NO_USER_FILES, UserFiles
 
 PIPELINE: tuple[Pipeline, ...] = (
@@ -28,7 +28,7 @@ PIPELINE: tuple[Pipeline, ...] = (
 PIPELINE_SETTINGS = (shop_tables.TopicSettings, spark_settings.SparkSettings, spark_jobs.EtlSettings)
 """Settings sections of the pipeline's parts."""
 
-LabSettings = composed(
+LabSettings = compose_settings(
     (*(definition.settings for definition in definitions() if definition.settings), *PIPELINE_SETTINGS)
 )
 """Settings type of a stack, with the keys of every defined service."""

@@ -24,7 +24,7 @@ def seconds(duration: str) -> int:
     return int(duration[:-1]) * _UNITS[duration[-1]]
 
 
-def _truth(value: object) -> object:
+def _parse_boolean(value: object) -> object:
     """Parse a boolean as Pulumi spells it; pydantic alone would also accept `1`, `on` and `yes`."""
     known = {"true": True, "false": False, True: True, False: False}
     if isinstance(value, str | bool) and value in known:
@@ -32,7 +32,7 @@ def _truth(value: object) -> object:
     raise ValueError("must be true or false")
 
 
-Switch = Annotated[bool, BeforeValidator(_truth)]
+BooleanSetting = Annotated[bool, BeforeValidator(_parse_boolean)]
 """Type of a boolean setting."""
 
 S = TypeVar("S", bound="SettingsSection")
@@ -80,39 +80,39 @@ class Settings(SettingsSection):
         return self
 
 
-def composed(sections: Iterable[type[SettingsSection]]) -> type[Settings]:
+def compose_settings(sections: Iterable[type[SettingsSection]]) -> type[Settings]:
     """Return the settings type of a lab whose services have declared `sections`."""
     bases = (Settings, *dict.fromkeys(sections))
     return create_model("LabSettings", __base__=cast("tuple[type[Settings], ...]", bases))
 
 
-def settings_from(config: Mapping[str, str], model: type[Settings]) -> Settings:
+def parse_settings(config: Mapping[str, str], model: type[Settings]) -> Settings:
     """Parse settings from keys without namespace (`portOffset`) and values as Pulumi stores them, as text.
 
     Raises:
         SettingsError: lists every unknown key and invalid value.
     """
     try:
-        return model.model_validate({key: _value(text) for key, text in config.items()}, by_name=False)
+        return model.model_validate({key: _parse_value(text) for key, text in config.items()}, by_name=False)
     except ValidationError as error:
-        problems = "\n".join(f"  {_explain(item, config, model)}" for item in error.errors())
+        problems = "\n".join(f"  {_error_line(item, config, model)}" for item in error.errors())
         raise SettingsError(
             f"the stack's configuration cannot be used:\n{problems}\n"
             "Correct Pulumi.<stack>.yaml; `bin/lab doctor --settings` lists every key"
         ) from error
 
 
-def settings_from_pulumi(environment: Mapping[str, str], model: type[Settings]) -> Settings:
+def parse_pulumi_config(environment: Mapping[str, str], model: type[Settings]) -> Settings:
     """Parse settings from PULUMI_CONFIG, the variable that Pulumi's language host sets for the program.
 
     The SDK's `Config` only looks up known keys, so it would not detect a misspelled one.
 
     Raises:
-        SettingsError: as `settings_from`.
+        SettingsError: as `parse_settings`.
     """
     everything: dict[str, str] = json.loads(environment.get("PULUMI_CONFIG", "{}"))
     prefix = f"{NAME}:"
-    return settings_from(
+    return parse_settings(
         {key.removeprefix(prefix): value for key, value in everything.items() if key.startswith(prefix)}, model
     )
 
@@ -122,8 +122,8 @@ def known_keys(model: type[Settings]) -> dict[str, tuple[object, str]]:
     return {str(field.alias): (field.default, str(field.description)) for field in model.model_fields.values()}
 
 
-def _value(text: str) -> object:
-    """Parse a number from Pulumi's text; other values remain text, booleans included (see `_truth`)."""
+def _parse_value(text: str) -> object:
+    """Parse a number from Pulumi's text; other values remain text, booleans included (see `_parse_boolean`)."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:
@@ -131,7 +131,7 @@ def _value(text: str) -> object:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else text
 
 
-def _explain(item: Mapping[str, object], config: Mapping[str, str], model: type[Settings]) -> str:
+def _error_line(item: Mapping[str, object], config: Mapping[str, str], model: type[Settings]) -> str:
     """Describe one of pydantic's errors in a line that names the key; an unknown key with the closest known one."""
     location = item["loc"]
     key = str(location[0]) if isinstance(location, tuple) and location else "?"

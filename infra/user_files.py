@@ -40,17 +40,17 @@ def read_user_files(project: Path) -> UserFiles:
         UserFileError: a file is not readable or not UTF-8.
     """
     return UserFiles(
-        connectors=_texts(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
-        spark=_texts(project, SPARK_FOLDER, SPARK_SUFFIX),
-        flink=_texts(project, FLINK_FOLDER, FLINK_SUFFIX),
+        connectors=_read_folder(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
+        spark=_read_folder(project, SPARK_FOLDER, SPARK_SUFFIX),
+        flink=_read_folder(project, FLINK_FOLDER, FLINK_SUFFIX),
     )
 
 
-def _texts(project: Path, folder: str, suffix: str) -> dict[str, str]:
-    return {path.name: _text(path, folder) for path in sorted((project / folder).glob(f"*{suffix}"))}
+def _read_folder(project: Path, folder: str, suffix: str) -> dict[str, str]:
+    return {path.name: _read_file(path, folder) for path in sorted((project / folder).glob(f"*{suffix}"))}
 
 
-def _text(path: Path, folder: str) -> str:
+def _read_file(path: Path, folder: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from infra.catalog import LabSettings, build_lab
 from infra.errors import LabError
 from infra.project import PROJECT
-from infra.settings import settings_from_pulumi
+from infra.settings import parse_pulumi_config
 from infra.targets.choice import target_for
 from infra.toolchain import Artifacts
 from infra.user_files import read_user_files
@@ -22,7 +22,7 @@ from infra.user_files import read_user_files
 def main() -> None:
     """Deploy the lab of the current stack; a LabError is reported without traceback."""
     try:
-        settings = settings_from_pulumi(os.environ, LabSettings)
+        settings = parse_pulumi_config(os.environ, LabSettings)
         target = target_for(pulumi.get_stack(), settings, Artifacts.open())
         files = read_user_files(PROJECT)
         target.deploy(build_lab(target.site, settings, files))

@@ -26,7 +26,7 @@ from infra.namespaces import (
 )
 from infra.services.definition import FULL
 from infra.services.flink.settings import FlinkSettings
-from infra.services.overview import features
+from infra.services.overview import enabled_features
 from infra.services.shop.writer import ShopSettings
 from infra.services.spark.jobs import LIVE_STATISTICS
 from infra.settings import Settings
@@ -56,14 +56,14 @@ def first_run(stack: Stack, endpoints: Mapping[str, str], settings: Settings) ->
         LabError: rows, commits or lineage did not arrive in time, or the lineage differs from the contract.
         ServiceError: a job failed.
     """
-    if compare_with_contract(endpoints["lineage"], features(settings)).ok:
+    if compare_with_contract(endpoints["lineage"], enabled_features(settings)).ok:
         out.print(f"the lineage already matches its contract; to run the statistics: bin/lab run {JOB_SUPPLIER_STATS}")
         return
     rows = _await_rows(endpoints["kafka"], required_rows(settings.section(ShopSettings).shop_rate))
     out.print(f"topic {TOPIC_ORDERS} has {rows} rows; waiting for them to pass through the pipeline")
     if settings.profile == FULL:
         _run_statistics(stack, endpoints["iceberg_catalog"], settings)
-    report = _await_lineage(endpoints["lineage"], features(settings))
+    report = _await_lineage(endpoints["lineage"], enabled_features(settings))
     out.print(report.render_text(), markup=False)
     if not report.ok:
         raise LabError("the lineage differs from jobs/lineage_contract.yaml, see above")

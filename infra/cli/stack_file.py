@@ -8,7 +8,7 @@ import yaml
 from infra.catalog import LabSettings
 from infra.errors import SettingsError
 from infra.project import NAME, PROJECT
-from infra.settings import Settings, settings_from
+from infra.settings import Settings, parse_settings
 
 
 def stack_settings(stack: str) -> Settings:
@@ -17,7 +17,7 @@ def stack_settings(stack: str) -> Settings:
     Raises:
         SettingsError: the file is not YAML, or a setting is invalid.
     """
-    return settings_from(_read_config(stack), LabSettings)
+    return parse_settings(_read_config(stack), LabSettings)
 
 
 def stack_target(stack: str) -> str:

@@ -13,15 +13,15 @@ from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.http_client import client
 from infra.project import PROJECT
-from infra.services.overview import features
+from infra.services.overview import enabled_features
 from infra.toolchain import Artifacts
 from lineage.checks.contract import ContractError, Report, compare, load
 
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
-def compare_with_contract(service: str, enabled_features: frozenset[str], contract: Path = CONTRACT) -> Report:
-    """Compare the graph of a lineage service with a contract; `enabled_features` are those of the lab.
+def compare_with_contract(service: str, features: frozenset[str], contract: Path = CONTRACT) -> Report:
+    """Compare the graph of a lineage service with a contract; `features` are those of the lab.
 
     Raises:
         LabError: the service does not respond, or the contract cannot be read.
@@ -36,7 +36,7 @@ def compare_with_contract(service: str, enabled_features: frozenset[str], contra
         raise LabError(
             f"the lineage service at {service} does not respond ({error}); see: bin/lab status, bin/lab logs lineage"
         ) from error
-    return compare(expected, graph, enabled_features)
+    return compare(expected, graph, features)
 
 
 @command
@@ -47,9 +47,9 @@ def verify(
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Also write the report as JUnit XML.")] = None,
 ) -> None:
     """Compare the lineage with its contract. Exits with 1 if they differ."""
-    enabled_features = features(stack_settings(stack))
+    features = enabled_features(stack_settings(stack))
     service = Stack(stack, Artifacts.open()).endpoints()["lineage"]
-    report = compare_with_contract(service, enabled_features, contract)
+    report = compare_with_contract(service, features, contract)
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

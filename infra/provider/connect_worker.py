@@ -10,7 +10,7 @@ import httpx
 from infra.errors import LabError
 from infra.http_client import client
 from infra.provider.failure import causes
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 
 REBALANCE_SECONDS = 60
 """Time limit of a request to a worker that is rebalancing or restarting."""
@@ -46,7 +46,7 @@ class BrokerUnreachable(RequestRejected):
 
 
 @dataclass(frozen=True)
-class Task:
+class ConnectorTask:
     """State of a connector task; `trace` is the stack trace of a failed one."""
 
     number: int
@@ -55,21 +55,21 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Status:
+class ConnectorStatus:
     """State of a connector as Connect names it, the stack trace of a failed connector, and its tasks."""
 
     state: str
     trace: str = ""
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[ConnectorTask, ...] = ()
 
     @classmethod
-    def of(cls, answer: Mapping[str, Any]) -> "Status":
+    def of(cls, answer: Mapping[str, Any]) -> "ConnectorStatus":
         """Parse a response of `/connectors/NAME/status`, which keeps the trace of an earlier failure."""
 
         def trace(part: Mapping[str, Any]) -> str:
             return str(part.get("trace", "")) if part["state"] == "FAILED" else ""
 
-        tasks = tuple(Task(int(task["id"]), str(task["state"]), trace(task)) for task in answer["tasks"])
+        tasks = tuple(ConnectorTask(int(task["id"]), str(task["state"]), trace(task)) for task in answer["tasks"])
         return cls(str(answer["connector"]["state"]), trace(answer["connector"]), tasks)
 
     @property
@@ -98,7 +98,7 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Worker:
+class ConnectWorker:
     """Client of the worker at `url`; errors begin with `could not {action}`.
 
     Requests are retried while the worker rebalances or restarts.
@@ -106,7 +106,7 @@ class Worker:
 
     url: str
     action: str
-    call: Call
+    call: OperationContext
 
     def cluster(self) -> str:
         """Return the id of the Kafka cluster that the worker is connected to."""
@@ -117,10 +117,10 @@ class Worker:
         found = self._request_json("GET", f"/connectors/{name}/config", not_found=None)
         return {key: str(value) for key, value in found.items() if key != "name"} if found is not None else None
 
-    def status(self, name: str) -> Status | None:
+    def status(self, name: str) -> ConnectorStatus | None:
         """Return a connector's status; None if it does not exist or has no status yet."""
         found = self._request_json("GET", f"/connectors/{name}/status", not_found=None)
-        return Status.of(found) if found is not None else None
+        return ConnectorStatus.of(found) if found is not None else None
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
         """Create the connector or change its configuration."""
@@ -150,7 +150,7 @@ class Worker:
             return list(answer.json()["configs"])
         if MISSING_CLASS in answer.text:
             return None
-        raise self._refusal(answer)
+        raise self._rejection(answer)
 
     def _request_json(self, method: str, path: str, body: Mapping[str, Any] | None = None, **default: Any) -> Any:  # noqa: ANN401
         """Return the response's JSON; the argument `not_found`, if given, for a status 404."""
@@ -158,7 +158,7 @@ class Worker:
         if answer.status_code == NOT_FOUND and "not_found" in default:
             return default["not_found"]
         if not answer.is_success:
-            raise self._refusal(answer)
+            raise self._rejection(answer)
         return answer.json() if answer.content else None
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
@@ -183,14 +183,14 @@ class Worker:
             absent = 0.0
             if not _is_busy(answer):
                 return answer
-            last = _message(answer)
+            last = _error_message(answer)
         raise RequestRejected(
             f"could not {self.action}: the worker at {self.url} was rebalancing or restarting "
             f"for {REBALANCE_SECONDS} s: {last}"
         )
 
-    def _refusal(self, answer: httpx.Response) -> RequestRejected:
-        message = _message(answer)
+    def _rejection(self, answer: httpx.Response) -> RequestRejected:
+        message = _error_message(answer)
         kind = BrokerUnreachable if answer.is_server_error and message.startswith(TIMED_OUT) else RequestRejected
         return kind(f"could not {self.action}: the worker responded with status {answer.status_code}: {message}")
 
@@ -199,10 +199,12 @@ def _is_busy(answer: httpx.Response) -> bool:
     """Return whether a retry can succeed: a rebalance (409, or a 500), or only the web server has started (no JSON)."""
     if answer.content and not answer.headers.get("content-type", "").startswith("application/json"):
         return True
-    return answer.status_code in {REBALANCING, STARTING} or (answer.is_server_error and REBALANCE in _message(answer))
+    return answer.status_code in {REBALANCING, STARTING} or (
+        answer.is_server_error and REBALANCE in _error_message(answer)
+    )
 
 
-def _message(answer: httpx.Response) -> str:
+def _error_message(answer: httpx.Response) -> str:
     try:
         return str(answer.json()["message"])
     except (ValueError, KeyError, TypeError):

@@ -11,7 +11,7 @@ from infra.errors import LabError
 from infra.http_client import client
 from infra.model.resources import RUNNING
 from infra.provider.failure import causes
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 
 UNREACHABLE_SECONDS = 45
 """Time limit for connecting: on a busy machine a killed JobManager responds again after 30 s."""
@@ -35,7 +35,7 @@ class RequestRejected(LabError):
 
 
 @dataclass(frozen=True)
-class Job:
+class ClusterJob:
     """A job as the cluster reports it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Job:
     active: int
 
     @classmethod
-    def of(cls, answer: Mapping[str, Any]) -> "Job":
+    def of(cls, answer: Mapping[str, Any]) -> "ClusterJob":
         """Parse an entry of `/jobs/overview`."""
         tasks = answer["tasks"]
         active = int(tasks["running"]) + int(tasks["finished"])
@@ -79,22 +79,24 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Cluster:
+class FlinkCluster:
     """Client of the JobManager at `url`; errors begin with `could not {action}`."""
 
     url: str
     action: str
-    call: Call
+    call: OperationContext
 
     def identity(self) -> str:
         """Return the cluster id of the cluster's configuration, empty if it has none."""
         entries = self._request_json("GET", "/jobmanager/config")
         return next((str(entry["value"]) for entry in entries if entry["key"] == CLUSTER_ID), "")
 
-    def jobs(self, name: str) -> list[Job]:
+    def jobs(self, name: str) -> list[ClusterJob]:
         """Return the jobs of a name, newest first. The cluster drops jobs an hour after they ended."""
         found = [
-            Job.of(entry) for entry in self._request_json("GET", "/jobs/overview")["jobs"] if entry["name"] == name
+            ClusterJob.of(entry)
+            for entry in self._request_json("GET", "/jobs/overview")["jobs"]
+            if entry["name"] == name
         ]
         return sorted(found, key=lambda job: job.started, reverse=True)
 
@@ -134,7 +136,7 @@ class Cluster:
         if answer.is_client_error and "ended" in default:
             return default["ended"]
         if not answer.is_success:
-            text = _message(answer)
+            text = _error_message(answer)
             raise RequestRejected(
                 f"could not {self.action}: the JobManager responded with status {answer.status_code}: {text}"
             )
@@ -150,14 +152,14 @@ class Cluster:
                 continue
             if answer.status_code != STARTING:
                 return answer
-            last = _message(answer)
+            last = _error_message(answer)
         raise ClusterUnreachable(
             f"could not {self.action}: the JobManager at {self.url} did not respond within "
             f"{UNREACHABLE_SECONDS} s ({last}); see: lab logs flink_jobmanager"
         )
 
 
-def _message(answer: httpx.Response) -> str:
+def _error_message(answer: httpx.Response) -> str:
     """Return Flink's error message without stack frames."""
     try:
         errors = [str(error) for error in answer.json()["errors"] if str(error).strip()]

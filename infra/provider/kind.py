@@ -19,7 +19,7 @@ I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the modu
 
 
 @dataclass(frozen=True)
-class Call:
+class OperationContext:
     """Context of one request: cancellation and progress.
 
     Attributes:
@@ -65,20 +65,20 @@ class Kind(ABC, Generic[I]):
     replace_on: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def create(self, inputs: I, call: Call) -> dict[str, Any]:
+    def create(self, inputs: I, call: OperationContext) -> dict[str, Any]:
         """Create the resource and return its outputs.
 
         Idempotent: a killed create leaves a partial resource and no state. A failed create cleans up after itself.
         """
 
     @abstractmethod
-    def read(self, inputs: I, call: Call) -> ReadResult[I] | None:
+    def read(self, inputs: I, call: OperationContext) -> ReadResult[I] | None:
         """Return the actual state; None if the resource is missing or has to be created again."""
 
     @abstractmethod
-    def update(self, old: I, new: I, call: Call) -> dict[str, Any]:
+    def update(self, old: I, new: I, call: OperationContext) -> dict[str, Any]:
         """Change the resource in place and return its outputs."""
 
     @abstractmethod
-    def delete(self, inputs: I, call: Call) -> None:
+    def delete(self, inputs: I, call: OperationContext) -> None:
         """Delete the resource; does nothing if it does not exist."""

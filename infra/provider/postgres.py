@@ -10,7 +10,7 @@ import psycopg
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 
 STARTUP_TIMEOUT_SECONDS = 30
 """Time limit for crash recovery, during which the server listens but rejects connections."""
@@ -34,7 +34,7 @@ class ForeignServer(LabError):
 
 
 @dataclass(frozen=True)
-class Server:
+class PostgresServer:
     """Postgres server at `host:port`; `credentials` is the file with the password of `user`."""
 
     host: str
@@ -55,7 +55,7 @@ class Server:
             return False
         return True
 
-    def connect(self, database: str, action: str, call: Call) -> Connection:
+    def connect(self, database: str, action: str, call: OperationContext) -> Connection:
         """Open an autocommit connection; waits for a server that is starting.
 
         Args:

@@ -20,7 +20,11 @@ def busy_ports(ports: Mapping[str, int], host: str = "127.0.0.1") -> list[str]:
 
     `ports` maps the purpose of a port to its number.
     """
-    return [f"port {port} ({what}) is held by {_holder(port)}" for what, port in ports.items() if not _free(host, port)]
+    return [
+        f"port {port} ({what}) is held by {_port_holder(port)}"
+        for what, port in ports.items()
+        if not _is_free_port(host, port)
+    ]
 
 
 def resource_shortages(root: Path, memory_mib: int, disk_mib: int) -> list[str]:
@@ -73,7 +77,7 @@ def enforce_preflight(
         warn(f"warning: {line}")
 
 
-def _free(host: str, port: int) -> bool:
+def _is_free_port(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers set it
         try:
@@ -84,7 +88,7 @@ def _free(host: str, port: int) -> bool:
     return True
 
 
-def _holder(port: int) -> str:
+def _port_holder(port: int) -> str:
     try:
         connections = psutil.net_connections("tcp")
     except psutil.AccessDenied:  # macOS shows the sockets of other users to root only

@@ -28,7 +28,7 @@ from infra.provider import PACKAGE
 
 if TYPE_CHECKING:
     from infra.model.inputs import Inputs
-    from infra.provider.kind import Call, Kind
+    from infra.provider.kind import Kind, OperationContext
 
 Context: TypeAlias = grpc.ServicerContext
 T = TypeVar("T")
@@ -38,11 +38,11 @@ class StateError(LabError):
     """The inputs in a resource's state do not match the kind's schema."""
 
 
-def _struct(properties: dict[str, Any]) -> struct_pb2.Struct:
+def _to_struct(properties: dict[str, Any]) -> struct_pb2.Struct:
     return ParseDict(properties, struct_pb2.Struct())
 
 
-def _name(urn: str) -> str:
+def _kind_name(urn: str) -> str:
     return urn.split("::")[-1]
 
 
@@ -87,8 +87,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
                 f"the state of this {kind.name} was written by another version of the lab: check {lacking}"
             ) from error
 
-    def _call(self, urn: str) -> "Call":
-        from infra.provider.kind import Call
+    def _operation_context(self, urn: str) -> "OperationContext":
+        from infra.provider.kind import OperationContext
 
         def report(text: str) -> None:
             request = engine_pb2.LogRequest(severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True)
@@ -97,13 +97,13 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             except grpc.RpcError as error:  # losing a progress line must not fail the resource
                 print(f"labkit: cannot send a progress message to the engine: {error}", file=sys.stderr)
 
-        return Call(self._stopped, report)
+        return OperationContext(self._stopped, report)
 
     def _abort(self, code: grpc.StatusCode, text: str, context: Context) -> NoReturn:
         context.abort(code, text)
         raise AssertionError("abort always raises")
 
-    def _attempt(self, operation: Callable[[], T], context: Context) -> T:
+    def _run_operation(self, operation: Callable[[], T], context: Context) -> T:
         """Run an operation of a kind and turn its errors into gRPC errors with the same text."""
         try:
             return operation()
@@ -133,7 +133,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         kind = self._kind(request.urn, context)
         try:
-            return pb.CheckResponse(inputs=_struct(self._inputs(kind, request.news).properties()))
+            return pb.CheckResponse(inputs=_to_struct(self._inputs(kind, request.news).properties()))
         except ValidationError as error:
             failures = [
                 pb.CheckFailure(property=".".join(map(str, item["loc"])), reason=item["msg"]) for item in error.errors()
@@ -162,8 +162,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         inputs = self._inputs(kind, request.properties)
         if request.preview:
             return pb.CreateResponse(properties=request.properties)
-        outputs = self._attempt(lambda: kind.create(inputs, self._call(request.urn)), context)
-        return pb.CreateResponse(id=_name(request.urn), properties=_struct(inputs.properties() | outputs))
+        outputs = self._run_operation(lambda: kind.create(inputs, self._operation_context(request.urn)), context)
+        return pb.CreateResponse(id=_kind_name(request.urn), properties=_to_struct(inputs.properties() | outputs))
 
     def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
         """Read a resource; one with an invalid state counts as missing, and its create takes over what exists."""
@@ -171,14 +171,14 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         try:
             inputs = self._inputs_of_state(kind, request.inputs)
         except StateError as error:
-            print(f"labkit: {_name(request.urn)}: {error}", file=sys.stderr)
+            print(f"labkit: {_kind_name(request.urn)}: {error}", file=sys.stderr)
             return pb.ReadResponse()
-        found = self._attempt(lambda: kind.read(inputs, self._call(request.urn)), context)
+        found = self._run_operation(lambda: kind.read(inputs, self._operation_context(request.urn)), context)
         if found is None:
             return pb.ReadResponse()
         properties = found.inputs.properties()
         return pb.ReadResponse(
-            id=request.id, inputs=_struct(properties), properties=_struct(properties | found.outputs)
+            id=request.id, inputs=_to_struct(properties), properties=_to_struct(properties | found.outputs)
         )
 
     def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
@@ -188,9 +188,11 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         new = self._inputs(kind, request.news)
 
         def update() -> dict[str, Any]:
-            return kind.update(self._inputs_of_state(kind, request.old_inputs), new, self._call(request.urn))
+            return kind.update(
+                self._inputs_of_state(kind, request.old_inputs), new, self._operation_context(request.urn)
+            )
 
-        return pb.UpdateResponse(properties=_struct(new.properties() | self._attempt(update, context)))
+        return pb.UpdateResponse(properties=_to_struct(new.properties() | self._run_operation(update, context)))
 
     def Delete(self, request: pb.DeleteRequest, context: Context) -> empty_pb2.Empty:
         """Delete a resource; one with an invalid state is only dropped from the state, as it could never be deleted."""
@@ -199,9 +201,9 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         try:
             inputs = self._inputs_of_state(kind, request.old_inputs)
         except StateError as error:  # the supervisor, deleted last, removes the rest
-            print(f"labkit: {_name(request.urn)}: {error}", file=sys.stderr)
+            print(f"labkit: {_kind_name(request.urn)}: {error}", file=sys.stderr)
             return empty_pb2.Empty()
-        self._attempt(lambda: kind.delete(inputs, self._call(request.urn)), context)
+        self._run_operation(lambda: kind.delete(inputs, self._operation_context(request.urn)), context)
         return empty_pb2.Empty()
 
     def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:

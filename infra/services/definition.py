@@ -21,19 +21,19 @@ CONNECT = "connect"
 EVERY_PROFILE = (FULL, CONNECT)
 
 
-def _always(settings: Settings) -> bool:
+def _always_enabled(settings: Settings) -> bool:
     return True
 
 
-def _everywhere(site: Site, settings: Settings) -> bool:
+def _applies_everywhere(site: Site, settings: Settings) -> bool:
     return True
 
 
-def _available(site: Site, settings: Settings) -> str:
+def _always_available(site: Site, settings: Settings) -> str:
     return ""
 
 
-def _valid(settings: Settings) -> None:
+def _no_check(settings: Settings) -> None:
     return None
 
 
@@ -95,10 +95,10 @@ class ServiceDefinition:
     components: tuple[str, ...] = ()
     optional_components: Callable[[Settings], dict[str, str]] = _no_components
     settings: type[SettingsSection] | None = None
-    enabled: Callable[[Settings], bool] = _always
-    applies: Callable[[Site, Settings], bool] = _everywhere
-    check: Callable[[Settings], None] = _valid
-    unavailable: Callable[[Site, Settings], str] = _available
+    enabled: Callable[[Settings], bool] = _always_enabled
+    applies: Callable[[Site, Settings], bool] = _applies_everywhere
+    check: Callable[[Settings], None] = _no_check
+    unavailable: Callable[[Site, Settings], str] = _always_available
     feature: str = ""
     resources: Callable[[Site, Settings], tuple[Resource, ...]] = _no_resources
     client_environment: Callable[[Site], dict[str, str]] = _no_variables

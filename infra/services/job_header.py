@@ -47,7 +47,7 @@ class HeaderFormat:
             LabError: a line is invalid; an instance of `error`, which names file and line.
         """
         comments = list(self._comments(text))
-        begin = next((at for at, (_, line) in enumerate(comments) if self._marks(line)), None)
+        begin = next((at for at, (_, line) in enumerate(comments) if self._is_mark(line)), None)
         if begin is None:
             return None
         header: dict[str, Entry] = {}
@@ -94,7 +94,7 @@ class HeaderFormat:
         """Return the error for an invalid line."""
         return self.error(f"{self.folder}/{file}, line {line}: {cause}")
 
-    def _marks(self, line: str) -> bool:
+    def _is_mark(self, line: str) -> bool:
         return re.match(rf"{self.comment}\s*{MARK}\b", line, re.IGNORECASE) is not None
 
     def _comments(self, text: str) -> Iterator[tuple[int, str]]:
@@ -102,7 +102,7 @@ class HeaderFormat:
         begun = False
         for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
             if line.startswith(self.comment):
-                begun = begun or self._marks(line)
+                begun = begun or self._is_mark(line)
                 yield number, line
             elif begun or line.strip():
                 return

@@ -10,7 +10,7 @@ from pydantic import Field
 from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site, Topic
 from infra.services import jvm
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
 NAME = "kafka"
@@ -78,7 +78,7 @@ def kafka_service(site: Site, settings: Settings) -> Service:
         ),
         endpoints=ENDPOINTS,
         ready=Probe(BROKER.name),
-        files={CONFIG: properties(_broker_config(site)), LOGGING: _LOGGING},
+        files={CONFIG: render_properties(_broker_config(site)), LOGGING: _LOGGING},
         volumes=(DATA,),
         memory_mib=broker_settings.kafka_heap_mib + 150,
     )

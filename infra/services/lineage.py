@@ -50,14 +50,14 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
                 *("--retain", settings.section(LineageSettings).lineage_retain, "--lab", site.file(NAME, LAB)),
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
-                *_forwarding(site, settings),
+                *_forwarding_options(site, settings),
             ),
             reads=(CONTRACT_FILE,),
             components=(PAGE,) if site.has(PAGE) else (),
         ),
         endpoints=ENDPOINTS,
         ready=Probe(API.name, "/health"),
-        files={RULES: _json(_rules(site))},
+        files={RULES: _render_json(_namespace_rules(site))},
         volumes=(DATA,),
         memory_mib=256,
     )
@@ -66,21 +66,21 @@ def lineage_service(site: Site, settings: Settings) -> Service:
 def _with_overview(service: Service, site: Site, settings: Settings, services: Mapping[str, Service]) -> Service:
     """Return the service with the file `LAB`, the overview of all services."""
     content = overview(site, settings, services, site.project_file(CONTRACT_FILE))
-    return replace(service, files={**service.files, LAB: _json(content)})
+    return replace(service, files={**service.files, LAB: _render_json(content)})
 
 
-def _json(content: object) -> str:
+def _render_json(content: object) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def _forwarding(site: Site, settings: Settings) -> tuple[str, ...]:
+def _forwarding_options(site: Site, settings: Settings) -> tuple[str, ...]:
     """Return the options that forward all events to Marquez, if included; the service retries until Marquez is up."""
     if not marquez.included(site, settings):
         return ()
     return "--forward-to", site.address(marquez.NAME, marquez.API.name).url
 
 
-def _rules(site: Site) -> dict[str, object]:
+def _namespace_rules(site: Site) -> dict[str, object]:
     brokers = [
         str(site.address(kafka.NAME, kafka.BROKER.name, "inside")),
         str(site.address(kafka.NAME, kafka.BROKER.name, "outside")),

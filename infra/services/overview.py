@@ -9,7 +9,7 @@ from infra.services.discovery import definitions
 from infra.settings import Settings
 
 
-def features(settings: Settings) -> frozenset[str]:
+def enabled_features(settings: Settings) -> frozenset[str]:
     """Return the optional features that the settings enable, as the lineage contract names them (`requires`)."""
     return frozenset(
         definition.feature for definition in definitions() if definition.feature and definition.requested(settings)
@@ -28,13 +28,13 @@ def overview(site: Site, settings: Settings, services: Mapping[str, Service], co
     shown = [definition for definition in definitions() if definition.title and definition.name in services]
     return {
         "name": site.stack,
-        "services": [_row(definition, services[definition.name], site) for definition in shown],
+        "services": [_service_entry(definition, services[definition.name], site) for definition in shown],
         "contract": contract,
-        "features": sorted(features(settings)),
+        "features": sorted(enabled_features(settings)),
     }
 
 
-def _row(definition: ServiceDefinition, service: Service, site: Site) -> dict[str, str]:
+def _service_entry(definition: ServiceDefinition, service: Service, site: Site) -> dict[str, str]:
     """Return the entry of a service: `check` is its address for the lineage service, `ui` its URL for a browser."""
     row = {"name": definition.name, "title": definition.title}
     if probe := service.ready:

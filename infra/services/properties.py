@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 
-def properties(settings: Mapping[str, str | int | bool]) -> str:
+def render_properties(settings: Mapping[str, str | int | bool]) -> str:
     """Render one `key=value` line per setting, in the given order, with escaped backslashes and newlines.
 
     Raises:
@@ -13,10 +13,10 @@ def properties(settings: Mapping[str, str | int | bool]) -> str:
     for key in settings:
         if not key or any(character in key for character in " =:#!\\\n"):
             raise ValueError(f"invalid key of a Java property: {key!r}")
-    return "".join(f"{key}={_text(value)}\n" for key, value in settings.items())
+    return "".join(f"{key}={_escape(value)}\n" for key, value in settings.items())
 
 
-def _text(value: str | int | bool) -> str:
+def _escape(value: str | int | bool) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value).replace("\\", "\\\\").replace("\n", "\\n")

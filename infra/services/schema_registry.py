@@ -6,7 +6,7 @@ from pydantic import Field
 from infra.model import Endpoint, Java, Probe, Service, Site, Subject
 from infra.services import jvm
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
 NAME = "schema_registry"
@@ -52,7 +52,7 @@ def schema_registry_service(site: Site, settings: Settings) -> Service:
         ),
         endpoints=ENDPOINTS,
         ready=Probe(MANAGEMENT.name, "/health/ready"),
-        files={CONFIG: properties(_config(site))},
+        files={CONFIG: render_properties(_config(site))},
         volumes=(DATA,),
         memory_mib=settings.section(SchemaRegistrySettings).schema_registry_heap_mib + 120,
     )

@@ -87,14 +87,14 @@ class Launcher:
             "#!/bin/sh",
             f"# Runs `{part.name}`. Rendered by `pulumi up` from infra/services/; changes are overwritten.",
             "set -eu",
-            *(f"export {name}={shlex.quote(value)}" for name, value in self._env(part, scratch).items()),
-            *self._secrets(part.secrets),
-            *(self._prepare(step, scratch) for step in prepare),
-            f"exec {self._command(part.run, scratch)}",
+            *(f"export {name}={shlex.quote(value)}" for name, value in self._environment(part, scratch).items()),
+            *self._secret_lines(part.secrets),
+            *(self._preparation_lines(step, scratch) for step in prepare),
+            f"exec {self._command_line(part.run, scratch)}",
         ]
         return "\n".join(lines) + "\n"
 
-    def _env(self, part: Service | Task, scratch: Path) -> dict[str, str]:
+    def _environment(self, part: Service | Task, scratch: Path) -> dict[str, str]:
         env = {"TMPDIR": str(scratch), **part.env}
         if isinstance(part.run, Python):
             env |= {
@@ -109,7 +109,7 @@ class Launcher:
             }
         return dict(sorted(env.items()))
 
-    def _secrets(self, secrets: Mapping[str, str]) -> list[str]:
+    def _secret_lines(self, secrets: Mapping[str, str]) -> list[str]:
         if not secrets:
             return []
         return [
@@ -117,8 +117,8 @@ class Launcher:
             *(f'export {name}="${secret}"' for name, secret in secrets.items()),
         ]
 
-    def _prepare(self, step: Prepare, scratch: Path) -> str:
-        command = self._command(step.run, scratch)
+    def _preparation_lines(self, step: Prepare, scratch: Path) -> str:
+        command = self._command_line(step.run, scratch)
         if step.stdin:
             command += f" <<END\n{step.stdin}\nEND"
         if not step.unless:
@@ -129,10 +129,10 @@ class Launcher:
         staged = shlex.quote(step.staged)
         return f"[ -e {made} ] || {{\nrm -rf {staged}\n{command}\nmv {staged} {made}\n}}"
 
-    def _command(self, run: Run, scratch: Path) -> str:
-        return " \\\n  ".join(shlex.quote(word) for word in self._words(run, scratch))
+    def _command_line(self, run: Run, scratch: Path) -> str:
+        return " \\\n  ".join(shlex.quote(word) for word in self._argument_words(run, scratch))
 
-    def _words(self, run: Run, scratch: Path) -> list[str]:
+    def _argument_words(self, run: Run, scratch: Path) -> list[str]:
         match run:
             case Java():
                 return [

@@ -23,18 +23,18 @@ def labkit_resource(
     """Register a resource of the provider `labkit`."""
     later: dict[str, pulumi.Input[str]] | None = None
     if wanted.secret:
-        later = {FINGERPRINT: fingerprint(made)}
+        later = {FINGERPRINT: credentials_fingerprint(made)}
     read = (FINGERPRINT,) if wanted.key == CREDENTIALS else ()
     return LabkitResource(wanted.kind, wanted.key, wanted.inputs, options, later, read)
 
 
-def fingerprint(made: Mapping[str, pulumi.CustomResource]) -> pulumi.Output[str]:
+def credentials_fingerprint(made: Mapping[str, pulumi.CustomResource]) -> pulumi.Output[str]:
     """Return the fingerprint of the credentials, which changes with any of them."""
     value: pulumi.Output[str] = pulumi.get(made[CREDENTIALS], FINGERPRINT)
     return value
 
 
-def register(declarations: tuple[ResourceDeclaration, ...], make: ResourceFactory = labkit_resource) -> None:
+def register_resources(declarations: tuple[ResourceDeclaration, ...], make: ResourceFactory = labkit_resource) -> None:
     """Register resources with Pulumi, each after the resources that it needs."""
     by_key = {resource.key: resource for resource in declarations}
     made: dict[str, pulumi.CustomResource] = {}
@@ -49,7 +49,7 @@ def register(declarations: tuple[ResourceDeclaration, ...], make: ResourceFactor
         resource(key)
 
 
-def export(lab: Lab, site: Site, settings: Settings, environment_path: str) -> None:
+def export_outputs(lab: Lab, site: Site, settings: Settings, environment_path: str) -> None:
     """Export the stack's outputs."""
     pulumi.export("endpoints", outputs(lab, site))
     pulumi.export("environment_file", environment_path)

@@ -121,7 +121,7 @@ class Runtime(Protocol):
         """
 
 
-def indented(lines: Iterable[str], none: str) -> str:
+def indent_log_lines(lines: Iterable[str], none: str) -> str:
     """Return log lines for an error message: indented, without blank lines, cut at 400 characters; else `(none)`."""
     return "\n".join(f"  {line[:400]}" for line in lines if line.strip()) or f"  ({none})"
 

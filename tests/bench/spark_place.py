@@ -22,7 +22,7 @@ from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.model import Endpoint, Lab, Service, Task
 from infra.namespaces import CATALOG_NAME
 from infra.project import PROJECT
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.services.spark.driver import PROPERTIES
 from infra.services.spark.job import COMPONENT
 from infra.targets.launch_script import Launcher
@@ -119,7 +119,7 @@ def catalog_in(warehouse: Path) -> dict[str, str | int | bool]:
 
 def on_folder(part: Driver, warehouse: Path, **environment: str | None) -> Driver:
     """A Spark driver with its catalog in a folder; variables of its environment are set, or removed (None)."""
-    files = {**part.files, PROPERTIES: part.files[PROPERTIES] + properties(catalog_in(warehouse))}
+    files = {**part.files, PROPERTIES: part.files[PROPERTIES] + render_properties(catalog_in(warehouse))}
     env = {**part.env, **environment}
     return replace(part, files=files, env={name: value for name, value in env.items() if value is not None})
 

@@ -10,7 +10,7 @@ import pytest
 from infra import credentials
 from infra.catalog import LabSettings
 from infra.model.resources import Bucket
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.bucket import BucketKind
 from infra.services import object_store
 from tests.connect.cluster import struct, with_lineage
@@ -58,7 +58,7 @@ class Store:
 
     def make(self):
         inputs = Bucket(endpoint=self._url, name=BUCKET, credentials=str(self._credentials))
-        BucketKind().create(inputs, Call())
+        BucketKind().create(inputs, OperationContext())
 
     def sink(self, topic):
         keys = credentials.read(self._credentials)

@@ -10,11 +10,11 @@ import pytest
 from infra import credentials
 from infra.catalog import LabSettings, build_lab
 from infra.namespaces import ARCHIVE_NAMESPACE, KAFKA_NAMESPACE, POSTGRES_NAMESPACE, WAREHOUSE_NAMESPACE
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import connectors
 from infra.services.connect import worker as connect
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.targets.kinds import KINDS
 from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
@@ -72,7 +72,7 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
     def make(*kinds):
         for resource in rendered:
             if resource.kind in kinds:
-                KINDS[resource.kind].create(resource.inputs, Call())
+                KINDS[resource.kind].create(resource.inputs, OperationContext())
 
     with ExitStack() as processes:
         first_ones = (
@@ -99,7 +99,7 @@ def _worker(site, settings, endpoint):
     """Return the lab's worker with the endpoint as destination: the last value of a repeated property applies."""
     service = connect.connect_service(site, settings)
     own = {"transport.url": endpoint.url, "poll.interval.ms": 100, "interval.ms": 3_600_000, "state.topic": "stores"}
-    added = properties({f"openlineage.{name}": value for name, value in own.items()})
+    added = render_properties({f"openlineage.{name}": value for name, value in own.items()})
     return replace(service, files=service.files | {connect.CONFIG: service.files[connect.CONFIG] + added})
 
 

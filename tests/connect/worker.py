@@ -7,7 +7,7 @@ from pathlib import Path
 from infra.model import Java, Probe, Service, Site
 from infra.services import jvm, kafka
 from infra.services.connect import worker as connect
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 
 EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
 TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
@@ -43,7 +43,7 @@ def worker(
         "scheduled.rebalance.max.delay.ms": 500,
         **options,
     }
-    return _service(site, "ConnectDistributed", {connect.CONFIG: properties(own)}, compiler, heap_mib)
+    return _service(site, "ConnectDistributed", {connect.CONFIG: render_properties(own)}, compiler, heap_mib)
 
 
 def standalone(
@@ -57,10 +57,10 @@ def standalone(
     offsets = {"offset.storage.file.filename": site.file(connect.NAME, "offsets")}
     own = {**_common(site, plugin_path, broker), **offsets, **options}
     files = {
-        f"{name}.properties": properties({"name": name, **{key: str(value) for key, value in config.items()}})
+        f"{name}.properties": render_properties({"name": name, **{key: str(value) for key, value in config.items()}})
         for name, config in connectors.items()
     }
-    return _service(site, "ConnectStandalone", {connect.CONFIG: properties(own), **files})
+    return _service(site, "ConnectStandalone", {connect.CONFIG: render_properties(own), **files})
 
 
 def _common(site: Site, plugin_path: Sequence[Path], broker: str) -> dict[str, str | int | bool]:

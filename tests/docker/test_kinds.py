@@ -15,7 +15,7 @@ import pytest
 from infra import credentials
 from infra.errors import LabError, PreflightError
 from infra.project import PROJECT, python_path
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.targets.docker import engine as docker_engine
 from infra.targets.docker.engine import EngineError, connect
 from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
@@ -60,7 +60,7 @@ def ready_inputs(container, **changes):
 
 def create_error(inputs):
     with pytest.raises(LabError) as raised:
-        ContainerReadyKind().create(inputs, Call())
+        ContainerReadyKind().create(inputs, OperationContext())
     return str(raised.value)
 
 
@@ -72,17 +72,17 @@ def status(container):
 def test_create_starts_a_container_and_waits_until_it_is_ready(create_container):
     container = create_container(["/bin/sh", "-c", "sleep 1; touch /tmp/ready; exec sleep 600"])
     inputs = ready_inputs(container, probe=["test", "-e", "/tmp/ready"])
-    ContainerReadyKind().create(inputs, Call())
+    ContainerReadyKind().create(inputs, OperationContext())
     assert status(container) == "running"
     assert container.exec_run(["test", "-e", "/tmp/ready"]).exit_code == 0
-    assert ContainerReadyKind().read(inputs, Call()).inputs == inputs
+    assert ContainerReadyKind().read(inputs, OperationContext()).inputs == inputs
 
 
 def test_a_probe_without_a_response_is_repeated(create_container):
     container = create_container(SLEEP)
     hangs_once = "[ -e /tmp/probed ] || { touch /tmp/probed; exec sleep 600; }"
     inputs = ready_inputs(container, probe=["/bin/sh", "-c", hangs_once], seconds=30)
-    ContainerReadyKind().create(inputs, Call())
+    ContainerReadyKind().create(inputs, OperationContext())
     assert status(container) == "running"
     assert container.exec_run(["test", "-e", "/tmp/probed"]).exit_code == 0
 
@@ -122,17 +122,17 @@ def test_a_port_in_use_at_start_is_reported_with_the_remedy(create_container):
 def test_read_reports_a_killed_or_removed_container_as_missing_and_create_starts_it(create_container):
     container = create_container(SLEEP, restart_policy={"Name": "unless-stopped"})
     inputs = ready_inputs(container)
-    ContainerReadyKind().create(inputs, Call())
+    ContainerReadyKind().create(inputs, OperationContext())
     container.kill()
-    assert ContainerReadyKind().read(inputs, Call()) is None
-    ContainerReadyKind().create(inputs, Call())
+    assert ContainerReadyKind().read(inputs, OperationContext()) is None
+    ContainerReadyKind().create(inputs, OperationContext())
     assert status(container) == "running"
     container.remove(force=True)
-    assert ContainerReadyKind().read(inputs, Call()) is None
+    assert ContainerReadyKind().read(inputs, OperationContext()) is None
 
 
 def test_an_interrupt_ends_the_wait_for_readiness(create_container):
-    call = Call()
+    call = OperationContext()
     container = create_container(SLEEP)
     threading.Timer(0.5, call.stopped.set).start()
     with pytest.raises(LabError, match="stopped by the user"):
@@ -164,22 +164,25 @@ def run_with_volume(daemon, base_image, volume_inputs, *command, user=USER):
 
 
 def test_only_the_user_of_the_services_can_read_the_credentials_in_the_volume(daemon, base_image, volume_inputs):
-    CredentialsVolumeKind().create(volume_inputs, Call())
+    CredentialsVolumeKind().create(volume_inputs, OperationContext())
     file = "/credentials/credentials.env"
     assert "first secret" in run_with_volume(daemon, base_image, volume_inputs, "cat", file)
     assert (
         run_with_volume(daemon, base_image, volume_inputs, "stat", "-c", "%u:%g %a", file).strip()
         == f"{USER}:{USER} 400"
     )
-    assert CredentialsVolumeKind().read(volume_inputs, Call()).inputs == volume_inputs
+    assert CredentialsVolumeKind().read(volume_inputs, OperationContext()).inputs == volume_inputs
 
 
 def test_changed_or_missing_credentials_are_drift(daemon, volume_inputs):
-    assert CredentialsVolumeKind().read(volume_inputs, Call()) is None
-    CredentialsVolumeKind().create(volume_inputs, Call())
-    assert CredentialsVolumeKind().read(volume_inputs.model_copy(update={"fingerprint": "another"}), Call()) is None
+    assert CredentialsVolumeKind().read(volume_inputs, OperationContext()) is None
+    CredentialsVolumeKind().create(volume_inputs, OperationContext())
+    assert (
+        CredentialsVolumeKind().read(volume_inputs.model_copy(update={"fingerprint": "another"}), OperationContext())
+        is None
+    )
     daemon.volumes.get(volume_inputs.volume).remove()
-    assert CredentialsVolumeKind().read(volume_inputs, Call()) is None
+    assert CredentialsVolumeKind().read(volume_inputs, OperationContext()) is None
 
 
 @pytest.fixture
@@ -205,7 +208,7 @@ def test_the_preflight_names_a_port_in_use_with_the_remedy(daemon, host_inputs):
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
         with pytest.raises(PreflightError) as raised:
-            DockerHostKind().create(host_inputs(ports={"kafka broker": port}), Call())
+            DockerHostKind().create(host_inputs(ports={"kafka broker": port}), OperationContext())
     assert "kafka broker" in str(raised.value)
     assert str(port) in str(raised.value)
     assert f"portOffset: 10000 in Pulumi.{STACK}.yaml" in str(raised.value)
@@ -213,17 +216,17 @@ def test_the_preflight_names_a_port_in_use_with_the_remedy(daemon, host_inputs):
 
 def test_too_little_memory_is_an_error_or_a_warning(daemon, host_inputs):
     with pytest.raises(PreflightError, match="memory: ") as raised:
-        DockerHostKind().create(host_inputs(memory_mib=10**9), Call())
+        DockerHostKind().create(host_inputs(memory_mib=10**9), OperationContext())
     assert "preflight: warn" in str(raised.value)
     reported = []
-    DockerHostKind().create(host_inputs(memory_mib=10**9, preflight="warn"), Call(report=reported.append))
+    DockerHostKind().create(host_inputs(memory_mib=10**9, preflight="warn"), OperationContext(report=reported.append))
     assert any("memory" in line for line in reported)
 
 
 def test_a_stack_of_the_same_name_of_another_checkout_is_rejected_and_kept(create_container, host_inputs):
     container = create_container(SLEEP, labels={LABEL: "kinds", STACK_LABEL: STACK, CHECKOUT_LABEL: "elsewhere"})
     with pytest.raises(PreflightError, match="another checkout") as raised:
-        DockerHostKind().create(host_inputs(), Call())
+        DockerHostKind().create(host_inputs(), OperationContext())
     assert container.name in str(raised.value)
     assert status(container) == "created"
 

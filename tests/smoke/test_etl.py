@@ -10,7 +10,7 @@ import pytest
 
 from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
 from infra.project import PROJECT
-from infra.services.overview import features
+from infra.services.overview import enabled_features
 from lineage.checks.contract import compare, load
 from tests.smoke.delivery import await_delivery
 from tests.smoke.etl_tables import await_etl
@@ -80,7 +80,7 @@ def test_each_run_of_a_killed_driver_has_one_terminal_event(lab):
 
 def test_lineage_matches_the_contract_after_driver_kills(lab):
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    report = compare(contract, lab.graph(), features(lab.settings))
+    report = compare(contract, lab.graph(), enabled_features(lab.settings))
     assert report.ok, report.render_text()
 
 

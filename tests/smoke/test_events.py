@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from infra.project import PROJECT
-from infra.services.overview import features
+from infra.services.overview import enabled_features
 from lineage.checks.contract import compare, load
 from lineage.events import canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph
@@ -119,5 +119,5 @@ def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage
         types = [event["eventType"] for event in recorder.of_run(run)]
         ended = next((at for at, kind in enumerate(types) if kind in {"COMPLETE", "FAIL", "ABORT"}), len(types))
         assert not {"START", "RUNNING", "OTHER"} & set(types[ended:]), types
-    report = compare(load(CONTRACT.read_text(encoding="utf-8")), graph, features(lab.settings))
+    report = compare(load(CONTRACT.read_text(encoding="utf-8")), graph, enabled_features(lab.settings))
     assert report.ok, report.render_text()

@@ -36,9 +36,9 @@ from infra.namespaces import (
     WAREHOUSE_NAMESPACE,
 )
 from infra.project import PROJECT, PULUMI_STATE
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.topic import TopicKind
-from infra.services.overview import features
+from infra.services.overview import enabled_features
 from infra.targets.local.supervisor import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.checks.contract import compare, load
@@ -110,7 +110,7 @@ def test_services_listen_only_on_loopback(lab):
 
 def test_topics_of_another_cluster_at_the_same_port_are_not_touched(lab):
     ours = Topic(bootstrap=lab.environment["LAB_KAFKA"], cluster="another", name="orders", partitions=3, config={})
-    kind, call = TopicKind(), Call()
+    kind, call = TopicKind(), OperationContext()
     assert kind.read(ours, call) is None
     kind.delete(ours, call)
     with pytest.raises(LabError, match="belongs to another lab"):
@@ -290,7 +290,7 @@ def test_changed_transformation_changes_the_lineage_without_declarations(lab, tm
     assert sources["supplier"] == {("item", "TRANSFORMATION")}
     assert column_sources(graph, STATS, "sales/supplier_stats")["supplier"] == {("supplier", "IDENTITY")}
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
-    assert {finding.job for finding in compare(contract, graph, features(lab.settings)).findings} == {job}
+    assert {finding.job for finding in compare(contract, graph, enabled_features(lab.settings)).findings} == {job}
 
 
 def column_sources(graph, job, dataset):
@@ -340,7 +340,7 @@ def test_column_added_at_run_time_reaches_every_store(lab):
     assert lab.order_counts("sales.orders").keys() | lab.order_counts("sales.orders_rejected").keys() == written.keys()
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
     # Another test has run a modified copy of a job, and the contract does not contain the new column.
-    findings = compare(contract, lab.graph(), features(lab.settings)).findings
+    findings = compare(contract, lab.graph(), enabled_features(lab.settings)).findings
     assert [f.line() for f in findings if "scratch" not in f.job and "currency" not in f.line()] == []
     assert edges_of_column(lab.graph(), "currency") == {
         ("orders_source", "shop.public.orders", "orders"),

@@ -5,7 +5,7 @@ import boto3
 import pytest
 
 from infra import credentials
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.bucket import BucketKind
 from tests.stack.partial_lab import PartialLab
 
@@ -46,9 +46,9 @@ def test_store_with_other_keys_is_another_labs(part, tmp_path):
     other = tmp_path / "credentials.env"
     credentials.ensure(other)
     ours = part.resources["bucket/warehouse"].inputs
-    assert BucketKind().read(ours, Call()) is not None
-    assert BucketKind().read(ours.model_copy(update={"credentials": str(other)}), Call()) is None
+    assert BucketKind().read(ours, OperationContext()) is not None
+    assert BucketKind().read(ours.model_copy(update={"credentials": str(other)}), OperationContext()) is None
     half = tmp_path / "half.env"
     known = credentials.read(other) | {credentials.S3_ACCESS_KEY: part.secret(credentials.S3_ACCESS_KEY)}
     half.write_text(credentials.render(known))
-    assert BucketKind().read(ours.model_copy(update={"credentials": str(half)}), Call()) is None
+    assert BucketKind().read(ours.model_copy(update={"credentials": str(half)}), OperationContext()) is None

@@ -16,7 +16,7 @@ from pyiceberg.catalog import load_catalog
 
 from infra import credentials
 from infra.errors import Interrupted, LabError
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.subject import SubjectKind
 from infra.services.connect import connectors
@@ -180,7 +180,7 @@ def connector_inputs(lab):
 
     yield make
     for inputs in made:
-        KIND.delete(inputs, Call())
+        KIND.delete(inputs, OperationContext())
 
 
 def test_rows_reach_topic_and_lake_and_a_second_update_changes_nothing(lab):
@@ -226,13 +226,13 @@ def test_refresh_and_up_revert_manual_changes(lab):
     lab.rest("PUT", "/orders_lake/config", json=lake.config | by_hand)
     lab.rest("PUT", "/orders_source/pause")
     assert until(lambda: lab.state("orders_source") == ["PAUSED", "PAUSED"])
-    found = KIND.read(lake, Call()).inputs
+    found = KIND.read(lake, OperationContext()).inputs
     assert found.state == "STOPPED"
     assert [found.config[option] for option in by_hand] == ["77", "(hidden)"]
     healed = lab.up("--refresh")
     assert healed.status == 0, healed.text
     assert "hunter2" not in lab.engine.pulumi("stack", "export").text
-    assert KIND.read(lake, Call()).inputs == lake
+    assert KIND.read(lake, OperationContext()).inputs == lake
     assert lab.state("orders_source") == ["RUNNING", "RUNNING"]
 
     lab.rest("DELETE", "/orders_lake")
@@ -248,23 +248,25 @@ def test_failed_task_is_drift_and_is_restarted(lab, connector_inputs, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
     inputs = connector_inputs(**SINK, file=str(folder / "orders.txt"))
-    KIND.create(inputs, Call())
+    KIND.create(inputs, OperationContext())
     folder.rename(tmp_path / "moved")
     lab.rest("POST", "/own/tasks/0/restart")
     assert until(lambda: lab.state("own") == ["RUNNING", "FAILED"])
-    found = KIND.read(inputs, Call()).inputs
+    found = KIND.read(inputs, OperationContext()).inputs
     assert found.state == "FAILED"
     with pytest.raises(LabError, match=r"connector own failed:\n  task 0: .*Couldn't find or create file"):
-        KIND.update(found, inputs, Call())
+        KIND.update(found, inputs, OperationContext())
     folder.mkdir()
-    KIND.update(found, inputs, Call())
+    KIND.update(found, inputs, OperationContext())
     assert lab.state("own") == ["RUNNING", "RUNNING"]
 
 
 def test_connector_that_fails_at_start_reports_the_cause_and_is_removed(lab, connector_inputs, tmp_path):
     reports = []
     with pytest.raises(LabError, match="connector own failed:\n  task 0: ") as failed:
-        KIND.create(connector_inputs(**SINK, file=str(tmp_path / "nowhere" / "x")), Call(report=reports.append))
+        KIND.create(
+            connector_inputs(**SINK, file=str(tmp_path / "nowhere" / "x")), OperationContext(report=reports.append)
+        )
     assert "caused by NoSuchFileException" in str(failed.value)
     assert "\tat " not in str(failed.value)
     assert any(line.startswith("failed: connector RUNNING, task 0 FAILED") for line in reports)
@@ -282,7 +284,7 @@ def test_connector_that_fails_at_start_reports_the_cause_and_is_removed(lab, con
 def test_sink_without_access_to_its_store_reports_the_cause(lab, connector_inputs, changes, message):
     config = lab.resources["connector/orders_archive"].inputs.config | changes
     with pytest.raises(LabError, match=rf"(?is)^(could not deploy connector own|connector own failed).*({message})"):
-        KIND.create(connector_inputs(**config), Call())
+        KIND.create(connector_inputs(**config), OperationContext())
     assert lab.rest("GET", "/own").status_code == 404
 
 
@@ -321,7 +323,7 @@ def test_invalid_options_are_named_before_any_change(lab, connector_inputs, chan
     if "databse.hostname" in config:
         del config["database.hostname"]
     with pytest.raises(LabError) as refused:
-        KIND.create(connector_inputs(**config), Call())
+        KIND.create(connector_inputs(**config), OperationContext())
     assert str(refused.value).startswith(f"could not deploy connector own at http://{lab.address(8083)}: ")
     assert message in str(refused.value)
     assert lab.rest("GET", "/own").status_code == 404
@@ -369,19 +371,19 @@ def test_schema_rejected_by_the_registry_fails_the_source_with_the_field_name(la
     changes |= {"transforms.topic.regex": r"own\.public\.(.*)"}
     changes |= {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "1"}
     inputs = connector_inputs(**source(lab, **changes))
-    KIND.create(inputs, Call())
+    KIND.create(inputs, OperationContext())
     try:
         lab.query_database("INSERT INTO refused VALUES ('a', 1)")
         assert until(lambda: lab.versions("refused-value") == [1])
         lab.query_database("ALTER TABLE refused ALTER COLUMN n TYPE text")
         lab.query_database("INSERT INTO refused VALUES ('b', 'x')")
         assert until(lambda: "FAILED" in lab.state("own"))
-        found = KIND.read(inputs, Call()).inputs
+        found = KIND.read(inputs, OperationContext()).inputs
         assert found.state == "FAILED"
         with pytest.raises(LabError, match=r"Incompatible artifact: refused-value .*\(field n\)"):
-            KIND.update(found, inputs, Call())
+            KIND.update(found, inputs, OperationContext())
     finally:
-        KIND.delete(inputs, Call())
+        KIND.delete(inputs, OperationContext())
         slot = "SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'own' AND NOT active"
         assert until(lambda: lab.query_database(slot) == [(1,)])
         lab.query_database("SELECT pg_drop_replication_slot('own')")
@@ -436,16 +438,16 @@ def test_undecodable_record_goes_to_the_dead_letter_topic_with_the_reason(lab):
 
 def test_create_waits_for_a_killed_worker(lab, connector_inputs, tmp_path):
     inputs = connector_inputs(**SINK, file=str(tmp_path / "first"))
-    KIND.create(inputs, Call())
+    KIND.create(inputs, OperationContext())
     psutil.Process(lab.supervisor.state("connect").pid).kill()
     changed = connector_inputs(**SINK, file=str(tmp_path / "second"))
-    KIND.update(inputs, changed, Call())
-    assert KIND.read(changed, Call()).inputs == changed
+    KIND.update(inputs, changed, OperationContext())
+    assert KIND.read(changed, OperationContext()).inputs == changed
     assert (tmp_path / "second").exists()
 
 
 def test_interrupt_removes_a_partly_created_connector(lab, connector_inputs, tmp_path):
-    call = Call()
+    call = OperationContext()
 
     def interrupt(line):
         if line.startswith("waiting"):
@@ -453,7 +455,7 @@ def test_interrupt_removes_a_partly_created_connector(lab, connector_inputs, tmp
 
     inputs = connector_inputs(**SINK, file=str(tmp_path / "x"))
     with pytest.raises(Interrupted):
-        KIND.create(inputs, Call(call.stopped, interrupt))
+        KIND.create(inputs, OperationContext(call.stopped, interrupt))
     assert lab.rest("GET", "/own").status_code == 404
 
 
@@ -462,11 +464,11 @@ def test_worker_of_another_cluster_is_not_touched_and_a_missing_worker_is_no_err
     foreign = inputs.model_copy(update={"cluster": "another"})
     away = inputs.model_copy(update={"worker": f"http://127.0.0.1:{free_port}"})
     for other in (foreign, away):
-        assert KIND.read(other, Call()) is None
-        KIND.delete(other, Call())
+        assert KIND.read(other, OperationContext()) is None
+        KIND.delete(other, OperationContext())
     with pytest.raises(LabError, match="the worker belongs to another lab"):
-        KIND.create(foreign, Call())
-    assert KIND.read(inputs, Call()).inputs == inputs
+        KIND.create(foreign, OperationContext())
+    assert KIND.read(inputs, OperationContext()).inputs == inputs
 
 
 @pytest.fixture
@@ -485,7 +487,7 @@ def subject(lab):
 
     yield make
     for inputs in made:
-        SubjectKind().delete(inputs, Call())
+        SubjectKind().delete(inputs, OperationContext())
 
 
 ID = ("id", "string", {})
@@ -494,46 +496,50 @@ ID = ("id", "string", {})
 def test_subject_is_created_adopted_extended_and_permanently_deleted(lab, subject):
     first = subject(ID)
     kind = SubjectKind()
-    assert kind.read(first, Call()) is None
-    outputs = kind.create(first, Call())
+    assert kind.read(first, OperationContext()) is None
+    outputs = kind.create(first, OperationContext())
     assert outputs["version"] == 1
-    assert kind.create(first, Call()) == outputs
-    found = kind.read(first, Call())
+    assert kind.create(first, OperationContext()) == outputs
+    found = kind.read(first, OperationContext())
     assert (found.inputs, found.outputs) == (first, outputs)
     second = subject(ID, ("n", ["null", "int"], {"default": None}))
-    assert kind.update(first, second, Call())["version"] == 2
-    assert kind.read(first, Call()).inputs == first, "an additional version is not drift"
-    kind.delete(second, Call())
-    kind.delete(second, Call())
+    assert kind.update(first, second, OperationContext())["version"] == 2
+    assert kind.read(first, OperationContext()).inputs == first, "an additional version is not drift"
+    kind.delete(second, OperationContext())
+    kind.delete(second, OperationContext())
     assert lab.versions("own-value") == []
-    assert kind.read(second, Call()) is None
+    assert kind.read(second, OperationContext()) is None
 
 
 def test_incompatible_schema_is_rejected_with_the_field_name_and_changes_nothing(lab, subject):
     first = subject(ID, ("price", "string", {}))
     kind = SubjectKind()
-    kind.create(first, Call())
+    kind.create(first, OperationContext())
     retyped = subject(ID, ("price", "int", {}), compatibility="FULL")
     with pytest.raises(LabError, match=r"incompatible \(FULL\) with the registered versions.* \(field price\)"):
-        kind.update(first, retyped, Call())
+        kind.update(first, retyped, OperationContext())
     with pytest.raises(LabError, match=r"\(field must\)\]\. Give a new field a default"):
-        kind.update(first, subject(ID, ("price", "string", {}), ("must", "string", {})), Call())
-    assert kind.read(first, Call()).inputs == first
+        kind.update(first, subject(ID, ("price", "string", {}), ("must", "string", {})), OperationContext())
+    assert kind.read(first, OperationContext()).inputs == first
     assert lab.versions("own-value") == [1]
 
 
 def test_missing_compatibility_level_or_version_is_drift(lab, subject):
     first, other = subject(ID), subject(("x", "string", {"default": ""}))
     kind = SubjectKind()
-    kind.create(first, Call())
+    kind.create(first, OperationContext())
     httpx.put(f"{first.registry}/config/own-value", json={"compatibility": "NONE"}, trust_env=False)
-    assert kind.read(first, Call()).inputs.compatibility == "NONE"
+    assert kind.read(first, OperationContext()).inputs.compatibility == "NONE"
     httpx.delete(f"{first.registry}/subjects/own-value", trust_env=False)
-    assert kind.read(first, Call()) is None
-    kind.create(other, Call())
-    assert kind.read(first, Call()).inputs.avro == other.avro
-    kind.update(kind.read(first, Call()).inputs, first.model_copy(update={"compatibility": "NONE"}), Call())
-    assert kind.read(first, Call()).inputs.avro == first.avro
+    assert kind.read(first, OperationContext()) is None
+    kind.create(other, OperationContext())
+    assert kind.read(first, OperationContext()).inputs.avro == other.avro
+    kind.update(
+        kind.read(first, OperationContext()).inputs,
+        first.model_copy(update={"compatibility": "NONE"}),
+        OperationContext(),
+    )
+    assert kind.read(first, OperationContext()).inputs.avro == first.avro
 
 
 def test_invalid_schema_and_unavailable_registry_are_distinct_errors(lab, subject, free_port):
@@ -543,7 +549,7 @@ def test_invalid_schema_and_unavailable_registry_are_distinct_errors(lab, subjec
         with pytest.raises(ValueError, match=message):
             SubjectKind.inputs(**template | {"avro": text})
     away = subject(ID).model_copy(update={"registry": f"http://127.0.0.1:{free_port}"})
-    assert SubjectKind().read(away, Call()) is None
-    SubjectKind().delete(away, Call())
+    assert SubjectKind().read(away, OperationContext()) is None
+    SubjectKind().delete(away, OperationContext())
     with pytest.raises(LabError, match=r"could not register subject own-value .* the registry does not respond"):
-        SubjectKind().create(away, Call())
+        SubjectKind().create(away, OperationContext())

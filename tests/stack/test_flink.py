@@ -14,7 +14,7 @@ import pytest
 from infra import credentials
 from infra.errors import LabError
 from infra.model.resources import FlinkJob
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds import flink_job
 from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
@@ -141,10 +141,10 @@ def test_cluster_configuration_contains_no_secret(lab):
 def test_create_waits_for_all_tasks_and_checkpoints_are_in_the_store(lab):
     job = lab.submit("sound", VALID_INSERT)
     said = []
-    KIND.create(lab.inputs("sound"), Call(report=said.append))
+    KIND.create(lab.inputs("sound"), OperationContext(report=said.append))
     assert lab.state(job) == "RUNNING"
     assert said[-1] == "running, 2 of 2 tasks running"
-    assert KIND.read(lab.inputs("sound"), Call()).inputs == lab.inputs("sound")
+    assert KIND.read(lab.inputs("sound"), OperationContext()).inputs == lab.inputs("sound")
     assert until(lambda: any(job in key for key in lab.checkpoints()))
 
 
@@ -152,55 +152,55 @@ def test_failed_job_reports_the_root_exception(lab, monkeypatch):
     monkeypatch.setattr(flink_job, "STALE_FAILURE_SECONDS", 1)
     lab.submit("broken", FAILING_INSERT, **{"restart-strategy.type": "none"})
     with pytest.raises(LabError, match=r"(?s)^Flink job broken failed:\n.*NumberFormatException: For input string"):
-        KIND.create(lab.inputs("broken"), Call())
+        KIND.create(lab.inputs("broken"), OperationContext())
 
 
 def test_manually_cancelled_job_is_drift_until_resubmitted(lab):
     job = lab.submit("cancelled", VALID_INSERT)
-    KIND.create(lab.inputs("cancelled"), Call())
+    KIND.create(lab.inputs("cancelled"), OperationContext())
     lab.request("PATCH", f"/jobs/{job}?mode=cancel")
     assert until(lambda: lab.state(job) == "CANCELED")
-    found = KIND.read(lab.inputs("cancelled"), Call()).inputs
+    found = KIND.read(lab.inputs("cancelled"), OperationContext()).inputs
     assert found.state == "CANCELED"
     lab.submit("cancelled", VALID_INSERT)
-    KIND.update(found, lab.inputs("cancelled"), Call())
-    assert KIND.read(lab.inputs("cancelled"), Call()).inputs == lab.inputs("cancelled")
+    KIND.update(found, lab.inputs("cancelled"), OperationContext())
+    assert KIND.read(lab.inputs("cancelled"), OperationContext()).inputs == lab.inputs("cancelled")
 
 
 def test_missing_job_is_reported_with_the_launchers_error(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(flink_job, "RECOVERY_TIMEOUT_SECONDS", 1)
     monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
-    assert KIND.read(lab.inputs("never"), Call()) is None
+    assert KIND.read(lab.inputs("never"), OperationContext()) is None
     notes = tmp_path / "job.json"
     notes.write_text(json.dumps({"problem": "never.sql, line 3: no such table"}))
     with pytest.raises(LabError, match=r"never could not be submitted: never\.sql, line 3: no such table\nSee: "):
-        KIND.create(lab.inputs("never", notes=str(notes)), Call())
+        KIND.create(lab.inputs("never", notes=str(notes)), OperationContext())
 
 
 def test_delete_stops_the_job_with_a_savepoint_and_touches_no_other_job(lab):
     first, other = lab.submit("leaves", VALID_INSERT), lab.submit("stays", VALID_INSERT)
-    KIND.create(lab.inputs("leaves"), Call())
-    KIND.create(lab.inputs("stays"), Call())
-    KIND.delete(lab.inputs("leaves"), Call())
+    KIND.create(lab.inputs("leaves"), OperationContext())
+    KIND.create(lab.inputs("stays"), OperationContext())
+    KIND.delete(lab.inputs("leaves"), OperationContext())
     assert lab.state(first) == "CANCELED"
     assert lab.state(other) == "RUNNING"
     assert [key for key in lab.checkpoints() if f"savepoint-{first[:6]}" in key]
-    KIND.delete(lab.inputs("leaves"), Call())
+    KIND.delete(lab.inputs("leaves"), OperationContext())
 
 
 def test_cluster_of_another_lab_is_not_touched(lab):
     job = lab.submit("foreign", VALID_INSERT)
     foreign = lab.inputs("foreign", cluster="/flink of another lab")
     with pytest.raises(LabError, match=r"the cluster belongs to another lab \(cluster id /flink of "):
-        KIND.create(foreign, Call())
-    assert KIND.read(foreign, Call()) is None
-    KIND.delete(foreign, Call())
+        KIND.create(foreign, OperationContext())
+    assert KIND.read(foreign, OperationContext()) is None
+    KIND.delete(foreign, OperationContext())
     assert until(lambda: lab.state(job) == "RUNNING")
 
 
 def test_job_survives_a_kill_of_its_task_manager(lab):
     job = lab.submit("survivor", VALID_INSERT)
-    KIND.create(lab.inputs("survivor"), Call())
+    KIND.create(lab.inputs("survivor"), OperationContext())
     lost = lab.supervisor.require_state(TASKMANAGER).pid
     psutil.Process(lost).send_signal(signal.SIGKILL)
     assert until(lambda: lab.supervisor.require_state(TASKMANAGER).pid not in {0, lost})
@@ -211,12 +211,12 @@ def test_job_survives_a_kill_of_its_task_manager(lab):
         ),
         90,
     )
-    assert until(lambda: KIND.read(lab.inputs("survivor"), Call()) is not None, 120)
-    assert KIND.read(lab.inputs("survivor"), Call()).inputs == lab.inputs("survivor")
+    assert until(lambda: KIND.read(lab.inputs("survivor"), OperationContext()) is not None, 120)
+    assert KIND.read(lab.inputs("survivor"), OperationContext()).inputs == lab.inputs("survivor")
     assert lab.state(job) == "RUNNING"
 
 
 def test_job_on_a_missing_cluster_is_absent_and_delete_is_a_no_op(lab, free_port):
     nowhere = lab.inputs("any", rest=f"http://127.0.0.1:{free_port}")
-    assert KIND.read(nowhere, Call()) is None
-    KIND.delete(nowhere, Call())
+    assert KIND.read(nowhere, OperationContext()) is None
+    KIND.delete(nowhere, OperationContext())

@@ -10,7 +10,7 @@ import pytest
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.database import DatabaseKind
 from infra.targets.local.supervisor import Supervisor
 from infra.toolchain import Artifacts
@@ -139,31 +139,31 @@ def test_password_is_only_in_the_credentials_file(server):
 def test_database_is_created_once_and_keeps_its_data(server):
     inputs = server.resources("shop")["database/shop"].inputs
     kind = DatabaseKind()
-    assert kind.read(inputs, Call()) is None
-    kind.create(inputs, Call())
+    assert kind.read(inputs, OperationContext()) is None
+    kind.create(inputs, OperationContext())
     server.query("CREATE TABLE orders AS SELECT 7 AS id", "shop")
-    kind.create(inputs, Call())
-    assert kind.read(inputs, Call()).inputs == inputs
+    kind.create(inputs, OperationContext())
+    assert kind.read(inputs, OperationContext()).inputs == inputs
     assert server.query("SELECT id FROM orders", "shop") == [(7,)]
-    kind.delete(inputs, Call())
-    kind.delete(inputs, Call())
+    kind.delete(inputs, OperationContext())
+    kind.delete(inputs, OperationContext())
     assert "shop" not in server.databases()
 
 
 def test_database_with_open_connections_is_dropped(server):
     inputs = server.resources("busy")["database/busy"].inputs
-    DatabaseKind().create(inputs, Call())
+    DatabaseKind().create(inputs, OperationContext())
     with server.connect("busy"):
-        DatabaseKind().delete(inputs, Call())
+        DatabaseKind().delete(inputs, OperationContext())
     assert "busy" not in server.databases()
 
 
 def test_database_names_are_quoted(server):
     name = 'Two "words"; DROP DATABASE postgres; --'
     inputs = server.resources(name)[f"database/{name}"].inputs
-    DatabaseKind().create(inputs, Call())
+    DatabaseKind().create(inputs, OperationContext())
     assert {name, "postgres"} <= server.databases()
-    DatabaseKind().delete(inputs, Call())
+    DatabaseKind().delete(inputs, OperationContext())
     assert name not in server.databases()
 
 
@@ -172,21 +172,21 @@ def test_databases_of_another_lab_at_the_same_port_are_not_touched(server, tmp_p
     credentials.ensure(theirs)
     inputs = server.resources()["database/marquez"].inputs.model_copy(update={"credentials": str(theirs)})
     with pytest.raises(LabError, match=r"could not create database marquez: .* rejects this lab's password"):
-        DatabaseKind().create(inputs, Call())
-    assert DatabaseKind().read(inputs, Call()) is None
-    DatabaseKind().delete(inputs, Call())
+        DatabaseKind().create(inputs, OperationContext())
+    assert DatabaseKind().read(inputs, OperationContext()) is None
+    DatabaseKind().delete(inputs, OperationContext())
     assert "marquez" in server.databases()
 
 
 def test_unreachable_server_and_failed_login_are_distinct_errors(server, free_port, tmp_path):
     inputs = server.resources()["database/marquez"].inputs.model_copy(update={"port": free_port})
-    assert DatabaseKind().read(inputs, Call()) is None
-    DatabaseKind().delete(inputs, Call())
+    assert DatabaseKind().read(inputs, OperationContext()) is None
+    DatabaseKind().delete(inputs, OperationContext())
     with pytest.raises(LabError, match=rf"could not create database marquez at 127.0.0.1:{free_port}"):
-        DatabaseKind().create(inputs, Call())
+        DatabaseKind().create(inputs, OperationContext())
     unknown = inputs.model_copy(update={"port": server.port, "maintenance": "nowhere"})
     with pytest.raises(LabError, match='database "nowhere" does not exist'):
-        DatabaseKind().read(unknown, Call())
+        DatabaseKind().read(unknown, OperationContext())
 
 
 @pytest.mark.slow
@@ -197,10 +197,10 @@ def test_killed_server_restarts_with_its_data_and_the_kind_waits(server):
     assert until(lambda: server.pid() not in {0, pid})
     assert until(server.responds)
     inputs = server.resources("after")["database/after"].inputs
-    DatabaseKind().create(inputs, Call())
+    DatabaseKind().create(inputs, OperationContext())
     assert server.query("SELECT answer FROM kept", "marquez") == [(42,)]
     server.query("DROP TABLE kept", "marquez")
-    DatabaseKind().delete(inputs, Call())
+    DatabaseKind().delete(inputs, OperationContext())
 
 
 @pytest.mark.slow

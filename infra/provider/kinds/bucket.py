@@ -18,7 +18,7 @@ from infra import credentials
 from infra.errors import LabError
 from infra.http_client import client
 from infra.model.resources import Bucket
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 
 NOT_FOUND_CODES = frozenset({"404", "NoSuchBucket"})
 ACCESS_DENIED_CODES = frozenset({"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
@@ -40,17 +40,17 @@ class BucketKind(Kind[Bucket]):
     inputs = Bucket
     replace_on = frozenset({"endpoint", "name"})
 
-    def create(self, inputs: Bucket, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Bucket, call: OperationContext) -> dict[str, Any]:
         try:
-            _boto(inputs).create_bucket(Bucket=inputs.name)
+            _s3_client(inputs).create_bucket(Bucket=inputs.name)
         except ClientError as error:
-            if _code(error) not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
+            if _error_code(error) not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
                 raise _failure(inputs, "create", error) from error
         except BotoCoreError as error:
             raise _failure(inputs, "create", error) from error
         return {}
 
-    def read(self, inputs: Bucket, call: Call) -> ReadResult[Bucket] | None:
+    def read(self, inputs: Bucket, call: OperationContext) -> ReadResult[Bucket] | None:
         if not _has_keys(inputs):
             return None
         try:
@@ -66,18 +66,18 @@ class BucketKind(Kind[Bucket]):
             raise _failure(inputs, "read", why)
         return ReadResult(inputs)
 
-    def update(self, old: Bucket, new: Bucket, call: Call) -> dict[str, Any]:
+    def update(self, old: Bucket, new: Bucket, call: OperationContext) -> dict[str, Any]:
         return {}
 
-    def delete(self, inputs: Bucket, call: Call) -> None:
+    def delete(self, inputs: Bucket, call: OperationContext) -> None:
         if not _has_keys(inputs):
             return
         try:
-            _empty_and_delete(_boto(inputs), inputs.name)
+            _empty_and_delete(_s3_client(inputs), inputs.name)
         except EndpointConnectionError:
             return  # the store is down; its data is deleted with it
         except ClientError as error:
-            if _code(error) not in NOT_FOUND_CODES | ACCESS_DENIED_CODES:
+            if _error_code(error) not in NOT_FOUND_CODES | ACCESS_DENIED_CODES:
                 raise _failure(inputs, "delete", error) from error
         except BotoCoreError as error:
             raise _failure(inputs, "delete", error) from error
@@ -91,7 +91,7 @@ def _empty_and_delete(client: Any, bucket: str) -> None:  # noqa: ANN401 - boto3
     client.delete_bucket(Bucket=bucket)
 
 
-def _code(error: ClientError) -> str:
+def _error_code(error: ClientError) -> str:
     return str(error.response["Error"]["Code"])
 
 
@@ -101,7 +101,7 @@ def _has_keys(inputs: Bucket) -> bool:
     return path.exists() and credentials.read(path).keys() >= credentials.S3_NAMES
 
 
-def _head_bucket(inputs: Bucket, call: Call) -> httpx.Response:
+def _head_bucket(inputs: Bucket, call: OperationContext) -> httpx.Response:
     """Return the response to a HEAD request; after repeated server errors, the last one.
 
     Raises:
@@ -133,7 +133,7 @@ def _signature(url: str, inputs: Bucket) -> Mapping[str, str]:
     return dict(request.headers.items())
 
 
-def _boto(inputs: Bucket) -> Any:  # noqa: ANN401 - as above
+def _s3_client(inputs: Bucket) -> Any:  # noqa: ANN401 - as above
     import boto3
     from botocore.client import Config
 

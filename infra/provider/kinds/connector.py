@@ -12,9 +12,9 @@ from infra.errors import LabError
 from infra.http_client import client
 from infra.model.resources import RUNNING, Connector
 from infra.model.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
-from infra.provider.connect_worker import BrokerUnreachable, Status, Worker
+from infra.provider.connect_worker import BrokerUnreachable, ConnectorStatus, ConnectWorker
 from infra.provider.failure import add_field_names, incompatible_subject
-from infra.provider.kind import POLL_SECONDS, Call, Kind, ReadResult
+from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
 
 START_SECONDS = 120
 """Time limit for all tasks of a connector to start."""
@@ -39,20 +39,20 @@ class ConnectorKind(Kind[Connector]):
     inputs = Connector
     replace_on = frozenset({"worker", "cluster", "name"})
 
-    def create(self, inputs: Connector, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Connector, call: OperationContext) -> dict[str, Any]:
         worker = _worker(inputs, "deploy", call)
         _require_own_cluster(inputs, worker)
-        _check(inputs, worker)
+        _validate_options(inputs, worker)
         existed = worker.config(inputs.name) is not None
         try:
             self._reconcile(inputs, worker, call)
         except BaseException:
             if not existed:
-                self.delete(inputs, Call())  # a new context, as `call` may have been interrupted
+                self.delete(inputs, OperationContext())  # a new context, as `call` may have been interrupted
             raise
         return {}
 
-    def read(self, inputs: Connector, call: Call) -> ReadResult[Connector] | None:
+    def read(self, inputs: Connector, call: OperationContext) -> ReadResult[Connector] | None:
         worker = _worker(inputs, "read", call)
         if not _accepts_connections(inputs.worker):
             return None  # Connect is down: it is created again, then its connectors
@@ -67,14 +67,14 @@ class ConnectorKind(Kind[Connector]):
         state = _wait_until_settled(inputs, worker, call)
         return ReadResult(inputs.model_copy(update={"config": _without_secrets(config, inputs.config), "state": state}))
 
-    def update(self, old: Connector, new: Connector, call: Call) -> dict[str, Any]:
+    def update(self, old: Connector, new: Connector, call: OperationContext) -> dict[str, Any]:
         worker = _worker(new, "change", call)
         _require_own_cluster(new, worker)
-        _check(new, worker)
+        _validate_options(new, worker)
         self._reconcile(new, worker, call)
         return {}
 
-    def delete(self, inputs: Connector, call: Call) -> None:
+    def delete(self, inputs: Connector, call: OperationContext) -> None:
         if not _accepts_connections(inputs.worker):
             return  # Connect is down; its state is deleted with its broker
         worker = _worker(inputs, "delete", call)
@@ -89,7 +89,7 @@ class ConnectorKind(Kind[Connector]):
                 return
         raise LabError(f"could not {worker.action}: the worker accepted the request but still lists the connector")
 
-    def _reconcile(self, inputs: Connector, worker: Worker, call: Call) -> None:
+    def _reconcile(self, inputs: Connector, worker: ConnectWorker, call: OperationContext) -> None:
         """Apply the configuration, start the connector and wait until it runs."""
         before = worker.status(inputs.name)
         if worker.config(inputs.name) != inputs.config:
@@ -102,8 +102,8 @@ class ConnectorKind(Kind[Connector]):
         _await_running(inputs, worker, call, before)
 
 
-def _worker(inputs: Connector, verb: str, call: Call) -> Worker:
-    return Worker(inputs.worker, f"{verb} connector {inputs.name} at {inputs.worker}", call)
+def _worker(inputs: Connector, verb: str, call: OperationContext) -> ConnectWorker:
+    return ConnectWorker(inputs.worker, f"{verb} connector {inputs.name} at {inputs.worker}", call)
 
 
 def _accepts_connections(url: str) -> bool:
@@ -116,7 +116,7 @@ def _accepts_connections(url: str) -> bool:
     return True
 
 
-def _require_own_cluster(inputs: Connector, worker: Worker) -> None:
+def _require_own_cluster(inputs: Connector, worker: ConnectWorker) -> None:
     found = worker.cluster()
     if found != inputs.cluster:
         raise LabError(
@@ -126,7 +126,7 @@ def _require_own_cluster(inputs: Connector, worker: Worker) -> None:
         )
 
 
-def _check(inputs: Connector, worker: Worker) -> None:
+def _validate_options(inputs: Connector, worker: ConnectWorker) -> None:
     """Validate a connector's options before anything is changed.
 
     Raises:
@@ -134,7 +134,7 @@ def _check(inputs: Connector, worker: Worker) -> None:
     """
     known = worker.validate(inputs.name, inputs.config)
     if known is None:
-        raise LabError(f"could not {worker.action}: {_no_such_class(inputs.config['connector.class'], worker)}")
+        raise LabError(f"could not {worker.action}: {_missing_class_message(inputs.config['connector.class'], worker)}")
     problems = [
         f"  {option['value']['name']}: {error}" for option in known for error in option["value"]["errors"] or ()
     ]
@@ -148,7 +148,7 @@ def _check(inputs: Connector, worker: Worker) -> None:
         raise LabError(f"could not {worker.action}: invalid options:\n" + "\n".join(dict.fromkeys(problems)))
 
 
-def _no_such_class(name: str, worker: Worker) -> str:
+def _missing_class_message(name: str, worker: ConnectWorker) -> str:
     there = worker.plugins()
     near = get_close_matches(name, there, n=1)
     guess = f"; did you mean {near[0]}?" if near else "."
@@ -188,7 +188,7 @@ def _without_secrets(found: dict[str, str], wanted: dict[str, str]) -> dict[str,
     }
 
 
-def _wait_until_settled(inputs: Connector, worker: Worker, call: Call) -> str:
+def _wait_until_settled(inputs: Connector, worker: ConnectWorker, call: OperationContext) -> str:
     """Return the connector's overall status once it leaves STARTING, or STARTING after the timeout."""
     overall = "STARTING"
     for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
@@ -199,7 +199,9 @@ def _wait_until_settled(inputs: Connector, worker: Worker, call: Call) -> str:
     return overall
 
 
-def _await_running(inputs: Connector, worker: Worker, call: Call, before: Status | None) -> None:
+def _await_running(
+    inputs: Connector, worker: ConnectWorker, call: OperationContext, before: ConnectorStatus | None
+) -> None:
     """Wait until the connector and its tasks have run for `MIN_RUNNING_SECONDS`.
 
     Raises:
@@ -211,27 +213,28 @@ def _await_running(inputs: Connector, worker: Worker, call: Call, before: Status
         status = worker.status(inputs.name)
         overall = status.overall if status else "STARTING"
         if overall != reported:
-            call.report(f"{overall.lower()}: {_progress(status)}")
+            call.report(f"{overall.lower()}: {_describe_progress(status)}")
             reported = overall
         running_polls = running_polls + 1 if overall == RUNNING else 0
         if running_polls * POLL_SECONDS >= MIN_RUNNING_SECONDS:
             return
         is_stale = before is not None and status is not None and before.traces == status.traces
         if status and overall == "FAILED" and (not is_stale or turn * POLL_SECONDS >= STALE_FAILURE_SECONDS):
-            raise LabError(f"connector {inputs.name} failed:\n{_reasons(inputs, status)}\nSee: lab logs connect")
+            raise LabError(f"connector {inputs.name} failed:\n{_failure_causes(inputs, status)}\nSee: lab logs connect")
     raise LabError(
-        f"connector {inputs.name} was not running after {START_SECONDS} s: {_progress(status)}. See: lab logs connect"
+        f"connector {inputs.name} was not running after {START_SECONDS} s: {_describe_progress(status)}. "
+        "See: lab logs connect"
     )
 
 
-def _progress(status: Status | None) -> str:
+def _describe_progress(status: ConnectorStatus | None) -> str:
     if status is None:
         return "not yet listed by the worker"
     tasks = ", ".join(f"task {task.number} {task.state}" for task in status.tasks) or "no tasks yet"
     return f"connector {status.state}, {tasks}"
 
 
-def _reasons(inputs: Connector, status: Status) -> str:
+def _failure_causes(inputs: Connector, status: ConnectorStatus) -> str:
     """Return the causes of a failure; of a rejected schema, with the names of the fields concerned."""
     reasons = status.failure()
     subject = incompatible_subject(reasons)

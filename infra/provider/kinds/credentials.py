@@ -7,7 +7,7 @@ from typing import Any
 
 from infra import credentials
 from infra.provider.inputs import CredentialsInputs
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 
 
 class CredentialsKind(Kind[CredentialsInputs]):
@@ -17,10 +17,10 @@ class CredentialsKind(Kind[CredentialsInputs]):
     inputs = CredentialsInputs
     replace_on = frozenset({"path"})
 
-    def create(self, inputs: CredentialsInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
         return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path)))}
 
-    def read(self, inputs: CredentialsInputs, call: Call) -> ReadResult[CredentialsInputs] | None:
+    def read(self, inputs: CredentialsInputs, call: OperationContext) -> ReadResult[CredentialsInputs] | None:
         path = Path(inputs.path)
         if not path.exists():
             return None
@@ -31,8 +31,8 @@ class CredentialsKind(Kind[CredentialsInputs]):
             return None
         return ReadResult(inputs, {"fingerprint": credentials.fingerprint(values)})
 
-    def update(self, old: CredentialsInputs, new: CredentialsInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: CredentialsInputs, new: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: CredentialsInputs, call: Call) -> None:
+    def delete(self, inputs: CredentialsInputs, call: OperationContext) -> None:
         Path(inputs.path).unlink(missing_ok=True)

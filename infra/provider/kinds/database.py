@@ -7,8 +7,8 @@ import psycopg
 from psycopg import sql
 
 from infra.model.resources import Database
-from infra.provider.kind import Call, Kind, ReadResult
-from infra.provider.postgres import Connection, ForeignServer, Server
+from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.provider.postgres import Connection, ForeignServer, PostgresServer
 
 
 class DatabaseKind(Kind[Database]):
@@ -18,7 +18,7 @@ class DatabaseKind(Kind[Database]):
     inputs = Database
     replace_on = frozenset({"host", "port", "name"})
 
-    def create(self, inputs: Database, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Database, call: OperationContext) -> dict[str, Any]:
         with self._connect(inputs, call, "create") as connection:
             try:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(inputs.name)))
@@ -28,7 +28,7 @@ class DatabaseKind(Kind[Database]):
                 raise _server(inputs).failure(_action(inputs, "create"), error) from error
         return {}
 
-    def read(self, inputs: Database, call: Call) -> ReadResult[Database] | None:
+    def read(self, inputs: Database, call: OperationContext) -> ReadResult[Database] | None:
         if not _server(inputs).reachable():
             return None
         try:
@@ -41,10 +41,10 @@ class DatabaseKind(Kind[Database]):
             raise _server(inputs).failure(_action(inputs, "read"), error) from error
         return ReadResult(inputs) if found else None
 
-    def update(self, old: Database, new: Database, call: Call) -> dict[str, Any]:
+    def update(self, old: Database, new: Database, call: OperationContext) -> dict[str, Any]:
         return {}
 
-    def delete(self, inputs: Database, call: Call) -> None:
+    def delete(self, inputs: Database, call: OperationContext) -> None:
         if not _server(inputs).reachable():
             return  # the server is down; its data is deleted with it
         try:
@@ -56,12 +56,12 @@ class DatabaseKind(Kind[Database]):
         except psycopg.Error as error:
             raise _server(inputs).failure(_action(inputs, "delete"), error) from error
 
-    def _connect(self, inputs: Database, call: Call, verb: str) -> Connection:
+    def _connect(self, inputs: Database, call: OperationContext, verb: str) -> Connection:
         return _server(inputs).connect(inputs.maintenance, _action(inputs, verb), call)
 
 
-def _server(inputs: Database) -> Server:
-    return Server(inputs.host, inputs.port, inputs.user, inputs.credentials)
+def _server(inputs: Database) -> PostgresServer:
+    return PostgresServer(inputs.host, inputs.port, inputs.user, inputs.credentials)
 
 
 def _action(inputs: Database, verb: str) -> str:

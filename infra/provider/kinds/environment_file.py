@@ -7,7 +7,7 @@ from typing import Any
 from infra import credentials
 from infra.errors import LabError
 from infra.provider.inputs import EnvironmentFileInputs
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 
 
 class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
@@ -17,11 +17,11 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
     inputs = EnvironmentFileInputs
     replace_on = frozenset({"path"})
 
-    def create(self, inputs: EnvironmentFileInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: EnvironmentFileInputs, call: OperationContext) -> dict[str, Any]:
         credentials.write(Path(inputs.path), self._text(inputs))
         return {}
 
-    def read(self, inputs: EnvironmentFileInputs, call: Call) -> ReadResult[EnvironmentFileInputs] | None:
+    def read(self, inputs: EnvironmentFileInputs, call: OperationContext) -> ReadResult[EnvironmentFileInputs] | None:
         path = Path(inputs.path)
         known = credentials.parse(path.read_text(encoding="utf-8")) if path.exists() else {}
         try:
@@ -33,10 +33,10 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
         path.chmod(0o600)
         return ReadResult(inputs)
 
-    def update(self, old: EnvironmentFileInputs, new: EnvironmentFileInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: EnvironmentFileInputs, new: EnvironmentFileInputs, call: OperationContext) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: EnvironmentFileInputs, call: Call) -> None:
+    def delete(self, inputs: EnvironmentFileInputs, call: OperationContext) -> None:
         Path(inputs.path).unlink(missing_ok=True)
 
     def _text(self, inputs: EnvironmentFileInputs) -> str:

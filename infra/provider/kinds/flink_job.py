@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from infra.errors import LabError
 from infra.model.resources import RUNNING, FlinkJob
-from infra.provider.flink_cluster import Cluster, Job
-from infra.provider.kind import POLL_SECONDS, Call, Kind, ReadResult
+from infra.provider.flink_cluster import ClusterJob, FlinkCluster
+from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
 from infra.provider.notes import read_notes
 
 START_SECONDS = 420
@@ -41,7 +41,7 @@ class FlinkJobKind(Kind[FlinkJob]):
     inputs = FlinkJob
     replace_on = frozenset({"rest", "cluster", "name"})
 
-    def create(self, inputs: FlinkJob, call: Call) -> dict[str, Any]:
+    def create(self, inputs: FlinkJob, call: OperationContext) -> dict[str, Any]:
         cluster = _cluster(inputs, "start", call)
         found = cluster.identity()
         if found != inputs.cluster:
@@ -52,7 +52,7 @@ class FlinkJobKind(Kind[FlinkJob]):
         _await_running(inputs, cluster, call)
         return {}
 
-    def read(self, inputs: FlinkJob, call: Call) -> ReadResult[FlinkJob] | None:
+    def read(self, inputs: FlinkJob, call: OperationContext) -> ReadResult[FlinkJob] | None:
         if not _accepts_connections(inputs.rest):
             return None  # the cluster is down: it is created again, then its jobs
         cluster = _cluster(inputs, "read", call)
@@ -63,22 +63,22 @@ class FlinkJobKind(Kind[FlinkJob]):
             return None
         return ReadResult(inputs if job.runs else inputs.model_copy(update={"state": _degraded_state(job)}))
 
-    def update(self, old: FlinkJob, new: FlinkJob, call: Call) -> dict[str, Any]:
+    def update(self, old: FlinkJob, new: FlinkJob, call: OperationContext) -> dict[str, Any]:
         """The launcher was restarted before this update, so that the running job has the new definition."""
         return self.create(new, call)
 
-    def delete(self, inputs: FlinkJob, call: Call) -> None:
+    def delete(self, inputs: FlinkJob, call: OperationContext) -> None:
         """Cancel the job; its launcher takes that as a user's request and exits."""
         if not _accepts_connections(inputs.rest):
             return  # the cluster is down, with its jobs
         cluster = _cluster(inputs, "cancel", call)
         if cluster.identity() != inputs.cluster:
             return  # the cluster belongs to another lab
-        for job in _active(inputs, cluster):
+        for job in _active_job(inputs, cluster):
             call.report("cancelling with a savepoint")
-            _end(job, cluster, call)
+            _cancel_job(job, cluster, call)
         for _ in call.poll(END_SECONDS):
-            left = _active(inputs, cluster)
+            left = _active_job(inputs, cluster)
             if not left:
                 return
             for job in left:
@@ -86,8 +86,8 @@ class FlinkJobKind(Kind[FlinkJob]):
         raise LabError(f"could not {cluster.action}: it is still active {END_SECONDS} s after it was cancelled")
 
 
-def _cluster(inputs: FlinkJob, verb: str, call: Call) -> Cluster:
-    return Cluster(inputs.rest, f"{verb} Flink job {inputs.name} at {inputs.rest}", call)
+def _cluster(inputs: FlinkJob, verb: str, call: OperationContext) -> FlinkCluster:
+    return FlinkCluster(inputs.rest, f"{verb} Flink job {inputs.name} at {inputs.rest}", call)
 
 
 def _accepts_connections(url: str) -> bool:
@@ -100,31 +100,31 @@ def _accepts_connections(url: str) -> bool:
     return True
 
 
-def _active(inputs: FlinkJob, cluster: Cluster) -> list[Job]:
+def _active_job(inputs: FlinkJob, cluster: FlinkCluster) -> list[ClusterJob]:
     return [job for job in cluster.jobs(inputs.name) if not job.ended]
 
 
-def _newest(jobs: list[Job]) -> Job | None:
+def _newest_job(jobs: list[ClusterJob]) -> ClusterJob | None:
     """Return the newest active job, else the newest ended one."""
     return next((job for job in jobs if not job.ended), jobs[0] if jobs else None)
 
 
-def _degraded_state(job: Job) -> str:
+def _degraded_state(job: ClusterJob) -> str:
     """Return the state of a job of which not all tasks run."""
     return job.state if job.state != RUNNING else "STARTING"
 
 
-def _wait_until_settled(inputs: FlinkJob, cluster: Cluster, call: Call) -> Job | None:
+def _wait_until_settled(inputs: FlinkJob, cluster: FlinkCluster, call: OperationContext) -> ClusterJob | None:
     """Return the job once it runs or was ended by a user; else its state after the timeout."""
     job = None
     for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
-        job = _newest(cluster.jobs(inputs.name))
+        job = _newest_job(cluster.jobs(inputs.name))
         if job and (job.runs or job.state in {"CANCELED", "FINISHED"}):
             return job
     return job
 
 
-def _end(job: Job, cluster: Cluster, call: Call) -> None:
+def _cancel_job(job: ClusterJob, cluster: FlinkCluster, call: OperationContext) -> None:
     """Cancel a job with a savepoint, or without one if that fails or takes too long."""
     request = cluster.cancel_with_savepoint(job.job_id)
     if request is None:
@@ -137,7 +137,7 @@ def _end(job: Job, cluster: Cluster, call: Call) -> None:
     cluster.cancel(job.job_id)
 
 
-def _await_running(inputs: FlinkJob, cluster: Cluster, call: Call) -> None:
+def _await_running(inputs: FlinkJob, cluster: FlinkCluster, call: OperationContext) -> None:
     """Wait until all tasks have run for `MIN_RUNNING_SECONDS`.
 
     Raises:
@@ -146,7 +146,7 @@ def _await_running(inputs: FlinkJob, cluster: Cluster, call: Call) -> None:
     old = {job.job_id for job in cluster.jobs(inputs.name) if job.ended}
     running_polls, reported, job = 0, "", None
     for turn, _ in enumerate(call.poll(START_SECONDS)):
-        job = _newest(cluster.jobs(inputs.name))
+        job = _newest_job(cluster.jobs(inputs.name))
         waited = turn * POLL_SECONDS
         shown = str(job) if job else "not yet submitted by its launcher"
         if shown != reported:
@@ -156,18 +156,18 @@ def _await_running(inputs: FlinkJob, cluster: Cluster, call: Call) -> None:
             return
         is_old = job is not None and job.job_id in old
         if job and job.ended and (not is_old or (job.state == "FAILED" and waited >= STALE_FAILURE_SECONDS)):
-            raise LabError(f"Flink job {inputs.name} {_ending(job, cluster, call)}\n{_where(inputs)}")
-        if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := _problem(inputs)):
-            raise LabError(f"Flink job {inputs.name} could not be submitted: {problem}\n{_where(inputs)}")
-    reason = cluster.reason(job.job_id) if job else _problem(inputs)
+            raise LabError(f"Flink job {inputs.name} {_describe_end(job, cluster, call)}\n{_log_hint(inputs)}")
+        if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := _submission_problem(inputs)):
+            raise LabError(f"Flink job {inputs.name} could not be submitted: {problem}\n{_log_hint(inputs)}")
+    reason = cluster.reason(job.job_id) if job else _submission_problem(inputs)
     raise LabError(
         f"Flink job {inputs.name} was not running after {START_SECONDS} s: {reported}"
         + (f"\n  {reason}" if reason else "")
-        + f"\n{_where(inputs)}"
+        + f"\n{_log_hint(inputs)}"
     )
 
 
-def _ending(job: Job, cluster: Cluster, call: Call) -> str:
+def _describe_end(job: ClusterJob, cluster: FlinkCluster, call: OperationContext) -> str:
     if job.state != "FAILED":
         return f"ended after its start: {job.state}"
     for _ in call.poll(REASON_SECONDS):
@@ -176,11 +176,11 @@ def _ending(job: Job, cluster: Cluster, call: Call) -> str:
     return "failed; the cluster reports no cause"
 
 
-def _where(inputs: FlinkJob) -> str:
+def _log_hint(inputs: FlinkJob) -> str:
     return f"See: lab logs {inputs.launcher}, and Flink's web UI at {inputs.rest}"
 
 
-def _problem(inputs: FlinkJob) -> str:
+def _submission_problem(inputs: FlinkJob) -> str:
     """Return the submission problem from the launcher's notes, empty without one."""
     if not inputs.notes:
         return ""

@@ -10,7 +10,7 @@ from infra.errors import LabError
 from infra.http_client import client
 from infra.model.resources import Subject
 from infra.provider.failure import add_field_names
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 
 REQUEST_SECONDS = 20
 INCOMPATIBLE = 409
@@ -26,7 +26,7 @@ class SubjectKind(Kind[Subject]):
     inputs = Subject
     replace_on = frozenset({"registry", "name"})
 
-    def create(self, inputs: Subject, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Subject, call: OperationContext) -> dict[str, Any]:
         registry = _Registry(inputs, "register")
         before = registry.level() if registry.versions() else None
         if before != inputs.compatibility:
@@ -40,7 +40,7 @@ class SubjectKind(Kind[Subject]):
                 registry.set_level(before)
             raise
 
-    def read(self, inputs: Subject, call: Call) -> ReadResult[Subject] | None:
+    def read(self, inputs: Subject, call: OperationContext) -> ReadResult[Subject] | None:
         registry = _Registry(inputs, "read")
         try:
             if not registry.versions():
@@ -52,10 +52,10 @@ class SubjectKind(Kind[Subject]):
             return None  # the registry is down: it is created again, then its subjects
         return ReadResult(actual, found or {})
 
-    def update(self, old: Subject, new: Subject, call: Call) -> dict[str, Any]:
+    def update(self, old: Subject, new: Subject, call: OperationContext) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: Subject, call: Call) -> None:
+    def delete(self, inputs: Subject, call: OperationContext) -> None:
         registry = _Registry(inputs, "delete")
         try:
             registry.delete()

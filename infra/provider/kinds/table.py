@@ -8,8 +8,8 @@ from psycopg import sql
 
 from infra.errors import LabError
 from infra.model.resources import Column, Table
-from infra.provider.kind import Call, Kind, ReadResult
-from infra.provider.postgres import Connection, ForeignServer, Server
+from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.provider.postgres import Connection, ForeignServer, PostgresServer
 
 SCHEMA = "public"
 
@@ -34,7 +34,7 @@ class TableKind(Kind[Table]):
     inputs = Table
     replace_on = frozenset({"host", "port", "database", "name"})
 
-    def create(self, inputs: Table, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Table, call: OperationContext) -> dict[str, Any]:
         action = _action(inputs, "create")
         with _connect(inputs, action, call) as connection:
             try:
@@ -45,7 +45,7 @@ class TableKind(Kind[Table]):
                 raise _server(inputs).failure(action, error) from error
         return {}
 
-    def read(self, inputs: Table, call: Call) -> ReadResult[Table] | None:
+    def read(self, inputs: Table, call: OperationContext) -> ReadResult[Table] | None:
         if not _server(inputs).reachable():
             return None
         action = _action(inputs, "read")
@@ -58,7 +58,7 @@ class TableKind(Kind[Table]):
             raise _server(inputs).failure(action, error) from error
         return ReadResult(found) if found else None
 
-    def update(self, old: Table, new: Table, call: Call) -> dict[str, Any]:
+    def update(self, old: Table, new: Table, call: OperationContext) -> dict[str, Any]:
         wanted = {column.name for column in new.columns}
         action = _action(new, "change")
         with _connect(new, action, call) as connection:
@@ -70,7 +70,7 @@ class TableKind(Kind[Table]):
                 raise _server(new).failure(action, error) from error
         return {}
 
-    def delete(self, inputs: Table, call: Call) -> None:
+    def delete(self, inputs: Table, call: OperationContext) -> None:
         if not _server(inputs).reachable():
             return  # the server is down; its data is deleted with it
         action = _action(inputs, "drop")
@@ -87,7 +87,7 @@ class DatabaseNotFound(LabError):
     """The table's database does not exist."""
 
 
-def _connect(inputs: Table, action: str, call: Call) -> Connection:
+def _connect(inputs: Table, action: str, call: OperationContext) -> Connection:
     try:
         return _server(inputs).connect(inputs.database, action, call)
     except ForeignServer:
@@ -98,8 +98,8 @@ def _connect(inputs: Table, action: str, call: Call) -> Connection:
         raise
 
 
-def _server(inputs: Table) -> Server:
-    return Server(inputs.host, inputs.port, inputs.user, inputs.credentials)
+def _server(inputs: Table) -> PostgresServer:
+    return PostgresServer(inputs.host, inputs.port, inputs.user, inputs.credentials)
 
 
 def _action(inputs: Table, verb: str) -> str:

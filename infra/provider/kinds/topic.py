@@ -22,7 +22,7 @@ from confluent_kafka.admin import (
 
 from infra.errors import LabError
 from infra.model.resources import Topic
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 
 METADATA_TIMEOUT_SECONDS = 20
 """Time limit of an admin request, and for a new topic to appear in the metadata."""
@@ -44,7 +44,7 @@ class TopicKind(Kind[Topic]):
     inputs = Topic
     replace_on = frozenset({"bootstrap", "cluster", "name"})
 
-    def create(self, inputs: Topic, call: Call) -> dict[str, Any]:
+    def create(self, inputs: Topic, call: OperationContext) -> dict[str, Any]:
         admin = _admin(inputs)
         found = _cluster(inputs, admin)
         if found != inputs.cluster:
@@ -67,7 +67,7 @@ class TopicKind(Kind[Topic]):
             f"appear within {METADATA_TIMEOUT_SECONDS} s"
         )
 
-    def read(self, inputs: Topic, call: Call) -> ReadResult[Topic] | None:
+    def read(self, inputs: Topic, call: OperationContext) -> ReadResult[Topic] | None:
         if not _accepts_connections(inputs.bootstrap):
             return None  # the broker is down: it is created again, then its topics
         admin = _admin(inputs)
@@ -88,7 +88,7 @@ class TopicKind(Kind[Topic]):
         partitions = len(topics[inputs.name].partitions)
         return ReadResult(inputs.model_copy(update={"partitions": partitions, "config": config}))
 
-    def update(self, old: Topic, new: Topic, call: Call) -> dict[str, Any]:
+    def update(self, old: Topic, new: Topic, call: OperationContext) -> dict[str, Any]:
         if new.partitions < old.partitions:
             raise LabError(
                 f"topic {new.name} has {old.partitions} partitions and Kafka cannot remove any: set at "
@@ -112,7 +112,7 @@ class TopicKind(Kind[Topic]):
             _admin_request(new, "configure", lambda: admin.incremental_alter_configs([resource])[resource])
         return {}
 
-    def delete(self, inputs: Topic, call: Call) -> None:
+    def delete(self, inputs: Topic, call: OperationContext) -> None:
         if not _accepts_connections(inputs.bootstrap):
             return  # the broker is down; its data is deleted with it
         admin = _admin(inputs)

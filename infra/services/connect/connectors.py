@@ -92,7 +92,7 @@ def _orders_source(site: Site) -> Connector:
         "time.precision.mode": "connect",
         "retriable.restart.connector.wait.ms": 2000,
         # Unwrap the row from Debezium's envelope and the key from its struct; rename the topic to the table's name.
-        **_transforms("row", "key", "topic", LINEAGE),
+        **_transform_options("row", "key", "topic", LINEAGE),
         "transforms.row.type": "io.debezium.transforms.ExtractNewRecordState",
         "transforms.row.delete.tombstone.handling.mode": "tombstone",
         "transforms.key.type": "org.apache.kafka.connect.transforms.ExtractField$Key",
@@ -107,7 +107,7 @@ def _orders_source(site: Site) -> Connector:
         "value.converter.apicurio.registry.check-period-ms": 3_600_000,
     }
     needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
-    return connect.connector(site, JOB_ORDERS_SOURCE, _texts(options), needs)
+    return connect.connector(site, JOB_ORDERS_SOURCE, _options_as_text(options), needs)
 
 
 def _orders_lake(site: Site) -> Connector:
@@ -141,7 +141,7 @@ def _orders_lake(site: Site) -> Connector:
         "iceberg.catalog.s3.path-style-access": True,
         "iceberg.catalog.s3.access-key-id": connect.secret(credentials.S3_ACCESS_KEY),
         "iceberg.catalog.s3.secret-access-key": connect.secret(credentials.S3_SECRET_KEY),
-        **_transforms(LINEAGE, "record"),
+        **_transform_options(LINEAGE, "record"),
         "transforms.record.type": "org.apache.kafka.connect.transforms.InsertField$Value",
         "transforms.record.topic.field": f"{RECORD_TOPIC}!",
         "transforms.record.partition.field": f"{RECORD_PARTITION}!",
@@ -149,7 +149,7 @@ def _orders_lake(site: Site) -> Connector:
     }
     topics = (f"topic/{_control_topic()}", f"topic/{dead_letter_topic(JOB_ORDERS_LAKE)}")
     needs = (*_sink_needs(), *topics, iceberg_catalog.NAME)
-    return connect.connector(site, JOB_ORDERS_LAKE, _texts(options), needs)
+    return connect.connector(site, JOB_ORDERS_LAKE, _options_as_text(options), needs)
 
 
 def _orders_archive(site: Site) -> Connector:
@@ -158,7 +158,7 @@ def _orders_archive(site: Site) -> Connector:
         "connector.class": "dev.lineagelab.archive.S3ArchiveSinkConnector",
         "tasks.max": 2,
         **_sink_options(JOB_ORDERS_ARCHIVE),
-        **_transforms(LINEAGE),
+        **_transform_options(LINEAGE),
         "s3.bucket.name": ARCHIVE_BUCKET,
         "s3.region": credentials.S3_REGION,
         "store.url": site.address(object_store.NAME, object_store.S3.name).url,
@@ -169,7 +169,7 @@ def _orders_archive(site: Site) -> Connector:
         "rotate.schedule.interval.ms": ARCHIVE_MS,
     }
     needs = (*_sink_needs(), f"topic/{dead_letter_topic(JOB_ORDERS_ARCHIVE)}", f"bucket/{ARCHIVE_BUCKET}")
-    return connect.connector(site, JOB_ORDERS_ARCHIVE, _texts(options), needs)
+    return connect.connector(site, JOB_ORDERS_ARCHIVE, _options_as_text(options), needs)
 
 
 def _sink_options(name: str) -> Options:
@@ -186,7 +186,7 @@ def _sink_options(name: str) -> Options:
     }
 
 
-def _transforms(*names: str) -> Options:
+def _transform_options(*names: str) -> Options:
     """Return the chain of transforms, and the class of the lineage transform."""
     return {"transforms": ",".join(names), f"transforms.{LINEAGE}.type": LINEAGE_TRANSFORM}
 
@@ -195,7 +195,7 @@ def _sink_needs() -> tuple[str, ...]:
     return (*(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
 
 
-def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
+def _options_as_text(options: Mapping[str, str | int | bool]) -> dict[str, str]:
     """Convert option values to text, as Connect stores them."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
 

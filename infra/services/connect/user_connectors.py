@@ -42,10 +42,10 @@ def placeholders(site: Site) -> dict[str, str]:
     return {
         **addresses,
         "catalog": CATALOG_NAME,
-        **_same("topic", SHOP_TOPICS),
-        **_same("table", (*SALES_TABLES, *RAW_TABLES.values())),
-        **_same("bucket", (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
-        **_same("database", (postgres.SHOP, iceberg_catalog.DATABASE)),
+        **_placeholders_of("topic", SHOP_TOPICS),
+        **_placeholders_of("table", (*SALES_TABLES, *RAW_TABLES.values())),
+        **_placeholders_of("bucket", (WAREHOUSE_BUCKET, ARCHIVE_BUCKET)),
+        **_placeholders_of("database", (postgres.SHOP, iceberg_catalog.DATABASE)),
         **{f"secret.{name}": connect.secret(name) for name in connect.SECRETS},
     }
 
@@ -68,57 +68,61 @@ def user_connectors(files: Mapping[str, str], site: Site) -> tuple[Connector, ..
 def _connector(file: str, text: str, site: Site, known: Mapping[str, str], taken: set[str]) -> Connector:
     name = file.removesuffix(CONNECTOR_SUFFIX)
     if not _NAME.fullmatch(name):
-        raise _error(file, "the file name is the connector's name; use letters, digits, '-', '_' and '.' only")
+        raise _file_error(file, "the file name is the connector's name; use letters, digits, '-', '_' and '.' only")
     if name in taken:
-        raise _error(file, f"the lab already has a connector {name}; rename the file")
-    options = _options(file, name, _parsed(file, text))
-    config = {option: _value(file, option, value, known) for option, value in options.items()}
+        raise _file_error(file, f"the lab already has a connector {name}; rename the file")
+    options = _options_of(file, name, _parse_json(file, text))
+    config = {option: _resolve_value(file, option, value, known) for option, value in options.items()}
     if not config.get(CLASS_OPTION):
-        raise _error(file, f"{CLASS_OPTION} is missing; set it to the class of the connector, such as FileStreamSink")
-    return connect.connector(site, name, config, _needs())
+        raise _file_error(
+            file, f"{CLASS_OPTION} is missing; set it to the class of the connector, such as FileStreamSink"
+        )
+    return connect.connector(site, name, config, _placeholder_needs())
 
 
-def _parsed(file: str, text: str) -> Any:  # noqa: ANN401
+def _parse_json(file: str, text: str) -> Any:  # noqa: ANN401
     def unique_options(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         if duplicates := sorted({key for key in keys if keys.count(key) > 1}):
-            raise _error(file, f"duplicate option {', '.join(duplicates)}")
+            raise _file_error(file, f"duplicate option {', '.join(duplicates)}")
         return dict(pairs)
 
     try:
         return json.loads(text, object_pairs_hook=unique_options)
     except json.JSONDecodeError as error:
-        raise _error(file, f"line {error.lineno}, column {error.colno}: invalid JSON: {error.msg}") from error
+        raise _file_error(file, f"line {error.lineno}, column {error.colno}: invalid JSON: {error.msg}") from error
 
 
-def _options(file: str, name: str, found: Any) -> dict[str, Any]:  # noqa: ANN401
+def _options_of(file: str, name: str, found: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the options from either form that Connect's REST API accepts."""
     if isinstance(found, dict) and isinstance(found.get("config"), dict):
         if unknown := sorted(found.keys() - {"name", "config"}):
-            raise _error(file, f"unknown key {', '.join(unknown)}; known keys: name, config")
+            raise _file_error(file, f"unknown key {', '.join(unknown)}; known keys: name, config")
         found = {"name": found.get("name", name), **found["config"]}
     if not isinstance(found, dict):
-        raise _error(file, "expected a JSON object of options")
+        raise _file_error(file, "expected a JSON object of options")
     if found.get("name", name) != name:
-        raise _error(file, f"name is {found['name']}, but must equal the file name: {name}")
+        raise _file_error(file, f"name is {found['name']}, but must equal the file name: {name}")
     return {option: value for option, value in found.items() if option != "name"}
 
 
-def _value(file: str, option: str, value: Any, known: Mapping[str, str]) -> str:  # noqa: ANN401
+def _resolve_value(file: str, option: str, value: Any, known: Mapping[str, str]) -> str:  # noqa: ANN401
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
         return str(value)
     if not isinstance(value, str):
-        raise _error(file, f"{option}: expected text, a number or a boolean, not {json.dumps(value)}")
+        raise _file_error(file, f"{option}: expected text, a number or a boolean, not {json.dumps(value)}")
     text = _PLACEHOLDER.sub(lambda match: _placeholder_value(file, option, match, known), value)
     if has_password_in_url(text) or (text and is_secret(option) and not is_reference(text)):
         references_to_secrets = ", ".join(f"@{{secret.{name}}}" for name in connect.SECRETS)
-        raise _error(file, f"{option}: literal secrets are not allowed; use one of {references_to_secrets}")
+        raise _file_error(file, f"{option}: literal secrets are not allowed; use one of {references_to_secrets}")
     for provider, key in references(text):
         if provider != connect.PROVIDER or key not in connect.SECRETS:
             available = ", ".join(connect.secret(name) for name in connect.SECRETS)
-            raise _error(file, f"{option}: unknown reference ${{{provider}:{key}}}; the worker provides {available}")
+            raise _file_error(
+                file, f"{option}: unknown reference ${{{provider}:{key}}}; the worker provides {available}"
+            )
     return text
 
 
@@ -127,17 +131,17 @@ def _placeholder_value(file: str, option: str, match: re.Match[str], known: Mapp
     if name is None:
         return "@{"
     if not match.group().endswith("}"):
-        raise _error(file, f"{option}: unterminated placeholder {match.group()}")
+        raise _file_error(file, f"{option}: unterminated placeholder {match.group()}")
     if name not in known:
         near = get_close_matches(name, known, n=1)
         guess = f"; did you mean @{{{near[0]}}}?" if near else "."
-        raise _error(
+        raise _file_error(
             file, f"{option}: unknown placeholder @{{{name}}}{guess} Known placeholders: {', '.join(sorted(known))}"
         )
     return known[name]
 
 
-def _needs() -> tuple[str, ...]:
+def _placeholder_needs() -> tuple[str, ...]:
     """Return the keys of all parts that placeholders can refer to."""
     return (
         *(f"topic/{topic}" for topic in SHOP_TOPICS),
@@ -147,11 +151,11 @@ def _needs() -> tuple[str, ...]:
     )
 
 
-def _same(kind: str, known: tuple[str, ...]) -> dict[str, str]:
+def _placeholders_of(kind: str, known: tuple[str, ...]) -> dict[str, str]:
     return {f"{kind}.{name}": name for name in known}
 
 
-def _error(file: str, why: str) -> UserFileError:
+def _file_error(file: str, why: str) -> UserFileError:
     return UserFileError(f"{CONNECTOR_FOLDER}/{file}: {why}")
 
 

@@ -10,7 +10,7 @@ from infra.model import Connector, Endpoint, Java, Probe, Service, Site
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage_settings
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
 NAME = "connect"
@@ -86,7 +86,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
         needs=(kafka.NAME,),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/health"),
-        files={CONFIG: properties(_worker_config(site)), LOGGING: _LOGGING},
+        files={CONFIG: render_properties(_worker_config(site)), LOGGING: _LOGGING},
         env={"AWS_REGION": credentials.S3_REGION},
         secrets={name: name for name in SECRETS},
         memory_mib=settings.section(ConnectSettings).connect_heap_mib + 200,

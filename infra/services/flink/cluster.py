@@ -81,15 +81,15 @@ _MODULE_OPTIONS = (
 def _jobmanager(site: Site, settings: Settings) -> Service:
     return Service(
         name=JOBMANAGER,
-        run=_java(
+        run=_java_program(
             *(JOBMANAGER, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", site),
             *(settings, HEAP_MIB, *jvm.C1_ONLY),
         ),
         needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME),
-        endpoints=_endpoints(JOBMANAGER, settings),
+        endpoints=_service_endpoints(JOBMANAGER, settings),
         ready=Probe(JOBMANAGER_REST.name, "/overview"),
-        files=_files(site, settings),
-        env=_environment(JOBMANAGER, site),
+        files=_config_files(site, settings),
+        env=_service_environment(JOBMANAGER, site),
         secrets=SECRETS,
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
@@ -100,16 +100,16 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
     direct = direct_memory_mib()
     return Service(
         name=TASKMANAGER,
-        run=_java(
+        run=_java_program(
             *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
             *(settings, settings.section(FlinkSettings).flink_heap_mib),
             *(*jvm.DELAYED_C2, f"-XX:MaxDirectMemorySize={direct}m"),
         ),
         needs=(JOBMANAGER, f"bucket/{WAREHOUSE_BUCKET}"),
-        endpoints=_endpoints(TASKMANAGER, settings),
+        endpoints=_service_endpoints(TASKMANAGER, settings),
         ready=Probe(TASKMANAGER_DATA.name),
-        files=_files(site, settings),
-        env=_environment(TASKMANAGER, site),
+        files=_config_files(site, settings),
+        env=_service_environment(TASKMANAGER, site),
         secrets=SECRETS,
         memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + NON_HEAP_MIB,
     )
@@ -118,23 +118,23 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
 def _gateway(site: Site, settings: Settings) -> Service:
     return Service(
         name=GATEWAY,
-        run=_java(
+        run=_java_program(
             *(GATEWAY, "org.apache.flink.table.gateway.SqlGateway", site),
             *(settings, HEAP_MIB, *jvm.C1_ONLY),
         ),
         needs=(JOBMANAGER,),
-        endpoints=_endpoints(GATEWAY, settings),
+        endpoints=_service_endpoints(GATEWAY, settings),
         ready=Probe(GATEWAY_REST.name, "/v1/info"),
-        files=_files(site, settings),
-        env={**_environment(GATEWAY, site), "FLINK_CONF_DIR": _folder(GATEWAY, site)},
+        files=_config_files(site, settings),
+        env={**_service_environment(GATEWAY, site), "FLINK_CONF_DIR": _config_folder(GATEWAY, site)},
         secrets=SECRETS,
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
 
 
-def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *options: str) -> Java:
+def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *options: str) -> Java:
     """Return the JVM of a service; the gateway has no `--configDir` option (it reads FLINK_CONF_DIR) and no metrics."""
-    arguments: tuple[str, ...] = () if name == GATEWAY else ("--configDir", _folder(name, site))
+    arguments: tuple[str, ...] = () if name == GATEWAY else ("--configDir", _config_folder(name, site))
     if settings.section(FlinkSettings).flink_metrics and name in _METRICS:
         arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
     logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
@@ -148,21 +148,21 @@ def _java(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *
     )
 
 
-def _endpoints(name: str, settings: Settings) -> tuple[Endpoint, ...]:
+def _service_endpoints(name: str, settings: Settings) -> tuple[Endpoint, ...]:
     """Return the endpoints of a service; those for metrics only if metrics are enabled."""
     unused = () if settings.section(FlinkSettings).flink_metrics else tuple(_METRICS.values())
     return tuple(endpoint for endpoint in ENDPOINTS[name] if endpoint not in unused)
 
 
-def _files(site: Site, settings: Settings) -> dict[str, str]:
+def _config_files(site: Site, settings: Settings) -> dict[str, str]:
     return {CONFIG: render_yaml(flink_settings(site, settings)), LOGGING: _LOGGING}
 
 
-def _folder(name: str, site: Site) -> str:
+def _config_folder(name: str, site: Site) -> str:
     return str(PurePosixPath(site.file(name, CONFIG)).parent)
 
 
-def _environment(name: str, site: Site) -> dict[str, str]:
+def _service_environment(name: str, site: Site) -> dict[str, str]:
     return {
         "FLINK_PLUGINS_DIR": f"{site.component(COMPONENT)}/plugins",
         "AWS_REGION": credentials.S3_REGION,

@@ -103,7 +103,7 @@ def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
         JOB_SUPPLIER_WINDOWS,
         *("--name", JOB_SUPPLIER_WINDOWS),
         *("--bootstrap", str(site.address(kafka.NAME, kafka.BROKER.name))),
-        *("--registry", _registry(site)),
+        *("--registry", _registry_url(site)),
         *("--orders", TOPIC_ORDERS),
         *("--windows", TOPIC_SUPPLIER_WINDOWS),
     )
@@ -149,7 +149,7 @@ def sql_service(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Service:
 def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
     """Return the task of a SQL job on bounded input."""
     run, files = _sql_program(job, site, prelude)
-    environment = {**_environment(job.name, site, site.scratch(job.name)), **_sql_environment(site)}
+    environment = {**_launcher_environment(job.name, site, site.scratch(job.name)), **_sql_environment(site)}
     return Task(
         name=job.name,
         run=run,
@@ -177,7 +177,7 @@ def _launcher(
         needs=tuple(dict.fromkeys((*_common_needs(), *needs))),
         files=files or {},
         volumes=(STATE,),
-        env={**_environment(name, site, site.volume(name, STATE)), **environment},
+        env={**_launcher_environment(name, site, site.volume(name, STATE)), **environment},
         secrets=flink.SECRETS,
         memory_mib=LAUNCHER_MEMORY_MIB,
         restart="on_failure",
@@ -203,12 +203,12 @@ def _orders_topic_needs() -> tuple[str, ...]:
     return (f"topic/{TOPIC_ORDERS}", f"subject/{shop_tables.subject_name(TOPIC_ORDERS)}")
 
 
-def _environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
+def _launcher_environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
     """Return the environment of every launcher; `state_folder` is where it persists its state."""
     return {
         "FLINK_URL": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
-        "SCHEMA_REGISTRY_URL": _registry(site),
+        "SCHEMA_REGISTRY_URL": _registry_url(site),
         "S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
         "AWS_REGION": credentials.S3_REGION,
         "CHECKPOINTS": CHECKPOINTS,
@@ -219,7 +219,7 @@ def _environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
     }
 
 
-def _registry(site: Site) -> str:
+def _registry_url(site: Site) -> str:
     return site.address(schema_registry.NAME, schema_registry.API.name).url + schema_registry.CONFLUENT_API
 
 

@@ -13,7 +13,7 @@ from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage_settings
 from infra.services import lineage, object_store
 from infra.services.definition import FULL
-from infra.settings import DURATION, Settings, SettingsSection, Switch, seconds
+from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, seconds
 
 COMPONENT = "flink"
 WINDOWS_COMPONENT = "supplier-windows"
@@ -69,11 +69,11 @@ class FlinkSettings(SettingsSection):
     flink_checkpoint_every: str = Field(
         "10s", pattern=DURATION, description="interval of Flink checkpoints and of commits to the lake: 5s, 1m"
     )
-    flink_metrics: Switch = Field(
+    flink_metrics: BooleanSetting = Field(
         False,
         description="true: Prometheus metrics of Flink; Flink serves these on all network interfaces",
     )
-    flink: Switch = Field(
+    flink: BooleanSetting = Field(
         True, description="true: a Flink cluster with SQL gateway, and the jobs that run on it; false: no Flink"
     )
 

@@ -12,7 +12,7 @@ from infra.model import Endpoint, Java, Probe, PublicImage, Resource, Service, S
 from infra.services import jvm, postgres
 from infra.services.definition import ServiceDefinition, WebPage
 from infra.services.marquez.user_jar import user_jar
-from infra.settings import Settings, SettingsSection, Switch
+from infra.settings import BooleanSetting, Settings, SettingsSection
 
 NAME = "marquez"
 COMPONENT = "marquez"
@@ -55,7 +55,7 @@ class MarquezSettings(SettingsSection):
         "docker runs the project's public images",
     )
 
-    marquez: Switch = Field(
+    marquez: BooleanSetting = Field(
         False,
         description="true: adds Marquez, which receives all events from the lineage service; with target docker also "
         "its web UI",
@@ -79,18 +79,18 @@ def marquez_service(site: Site, settings: Settings) -> Service:
     public = uses_public_image(site, settings)
     return Service(
         name=NAME,
-        run=_image() if public else _jar(site, settings),
+        run=_image_program() if public else _jar_program(site, settings),
         needs=(f"database/{DATABASE}",),
         endpoints=ENDPOINTS,
         ready=Probe(API.name, "/api/v1/namespaces"),
-        files={CONFIG: _config(site)},
+        files={CONFIG: _render_config(site)},
         env=_image_variables(site) if public else {},
         secrets={PASSWORD_VARIABLE: credentials.POSTGRES_PASSWORD},
         memory_mib=HEAP_MIB + 120,
     )
 
 
-def _jar(site: Site, settings: Settings) -> Java:
+def _jar_program(site: Site, settings: Settings) -> Java:
     return Java(
         COMPONENT,
         MAIN,
@@ -101,7 +101,7 @@ def _jar(site: Site, settings: Settings) -> Java:
     )
 
 
-def _image() -> PublicImage:
+def _image_program() -> PublicImage:
     """Return the image; its entry point forwards no signals, so it stops at once; unacknowledged events are resent."""
     return PublicImage(IMAGE, ENTRYPOINT, remedy=IMAGE_REMEDY)
 
@@ -114,7 +114,7 @@ def _image_variables(site: Site) -> dict[str, str]:
     }
 
 
-def _config(site: Site) -> str:
+def _render_config(site: Site) -> str:
     """Render the configuration; Marquez substitutes environment variables, so it contains no password.
 
     Search is off, since it requires an OpenSearch server. Log level WARN avoids one line per request.

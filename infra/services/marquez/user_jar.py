@@ -16,7 +16,7 @@ def user_jar(setting: str, text: str, main: str) -> Path:
     """
     path = user_path(PROJECT, text)
     reject_unsafe_path(f"the jar of {NAME}:{setting}", path)
-    problem = _problem(path, main)
+    problem = _invalid_reason(path, main)
     if problem:
         raise LabError(
             f"invalid {NAME}:{setting} {path}: {problem}. Correct it in Pulumi.<stack>.yaml, or remove it to "
@@ -25,7 +25,7 @@ def user_jar(setting: str, text: str, main: str) -> Path:
     return path
 
 
-def _problem(path: Path, main: str) -> str:
+def _invalid_reason(path: Path, main: str) -> str:
     if not path.is_file():
         return "is a folder" if path.is_dir() else "file not found"
     try:

@@ -15,7 +15,7 @@ ENDPOINTS = (WEB,)
 IMAGE = f"marquezproject/marquez-web:{marquez.IMAGE_TAG}"
 
 
-def _web(site: Site, settings: Settings) -> Service:
+def _web_service(site: Site, settings: Settings) -> Service:
     """Return the web UI, a file server that also proxies requests to the API.
 
     It exits if one of the three variables is missing. It listens on all interfaces of its container; this is not
@@ -44,7 +44,7 @@ def _enabled(settings: Settings) -> bool:
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Marquez web",
-    build=_web,
+    build=_web_service,
     endpoints=ENDPOINTS,
     enabled=_enabled,
     applies=marquez.uses_public_image,

@@ -9,7 +9,7 @@ from infra.namespaces import JOB_ORDERS_SOURCE
 from infra.services import postgres
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.shop import tables as shop_tables
-from infra.settings import Settings, SettingsSection, Switch
+from infra.settings import BooleanSetting, Settings, SettingsSection
 
 NAME = "shop"
 CURRENCY_COLUMN = "currency"
@@ -24,7 +24,7 @@ class ShopSettings(SettingsSection):
     shop_error_rate: float = Field(0.02, ge=0, le=1, description="share of orders with an invalid price")
     shop_duplicate_rate: float = Field(0.02, ge=0, le=1, description="share of orders written twice")
     shop_late_rate: float = Field(0.05, ge=0, le=1, description="share of orders up to ten minutes late")
-    shop_currency: Switch = Field(
+    shop_currency: BooleanSetting = Field(
         True, description="true: the shop also writes the column currency to tables that have it"
     )
 

@@ -5,7 +5,7 @@ from infra import credentials
 from infra.model import Python, Service, Site, Task
 from infra.namespaces import CHECKPOINT_BUCKET, JOB_NAMESPACE, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, lineage, schema_registry
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.services.spark import cluster as spark_cluster
 from infra.services.spark import history as spark_history
 from infra.services.spark.job import COMPONENT, Driver
@@ -31,10 +31,10 @@ def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
     """Return a driver that runs continuously or periodically; it is restarted whenever it exits."""
     return Service(
         name=driver.program,
-        run=_run(driver),
-        needs=_needs(driver, settings),
-        files=_files(driver, site, settings),
-        env=_environment(driver, site),
+        run=_driver_program(driver),
+        needs=_driver_needs(driver, settings),
+        files=_driver_files(driver, site, settings),
+        env=_driver_environment(driver, site),
         secrets=SECRETS,
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
@@ -45,41 +45,41 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
     """Return a driver that runs to completion."""
     return Task(
         name=driver.program,
-        run=_run(driver),
-        needs=_needs(driver, settings),
-        files=_files(driver, site, settings),
-        env=_environment(driver, site),
+        run=_driver_program(driver),
+        needs=_driver_needs(driver, settings),
+        files=_driver_files(driver, site, settings),
+        env=_driver_environment(driver, site),
         secrets=SECRETS,
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
 
 
-def _run(driver: Driver) -> Python:
+def _driver_program(driver: Driver) -> Python:
     application = ("--application", driver.job) if driver.has_agent else ()
     launch = (*application, driver.module, *driver.arguments)
     if driver.every:
-        return _python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module))
-    return _python(LAUNCHER, launch, uses=(driver.module,))
+        return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module))
+    return _driver_python(LAUNCHER, launch, uses=(driver.module,))
 
 
-def _python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
+def _driver_python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
     return Python(module, arguments, uses=uses, environment="spark", components=(COMPONENT,), java=True)
 
 
-def _needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
+def _driver_needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
     common = (iceberg_catalog.NAME, lineage.NAME, f"bucket/{WAREHOUSE_BUCKET}", f"bucket/{CHECKPOINT_BUCKET}")
     optional = (*spark_cluster.needs(settings), *spark_history.needs(driver, settings))
     return tuple(dict.fromkeys((*common, *optional, *driver.needs)))
 
 
-def _files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
+def _driver_files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
     master = spark_cluster.master(site, settings)
     spark = driver_settings(driver, site, master) | spark_history.event_log(driver, settings)
-    return {PROPERTIES: properties(spark), LOGGING: LOG4J2_PROPERTIES}
+    return {PROPERTIES: render_properties(spark), LOGGING: LOG4J2_PROPERTIES}
 
 
-def _environment(driver: Driver, site: Site) -> dict[str, str]:
+def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:
     scratch = site.scratch(driver.program)
     registry = site.address(schema_registry.NAME, schema_registry.API.name).url
     lineage_url = {"LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url} if driver.lineage != "off" else {}

@@ -45,7 +45,10 @@ class EtlSettings(SettingsSection):
 
 def services(site: Site, settings: Settings) -> tuple[Service, ...]:
     """Return the continuous and periodic drivers."""
-    drivers = (_orders_etl(settings), *((_timer(settings),) if settings.section(EtlSettings).maintenance_every else ()))
+    drivers = (
+        _orders_etl(settings),
+        *((_periodic_maintenance(settings),) if settings.section(EtlSettings).maintenance_every else ()),
+    )
     return tuple(driver_service(driver, site, settings) for driver in drivers)
 
 
@@ -91,7 +94,7 @@ def _maintenance(settings: Settings) -> Driver:
     return Driver(JOB_LAKE_MAINTENANCE, settings.section(SparkSettings).spark_heap_mib, lineage="off")
 
 
-def _timer(settings: Settings) -> Driver:
+def _periodic_maintenance(settings: Settings) -> Driver:
     return Driver(
         JOB_LAKE_MAINTENANCE,
         settings.section(SparkSettings).spark_heap_mib,

@@ -11,7 +11,7 @@ from infra.model import Site
 from infra.namespaces import CATALOG_NAME, WAREHOUSE_NAMESPACE, spark_lineage_settings
 from infra.services import iceberg_catalog, jvm, lineage, object_store
 from infra.services.spark.job import COMPONENT, Driver
-from infra.settings import SettingsSection, Switch
+from infra.settings import BooleanSetting, SettingsSection
 
 LOGGING = "log4j2.properties"
 
@@ -33,7 +33,7 @@ class SparkSettings(SettingsSection):
     )
     spark_worker_cores: int = Field(2, ge=2, le=1024, description="cores of the Spark worker (spark: cluster)")
     spark_worker_memory_mib: int = Field(2048, ge=1024, description="memory of the Spark worker for executors, MiB")
-    spark_history: Switch = Field(False, description="true: a Spark history server for completed batch jobs")
+    spark_history: BooleanSetting = Field(False, description="true: a Spark history server for completed batch jobs")
     spark: Literal["local", "cluster"] = Field(
         "local",
         description="local: Spark jobs run inside their drivers; cluster: on a standalone cluster of the lab",
@@ -53,16 +53,16 @@ def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
     agent = spark_lineage_settings(service, columns=driver.lineage == "agent") if driver.has_agent else {}
     return {
         "spark.app.name": driver.job,
-        **_master(driver, site, master),
+        **_master_properties(driver, site, master),
         "spark.driver.memory": f"{driver.heap_mib}m",
         "spark.driver.host": site.host(driver.program),
         "spark.driver.bindAddress": site.interface,
-        "spark.driver.defaultJavaOptions": _driver_jvm(driver, site),
+        "spark.driver.defaultJavaOptions": _driver_jvm_properties(driver, site),
         "spark.ui.enabled": False,
         "spark.ui.showConsoleProgress": False,
         "spark.sql.shuffle.partitions": 2,
         "spark.sql.session.timeZone": "UTC",
-        **_catalog(site),
+        **_catalog_properties(site),
         **s3a(site),
         **agent,
     }
@@ -105,10 +105,10 @@ def s3a(site: Site) -> Properties:
     }
 
 
-def _master(driver: Driver, site: Site, master: str) -> Properties:
+def _master_properties(driver: Driver, site: Site, master: str) -> Properties:
     """Return master and executor properties; a streaming driver, which never releases cores, leaves one to others."""
     if master.startswith("local"):
-        return {"spark.master": _one_fewer(master) if driver.streaming else master}
+        return {"spark.master": _with_one_core_less(master) if driver.streaming else master}
     return {
         "spark.master": master,
         "spark.executor.memory": f"{EXECUTOR_HEAP_MIB}m",
@@ -118,13 +118,13 @@ def _master(driver: Driver, site: Site, master: str) -> Properties:
     }
 
 
-def _one_fewer(master: str) -> str:
+def _with_one_core_less(master: str) -> str:
     """Return a local master URL with one core less, at least one: `local[4]` -> `local[3]`."""
     found = re.fullmatch(r"local\[(\d+)(.*)\]", master)
     return f"local[{max(1, int(found[1]) - 1)}{found[2]}]" if found else master
 
 
-def _driver_jvm(driver: Driver, site: Site) -> str:
+def _driver_jvm_properties(driver: Driver, site: Site) -> str:
     return java_options(
         driver,
         f"-Djava.io.tmpdir={site.scratch(driver.program)}",
@@ -132,7 +132,7 @@ def _driver_jvm(driver: Driver, site: Site) -> str:
     )
 
 
-def _catalog(site: Site) -> Properties:
+def _catalog_properties(site: Site) -> Properties:
     name = f"spark.sql.catalog.{CATALOG_NAME}"
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",

@@ -13,7 +13,7 @@ from infra.targets.docker import names
 from infra.targets.docker.inputs import ContainerInputs, NetworkInputs, RemoteImageInputs, VolumeInputs
 from infra.targets.docker.keys import container_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
-from infra.targets.registration import fingerprint, labkit_resource
+from infra.targets.registration import credentials_fingerprint, labkit_resource
 
 
 class DockerResourceFactory:
@@ -47,7 +47,7 @@ class DockerResourceFactory:
             self._images[inputs.name] = image.image_id
             return image
         if isinstance(inputs, ContainerInputs):
-            arguments = self._container_arguments(inputs, fingerprint(made) if wanted.secret else None)
+            arguments = self._container_arguments(inputs, credentials_fingerprint(made) if wanted.secret else None)
             # The replacement has the name and the ports of the old container.
             delete_first = pulumi.ResourceOptions(delete_before_replace=True)
             return docker.Container(key, **arguments, opts=pulumi.ResourceOptions.merge(with_provider, delete_first))

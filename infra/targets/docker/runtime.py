@@ -19,7 +19,7 @@ from infra.targets.docker.container_data import folder_copy
 from infra.targets.docker.container_state import is_service, parse_state, part_name, unix_time, used_memory_mib
 from infra.targets.docker.engine import closing_stream, docker_errors, shared_client
 from infra.targets.docker.names import PART_LABEL, VOLUMES, stack_labels
-from infra.targets.runtime import State, indented, unknown_program
+from infra.targets.runtime import State, indent_log_lines, unknown_program
 
 POLL_SECONDS = 0.5
 """Interval at which `follow` checks for a restart of a container."""
@@ -118,7 +118,9 @@ class Containers:
     def log_tail(self, name: str, lines: int = 25) -> str:
         """Return the last lines of a log, indented by two spaces, or a note that it is empty."""
         container = self._require(name)
-        return indented((line for _, line in self._log(container, tail=lines)), f"the log of {container.name} is empty")
+        return indent_log_lines(
+            (line for _, line in self._log(container, tail=lines)), f"the log of {container.name} is empty"
+        )
 
     def follow(self, name: str, lines: int) -> Iterator[str]:
         """Yield the last lines of a log and new ones, across restarts and replacement of the container."""

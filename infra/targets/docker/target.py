@@ -84,10 +84,10 @@ class DockerTarget:
     def deploy(self, lab: Lab) -> None:
         """Register the stack's resources and outputs with Pulumi."""
         from infra.targets.docker.registration import DockerResourceFactory
-        from infra.targets.registration import export, register
+        from infra.targets.registration import export_outputs, register_resources
 
-        register(self.render(lab), DockerResourceFactory())
-        export(lab, self.site, self.settings, self._environment_file)
+        register_resources(self.render(lab), DockerResourceFactory())
+        export_outputs(lab, self.site, self.settings, self._environment_file)
 
     def _host(self, lab: Lab) -> ResourceDeclaration:
         inputs = DockerHostInputs(

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from infra.targets.runtime import indented
+from infra.targets.runtime import indent_log_lines
 
 _END = 64 * 1024
 
@@ -15,7 +15,7 @@ _END = 64 * 1024
 def log_tail(log: Path, lines: int = 25) -> str:
     """Return the last lines of a log, indented by two spaces, or a note that it is empty or missing."""
     try:
-        return indented(last_lines(log, lines), f"{log} is empty")
+        return indent_log_lines(last_lines(log, lines), f"{log} is empty")
     except FileNotFoundError:
         return f"  ({log} does not exist: the program never started)"
 

@@ -11,10 +11,10 @@ def memory_mib(pid: int) -> float:
         family = [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return 0.0
-    return sum(_bytes(member) for member in family) / 2**20
+    return sum(_process_bytes(member) for member in family) / 2**20
 
 
-def _bytes(process: psutil.Process) -> int:
+def _process_bytes(process: psutil.Process) -> int:
     try:
         info = process.memory_full_info()
     except (psutil.NoSuchProcess, psutil.AccessDenied):

@@ -161,10 +161,10 @@ class Supervisor:
         orphans = [process for process in psutil.process_iter(["environ"]) if self._is_of_stack(process)]
         _, alive = psutil.wait_procs(orphans, timeout=grace_seconds)
         for process in alive:
-            _signal(process, signal.SIGTERM)
+            _send_signal(process, signal.SIGTERM)
         _, alive = psutil.wait_procs(alive, timeout=20)
         for process in alive:
-            _signal(process, signal.SIGKILL)
+            _send_signal(process, signal.SIGKILL)
         psutil.wait_procs(alive, timeout=5)
         return bool(orphans)
 
@@ -218,12 +218,14 @@ class Supervisor:
 
     def states(self) -> list[State]:
         """Return the states of all programs, sorted by name."""
-        return sorted((_state(info) for info in self._call(lambda api: api.getAllProcessInfo())), key=lambda s: s.name)
+        return sorted(
+            (_state_from_info(info) for info in self._call(lambda api: api.getAllProcessInfo())), key=lambda s: s.name
+        )
 
     def state(self, name: str) -> State | None:
         """Return a program's state; None if it does not exist."""
         info = self._call(lambda api: api.getProcessInfo(name), Faults.BAD_NAME)
-        return None if info is None else _state(info)
+        return None if info is None else _state_from_info(info)
 
     def require_state(self, name: str) -> State:
         """Return a program's state.
@@ -270,7 +272,7 @@ class Supervisor:
             transport.close()
 
 
-def _state(info: dict[str, Any]) -> State:
+def _state_from_info(info: dict[str, Any]) -> State:
     return State(
         name=info["name"],
         status=info["statename"],
@@ -281,7 +283,7 @@ def _state(info: dict[str, Any]) -> State:
     )
 
 
-def _signal(process: psutil.Process, number: int) -> None:
+def _send_signal(process: psutil.Process, number: int) -> None:
     try:
         process.send_signal(number)
     except psutil.NoSuchProcess:

@@ -55,14 +55,14 @@ class LocalTarget:
         """
         base = (self._supervisor(lab), self._credentials())
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
-        return (*base, *(self._part(part, lab) for part in lab.parts), variables)
+        return (*base, *(self._part_resource(part, lab) for part in lab.parts), variables)
 
     def deploy(self, lab: Lab) -> None:
         """Register the stack's resources and outputs with Pulumi."""
-        from infra.targets.registration import export, register
+        from infra.targets.registration import export_outputs, register_resources
 
-        register(self.render(lab))
-        export(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
+        register_resources(self.render(lab))
+        export_outputs(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
 
     def _supervisor(self, lab: Lab) -> ResourceDeclaration:
         ports = {
@@ -83,23 +83,25 @@ class LocalTarget:
         inputs = CredentialsInputs(path=str(self.launcher.credentials))
         return ResourceDeclaration("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
 
-    def _part(self, part: Part, lab: Lab) -> ResourceDeclaration:
+    def _part_resource(self, part: Part, lab: Lab) -> ResourceDeclaration:
         match part:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)
-                return ResourceDeclaration("Process", part.key, self._process(part), needs, secret=bool(part.secrets))
+                return ResourceDeclaration(
+                    "Process", part.key, self._process_inputs(part), needs, secret=bool(part.secrets)
+                )
             case LaunchedJob():
-                definition = self._definition(self._process(lab.service(part.launcher)))
+                definition = self._definition_hash(self._process_inputs(lab.service(part.launcher)))
                 return resource_declaration(part.rendered(definition, part.notes))
             case Resource():
                 return resource_declaration(part)
 
-    def _definition(self, launcher: ProcessInputs) -> str:
+    def _definition_hash(self, launcher: ProcessInputs) -> str:
         """Return the hash of a process definition without credentials."""
         text = json.dumps([launcher.script, launcher.files, launcher.revision], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
 
-    def _process(self, part: Service | Task) -> ProcessInputs:
+    def _process_inputs(self, part: Service | Task) -> ProcessInputs:
         if isinstance(part.run, PublicImage):
             raise LabError(
                 f"{part.name} is the public image {part.run.reference}, which the local target cannot run: "
@@ -114,7 +116,7 @@ class LocalTarget:
             files=dict(part.files),
             volumes=list(service.volumes) if service else [],
             is_service=service is not None,
-            probe=self._probe(service) if service else None,
+            probe=self._probe_inputs(service) if service else None,
             stop_seconds=part.stop_seconds,
             stop_signal=service.stop_signal if service else "TERM",
             restart=service.restart if service else "always",
@@ -126,7 +128,7 @@ class LocalTarget:
             },
         )
 
-    def _probe(self, service: Service) -> ProbeInputs | None:
+    def _probe_inputs(self, service: Service) -> ProbeInputs | None:
         if service.ready is None:
             return None
         address = self.site.address(service.name, service.ready.endpoint, "outside")

@@ -9,7 +9,7 @@ import pytest
 from infra import credentials
 from infra.errors import LabError
 from infra.model.resources import Bucket
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.bucket import BucketKind
 from tests.unit.infra.http_server import next_response, serving
 
@@ -50,7 +50,7 @@ def read(store, keys):
     def run(*responses):
         store.responses = list(responses)
         inputs = Bucket(endpoint=f"http://127.0.0.1:{store.server_port}", name="lake", credentials=str(keys))
-        return BucketKind().read(inputs, Call())
+        return BucketKind().read(inputs, OperationContext())
 
     return run
 
@@ -93,10 +93,10 @@ def test_client_error_is_reported_without_retry(read, store):
 def test_bucket_of_an_unreachable_store_reads_as_missing(keys):
     with socket.create_server(("127.0.0.1", 0)) as listening_socket:
         endpoint = f"http://127.0.0.1:{listening_socket.getsockname()[1]}"
-    assert BucketKind().read(Bucket(endpoint=endpoint, name="lake", credentials=str(keys)), Call()) is None
+    assert BucketKind().read(Bucket(endpoint=endpoint, name="lake", credentials=str(keys)), OperationContext()) is None
 
 
 def test_read_without_credentials_sends_no_request(store, tmp_path):
     inputs = Bucket(endpoint=f"http://127.0.0.1:{store.server_port}", name="lake", credentials=str(tmp_path / "none"))
-    assert BucketKind().read(inputs, Call()) is None
+    assert BucketKind().read(inputs, OperationContext()) is None
     assert store.received == []

@@ -9,8 +9,8 @@ import pytest
 from infra.errors import Interrupted
 from infra.model.resources import Connector
 from infra.provider import connect_worker
-from infra.provider.connect_worker import BrokerUnreachable, RequestRejected, Worker, WorkerUnreachable
-from infra.provider.kind import Call
+from infra.provider.connect_worker import BrokerUnreachable, ConnectWorker, RequestRejected, WorkerUnreachable
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.connector import ConnectorKind
 from tests.unit.infra.http_server import next_response, serving
 
@@ -51,7 +51,9 @@ def server():
 def worker(server):
     def make(*responses, call=None):
         server.responses = list(responses)
-        return Worker(f"http://127.0.0.1:{server.server_port}", "change connector own", call or Call())
+        return ConnectWorker(
+            f"http://127.0.0.1:{server.server_port}", "change connector own", call or OperationContext()
+        )
 
     return make
 
@@ -93,11 +95,11 @@ def connector(server):
 def test_read_keeps_the_inputs_if_the_worker_has_no_broker(connector):
     """After Kafka was killed, `up --refresh` must get past the connectors to restart it."""
     inputs = connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER)
-    assert ConnectorKind().read(inputs, Call()).inputs == inputs
+    assert ConnectorKind().read(inputs, OperationContext()).inputs == inputs
 
 
 def test_delete_succeeds_if_the_worker_has_no_broker(connector):
-    ConnectorKind().delete(connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER), Call())
+    ConnectorKind().delete(connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER), OperationContext())
 
 
 def test_validate_returns_none_for_a_missing_connector_class(worker):
@@ -114,7 +116,7 @@ def test_retries_of_a_busy_worker_end_after_the_timeout(worker, monkeypatch):
 
 
 def test_cancelled_call_is_not_retried(worker):
-    call = Call()
+    call = OperationContext()
     call.stopped.set()
     with pytest.raises(Interrupted):
         worker(REBALANCE, call=call).resume("own")
@@ -123,7 +125,7 @@ def test_cancelled_call_is_not_retried(worker):
 def test_unreachable_worker_is_reported_with_its_url(free_port, monkeypatch):
     monkeypatch.setattr(connect_worker, "UNREACHABLE_SECONDS", 0.2)
     with pytest.raises(WorkerUnreachable, match=f"no Kafka Connect worker listens at http://127.0.0.1:{free_port}"):
-        Worker(f"http://127.0.0.1:{free_port}", "look at connector own", Call()).cluster()
+        ConnectWorker(f"http://127.0.0.1:{free_port}", "look at connector own", OperationContext()).cluster()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from infra.catalog import LabSettings, build_lab
 from infra.model import Column, Connector, Subject, Table, Topic
 from infra.model.secret_options import is_reference, is_secret
 from infra.namespaces import RAW_TABLES, SHOP_TOPICS
-from infra.provider.connect_worker import Status
+from infra.provider.connect_worker import ConnectorStatus
 from infra.provider.kinds.connector import misspelled_options, plaintext_secrets
 from infra.services.connect import connectors
 from infra.services.shop import tables as shop_tables
@@ -121,7 +121,7 @@ def test_reject_column_type_without_mapping():
 
 def status(state, *tasks, trace=""):
     described = [{"id": n, "state": word, "worker_id": "w", "trace": f"p.E: {n}"} for n, word in enumerate(tasks)]
-    return Status.of({"connector": {"state": state, "worker_id": "w", "trace": trace}, "tasks": described})
+    return ConnectorStatus.of({"connector": {"state": state, "worker_id": "w", "trace": trace}, "tasks": described})
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,9 @@ def test_failure_names_tasks_and_deduplicates_causes():
     assert status("FAILED", trace="p.Outer: o\n\tat x\nCaused by: p.Root: r\n").failure() == (
         "  the connector: Outer: o\n    caused by Root: r"
     )
-    same = Status.of({"connector": {"state": "RUNNING"}, "tasks": [{"id": n, "state": "FAILED"} for n in (0, 1)]})
+    same = ConnectorStatus.of(
+        {"connector": {"state": "RUNNING"}, "tasks": [{"id": n, "state": "FAILED"} for n in (0, 1)]}
+    )
     assert same.failure() == "  task 0, task 1: without a reason"
 
 

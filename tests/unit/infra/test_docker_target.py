@@ -23,7 +23,7 @@ from infra.targets.docker.script import MAX_SCRIPT_BYTES, start_script
 from infra.targets.launch_script import Launcher
 from infra.targets.local.site import LocalSite
 from infra.targets.local.target import LocalTarget
-from infra.targets.registration import register
+from infra.targets.registration import register_resources
 from infra.user_files import UserFiles, read_user_files
 from tests.unit.infra.rendered_labs import (
     CREDENTIALS,
@@ -321,7 +321,7 @@ def register_lab(target):
 
     @pulumi.runtime.test
     def program():
-        register(target.render(docker_lab(target)), DockerResourceFactory())
+        register_resources(target.render(docker_lab(target)), DockerResourceFactory())
 
     program()
     return mocks.registered

@@ -12,8 +12,8 @@ from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
 from infra.model import FlinkJob
 from infra.namespaces import JOB_NAMESPACE, JOB_SUPPLIER_WINDOWS
-from infra.services.overview import features
-from infra.settings import settings_from
+from infra.services.overview import enabled_features
+from infra.settings import parse_settings
 from infra.user_files import UserFileError, UserFiles, read_user_files
 from lineage.checks.contract import compare, load
 from tests.unit.infra.test_services import FakeSite
@@ -157,8 +157,8 @@ def test_disabled_flink_removes_all_its_parts():
 
 
 def test_contract_requires_flink_lineage_only_if_flink_is_enabled():
-    assert features(LabSettings()) == {"flink", "lake"}
-    assert features(LabSettings(flink=False)) == {"lake"}
+    assert enabled_features(LabSettings()) == {"flink", "lake"}
+    assert enabled_features(LabSettings(flink=False)) == {"lake"}
     contract = load(CONTRACT.read_text())
     empty = {"version": 1, "nodes": [], "edges": [], "columns": [], "datasetColumns": [], "datasets": []}
     on, off = (set(compare(contract, empty, features).jobs) for features in ({"lake", "flink"}, {"lake"}))
@@ -182,7 +182,7 @@ def test_invalid_flink_settings_are_rejected():
         ("flink", "yes"),
     ):
         with pytest.raises(SettingsError, match=key):
-            settings_from({key: value}, LabSettings)
+            parse_settings({key: value}, LabSettings)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from infra.catalog import LabSettings, build_lab
 from infra.cli.setup import required_artifacts
 from infra.model import Bucket, Connector, Topic
-from infra.services.overview import features
+from infra.services.overview import enabled_features
 from infra.user_files import UserFiles
 from tests.unit.infra.test_services import FakeSite
 
@@ -40,7 +40,7 @@ def test_profile_connect_leaves_users_spark_and_flink_jobs_out():
 
 
 def test_contract_features_and_lineage_page_follow_the_profile(connect_lab):
-    assert features(CONNECT) == frozenset()
-    assert features(LabSettings(flink=False)) == {"lake"}
+    assert enabled_features(CONNECT) == frozenset()
+    assert enabled_features(LabSettings(flink=False)) == {"lake"}
     shown = {service["name"] for service in json.loads(connect_lab.service("lineage").files["lab.json"])["services"]}
     assert shown == {"kafka", "schema_registry", "connect", "postgres", "object_store"}

@@ -12,7 +12,7 @@ from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage,
 from infra.namespaces import KAFKA_NAMESPACE, SHOP_TOPICS, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
 from infra.services.connect import worker as connect
-from infra.services.properties import properties
+from infra.services.properties import render_properties
 from infra.toolchain.artifacts import COMPONENTS
 from infra.user_files import UserFiles, read_user_files
 
@@ -291,6 +291,6 @@ def test_shop_topics_have_unlimited_retention_and_the_etl_needs_its_inputs(lab):
 
 
 def test_properties_escape_backslashes_and_reject_invalid_keys():
-    assert properties({"a.b": "C:\\x", "c": True, "d": 3}) == "a.b=C:\\\\x\nc=true\nd=3\n"
+    assert render_properties({"a.b": "C:\\x", "c": True, "d": 3}) == "a.b=C:\\\\x\nc=true\nd=3\n"
     with pytest.raises(ValueError, match="invalid key"):
-        properties({"a b": "1"})
+        render_properties({"a b": "1"})

@@ -8,36 +8,36 @@ import pytest
 from infra.catalog import LabSettings
 from infra.cli import stack_file
 from infra.errors import SettingsError
-from infra.settings import known_keys, seconds, settings_from, settings_from_pulumi
+from infra.settings import known_keys, parse_pulumi_config, parse_settings, seconds
 
 
 def test_empty_configuration_yields_defaults():
-    assert settings_from({}, LabSettings) == LabSettings()
+    assert parse_settings({}, LabSettings) == LabSettings()
 
 
 def test_parse_values_from_text():
-    settings = settings_from({"portOffset": "1000", "shopRate": "2.5", "sparkMaster": "local[1]"}, LabSettings)
+    settings = parse_settings({"portOffset": "1000", "shopRate": "2.5", "sparkMaster": "local[1]"}, LabSettings)
     assert (settings.port_offset, settings.shop_rate, settings.spark_master) == (1000, 2.5, "local[1]")
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False)])
 def test_parse_boolean(text, value):
-    assert settings_from({"marquez": text}, LabSettings).marquez is value
+    assert parse_settings({"marquez": text}, LabSettings).marquez is value
 
 
 def test_path_is_not_modified():
-    assert settings_from({"marquezJar": "jars/marquez.jar"}, LabSettings).marquez_jar == "jars/marquez.jar"
-    assert settings_from({"marquezJar": ""}, LabSettings).marquez_jar == ""
+    assert parse_settings({"marquezJar": "jars/marquez.jar"}, LabSettings).marquez_jar == "jars/marquez.jar"
+    assert parse_settings({"marquezJar": ""}, LabSettings).marquez_jar == ""
 
 
 def test_reject_misspelled_key_with_suggestion():
     with pytest.raises(SettingsError, match="unknown key lineage-lab:portOfset; did you mean lineage-lab:portOffset"):
-        settings_from({"portOfset": "1"}, LabSettings)
+        parse_settings({"portOfset": "1"}, LabSettings)
 
 
 def test_reject_snake_case_key():
     with pytest.raises(SettingsError, match="unknown key lineage-lab:port_offset"):
-        settings_from({"port_offset": "1"}, LabSettings)
+        parse_settings({"port_offset": "1"}, LabSettings)
 
 
 @pytest.mark.parametrize(
@@ -62,20 +62,20 @@ def test_reject_snake_case_key():
 )
 def test_report_key_of_invalid_value(key, value):
     with pytest.raises(SettingsError, match=rf"lineage-lab:{key} = {value}"):
-        settings_from({key: value}, LabSettings)
+        parse_settings({key: value}, LabSettings)
 
 
 def test_report_all_errors_together():
     with pytest.raises(SettingsError) as raised:
-        settings_from({"portOffset": "x", "shopRat": "1"}, LabSettings)
+        parse_settings({"portOffset": "x", "shopRat": "1"}, LabSettings)
     assert "portOffset" in str(raised.value)
     assert "did you mean lineage-lab:shopRate" in str(raised.value)
 
 
 def test_ignore_configuration_of_other_namespaces():
     environment = {"PULUMI_CONFIG": json.dumps({"lineage-lab:portOffset": "7", "aws:region": "x"})}
-    assert settings_from_pulumi(environment, LabSettings).port_offset == 7
-    assert settings_from_pulumi({}, LabSettings) == LabSettings()
+    assert parse_pulumi_config(environment, LabSettings).port_offset == 7
+    assert parse_pulumi_config({}, LabSettings) == LabSettings()
 
 
 def test_every_key_has_description():
@@ -96,4 +96,4 @@ def test_convert_durations_to_seconds():
 
 
 def test_empty_maintenance_interval_disables_schedule():
-    assert settings_from({"maintenanceEvery": ""}, LabSettings).maintenance_every == ""
+    assert parse_settings({"maintenanceEvery": ""}, LabSettings).maintenance_every == ""

@@ -2,7 +2,7 @@
 """Refresh of subjects whose registry does not respond."""
 
 from infra.model.resources import Subject
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds.subject import SubjectKind
 
 
@@ -18,9 +18,9 @@ def subject_at(listening_socket):
 def test_subject_of_an_unreachable_registry_reads_as_missing(listening_socket):
     inputs = subject_at(listening_socket)
     listening_socket.close()
-    assert SubjectKind().read(inputs, Call()) is None
+    assert SubjectKind().read(inputs, OperationContext()) is None
 
 
 def test_registry_that_closes_connections_counts_as_unreachable(listening_socket, closed_connections):
-    assert SubjectKind().read(subject_at(listening_socket), Call()) is None
+    assert SubjectKind().read(subject_at(listening_socket), OperationContext()) is None
     assert closed_connections

@@ -2,7 +2,7 @@
 """Refresh of topics whose broker does not respond."""
 
 from infra.model.resources import Topic
-from infra.provider.kind import Call
+from infra.provider.kind import OperationContext
 from infra.provider.kinds import topic
 from infra.provider.kinds.topic import TopicKind
 
@@ -15,10 +15,10 @@ def topic_at(listening_socket):
 def test_topic_of_an_unreachable_broker_reads_as_missing(listening_socket):
     inputs = topic_at(listening_socket)
     listening_socket.close()
-    assert TopicKind().read(inputs, Call()) is None
+    assert TopicKind().read(inputs, OperationContext()) is None
 
 
 def test_broker_that_closes_connections_counts_as_unreachable(listening_socket, closed_connections, monkeypatch):
     monkeypatch.setattr(topic, "METADATA_TIMEOUT_SECONDS", 2)
-    assert TopicKind().read(topic_at(listening_socket), Call()) is None
+    assert TopicKind().read(topic_at(listening_socket), OperationContext()) is None
     assert closed_connections

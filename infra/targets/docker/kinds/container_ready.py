@@ -9,7 +9,7 @@ from docker.errors import APIError
 from docker.models.containers import Container
 
 from infra.errors import LabError, ServiceError
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.targets.docker.engine import docker_errors, find_container, log_tail, shared_client
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
 
@@ -47,7 +47,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
     name = "ContainerReady"
     inputs = ContainerReadyInputs
 
-    def create(self, inputs: ContainerReadyInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: ContainerReadyInputs, call: OperationContext) -> dict[str, Any]:
         """Start a stopped container, restart an unhealthy one, and wait until it is ready."""
         client = shared_client()
         container = _require_container(client, inputs)
@@ -66,7 +66,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
             raise
         return {}
 
-    def read(self, inputs: ContainerReadyInputs, call: Call) -> ReadResult[ContainerReadyInputs] | None:
+    def read(self, inputs: ContainerReadyInputs, call: OperationContext) -> ReadResult[ContainerReadyInputs] | None:
         """Return the inputs if the container is ready; runs the probe only if Docker's last health check failed."""
         client = shared_client()
         probe = _ProbeProcess(client, inputs, RECOVERY_TIMEOUT_SECONDS)
@@ -79,14 +79,14 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
                 return ReadResult(inputs)
         return None
 
-    def update(self, old: ContainerReadyInputs, new: ContainerReadyInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: ContainerReadyInputs, new: ContainerReadyInputs, call: OperationContext) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: ContainerReadyInputs, call: Call) -> None:
+    def delete(self, inputs: ContainerReadyInputs, call: OperationContext) -> None:
         """Do nothing: the vendor's container resource is deleted after this one."""
 
 
-def _poll_daemon(call: Call, seconds: float) -> Iterator[int]:
+def _poll_daemon(call: OperationContext, seconds: float) -> Iterator[int]:
     """Yield those turns of `Call.poll` at which to send a request to the daemon."""
     return (turn for turn, _ in enumerate(call.poll(seconds)) if turn % POLLS_PER_INSPECTION == 0)
 
@@ -110,7 +110,9 @@ def _passed_last_check(container: Container) -> bool:
     return health.get("Status") == "healthy" and health["Log"][-1]["ExitCode"] == 0
 
 
-def _stays_unhealthy(client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: Call) -> bool:
+def _stays_unhealthy(
+    client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: OperationContext
+) -> bool:
     """Return whether Docker reports the container as unhealthy and its probe fails for `UNHEALTHY_GRACE_SECONDS`."""
     if (container.attrs["State"].get("Health") or {}).get("Status") != "unhealthy":
         return False
@@ -155,7 +157,9 @@ class _ProbeProcess:
         return exec_id
 
 
-def _await_ready(client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: Call) -> None:
+def _await_ready(
+    client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: OperationContext
+) -> None:
     """Wait until a container is ready.
 
     Raises:
@@ -176,7 +180,7 @@ def _await_ready(client: DockerClient, container: Container, inputs: ContainerRe
     raise _start_error(container, inputs, f"was not ready ({condition}) after {inputs.seconds} s")
 
 
-def _exit_state(client: DockerClient, inputs: ContainerReadyInputs, call: Call) -> dict[str, Any]:
+def _exit_state(client: DockerClient, inputs: ContainerReadyInputs, call: OperationContext) -> dict[str, Any]:
     """Return the state of an exited container; if it was restarted, wait for its next exit, as its state was reset."""
     for _ in _poll_daemon(call, SECOND_EXIT_SECONDS):
         container = _require_container(client, inputs)

@@ -18,7 +18,7 @@ from docker.models.containers import Container
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.targets.docker.engine import docker_errors, read_text, shared_client
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
 from infra.targets.docker.names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
@@ -31,13 +31,15 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
     inputs = CredentialsVolumeInputs
     replace_on = frozenset({"volume"})
 
-    def create(self, inputs: CredentialsVolumeInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> dict[str, Any]:
         text = credentials.render(credentials.read(Path(inputs.path)))
         with _temporary_container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
             container.put_archive(CREDENTIALS_FOLDER, _archive(text))
         return {}
 
-    def read(self, inputs: CredentialsVolumeInputs, call: Call) -> ReadResult[CredentialsVolumeInputs] | None:
+    def read(
+        self, inputs: CredentialsVolumeInputs, call: OperationContext
+    ) -> ReadResult[CredentialsVolumeInputs] | None:
         if not _volume_exists(shared_client(), inputs.volume):
             return None
         with _temporary_container(inputs) as container, docker_errors(f"read volume {inputs.volume}"):
@@ -47,10 +49,12 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
         same = credentials.fingerprint(credentials.parse(text)) == inputs.fingerprint
         return ReadResult(inputs) if same else None
 
-    def update(self, old: CredentialsVolumeInputs, new: CredentialsVolumeInputs, call: Call) -> dict[str, Any]:
+    def update(
+        self, old: CredentialsVolumeInputs, new: CredentialsVolumeInputs, call: OperationContext
+    ) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: CredentialsVolumeInputs, call: Call) -> None:
+    def delete(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> None:
         """Do nothing: the credentials are removed with the volume."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from docker import DockerClient
 
 from infra.errors import PreflightError
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
 from infra.targets.docker.engine import docker_errors, engine_host, shared_client
 from infra.targets.docker.kind_inputs import DockerHostInputs
@@ -26,7 +26,7 @@ class DockerHostKind(Kind[DockerHostInputs]):
     inputs = DockerHostInputs
     replace_on = frozenset({"root", "stack"})
 
-    def create(self, inputs: DockerHostInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: DockerHostInputs, call: OperationContext) -> dict[str, Any]:
         client = shared_client()
         _reject_stack_of_other_checkout(client, inputs)
         Containers(inputs.stack).remove_unmanaged(set)  # orphans of a run whose state is lost
@@ -34,14 +34,14 @@ class DockerHostKind(Kind[DockerHostInputs]):
         Path(inputs.root).mkdir(parents=True, exist_ok=True, mode=0o700)
         return {}
 
-    def _preflight(self, client: DockerClient, inputs: DockerHostInputs, call: Call) -> None:
+    def _preflight(self, client: DockerClient, inputs: DockerHostInputs, call: OperationContext) -> None:
         busy = busy_ports(inputs.ports) if _is_local_daemon() else []
         short = _resource_shortages(client, inputs)
         enforce_preflight(
             f"the Docker daemon at {engine_host()}", inputs.stack, busy, short, inputs.preflight, call.report
         )
 
-    def read(self, inputs: DockerHostInputs, call: Call) -> ReadResult[DockerHostInputs] | None:
+    def read(self, inputs: DockerHostInputs, call: OperationContext) -> ReadResult[DockerHostInputs] | None:
         """Return the inputs; an unreachable daemon is an error.
 
         Reporting it as missing would create it again, which removes the containers of other resources.
@@ -49,11 +49,11 @@ class DockerHostKind(Kind[DockerHostInputs]):
         shared_client()
         return ReadResult(inputs)
 
-    def update(self, old: DockerHostInputs, new: DockerHostInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: DockerHostInputs, new: DockerHostInputs, call: OperationContext) -> dict[str, Any]:
         """Do nothing: ports, memory and disk are checked before the first start only."""
         return {}
 
-    def delete(self, inputs: DockerHostInputs, call: Call) -> None:
+    def delete(self, inputs: DockerHostInputs, call: OperationContext) -> None:
         """Remove the stack's folder, and containers, networks and volumes that are not in Pulumi's state."""
         Containers(inputs.stack).shut_down()
         shutil.rmtree(inputs.root, ignore_errors=True)

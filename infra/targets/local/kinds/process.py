@@ -10,7 +10,7 @@ import httpx
 
 from infra.errors import LabError, PreflightError, ServiceError
 from infra.http_client import client
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs
 from infra.targets.local.log_files import log_tail
@@ -32,7 +32,7 @@ class ProcessKind(Kind[ProcessInputs]):
     inputs = ProcessInputs
     replace_on = frozenset({"root", "program"})
 
-    def create(self, inputs: ProcessInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: ProcessInputs, call: OperationContext) -> dict[str, Any]:
         supervisor = Supervisor(Path(inputs.root))
         log = supervisor.log_of(inputs.program)
         supervisor.remove(inputs.program)
@@ -59,7 +59,7 @@ class ProcessKind(Kind[ProcessInputs]):
             raise
         return {"log": str(log)}
 
-    def read(self, inputs: ProcessInputs, call: Call) -> ReadResult[ProcessInputs] | None:
+    def read(self, inputs: ProcessInputs, call: OperationContext) -> ReadResult[ProcessInputs] | None:
         supervisor = Supervisor(Path(inputs.root))
         if supervisor.pid() is None:
             return None
@@ -75,14 +75,14 @@ class ProcessKind(Kind[ProcessInputs]):
                 and inputs.restart == "on_failure"
             ):
                 return None
-            if not inputs.is_service or (state.running and _ready(inputs.probe)):
+            if not inputs.is_service or (state.running and _is_ready(inputs.probe)):
                 return found
         return None
 
-    def update(self, old: ProcessInputs, new: ProcessInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: ProcessInputs, new: ProcessInputs, call: OperationContext) -> dict[str, Any]:
         return self.create(new, call)
 
-    def delete(self, inputs: ProcessInputs, call: Call) -> None:
+    def delete(self, inputs: ProcessInputs, call: OperationContext) -> None:
         supervisor = Supervisor(Path(inputs.root))
         if supervisor.pid() is not None:
             supervisor.remove(inputs.program)
@@ -103,7 +103,7 @@ class ProcessKind(Kind[ProcessInputs]):
         script.write_text(inputs.script, encoding="utf-8")
         script.chmod(0o700)
 
-    def _await_ready(self, inputs: ProcessInputs, supervisor: Supervisor, call: Call) -> None:
+    def _await_ready(self, inputs: ProcessInputs, supervisor: Supervisor, call: OperationContext) -> None:
         """Wait until the program is ready; one that exits meanwhile has failed."""
         first_pid = 0
         timeout = inputs.probe.seconds if inputs.probe else UNPROBED_SECONDS
@@ -112,7 +112,7 @@ class ProcessKind(Kind[ProcessInputs]):
             if state is None or _has_failed(state, first_pid):
                 raise self._failure(inputs, supervisor, "ended while it was starting")
             first_pid = first_pid or state.pid
-            if state.running and _ready(inputs.probe):
+            if state.running and _is_ready(inputs.probe):
                 return
         wanted = f"{inputs.probe.host}:{inputs.probe.port}{inputs.probe.path}" if inputs.probe else "running"
         raise self._failure(inputs, supervisor, f"was not ready ({wanted}) after {timeout} s")
@@ -126,7 +126,7 @@ def _has_failed(state: State, first_pid: int) -> bool:
     return state.ended or (first_pid != 0 and state.pid not in {0, first_pid})
 
 
-def _ready(probe: ProbeInputs | None) -> bool:
+def _is_ready(probe: ProbeInputs | None) -> bool:
     if probe is None:
         return True
     try:

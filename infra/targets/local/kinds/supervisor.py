@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from infra.provider.kind import Call, Kind, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
 from infra.targets.local.inputs import SupervisorInputs
 from infra.targets.local.supervisor import Supervisor
@@ -18,7 +18,7 @@ class SupervisorKind(Kind[SupervisorInputs]):
     inputs = SupervisorInputs
     replace_on = frozenset({"root"})
 
-    def create(self, inputs: SupervisorInputs, call: Call) -> dict[str, Any]:
+    def create(self, inputs: SupervisorInputs, call: OperationContext) -> dict[str, Any]:
         root = Path(inputs.root)
         supervisor = Supervisor(root)
         supervisor.shut_down()  # left behind by an interrupted or killed run
@@ -27,20 +27,20 @@ class SupervisorKind(Kind[SupervisorInputs]):
         supervisor.start()
         return {}
 
-    def _preflight(self, inputs: SupervisorInputs, call: Call) -> None:
+    def _preflight(self, inputs: SupervisorInputs, call: OperationContext) -> None:
         root = Path(inputs.root)
         busy = busy_ports(inputs.ports)
         short = resource_shortages(root, inputs.memory_mib, inputs.disk_mib)
         enforce_preflight("this machine", root.name, busy, short, inputs.preflight, call.report)
 
-    def read(self, inputs: SupervisorInputs, call: Call) -> ReadResult[SupervisorInputs] | None:
+    def read(self, inputs: SupervisorInputs, call: OperationContext) -> ReadResult[SupervisorInputs] | None:
         return ReadResult(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
 
-    def update(self, old: SupervisorInputs, new: SupervisorInputs, call: Call) -> dict[str, Any]:
+    def update(self, old: SupervisorInputs, new: SupervisorInputs, call: OperationContext) -> dict[str, Any]:
         """Do nothing: ports, memory and disk are checked before the first start only."""
         return {}
 
-    def delete(self, inputs: SupervisorInputs, call: Call) -> None:
+    def delete(self, inputs: SupervisorInputs, call: OperationContext) -> None:
         root = Path(inputs.root)
         Supervisor(root).shut_down()
         if root.exists():
