@@ -20,7 +20,7 @@ def container(daemon, base_image):
 
 def test_a_note_in_an_exited_container_is_read(container):
     location = container_location(container.name, "/note.json")
-    with pytest.raises(FileNotFoundError, match=r"has no /note\.json"):
+    with pytest.raises(FileNotFoundError, match=r"has no file /note\.json"):
         read_notes(location)
     container.start()
     container.wait()
@@ -28,7 +28,7 @@ def test_a_note_in_an_exited_container_is_read(container):
 
 
 def test_a_missing_container_has_no_notes(daemon):
-    with pytest.raises(FileNotFoundError, match="lab-test-missing has no /note"):
+    with pytest.raises(FileNotFoundError, match="lab-test-missing has no file /note"):
         read_notes(container_location("lab-test-missing", "/note"))
 
 

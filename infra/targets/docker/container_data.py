@@ -22,7 +22,7 @@ PAUSE_RETRY_SECONDS = 0.5
 
 @contextmanager
 def folder_copy(container: Container, folder: PurePosixPath) -> Iterator[Path]:
-    """Open a copy of a folder.
+    """Open a copy of a folder in a container.
 
     A running container is paused while its folder is copied, and changes of the copy are lost. Changes of the copy
     of a stopped container's folder are written back at the end.

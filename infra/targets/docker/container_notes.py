@@ -24,5 +24,5 @@ def read_container_file(location: str) -> str:
         container = find_container(shared_client(), name)
         text = read_text(container, path) if container else None
     if text is None:
-        raise FileNotFoundError(f"{name} has no {path}")
+        raise FileNotFoundError(f"container {name} has no file {path}")
     return text

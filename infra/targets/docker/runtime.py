@@ -73,7 +73,7 @@ class Containers:
         return is_service(self._require(name).attrs)
 
     def memory(self) -> Mapping[str, float]:
-        """Return the memory of each running container in MiB, without reclaimable page cache as in `docker stats`."""
+        """Return the memory of each running container in MiB like `docker stats`, without reclaimable page cache."""
         running = [found for found in self._all() if found.attrs["State"]["Pid"]]
         with ThreadPoolExecutor(_MAX_PARALLEL_STATS) as pool:
             figures = list(pool.map(self._memory_mib, running))
@@ -145,7 +145,7 @@ class Containers:
             existing = {found["Id"] for found in self.client.api.containers(all=True, filters=self._filter())}
         networks = self._networks()
         managed = known() if existing or networks else set()
-        containers = self._labelled() if existing - managed else []
+        containers = self._containers() if existing - managed else []
         found: list[DockerObject] = [*containers, *networks]
         for orphan in [item for item in found if item.id not in managed]:
             with docker_errors(f"remove {orphan.name}, which is not in Pulumi's state"):
@@ -163,7 +163,7 @@ class Containers:
         """Remove all containers, networks and volumes of the stack; return whether there were any."""
         with docker_errors("list volumes"):
             volumes = self.client.volumes.list(filters=self._filter())
-        found: list[DockerObject] = [*self._labelled(), *self._networks(), *volumes]  # users before what they use
+        found: list[DockerObject] = [*self._containers(), *self._networks(), *volumes]  # users before what they use
         for item in found:
             with docker_errors(f"remove {item.name}"):
                 self._remove(item)
@@ -176,10 +176,10 @@ class Containers:
             item.remove()
 
     def _all(self) -> list[Container]:
-        return self._labelled(PART_LABEL)
+        return self._containers(PART_LABEL)
 
     def _find(self, name: str) -> Container | None:
-        return next(iter(self._labelled(f"{PART_LABEL}={name}")), None)
+        return next(iter(self._containers(f"{PART_LABEL}={name}")), None)
 
     def _require(self, name: str) -> Container:
         found = self._find(name)
@@ -187,7 +187,7 @@ class Containers:
             raise unknown_program(name, self.states())
         return found
 
-    def _labelled(self, *more: str) -> list[Container]:
+    def _containers(self, *more: str) -> list[Container]:
         with docker_errors("list containers"):
             # A container that is removed meanwhile is omitted.
             return self.client.containers.list(all=True, filters=self._filter(*more), ignore_removed=True)

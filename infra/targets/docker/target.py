@@ -77,8 +77,8 @@ class DockerTarget:
 
     def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return every resource of the lab; sends no request to a daemon."""
-        base = (self._host(lab), self._network(), *self._credentials(lab))
-        parts = tuple(resource for part in lab.parts for resource in self._part(part, lab))
+        base = (self._host_declaration(lab), self._network_declaration(), *self._credentials_declarations(lab))
+        parts = tuple(resource for part in lab.parts for resource in self._part_declarations(part, lab))
         return (*base, *parts, environment_file(lab, self.site, self.settings, self._environment_file))
 
     def deploy(self, lab: Lab) -> None:
@@ -89,7 +89,7 @@ class DockerTarget:
         register_resources(self.render(lab), DockerResourceFactory())
         export_outputs(lab, self.site, self.settings, self._environment_file)
 
-    def _host(self, lab: Lab) -> ResourceDeclaration:
+    def _host_declaration(self, lab: Lab) -> ResourceDeclaration:
         inputs = DockerHostInputs(
             root=str(self.root),
             stack=self.site.stack,
@@ -105,11 +105,11 @@ class DockerTarget:
         )
         return ResourceDeclaration("DockerHost", HOST, inputs, ())
 
-    def _network(self) -> ResourceDeclaration:
+    def _network_declaration(self) -> ResourceDeclaration:
         inputs = NetworkInputs(name=names.network_name(self.site.stack), labels=labels_of(self._labels))
         return ResourceDeclaration("Network", NETWORK, inputs, (HOST,))
 
-    def _credentials(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
+    def _credentials_declarations(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return the file on this machine, the volume, and the copy in it; any image can be used for copying."""
         volume = names.credentials_volume_name(self.site.stack)
         copied = CredentialsVolumeInputs(
@@ -121,22 +121,22 @@ class DockerTarget:
         )
         return (
             ResourceDeclaration("Credentials", CREDENTIALS, CredentialsInputs(path=self._credentials_file), (HOST,)),
-            self._volume(CREDENTIALS, volume),
+            self._volume_declaration(CREDENTIALS, volume),
             ResourceDeclaration(
                 "CredentialsVolume", CREDENTIALS_VOLUME, copied, (CREDENTIALS, volume_key(CREDENTIALS)), secret=True
             ),
         )
 
-    def _volume(self, owner: str, name: str) -> ResourceDeclaration:
+    def _volume_declaration(self, owner: str, name: str) -> ResourceDeclaration:
         inputs = VolumeInputs(name=name, labels=labels_of(self._labels))
         return ResourceDeclaration("Volume", volume_key(owner), inputs, (HOST,))
 
-    def _part(self, part: Part, lab: Lab) -> tuple[ResourceDeclaration, ...]:
+    def _part_declarations(self, part: Part, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         match part:
             case Service():
-                return self._service(part)
+                return self._service_declarations(part)
             case Task():
-                return (*self._image(part), self._container(part, part.key))
+                return (*self._image_declarations(part), self._container_declaration(part, part.key))
             case LaunchedJob():
                 launcher = self.containers.container(lab.service(part.launcher))
                 notes = container_location(launcher.name, part.notes)
@@ -144,7 +144,7 @@ class DockerTarget:
             case Resource():
                 return (resource_declaration(part),)
 
-    def _service(self, service: Service) -> tuple[ResourceDeclaration, ...]:
+    def _service_declarations(self, service: Service) -> tuple[ResourceDeclaration, ...]:
         key = container_key(service.name)
         ready = ContainerReadyInputs(
             container=SET_BY_ENGINE,
@@ -155,15 +155,15 @@ class DockerTarget:
             may_exit=service.restart == "on_failure",
             memory_mib=memory_limit_mib(service),
         )
-        volume = self._volume(service.name, names.volume_name(self.site.stack, service.name))
+        volume = self._volume_declaration(service.name, names.volume_name(self.site.stack, service.name))
         return (
             *((volume,) if service.volumes else ()),
-            *self._image(service),
-            self._container(service, key),
+            *self._image_declarations(service),
+            self._container_declaration(service, key),
             ResourceDeclaration("ContainerReady", service.key, ready, (key,)),
         )
 
-    def _image(self, part: Service | Task) -> tuple[ResourceDeclaration, ...]:
+    def _image_declarations(self, part: Service | Task) -> tuple[ResourceDeclaration, ...]:
         if not isinstance(part.run, PublicImage):
             return ()
         return (
@@ -172,7 +172,7 @@ class DockerTarget:
             ),
         )
 
-    def _container(self, part: Service | Task, key: str) -> ResourceDeclaration:
+    def _container_declaration(self, part: Service | Task, key: str) -> ResourceDeclaration:
         has_data = isinstance(part, Service) and part.volumes
         needs = (
             *(HOST, NETWORK),

@@ -29,7 +29,7 @@ class ProbeInputs(Inputs):
 
 
 class ProcessInputs(Inputs):
-    """A program.
+    """Inputs of `Process`, a service or task under supervisord.
 
     Attributes:
         root: the stack's folder (`infra.targets.local.supervisor`).

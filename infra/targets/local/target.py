@@ -53,9 +53,9 @@ class LocalTarget:
         Raises:
             LabError: a service or task is a public image.
         """
-        base = (self._supervisor(lab), self._credentials())
+        base = (self._supervisor_declaration(lab), self._credentials_declaration())
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
-        return (*base, *(self._part_resource(part, lab) for part in lab.parts), variables)
+        return (*base, *(self._part_declaration(part, lab) for part in lab.parts), variables)
 
     def deploy(self, lab: Lab) -> None:
         """Register the stack's resources and outputs with Pulumi."""
@@ -64,7 +64,7 @@ class LocalTarget:
         register_resources(self.render(lab))
         export_outputs(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
 
-    def _supervisor(self, lab: Lab) -> ResourceDeclaration:
+    def _supervisor_declaration(self, lab: Lab) -> ResourceDeclaration:
         ports = {
             f"{service.name} {endpoint.name}": self.site.listen(service.name, endpoint.name).port
             for service in lab.services
@@ -79,11 +79,11 @@ class LocalTarget:
         )
         return ResourceDeclaration("Supervisor", SUPERVISOR, inputs, ())
 
-    def _credentials(self) -> ResourceDeclaration:
+    def _credentials_declaration(self) -> ResourceDeclaration:
         inputs = CredentialsInputs(path=str(self.launcher.credentials))
         return ResourceDeclaration("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
 
-    def _part_resource(self, part: Part, lab: Lab) -> ResourceDeclaration:
+    def _part_declaration(self, part: Part, lab: Lab) -> ResourceDeclaration:
         match part:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)

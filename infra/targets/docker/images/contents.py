@@ -88,7 +88,9 @@ class Contents:
 
     def wheels(self, environment: str) -> Content:
         """Return the wheels of a virtual environment, which are copied to a build stage only."""
-        return Content("wheels", wheels.key(environment), lambda: wheels.folder(self.artifacts.cache, environment))
+        return Content(
+            "wheels", wheels.wheels_key(environment), lambda: wheels.wheels_folder(self.artifacts.cache, environment)
+        )
 
     def sources(self, module: str, uses: tuple[str, ...], reads: tuple[str, ...]) -> tuple[Content, ...]:
         """Return the project files of a module: its imports and what it reads, as in `infra.targets.revision`."""

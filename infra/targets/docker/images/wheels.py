@@ -27,20 +27,20 @@ OLDEST_GLIBC_MINOR = 5
 _REMEDY = "check the network and pip's configuration (`pip config list`), then repeat the command"
 
 
-def key(environment: str) -> str:
+def wheels_key(environment: str) -> str:
     """Return a short hash of the lock files, the Python version and the processor."""
     locks = venvs.ENVIRONMENTS[environment].lock_files
     return hash_key(*(path.read_bytes() for path in locks), PYTHON, platform.machine())
 
 
-def folder(cache: Cache, environment: str) -> Path:
+def wheels_folder(cache: Cache, environment: str) -> Path:
     """Return the folder of an environment's wheels in the cache, which may not exist yet."""
-    return cache.root / "wheels" / f"{environment}-{key(environment)}"
+    return cache.root / "wheels" / f"{environment}-{wheels_key(environment)}"
 
 
 def are_downloaded(cache: Cache, environment: str) -> bool:
     """Return whether the cache has the wheels of an environment."""
-    return manifests.load(folder(cache, environment)) is not None
+    return manifests.load(wheels_folder(cache, environment)) is not None
 
 
 def download(
@@ -70,8 +70,10 @@ def download(
                 run_pip("build", "wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation", "-w", staged, source)
                 source.unlink()
         require_compatible_wheels(attempt, staged)
-        manifest = manifests.create(staged, key(environment), f"{len(list(staged.iterdir()))} wheels from the index")
-        cache.publish(staged, folder(cache, environment), manifest)
+        manifest = manifests.create(
+            staged, wheels_key(environment), f"{len(list(staged.iterdir()))} wheels from the index"
+        )
+        cache.publish(staged, wheels_folder(cache, environment), manifest)
     return manifest
 
 

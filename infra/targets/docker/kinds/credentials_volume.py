@@ -34,7 +34,7 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
     def create(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> dict[str, Any]:
         text = credentials.render(credentials.read(Path(inputs.path)))
         with _temporary_container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
-            container.put_archive(CREDENTIALS_FOLDER, _archive(text))
+            container.put_archive(CREDENTIALS_FOLDER, _credentials_archive(text))
         return {}
 
     def read(
@@ -84,7 +84,7 @@ def _temporary_container(inputs: CredentialsVolumeInputs) -> Iterator[Container]
             container.remove(force=True)
 
 
-def _archive(text: str) -> bytes:
+def _credentials_archive(text: str) -> bytes:
     """Return a tar archive of the credentials file, readable only for the user of the services."""
     content = text.encode()
     entry = tarfile.TarInfo(CREDENTIALS_NAME)
