@@ -47,16 +47,16 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listener.close()
         where = f"{settings.host}:{settings.port}"
-        raise OSError(f"cannot listen on {where}: {error.strerror}; stop its user or give --port") from error
+        raise OSError(f"cannot listen on {where}: {error.strerror}; free the port or set --port") from error
     return listener
 
 
 def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
-    # Records live as long as the process: collecting garbage among them would only pause it.
+    # Records live as long as the process: garbage collection over them only costs pauses.
     gc.set_threshold(50_000, 50, 1_000)
     gc.freeze()
-    # The writer's thread works in C and needs the interpreter for moments: the usual 5 ms of waiting for it would
-    # be most of the time of a commit.
+    # The writer's thread runs mostly in C and needs the GIL briefly; the default switch interval of 5 ms would be
+    # most of the time of a commit.
     sys.setswitchinterval(0.0005)
     # uvicorn raises the signal again after its graceful shutdown; without handlers that would look like a crash.
     signal.signal(signal.SIGTERM, _exit)

@@ -34,7 +34,7 @@ class ChangeFeed:
     def publish(self, event: Event) -> None:
         """Publish an applied event."""
         if self._listeners:
-            message = (EVENT, _summary(event))
+            message = (EVENT, _event_summary(event))
             for listener in self._listeners:
                 if listener.qsize() >= BACKLOG:
                     while not listener.empty():
@@ -70,7 +70,7 @@ class ChangeFeed:
             listener.put_nowait(None)
 
 
-def _summary(event: Event) -> JsonObject:
+def _event_summary(event: Event) -> JsonObject:
     content: JsonObject = {"kind": event.kind.value, "eventTime": format_time(event.order.time)}
     if event.job is not None:
         content["job"] = event.job._asdict()

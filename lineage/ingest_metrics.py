@@ -15,7 +15,7 @@ SAMPLES = 180
 class Sample:
     """`STEP` seconds, from `start` (seconds since 1970): events, and the longest time from an event to the graph.
 
-    `lag` is in seconds, None where no event came.
+    `lag` is in seconds, None without events.
     """
 
     start: int
@@ -34,23 +34,23 @@ class IngestMetrics:
 
     def record(self, now: float, event_time: float) -> None:
         """Count an event applied to the graph; both times are seconds since 1970."""
-        self._advance(now)
+        self._advance_to(now)
         at = self._last % SAMPLES
         self._events[at] += 1
         self._lags[at] = max(self._lags[at], now - event_time, 0.0)
 
     def samples(self, now: float) -> list[Sample]:
         """Return the samples since the start, at most half an hour; the last one is still being filled."""
-        self._advance(now)
-        return list(self._window())
+        self._advance_to(now)
+        return list(self._samples_in_window())
 
-    def _window(self) -> Iterator[Sample]:
+    def _samples_in_window(self) -> Iterator[Sample]:
         for step in range(max(self._first, self._last - SAMPLES + 1), self._last + 1):
             at = step % SAMPLES
             lag = self._lags[at]
             yield Sample(step * STEP, self._events[at], None if lag < 0 else lag)
 
-    def _advance(self, now: float) -> None:
+    def _advance_to(self, now: float) -> None:
         """Clear the samples up to now. If the clock was set back, the current sample stays."""
         current = int(now) // STEP
         for step in range(max(self._last + 1, current - SAMPLES + 1), current + 1):

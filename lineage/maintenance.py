@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m lineage.maintenance`: backup, restore and check of a data directory.
 
-    backup --data DIRECTORY FILE     a copy of the log, also while the service runs
-    restore --data DIRECTORY FILE    put a copy in place; the service must be stopped
+    backup --data DIRECTORY FILE     copy the log, also while the service runs
+    restore --data DIRECTORY FILE    replace the log by a copy; the service must be stopped
     check --data DIRECTORY           read every event and every snapshot; the service may run
 
 Exit codes: 0 done, 1 `check` found damage, 2 failed, with a one-line error.
@@ -39,19 +39,19 @@ def backup(directory: Path, target: Path) -> str:
         raise MaintenanceError(f"cannot back up to {target}: it exists; name a new file")
     partial = target.with_name(f"{target.name}.partial")
     try:
-        with closing(_open(source)) as log, closing(sqlite3.connect(partial)) as copy:
+        with closing(_open_read_only(source)) as log, closing(sqlite3.connect(partial)) as copy:
             log.backup(copy)
-            # A single file, without a WAL file beside it.
+            # A single file, without a WAL file.
             copy.execute("PRAGMA journal_mode = DELETE")
         partial.replace(target)
     except (sqlite3.Error, OSError) as error:
         partial.unlink(missing_ok=True)
         raise MaintenanceError(f"cannot back up {source} to {target}: {error}") from error
-    return f"{_contents(target)} of {source} are in {target}"
+    return f"{_contents_summary(target)} of {source} are in {target}"
 
 
 def restore(directory: Path, source: Path) -> str:
-    """Replace the log of a data directory by a backup; keep the old log beside it; return a one-line summary.
+    """Replace the log of a data directory by a backup; keep the old log next to it; return a one-line summary.
 
     Raises:
         MaintenanceError: the backup is damaged or of another version, or the service runs.
@@ -66,7 +66,7 @@ def restore(directory: Path, source: Path) -> str:
     place = directory / FILE_NAME
     partial = place.with_name(f"{FILE_NAME}.partial")
     try:
-        with closing(_open(source)) as backed_up, closing(sqlite3.connect(partial)) as copy:
+        with closing(_open_read_only(source)) as backed_up, closing(sqlite3.connect(partial)) as copy:
             backed_up.backup(copy)
         kept = _set_aside(place)
         partial.replace(place)
@@ -86,7 +86,7 @@ def check(file: Path) -> tuple[str, list[str]]:
     """
     damage: list[str] = []
     try:
-        with closing(_open(file)) as log:
+        with closing(_open_read_only(file)) as log:
             version = log.execute("PRAGMA user_version").fetchone()[0]
             if version != SCHEMA_VERSION:
                 raise MaintenanceError(
@@ -95,7 +95,7 @@ def check(file: Path) -> tuple[str, list[str]]:
                 )
             damage += [row[0] for row in log.execute("PRAGMA integrity_check") if row[0] != "ok"]
             damage += _damaged_snapshots(log) + _damaged_events(log)
-            return _contents(file), damage
+            return _contents_summary(file), damage
     except sqlite3.Error as error:
         raise MaintenanceError(f"cannot read {file}: {error}") from error
 
@@ -121,18 +121,18 @@ def _damaged_snapshots(log: sqlite3.Connection) -> list[str]:
     return []
 
 
-def _contents(file: Path) -> str:
-    with closing(_open(file)) as log:
+def _contents_summary(file: Path) -> str:
+    with closing(_open_read_only(file)) as log:
         events, snapshots = (
             log.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("events", "snapshots")
         )
     return f"{events} events and {snapshots} snapshots"
 
 
-def _open(file: Path) -> sqlite3.Connection:
+def _open_read_only(file: Path) -> sqlite3.Connection:
     if not file.is_file():
-        raise MaintenanceError(f"cannot read {file}: there is no such file")
-    # Reading a file that was closed in WAL mode needs its index, which a read-only connection may not make.
+        raise MaintenanceError(f"cannot read {file}: no such file")
+    # Reading a file that was closed in WAL mode requires its index, which a read-only connection cannot create.
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
 
 

@@ -26,16 +26,16 @@ from lineage.store.projection import Projection
 
 logger = logging.getLogger(__name__)
 
-_STEP = 25
+_EVENTS_PER_STEP = 25
 """Events read or applied between two yields to the event loop: about 10 ms."""
 
-_TRIES = 3
+_MAX_EXPORT_ATTEMPTS = 3
 """Attempts at an export that is restarted because an event arrived during it."""
 
 MAX_BATCH_EVENTS = 10_000
 """Maximum number of events of a batch, which is one commit that all other senders wait for."""
 
-_PAUSE = 0.05
+_COMPACTION_PAUSE = 0.05
 """Seconds between two slices of compaction, which is not urgent."""
 
 
@@ -89,14 +89,14 @@ class Service:
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[asyncio.Future[list[bool]]]] = asyncio.Queue()
         self._writer: EventWriter[asyncio.Future[list[bool]]] = EventWriter(log, settings.queue_size, self._on_batch)
-        self._tasks = [asyncio.create_task(self._apply_written())]
+        self._tasks = [asyncio.create_task(self._apply_committed())]
         self.forwarder = Forwarder(self, log, settings.forward_to) if settings.forward_to else None
         # Before retention starts: it does not compact events that a registered reader has not read.
         log.keep_position(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:
             self.forwarder.start()
         if settings.retain is not None:
-            self._tasks.append(asyncio.create_task(self._retain(settings.retain)))
+            self._tasks.append(asyncio.create_task(self._compact_periodically(settings.retain)))
 
     @property
     def lineage(self) -> LineageRecords:
@@ -114,16 +114,16 @@ class Service:
         return self._writer.waiting
 
     async def ingest(self, data: bytes) -> bool:
-        """Store one event; on return it is on disk and in the graph. False if it was stored before.
+        """Store one event; on return it is on disk and in the graph. Return False if it was stored before.
 
         Raises:
             EventError: the event must not be stored.
-            QueueFull, StoreFull, StoreError: it could not be stored now; nothing of it was.
+            QueueFull, StoreFull, StoreError: it could not be stored; nothing was written.
         """
-        read = (await self._read([parse_json(data)]))[0]
+        read = (await self._read_events([parse_json(data)]))[0]
         if isinstance(read, EventError):
             raise read
-        return (await self._submit([read]))[0]
+        return (await self._submit_events([read]))[0]
 
     async def ingest_batch(self, data: bytes) -> BatchResult:
         """Store a JSON array of events; on return all valid ones are on disk and in the graph.
@@ -131,21 +131,21 @@ class Service:
         Raises:
             BatchTooLong: there are more than `MAX_BATCH_EVENTS`; nothing was stored.
             EventError: the bytes are not a JSON array; nothing was stored.
-            QueueFull, StoreFull, StoreError: they could not be stored now; none of them was.
+            QueueFull, StoreFull, StoreError: they could not be stored; nothing was written.
         """
         contents = read_array(data)
         if len(contents) > MAX_BATCH_EVENTS:
             raise BatchTooLong(len(contents))
         result = BatchResult(received=len(contents))
         events: list[Event] = []
-        for index, read in enumerate(await self._read(contents)):
+        for index, read in enumerate(await self._read_events(contents)):
             if isinstance(read, Event) and len(read.encoded) > self._max_event_bytes:
                 read = InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(read.encoded)}")
             if isinstance(read, Event):
                 events.append(read)
             else:
                 result.refused.append((index, read))
-        flags = await self._submit(events) if events else []
+        flags = await self._submit_events(events) if events else []
         result.stored = sum(flags)
         result.duplicates = len(flags) - result.stored
         return result
@@ -183,7 +183,7 @@ class Service:
                 for _ in building.build():
                     await asyncio.sleep(0)
                 # No other task ran since the last page: events that arrived during the rebuild are in both.
-                equal = self._is_same(building)
+                equal = self._equals_current_graph(building)
                 self._state = building
             finally:
                 self._building = None
@@ -201,7 +201,7 @@ class Service:
         async with self._maintenance:
             while count := await asyncio.to_thread(self.log.compact, before, arrived_before):
                 removed += count
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_COMPACTION_PAUSE)
         self.as_of_queries.clear()
         return removed
 
@@ -222,7 +222,7 @@ class Service:
 
     async def export(self) -> JsonObject:
         """Return a consistent graph export (see `lineage.graph.export`), built cooperatively if no event arrives."""
-        for _ in range(_TRIES):
+        for _ in range(_MAX_EXPORT_ATTEMPTS):
             state, applied, export = self._state, self._state.applied, JsonObject()
             for _ in export_steps(state.lineage, state.graph, export):
                 await asyncio.sleep(0)
@@ -246,7 +246,7 @@ class Service:
             "forward": self.forwarder.status() if self.forwarder else None,
         }
 
-    def _is_same(self, other: Projection) -> bool:
+    def _equals_current_graph(self, other: Projection) -> bool:
         try:
             return export_graph(self.lineage, self.graph) == export_graph(other.lineage, other.graph)
         except Exception:
@@ -254,7 +254,7 @@ class Service:
             logger.exception("the graph in use cannot be compared with the rebuilt one")
             return False
 
-    async def _read(self, contents: list[object]) -> list[Event | EventError]:
+    async def _read_events(self, contents: list[object]) -> list[Event | EventError]:
         """Return each as a canonical event or its error; look up all named tables in their catalogs concurrently."""
         read: list[Event | EventError] = []
         naming: dict[int, set[TableName]] = {}
@@ -263,7 +263,7 @@ class Service:
             read.append(_read_one(content, names))
             if names.tables:
                 naming[index] = names.tables
-            if index % _STEP == _STEP - 1:
+            if index % _EVENTS_PER_STEP == _EVENTS_PER_STEP - 1:
                 await asyncio.sleep(0)
         due = set(self.locations.due(set().union(*naming.values())))
         if due:
@@ -272,7 +272,7 @@ class Service:
                 read[index] = _read_one(contents[index], Names(self._rules, self.locations.known))
         return read
 
-    async def _submit(self, events: list[Event]) -> list[bool]:
+    async def _submit_events(self, events: list[Event]) -> list[bool]:
         done: asyncio.Future[list[bool]] = self._loop.create_future()
         self._writer.submit(events, done)
         return await done
@@ -280,7 +280,7 @@ class Service:
     def _on_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
         self._loop.call_soon_threadsafe(self._written.put_nowait, batch)
 
-    async def _apply_written(self) -> None:
+    async def _apply_committed(self) -> None:
         """Apply committed batches to the graph and answer their senders."""
         while True:
             batch = await self._written.get()
@@ -294,7 +294,7 @@ class Service:
                     self.forwarder.notify()
             self._written.task_done()
             # Idle: refresh the graph ahead of the next read.
-            while self._written.empty() and self.graph.refresh_some(_STEP):
+            while self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):
                 await asyncio.sleep(0)
 
     async def _apply_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
@@ -304,16 +304,16 @@ class Service:
                 self.accepted += 1
                 if is_new:
                     self.stored += 1
-                    self._apply(event)
+                    self._apply_event(event)
                 else:
                     self.duplicates += 1
                 count += 1
-                if count % _STEP == 0:
+                if count % _EVENTS_PER_STEP == 0:
                     await asyncio.sleep(0)
             if not submission.tag.cancelled():
                 submission.tag.set_result(flags)
 
-    def _apply(self, event: Event) -> None:
+    def _apply_event(self, event: Event) -> None:
         if self._building is not None and not self._building.restoring:
             self._building.apply(event)
         if self._state.apply(event):
@@ -321,7 +321,7 @@ class Service:
             self.change_feed.publish(event)
             self.ingest_metrics.record(time.time(), event.order.time / 1e9)
 
-    async def _retain(self, keep: float) -> None:
+    async def _compact_periodically(self, keep: float) -> None:
         """Compact events older than `keep` seconds, periodically."""
         while True:
             try:

@@ -72,7 +72,7 @@ def _duration(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write it as 90s, 15m, 12h or 30d")
     seconds = float(match[1]) * _UNITS[match[2]]
     if seconds > _LONGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is longer than 100 years; leave the option out to keep everything")
+        raise argparse.ArgumentTypeError(f"{text!r} is longer than 100 years; omit the option to keep everything")
     return seconds
 
 

@@ -16,29 +16,32 @@ def transfers(dataset: DatasetId, events: Iterable[JsonObject], limit: int) -> J
     quality: list[JsonObject] = []
     for event in events:
         source = {"job": event["job"]["name"], "run": event["run"]["runId"], "eventTime": event["eventTime"]}
-        for output in _of(dataset, event.get("outputs")):
-            statistics = _facet(output, "outputFacets", "outputStatistics")
+        for output in _entries_of_dataset(dataset, event.get("outputs")):
+            statistics = _facet_or_empty(output, "outputFacets", "outputStatistics")
             if statistics:
                 counts = {key: statistics.get(key) for key in ("rowCount", "size", "fileCount")}
                 writes.append({**source, **counts})
-        for used in (*_of(dataset, event.get("inputs")), *_of(dataset, event.get("outputs"))):
-            quality += ({**source, **row} for row in _assertions(used))
+        for used in (
+            *_entries_of_dataset(dataset, event.get("inputs")),
+            *_entries_of_dataset(dataset, event.get("outputs")),
+        ):
+            quality += ({**source, **row} for row in _quality_assertions(used))
     return {"writes": writes[:limit], "quality": quality[:limit]}
 
 
-def _of(dataset: DatasetId, uses: list[JsonObject] | None) -> Iterator[JsonObject]:
+def _entries_of_dataset(dataset: DatasetId, uses: list[JsonObject] | None) -> Iterator[JsonObject]:
     return (use for use in uses or () if (use["namespace"], use["name"]) == dataset)
 
 
-def _assertions(use: JsonObject) -> Iterator[JsonObject]:
+def _quality_assertions(use: JsonObject) -> Iterator[JsonObject]:
     for group in ("inputFacets", "outputFacets", "facets"):
-        rows = _facet(use, group, "dataQualityAssertions").get("assertions")
+        rows = _facet_or_empty(use, group, "dataQualityAssertions").get("assertions")
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict):
                 yield {key: row.get(key) for key in ("assertion", "column", "success")}
 
 
-def _facet(use: JsonObject, group: str, name: str) -> dict[str, Any]:
+def _facet_or_empty(use: JsonObject, group: str, name: str) -> dict[str, Any]:
     facets = use.get(group)
     found = facets.get(name) if isinstance(facets, dict) else None
     return found if isinstance(found, dict) else {}

@@ -46,14 +46,14 @@ CatalogDep = Annotated[Catalog, Depends(catalog_of)]
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
-    """Sorted names, and a catalog of the same records."""
+class NameLists:
+    """Sorted names of jobs and datasets, and a catalog of the same records."""
 
     index: Index
     catalog: Catalog
 
 
-async def lists_of(request: Request, service: ServiceDep) -> Lists:
+async def name_lists_of(request: Request, service: ServiceDep) -> NameLists:
     """Return the sorted names, up to date. They are cached until the service replaces its records."""
     while True:
         index: Index | None = getattr(request.app.state, "index", None)
@@ -62,10 +62,10 @@ async def lists_of(request: Request, service: ServiceDep) -> Lists:
         await run_cooperatively(index.steps())
         # A rebuild may have replaced the records in between.
         if index.lineage is service.lineage:
-            return Lists(index, await catalog_of(service))
+            return NameLists(index, await catalog_of(service))
 
 
-ListsDep = Annotated[Lists, Depends(lists_of)]
+NameListsDep = Annotated[NameLists, Depends(name_lists_of)]
 
 
 async def known_namespace(service: ServiceDep, namespace: str) -> str:
@@ -128,7 +128,7 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
         raise not_found("nodeId", node)
     current = _current_version(service, found)
     if version != current:
-        message = f"{bare!r} is at version {current}; the lineage of {version!r} is not kept: ask without a version"
+        message = f"{bare!r} is at version {current}; omit the version {version!r} to get its lineage"
         raise ApiError(404, "not_found", message, {"nodeId": node, "currentVersion": current})
     return found
 
@@ -140,7 +140,7 @@ async def column_of_node(node: NodeDep) -> Column:
     """Return the dataset or column of `nodeId`; 400 for a job."""
     if node.column is None:
         message = (
-            f"nodeId: a {NodeKind.JOB} has neither impact nor origin; ask for one of its datasets "
+            f"nodeId: a {NodeKind.JOB} has neither impact nor origin; request one of its datasets "
             "(dataset:{namespace}:{name}) or columns (datasetField:{namespace}:{name}:{field})"
         )
         raise ApiError(400, "invalid_parameter", message, {"field": "nodeId"})

@@ -62,7 +62,7 @@ def ingest_error(error: Exception) -> ApiError:
         case StoreError():
             return ApiError(503, "storage_failed", str(error), headers={"Retry-After": RETRY_STORE})
         case _:
-            raise TypeError(f"{error!r} says nothing about an event") from error
+            raise TypeError(f"{error!r} is not an ingest error") from error
 
 
 def install_error_handlers(app: FastAPI) -> None:

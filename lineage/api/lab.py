@@ -59,15 +59,15 @@ def read_lab(path: Path) -> Lab:
 
 
 async def states(lab: Lab) -> list[JsonObject]:
-    """Probe each service; return its `state` (up, down), answer in words, and milliseconds taken."""
-    return list(await asyncio.gather(*map(_state, lab.services)))
+    """Probe each service; return its `state` (up, down), response text, and milliseconds taken."""
+    return list(await asyncio.gather(*map(_service_state, lab.services)))
 
 
-async def _state(service: LabService) -> JsonObject:
+async def _service_state(service: LabService) -> JsonObject:
     began = time.monotonic()
     try:
         async with asyncio.timeout(_PROBE_TIMEOUT):
-            answer = await _ask(service.check)
+            answer = await _probe(service.check)
         up = not answer.startswith("HTTP 5")
     except TimeoutError:
         up, answer = False, f"no answer within {_PROBE_TIMEOUT:g} s"
@@ -78,7 +78,7 @@ async def _state(service: LabService) -> JsonObject:
     return {**described, "state": "up" if up else "down", "answer": answer, "milliseconds": took}
 
 
-async def _ask(check: str) -> str:
+async def _probe(check: str) -> str:
     """Connect, and for HTTP read the status line: a client library is not needed for that."""
     parts = urlsplit(check if "://" in check else f"tcp://{check}")
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -89,7 +89,7 @@ async def _ask(check: str) -> str:
         writer.write(head.encode("ascii"))
         words = (await reader.readline()).decode("latin-1").split()
         if len(words) < 2 or not words[0].startswith("HTTP/"):
-            raise OSError("it does not answer in HTTP")
+            raise OSError("the response is not HTTP")
         return f"HTTP {words[1]}"
     finally:
         writer.close()

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from starlette.routing import Route
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
-"""Names in events are untrusted: script injected through them must neither run nor send requests."""
+"""Names in events are untrusted: script injected through them must neither run nor send_file requests."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -54,7 +54,9 @@ def read_site(folder: Path) -> dict[str, File]:
     if not (folder / _INDEX).is_file():
         raise OSError(f"--page {folder}: no {_INDEX} there; build the page with `npm run build` in page/")
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix in _TYPES)
-    return {path.relative_to(folder).as_posix(): _file(path.relative_to(folder).as_posix(), path) for path in files}
+    return {
+        path.relative_to(folder).as_posix(): _read_file(path.relative_to(folder).as_posix(), path) for path in files
+    }
 
 
 def site_routes(folder: Path | None) -> list[Route]:
@@ -67,20 +69,20 @@ def site_routes(folder: Path | None) -> list[Route]:
         return [Route("/", _not_built, methods=["GET"])]
     files = read_site(folder)
 
-    def route(path: str, file: File) -> Route:
-        async def send(request: Request) -> Response:
-            return _answer(file, request)
+    def file_route(path: str, file: File) -> Route:
+        async def send_file(request: Request) -> Response:
+            return _file_response(file, request)
 
-        return Route(path, send, methods=["GET"])
+        return Route(path, send_file, methods=["GET"])
 
-    return [route("/", files[_INDEX]), *(route(f"/{name}", file) for name, file in files.items())]
+    return [file_route("/", files[_INDEX]), *(file_route(f"/{name}", file) for name, file in files.items())]
 
 
 async def _not_built(_: Request) -> Response:
     return Response(_NOT_BUILT, 503, {"Content-Security-Policy": POLICY}, "text/plain; charset=utf-8")
 
 
-def _answer(file: File, request: Request) -> Response:
+def _file_response(file: File, request: Request) -> Response:
     if request.headers.get("if-none-match") == file.headers["ETag"]:
         return Response(status_code=304, headers=file.headers)
     if file.packed and "gzip" in request.headers.get("accept-encoding", ""):
@@ -88,7 +90,7 @@ def _answer(file: File, request: Request) -> Response:
     return Response(file.content, headers=file.headers)
 
 
-def _file(name: str, path: Path) -> File:
+def _read_file(name: str, path: Path) -> File:
     content = path.read_bytes()
     packed = gzip.compress(content, mtime=0)
     lasting = name.startswith(_NAMED_BY_CONTENT)

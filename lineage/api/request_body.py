@@ -28,10 +28,10 @@ async def read_body(request: Request, limit: int) -> bytes:
         body += chunk
         if len(body) > limit:
             raise _too_large(limit)
-    return _unpack(bytes(body), limit) if encoding == "gzip" else bytes(body)
+    return _gunzip(bytes(body), limit) if encoding == "gzip" else bytes(body)
 
 
-def _unpack(data: bytes, limit: int) -> bytes:
+def _gunzip(data: bytes, limit: int) -> bytes:
     unpacker = zlib.decompressobj(_GZIP)
     try:
         # One byte more than the limit detects a decompression bomb without expanding it.

@@ -8,13 +8,13 @@ from fastapi import Response
 from lineage.api.time_slices import in_slices
 from lineage.events import JsonObject, canonical_json
 
-_ROWS = 20
+_ROWS_PER_SLICE = 20
 """Rows encoded between two yields to the event loop: some milliseconds for the largest kind, jobs."""
 
 
 async def rows_response(key: str, rows: Iterable[JsonObject], **more: object) -> Response:
     """Return `{key: rows, **more}`; `rows` may be lazy."""
-    encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS) for row in part]
+    encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS_PER_SLICE) for row in part]
     parts = {name: canonical_json(value) for name, value in more.items()}
     parts[key] = b"[%b]" % b",".join(encoded)
     content = b",".join(b'"%b":%b' % (name.encode(), part) for name, part in sorted(parts.items()))

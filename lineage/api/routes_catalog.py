@@ -14,8 +14,8 @@ from lineage.api.dependencies import (
     DatasetDep,
     JobDep,
     Limit,
-    Lists,
-    ListsDep,
+    NameLists,
+    NameListsDep,
     NamespaceDep,
     Offset,
     RunDep,
@@ -36,7 +36,7 @@ router = APIRouter(prefix="/api/v1")
 _JOB = "/namespaces/{namespace:path}/jobs/{job:path}"
 _DATASET = "/namespaces/{namespace:path}/datasets/{dataset:path}"
 
-_SCAN = 1000
+_ROWS_PER_SLICE = 1000
 """Jobs or datasets processed between two yields to the event loop: a few milliseconds."""
 
 LastRunStates = Annotated[list[str] | None, Query(alias="lastRunStates")]
@@ -50,14 +50,14 @@ async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 10
 
 
 @router.get("/sources", response_model=marquez.Sources)
-async def sources(service: ServiceDep, lists: ListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def sources(service: ServiceDep, lists: NameListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List sources: the namespaces of datasets."""
     names = lists.index.datasets.namespaces.page(offset, limit)
     return await rows_response("sources", (source_of_namespace(service.lineage, name) for name in names))
 
 
 @router.get("/sources/{source:path}", response_model=marquez.Source)
-async def source_of_name(service: ServiceDep, lists: ListsDep, source: str) -> Response:
+async def source_of_name(service: ServiceDep, lists: NameListsDep, source: str) -> Response:
     """Return one namespace of datasets."""
     name = decode(source)
     if not lists.index.datasets.count(name):
@@ -70,7 +70,7 @@ async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> R
     """List the tags of jobs, datasets and columns."""
     found: set[str] = set()
     nodes: list[JobId | DatasetId] = [*service.lineage.jobs, *service.lineage.datasets]
-    async for part in in_slices(nodes, _SCAN):
+    async for part in in_slices(nodes, _ROWS_PER_SLICE):
         for node in part:
             found |= tags_of(service.lineage, node)
     return json_response(
@@ -80,10 +80,10 @@ async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> R
 
 @router.get("/jobs", response_model=marquez.Jobs)
 async def jobs(
-    service: ServiceDep, lists: ListsDep, states: LastRunStates = None, limit: Limit = 100, offset: Offset = 0
+    service: ServiceDep, lists: NameListsDep, states: LastRunStates = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """List jobs. `lastRunStates` filters by the state of the latest run; `totalCount` counts all, as in Marquez."""
-    return await _jobs(service, lists, None, states, limit, offset)
+    return await _jobs_response(service, lists, None, states, limit, offset)
 
 
 @router.get("/jobs/runs/{run}/facets", response_model=marquez.RunFacets)
@@ -135,14 +135,14 @@ async def job(catalog: CatalogDep, job: JobDep) -> Response:
 @router.get("/namespaces/{namespace:path}/jobs", response_model=marquez.Jobs)
 async def jobs_of_namespace(
     service: ServiceDep,
-    lists: ListsDep,
+    lists: NameListsDep,
     namespace: NamespaceDep,
     states: LastRunStates = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
     """List the jobs of a namespace, as `/jobs` does."""
-    return await _jobs(service, lists, namespace, states, limit, offset)
+    return await _jobs_response(service, lists, namespace, states, limit, offset)
 
 
 @router.get(f"{_DATASET}/versions/{{version}}", response_model=marquez.DatasetVersion)
@@ -172,7 +172,7 @@ async def dataset(catalog: CatalogDep, dataset: DatasetDep) -> Response:
 
 @router.get("/namespaces/{namespace:path}/datasets", response_model=marquez.Datasets)
 async def datasets_of_namespace(
-    lists: ListsDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
+    lists: NameListsDep, namespace: NamespaceDep, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """List the datasets of a namespace."""
     names = lists.index.datasets
@@ -186,8 +186,8 @@ async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> Response:
     return json_response(catalog.namespace(namespace))
 
 
-async def _jobs(
-    service: Service, lists: Lists, namespace: str | None, states: list[str] | None, limit: int, offset: int
+async def _jobs_response(
+    service: Service, lists: NameLists, namespace: str | None, states: list[str] | None, limit: int, offset: int
 ) -> Response:
     names = lists.index.jobs
     total = names.count(namespace)
@@ -196,7 +196,7 @@ async def _jobs(
     else:
         wanted = frozenset(map(_run_state, states))
         found = []
-        async for part in in_slices(names.all(namespace), _SCAN):
+        async for part in in_slices(names.all(namespace), _ROWS_PER_SLICE):
             found += _in_states(service, part, wanted)
             if len(found) >= offset + limit:
                 break

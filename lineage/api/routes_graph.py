@@ -33,15 +33,15 @@ async def graph(service: ServiceDep, at: Annotated[str | None, Query(alias="asOf
 
     `asOf` limits it to events up to that time; 410 if retention has compacted later events.
     """
-    return Response(await _graph(service, "asOf", at), media_type="application/json")
+    return Response(await _graph_json(service, "asOf", at), media_type="application/json")
 
 
 @router.get("/diff", response_model=GraphDifference)
 async def diff(service: ServiceDep, since: Annotated[str, Query(alias="from")], to: str | None = None) -> Response:
     """Return the differences between the graphs of two times; `to` defaults to now."""
-    before = await _graph(service, "from", since)
-    after = await _graph(service, "to", to)
-    return Response(await asyncio.to_thread(_difference, before, after), media_type="application/json")
+    before = await _graph_json(service, "from", since)
+    after = await _graph_json(service, "to", to)
+    return Response(await asyncio.to_thread(_diff_json, before, after), media_type="application/json")
 
 
 @router.get("/changes", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
@@ -51,17 +51,17 @@ async def changes(service: ServiceDep) -> StreamingResponse:
     `resync` means that messages may be missing: at the beginning, and after the client fell behind.
     """
     return StreamingResponse(
-        _encoded(service.change_feed.subscribe(HEARTBEAT)),
+        _server_sent_events(service.change_feed.subscribe(HEARTBEAT)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-def _difference(before: bytes, after: bytes) -> bytes:
+def _diff_json(before: bytes, after: bytes) -> bytes:
     return json.dumps(diff_graphs(json.loads(before), json.loads(after)).to_json()).encode()
 
 
-async def _graph(service: Service, parameter: str, at: str | None) -> bytes:
+async def _graph_json(service: Service, parameter: str, at: str | None) -> bytes:
     if at is None:
         return canonical_json(await service.export())
     try:
@@ -78,7 +78,7 @@ async def _graph(service: Service, parameter: str, at: str | None) -> bytes:
         raise ApiError(503, "overloaded", message, headers={"Retry-After": "2"}) from error
 
 
-async def _encoded(messages: AsyncIterator[Message | None]) -> AsyncIterator[bytes]:
+async def _server_sent_events(messages: AsyncIterator[Message | None]) -> AsyncIterator[bytes]:
     async for message in messages:
         if message is None:
             yield b": alive\n\n"

@@ -17,7 +17,7 @@ from lineage.service import Service
 router = APIRouter(prefix="/api/v1")
 
 DepthOrAll = Annotated[int | None, Query(ge=0, le=MAX_DEPTH)]
-_ROWS = 100
+_ROWS_PER_SLICE = 100
 """Rows encoded between two yields to the event loop: some milliseconds."""
 
 
@@ -30,56 +30,56 @@ async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None
     "output", "type", "subtype", "masking"}]}`; input and output have no `field` for a dataset as a whole.
     See `lineage.graph.traversal` for what depends on what.
     """
-    return await _reach(service, start, depth, downstream=True)
+    return await _traversal_response(service, start, depth, downstream=True)
 
 
 @router.get("/origin", response_model=schemas.Reach)
 async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
     """Return everything that a dataset or column depends on; the response has the shape of `/impact`."""
-    return await _reach(service, start, depth, downstream=False)
+    return await _traversal_response(service, start, depth, downstream=False)
 
 
-async def _reach(service: Service, start: Column, depth: int | None, downstream: bool) -> Response:
+async def _traversal_response(service: Service, start: Column, depth: int | None, downstream: bool) -> Response:
     search = Traversal(service.lineage, service.graph, start, downstream, depth)
     await run_cooperatively(search.steps(), lambda: search.size)
     parts = []
-    for key, rows in sorted(_sections(search.found).items()):
-        encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS) for row in part]
+    for key, rows in sorted(_result_sections(search.found).items()):
+        encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS_PER_SLICE) for row in part]
         parts.append(b'"%b":[%b]' % (key.encode(), b",".join(encoded)))
-    content = b'{%b,"start":%b}' % (b",".join(parts), canonical_json(_column(start)))
+    content = b'{%b,"start":%b}' % (b",".join(parts), canonical_json(_column_json(start)))
     return Response(content, media_type="application/json")
 
 
-def _sections(found: TraversalResult) -> dict[str, Iterator[JsonObject]]:
+def _result_sections(found: TraversalResult) -> dict[str, Iterator[JsonObject]]:
     return {
-        "columns": (_column(column) | _how(how) for column, how in sorted(found.columns.items())),
+        "columns": (_column_json(column) | _reach_json(how) for column, how in sorted(found.columns.items())),
         "datasets": (
-            _pair(dataset) | _how(reached.how) | {"whole": reached.whole}
+            _identity_json(dataset) | _reach_json(reached.how) | {"whole": reached.whole}
             for dataset, reached in sorted(found.datasets.items())
         ),
-        "jobs": (_pair(job) | _how(how) for job, how in sorted(found.jobs.items())),
+        "jobs": (_identity_json(job) | _reach_json(how) for job, how in sorted(found.jobs.items())),
     }
 
 
-def _how(how: ReachedNode) -> JsonObject:
-    edges = sorted((_step(step) for step in how.steps), key=canonical_json)
+def _reach_json(how: ReachedNode) -> JsonObject:
+    edges = sorted((_step_json(step) for step in how.steps), key=canonical_json)
     return {"distance": how.distance, "certain": how.certain, "edges": edges}
 
 
-def _step(step: Step) -> JsonObject:
+def _step_json(step: Step) -> JsonObject:
     return {
-        "job": _pair(step.job),
-        "input": _column(step.source),
-        "output": _column(step.output),
+        "job": _identity_json(step.job),
+        "input": _column_json(step.source),
+        "output": _column_json(step.output),
         "type": step.type,
         "subtype": step.subtype,
         "masking": step.masking,
     }
 
 
-def _column(column: Column) -> JsonObject:
-    return _pair(column.dataset) | ({} if column.field is None else {"field": column.field})
+def _column_json(column: Column) -> JsonObject:
+    return _identity_json(column.dataset) | ({} if column.field is None else {"field": column.field})
 
 
-def _pair(identity: DatasetId | JobId) -> JsonObject:
+def _identity_json(identity: DatasetId | JobId) -> JsonObject:
     return {"namespace": identity.namespace, "name": identity.name}

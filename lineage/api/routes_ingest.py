@@ -15,7 +15,7 @@ from lineage.store import QueueFull, StoreError
 
 router = APIRouter()
 
-_LISTED = 1_000
+_MAX_LISTED = 1_000
 """Refused events of a batch that are listed; further ones are only counted."""
 
 
@@ -40,7 +40,7 @@ async def post_event(request: Request) -> Response:
 
 
 async def post_batch(request: Request) -> Response:
-    """Store a JSON array of OpenLineage events; report the cause for each refused one.
+    """Store a JSON array of OpenLineage events; report the cause of each refused one.
 
     200 once all are on disk: `{"received", "stored", "duplicates"}`. 422 where some are refused: the others are
     stored, `details` holds the same counts, `refusedCount`, and `refused` with index, code and message of each.
@@ -67,7 +67,7 @@ async def post_batch(request: Request) -> Response:
     for index, cause in result.refused:
         refusal = ingest_error(cause)
         service.refused[refusal.code] += 1
-        if len(refused) < _LISTED:
+        if len(refused) < _MAX_LISTED:
             refused.append(
                 {"index": index, "code": refusal.code, "message": refusal.message, "details": refusal.details}
             )
@@ -86,7 +86,7 @@ documented = APIRouter()
 _EVENT: dict[str, object] = {"type": "object", "description": "OpenLineage run, job or dataset event"}
 
 
-def _body(schema: dict[str, object]) -> dict[str, object]:
+def _request_body_schema(schema: dict[str, object]) -> dict[str, object]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -96,14 +96,14 @@ documented.add_api_route(
     methods=["POST"],
     status_code=201,
     response_class=Response,
-    openapi_extra=_body(_EVENT),
+    openapi_extra=_request_body_schema(_EVENT),
 )
 documented.add_api_route(
     "/api/v1/lineage/batch",
     post_batch,
     methods=["POST"],
     response_model=schemas.BatchCounts,
-    openapi_extra=_body({"type": "array", "items": _EVENT}),
+    openapi_extra=_request_body_schema({"type": "array", "items": _EVENT}),
 )
 
 
@@ -117,7 +117,7 @@ async def health() -> schemas.Health:
 async def stats(service: ServiceDep) -> schemas.Statistics:
     """Return counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code.
 
-    `unapplied` lists events that a defect kept out of the graph, and jobs whose lineage is outdated.
+    `unapplied` lists events that could not be applied to the graph, and jobs whose lineage is outdated.
     `forward` is the progress of forwarding; null if disabled.
     """
     logged = await asyncio.to_thread(service.log.count)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import APIRouter, Query, Response
 
-from lineage.api.dependencies import CatalogDep, Depth, Limit, ListsDep, NodeDep, Offset, ServiceDep
+from lineage.api.dependencies import CatalogDep, Depth, Limit, NameListsDep, NodeDep, Offset, ServiceDep
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import time_parameter
 from lineage.api.responses import json_response, rows_response
@@ -20,15 +20,15 @@ from lineage.api.time_slices import in_slices, run_cooperatively
 from lineage.graph.record_types import Span
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns
 from lineage.marquez import Query as Wanted
-from lineage.marquez.stats import EventCounts, Growth, Period, bounds
+from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of
 from lineage.store import EventQuery
 
 router = APIRouter(prefix="/api/v1")
 
-_Thing = TypeVar("_Thing")
+_Record = TypeVar("_Record")
 
 DEFAULT_DEPTH = 20
-_SCAN = 2000
+_ROWS_PER_SLICE = 2000
 """Records processed between two yields to the event loop: a few milliseconds."""
 
 
@@ -69,7 +69,7 @@ async def upstream_runs(
 
 @router.get("/search", response_model=marquez.SearchResults)
 async def search_names(
-    lists: ListsDep,
+    lists: NameListsDep,
     q: Annotated[str, Query(min_length=1)],
     kind: Annotated[Literal["JOB", "DATASET", "job", "dataset"] | None, Query(alias="filter")] = None,
     sort: Literal["NAME", "UPDATE_AT", "UPDATED_AT", "name", "update_at", "updated_at"] = "NAME",
@@ -83,8 +83,8 @@ async def search_names(
         q,
         kind.upper() if kind else None,
         namespace,
-        _day("after", after),
-        _day("before", before),
+        _optional_day("after", after),
+        _optional_day("before", before),
         by_update=sort.upper() != "NAME",
         limit=limit,
     )
@@ -109,7 +109,9 @@ async def events(
     A page may hold fewer events than `limit`, because its size in bytes is bounded: continue with `offset` until
     `totalCount` is reached.
     """
-    query = EventQuery(_time("after", after), _time("before", before), direction == "desc", limit, offset, run)
+    query = EventQuery(
+        _optional_time("after", after), _optional_time("before", before), direction == "desc", limit, offset, run
+    )
     bodies, total = await asyncio.to_thread(service.log.run_events, query)
     content = b'{"events":[%b],"totalCount":%d}' % (b",".join(bodies), total)
     return Response(content, media_type="application/json")
@@ -118,8 +120,8 @@ async def events(
 @router.get("/stats/lineage-events", response_model=list[marquez.EventCounts])
 async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC") -> Response:
     """Return started and ended runs per hour of the last day or day of the last week."""
-    counts = EventCounts(bounds(period, _zone(timezone), time_ns()))
-    async for part in in_slices(list(service.lineage.jobs.values()), _SCAN):
+    counts = EventCounts(intervals_of(period, _time_zone(timezone), time_ns()))
+    async for part in in_slices(list(service.lineage.jobs.values()), _ROWS_PER_SLICE):
         for job in part:
             counts.add(job)
     return json_response(counts.rows())
@@ -128,34 +130,34 @@ async def event_counts(service: ServiceDep, period: Period, timezone: str = "UTC
 @router.get("/stats/{kind}", response_model=list[marquez.NodeCount])
 async def growth(
     service: ServiceDep,
-    lists: ListsDep,
+    lists: NameListsDep,
     kind: Literal["jobs", "datasets", "sources"],
     period: Period,
     timezone: str = "UTC",
 ) -> Response:
     """Return the number of jobs, datasets or sources per hour of the last day or day of the last week."""
-    found = Growth(bounds(period, _zone(timezone), time_ns()))
+    found = Growth(intervals_of(period, _time_zone(timezone), time_ns()))
     known = service.lineage
     match kind:
         case "jobs":
-            await _grow(found, known.jobs.values(), lambda record: record.span)
+            await _count_growth(found, known.jobs.values(), lambda record: record.span)
         case "datasets":
-            await _grow(found, known.datasets.values(), lambda record: record.span)
+            await _count_growth(found, known.datasets.values(), lambda record: record.span)
         case "sources":
-            await _grow(found, lists.index.datasets.namespaces, lambda name: known.namespaces[name])
+            await _count_growth(found, lists.index.datasets.namespaces, lambda name: known.namespaces[name])
     return json_response(found.rows())
 
 
-async def _grow(found: Growth, things: Iterable[_Thing], span_of: Callable[[_Thing], Span]) -> None:
-    async for part in in_slices(list(things), _SCAN):
+async def _count_growth(found: Growth, things: Iterable[_Record], span_of: Callable[[_Record], Span]) -> None:
+    async for part in in_slices(list(things), _ROWS_PER_SLICE):
         found.add(map(span_of, part))
 
 
-def _time(parameter: str, text: str | None) -> int | None:
+def _optional_time(parameter: str, text: str | None) -> int | None:
     return None if text is None else time_parameter(parameter, text)
 
 
-def _day(parameter: str, text: str | None) -> int | None:
+def _optional_day(parameter: str, text: str | None) -> int | None:
     if text is None:
         return None
     try:
@@ -165,7 +167,7 @@ def _day(parameter: str, text: str | None) -> int | None:
         raise ApiError(400, "invalid_parameter", message, {"field": parameter}) from error
 
 
-def _zone(name: str) -> tzinfo:
+def _time_zone(name: str) -> tzinfo:
     try:
         return UTC if name == "UTC" else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

@@ -83,6 +83,6 @@ def _dead_letter(letter: DeadLetter) -> schemas.DeadLetter:
     try:
         found.event = None if letter.body is None else json.loads(letter.body)
     except ValueError:
-        # A damaged row is listed with the text that is left of it.
+        # A damaged row is listed with its remaining text.
         found.raw = (letter.body or b"").decode(errors="replace")
     return found

@@ -23,10 +23,10 @@ from lineage.ingest_metrics import SAMPLES, STEP
 
 router = APIRouter(prefix="/api/v1")
 
-_ROWS = 100
+_ROWS_PER_SLICE = 100
 """Rows encoded between two yields to the event loop: some milliseconds."""
 
-_SCANNED = 5_000
+_MAX_SCANNED_EVENTS = 5_000
 """Latest events that are scanned for writes of one dataset."""
 
 
@@ -39,22 +39,22 @@ async def summaries(service: ServiceDep) -> Response:
     service.graph.refresh()
     now = time.time_ns()
     lineage, job_lineages = service.lineage, list(service.graph.job_lineages.values())
-    # Sorted by name, not by arrival: equal graphs are drawn alike.
+    # Sorted by name, not by arrival, so that equal graphs have equal drawings.
     known = sorted(lineage.datasets.values(), key=lambda record: record.id)
     places = {record.id: place for place, record in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
-    async for part in in_slices(job_lineages, _ROWS):
+    async for part in in_slices(job_lineages, _ROWS_PER_SLICE):
         for edge in (edge for view in part for edge in view.columns if edge.masking and edge.field is not None):
             masked.setdefault(edge.output, set()).add(edge.field or "")
     jobs = [
         canonical_json(job_summary(lineage, record, view, places, now))
-        async for part in in_slices(sorted(lineage.jobs.values(), key=lambda record: record.id), _ROWS)
+        async for part in in_slices(sorted(lineage.jobs.values(), key=lambda record: record.id), _ROWS_PER_SLICE)
         for record in part
         if (view := service.graph.job_lineages.get(record.id)) is not None
     ]
     datasets = [
         canonical_json(dataset_summary(record, masked.get(record.id, ())))
-        async for part in in_slices(known, _ROWS)
+        async for part in in_slices(known, _ROWS_PER_SLICE)
         for record in part
     ]
     content = b'{"datasets":[%b],"jobs":[%b]}' % (b",".join(datasets), b",".join(jobs))
@@ -68,11 +68,11 @@ async def activity(
     """Return writes and data quality checks of a dataset among the latest events.
 
     `{"writes": [{"job", "run", "eventTime", "rowCount", "size", "fileCount"}], "quality": [{"assertion", "column",
-    "success", "job", "eventTime"}], "scanned"}`, newest first; numbers are null where the emitter does not say.
+    "success", "job", "eventTime"}], "scanned"}`, newest first; numbers are null if the emitter omits them.
     """
-    bodies = await asyncio.to_thread(service.log.latest_run_events, _SCANNED, dataset.name)
+    bodies = await asyncio.to_thread(service.log.latest_run_events, _MAX_SCANNED_EVENTS, dataset.name)
     found = await asyncio.to_thread(transfers, dataset, [json.loads(body) for body in bodies], limit)
-    return json_response({**found, "scanned": _SCANNED})
+    return json_response({**found, "scanned": _MAX_SCANNED_EVENTS})
 
 
 @router.get("/flow", response_model=page.IngestFlow)
@@ -80,7 +80,7 @@ async def flow(service: ServiceDep) -> page.IngestFlow:
     """Return number and lag of events per interval of the last half hour since the start.
 
     `{"stepSeconds", "mostSamples", "samples": [{"start", "events", "lagSeconds"}]}`, oldest first; the last sample
-    still grows. `lagSeconds` is the longest time from an event's own to the graph, null where no event came.
+    still grows. `lagSeconds` is the longest time from an event's own to the graph, null without events.
     """
     samples = [
         page.IngestSample(start=format_time(sample.start * 10**9), events=sample.events, lag_seconds=sample.lag)
@@ -106,7 +106,7 @@ async def contract(service: ServiceDep, request: Request) -> Response:
     if lab is None or lab.contract is None:
         raise ApiError(404, "not_found", "the service was started without a lineage contract (--lab)", {})
     try:
-        # Read for each request: it is edited while the lab runs.
+        # Read for each request, because users edit the file while the lab runs.
         wanted = load(await asyncio.to_thread(lab.contract.read_text, encoding="utf-8"))
     except (OSError, ContractError) as error:
         raise ApiError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JUnit XML of all reports."""
+"""JUnit XML shared by all reports."""
 
 import re
 from collections.abc import Sequence
@@ -19,26 +19,28 @@ class Case(NamedTuple):
 
 
 def render_junit(suite: str, cases: Sequence[Case]) -> str:
-    """One suite with these cases."""
+    """Render one suite with these cases."""
     failed = sum(1 for case in cases if case.failures)
     element = ElementTree.Element("testsuite", name=suite, tests=str(len(cases)), failures=str(failed), errors="0")
     for case in cases:
-        _add(element, case)
+        _add_case(element, case)
     suites = ElementTree.Element("testsuites")
     suites.append(element)
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _add(suite: ElementTree.Element, case: Case) -> None:
-    element = ElementTree.SubElement(suite, "testcase", classname=_xml(case.group), name=_xml(case.name), time="0")
+def _add_case(suite: ElementTree.Element, case: Case) -> None:
+    element = ElementTree.SubElement(
+        suite, "testcase", classname=_xml_text(case.group), name=_xml_text(case.name), time="0"
+    )
     if case.failures:
-        failure = ElementTree.SubElement(element, "failure", message=_xml(case.failures[0]), type="lineage")
-        failure.text = _xml("\n".join(case.failures))
+        failure = ElementTree.SubElement(element, "failure", message=_xml_text(case.failures[0]), type="lineage")
+        failure.text = _xml_text("\n".join(case.failures))
     if case.notes:
-        ElementTree.SubElement(element, "system-out").text = _xml("\n".join(case.notes))
+        ElementTree.SubElement(element, "system-out").text = _xml_text("\n".join(case.notes))
 
 
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
+def _xml_text(text: str) -> str:
+    """Replace the characters that XML does not allow."""
     return _NOT_XML.sub("\ufffd", text)

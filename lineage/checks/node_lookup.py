@@ -6,13 +6,13 @@ from difflib import get_close_matches
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
-_LISTED = 10
-_COMPARED = 20_000
+_MAX_LISTED = 10
+_MAX_COMPARED = 20_000
 """Maximum number of names that an unknown name is compared with; more would take seconds."""
 
 
 class Unresolved(ValueError):
-    """Name without a match in the graph, or with several; the message lists these, or the nearest ones."""
+    """Name with no match in the graph, or with several; the message lists the matches or the most similar names."""
 
 
 class Node(NamedTuple):
@@ -40,20 +40,20 @@ def resolve(text: str, export: Mapping[str, Any]) -> Node:
     an alias (`lake.sales.orders`).
 
     Raises:
-        Unresolved: there is no match, or several; the message lists these, or the nearest ones.
+        Unresolved: there is no match, or several; the message lists the matches or the most similar names.
     """
-    names = _Names(export)
+    names = _NameLookup(export)
     found = names.nodes(text)
     if len(found) == 1:
         return found[0]
     if found:
-        listed = "".join(f"\n  {node}" for node in found[:_LISTED])
-        raise Unresolved(f"{text!r} names {len(found)} things; write one of them in full:{listed}")
-    raise Unresolved(f"the graph has nothing that is called {text!r}; {names.advice(text)}")
+        listed = "".join(f"\n  {node}" for node in found[:_MAX_LISTED])
+        raise Unresolved(f"{text!r} is ambiguous, it matches {len(found)} names; write one of them in full:{listed}")
+    raise Unresolved(f"no dataset or column in the graph is named {text!r}; {names.advice(text)}")
 
 
-class _Names:
-    """All names of a graph's datasets, and their columns."""
+class _NameLookup:
+    """Index of a graph's datasets and columns by all of their names."""
 
     def __init__(self, export: Mapping[str, Any]) -> None:
         self._full: dict[str, Node] = {}
@@ -62,7 +62,7 @@ class _Names:
         for row in export["datasets"]:
             node = Node(row["namespace"], row["name"])
             self._full[str(node)] = node
-            self._columns[node] = set(_paths(row["fields"], ""))
+            self._columns[node] = set(_column_paths(row["fields"], ""))
             self._short.setdefault(node.name, set()).add(node)
             for alias in row["symlinks"]:
                 for name in (alias["name"], f"{alias['namespace']}/{alias['name']}"):
@@ -77,7 +77,7 @@ class _Names:
         dataset, separator, field = text.partition("#")
         if separator:
             return self._with_column(dataset, field)
-        if found := self._datasets(text):
+        if found := self._matching_datasets(text):
             return found
         cuts = [i for i, character in enumerate(text) if character == "."]
         return sorted({node for i in cuts for node in self._with_column(text[:i], text[i + 1 :])})
@@ -85,29 +85,30 @@ class _Names:
     def advice(self, text: str) -> str:
         """Suggest names to write instead."""
         dataset, _, field = text.partition("#")
-        if field and (found := self._datasets(dataset)):
-            return f"columns of {found[0]} are {_listed(sorted(self._columns[found[0]]))}"
+        if field and (found := self._matching_datasets(dataset)):
+            return f"columns of {found[0]} are {_name_list(sorted(self._columns[found[0]]))}"
         if not self._full:
             return "it has no datasets yet; run a job"
-        near = nsmallest(_COMPARED, (*self._short, *self._full), key=lambda name: abs(len(name) - len(dataset)))
-        return f"near are {_listed(get_close_matches(dataset, near, n=_LISTED, cutoff=0.4) or sorted(self._full))}"
+        near = nsmallest(_MAX_COMPARED, (*self._short, *self._full), key=lambda name: abs(len(name) - len(dataset)))
+        similar = get_close_matches(dataset, near, n=_MAX_LISTED, cutoff=0.4) or sorted(self._full)
+        return f"similar names are {_name_list(similar)}"
 
-    def _datasets(self, text: str) -> list[Node]:
+    def _matching_datasets(self, text: str) -> list[Node]:
         if text in self._full:
             return [self._full[text]]
         return sorted(self._short.get(text, ()))
 
     def _with_column(self, dataset: str, field: str) -> list[Node]:
-        return [node._replace(field=field) for node in self._datasets(dataset) if field in self._columns[node]]
+        return [node._replace(field=field) for node in self._matching_datasets(dataset) if field in self._columns[node]]
 
 
-def _paths(fields: Iterable[Mapping[str, Any]], above: str) -> Iterator[str]:
+def _column_paths(fields: Iterable[Mapping[str, Any]], above: str) -> Iterator[str]:
     for field in fields:
         path = f"{above}{field['name']}"
         yield path
-        yield from _paths(field.get("fields") or (), f"{path}.")
+        yield from _column_paths(field.get("fields") or (), f"{path}.")
 
 
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return (", ".join(names[:_LISTED]) or "unknown") + more
+def _name_list(names: list[str]) -> str:
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return (", ".join(names[:_MAX_LISTED]) or "unknown") + more

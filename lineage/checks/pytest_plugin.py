@@ -61,12 +61,12 @@ class LineageEvents:
     @property
     def spark_properties(self) -> dict[str, str]:
         """Return `spark.openlineage.transport...` for a Spark that does not inherit the environment."""
-        return {f"spark.openlineage.{key}": value for key, value in self._transport().items()}
+        return {f"spark.openlineage.{key}": value for key, value in self._transport_properties().items()}
 
     @property
     def flink_properties(self) -> dict[str, str]:
         """Return `openlineage.transport...` for the configuration of Flink, next to its listener."""
-        return {f"openlineage.{key}": value for key, value in self._transport().items()}
+        return {f"openlineage.{key}": value for key, value in self._transport_properties().items()}
 
     @property
     def events(self) -> list[JsonObject]:
@@ -76,24 +76,24 @@ class LineageEvents:
             try:
                 event = parse_json(body)
             except MalformedJson as error:
-                _fail(f"event {number} is not JSON: {error}")
+                _fail_test(f"event {number} is not JSON: {error}")
             if not isinstance(event, dict):
-                _fail(f"event {number} is not a JSON object: {body[:60]!r}")
+                _fail_test(f"event {number} is not a JSON object: {body[:60]!r}")
             events.append(event)
         return events
 
     def wait_for(self, enough: Callable[[list[JsonObject]], bool], seconds: float = 30) -> None:
         """Wait until `enough` accepts the received events; for jobs that send events in the background."""
         if not self._recorder.wait_for(lambda: enough(self.events), seconds):
-            _fail(f"the expected events did not arrive within {seconds:g} s; received:\n{self._listed()}")
+            _fail_test(f"the expected events did not arrive within {seconds:g} s; received:\n{self._event_list()}")
 
     def runs(self, job: str | None = None) -> list[RecordedRun]:
         """Return the runs of a job (its name, or `namespace/name`), or all, sorted by the time of their first event."""
-        lineage = self._lineage()
+        lineage = self._recorded_lineage()
         known = {f"{record.id.namespace}/{record.id.name}": record for record in lineage.jobs.values()}
         wanted = [record for text, record in known.items() if job in (None, text, record.id.name)]
         if job is not None and not wanted:
-            _fail(f"no event names job {job!r}; jobs are: {', '.join(sorted(known)) or 'none'}")
+            _fail_test(f"no event names job {job!r}; jobs are: {', '.join(sorted(known)) or 'none'}")
         found = sorted((run for record in wanted for run in record.runs.values()), key=lambda run: run.span.first)
         events = self.events
         return [
@@ -105,7 +105,7 @@ class LineageEvents:
 
     def graph(self) -> JsonObject:
         """Return the graph derived from the events, in the format of `GET /api/v1/graph`."""
-        lineage = self._lineage()
+        lineage = self._recorded_lineage()
         return export_graph(lineage, Graph(lineage))
 
     def assert_valid(self, strict: bool = False, specification: Path | None = None) -> None:
@@ -116,11 +116,11 @@ class LineageEvents:
         try:
             standard = Specification.open(specification)
         except SpecificationError as error:
-            _fail(str(error))
+            _fail_test(str(error))
         events = raw_events(self._recorder.bodies, "event")
         findings = check_events(events, self._rules, standard, source="the recorder")
         if not findings.ok(strict):
-            _fail(render_text(findings))
+            _fail_test(render_text(findings))
 
     def assert_contract(self, contract: Path | str, features: Iterable[str] = ()) -> None:
         """Fail if the graph differs from a lineage contract (a file, or its text)."""
@@ -129,9 +129,9 @@ class LineageEvents:
             text = str(contract) if is_text else Path(contract).read_text(encoding="utf-8")
             report = compare(load(text), self.graph(), features)
         except (ContractError, OSError) as error:
-            _fail(f"the contract{'' if is_text else f' {contract}'} cannot be used: {error}")
+            _fail_test(f"the contract{'' if is_text else f' {contract}'} cannot be used: {error}")
         if not report.ok:
-            _fail(report.render_text())
+            _fail_test(report.render_text())
 
     def assert_column(self, output: str, *inputs: str) -> None:
         """Fail if the sources of a column are not exactly these columns.
@@ -141,33 +141,35 @@ class LineageEvents:
         (filters, join keys and group keys of the dataset) are not inputs of a column.
         """
         graph = self.graph()
-        target = _column(output, graph)
-        found = _sources(graph, target)
+        target = _resolve_column(output, graph)
+        found = _column_sources(graph, target)
         wanted = {}
         for text in inputs:
             name, _, kind = text.partition(" ")
-            wanted[_column(name, graph)] = kind.strip()
+            wanted[_resolve_column(name, graph)] = kind.strip()
         lines = [f"missing     {node}{_in_brackets(kind)}" for node, kind in wanted.items() if node not in found]
-        lines += [f"unexpected  {node}{_in_brackets(_join(found[node]))}" for node in sorted(found.keys() - wanted)]
+        lines += [
+            f"unexpected  {node}{_in_brackets(_join_sorted(found[node]))}" for node in sorted(found.keys() - wanted)
+        ]
         for node, kind in wanted.items():
-            if kind and node in found and not _fits(kind, found[node]):
-                lines.append(f"different   {node}: expected {kind}, found {_join(found[node])}")
+            if kind and node in found and not _matches_kind(kind, found[node]):
+                lines.append(f"different   {node}: expected {kind}, found {_join_sorted(found[node])}")
         if lines:
-            _fail("\n".join([f"sources of {target}:", *(f"  {line}" for line in lines)]))
+            _fail_test("\n".join([f"sources of {target}:", *(f"  {line}" for line in lines)]))
 
-    def _lineage(self) -> LineageRecords:
+    def _recorded_lineage(self) -> LineageRecords:
         lineage = LineageRecords()
         for number, body in enumerate(self._recorder.bodies, 1):
             try:
                 lineage.apply(read_event(body, self._rules))
             except EventError as error:
-                _fail(f"a lineage service would reject event {number}: {error}")
+                _fail_test(f"a lineage service would reject event {number}: {error}")
         return lineage
 
-    def _transport(self) -> dict[str, str]:
+    def _transport_properties(self) -> dict[str, str]:
         return {"transport.type": "http", "transport.url": self.url}
 
-    def _listed(self) -> str:
+    def _event_list(self) -> str:
         lines = [
             f"  {event.get('eventTime')} {event.get('eventType')} {(event.get('job') or {}).get('name')}"
             for event in self.events
@@ -186,12 +188,12 @@ def lineage_events(lineage_rules: Rules, tmp_path: Path) -> Iterator[LineageEven
     """Record events of the test's job; sets the environment variables that make clients send them here."""
     from lineage.checks.recorder import recording  # a web server, which other tests of a project do not need
 
-    with recording() as recorder, _environment(recorder.url, tmp_path / "openlineage.yml"):
+    with recording() as recorder, _client_environment(recorder.url, tmp_path / "openlineage.yml"):
         yield LineageEvents(recorder, lineage_rules)
 
 
 @contextmanager
-def _environment(url: str, file: Path) -> Iterator[None]:
+def _client_environment(url: str, file: Path) -> Iterator[None]:
     """Set the variables that OpenLineage's clients read and remove all their other ones.
 
     The Python client writes variables of its own when it reads `OPENLINEAGE_URL`; they must not outlive the test
@@ -220,8 +222,8 @@ def _remove_variables() -> None:
         del os.environ[name]
 
 
-def _fail(report: str) -> NoReturn:
-    """Fail the test with the report only; a traceback through this plugin is of no use."""
+def _fail_test(report: str) -> NoReturn:
+    """Fail the test with the report only; without a traceback through this plugin."""
     raise pytest.fail.Exception(report, pytrace=False) from None
 
 
@@ -229,17 +231,17 @@ def _is_of(event: Mapping[str, Any], run: str) -> bool:
     return isinstance(event.get("run"), dict) and str(event["run"].get("runId", "")).lower() == run
 
 
-def _column(text: str, graph: JsonObject) -> Node:
+def _resolve_column(text: str, graph: JsonObject) -> Node:
     try:
         node = resolve(text, graph)
     except Unresolved as error:
-        _fail(str(error))
+        _fail_test(str(error))
     if node.field is None:
-        _fail(f"{text!r} names a dataset; write DATASET#COLUMN")
+        _fail_test(f"{text!r} names a dataset; write DATASET#COLUMN")
     return node
 
 
-def _sources(graph: JsonObject, target: Node) -> dict[Node, set[str]]:
+def _column_sources(graph: JsonObject, target: Node) -> dict[Node, set[str]]:
     """Return the source columns of a column, each with its transformations."""
     found: dict[Node, set[str]] = {}
     for edge in graph["columns"]:
@@ -249,12 +251,12 @@ def _sources(graph: JsonObject, target: Node) -> dict[Node, set[str]]:
     return found
 
 
-def _fits(kind: str, found: set[str]) -> bool:
+def _matches_kind(kind: str, found: set[str]) -> bool:
     """Return True if all transformations are of `kind`, which may omit the type (DIRECT, INDIRECT)."""
     return all(kind in (transformation, transformation.partition("/")[2]) for transformation in found)
 
 
-def _join(kinds: Iterable[str]) -> str:
+def _join_sorted(kinds: Iterable[str]) -> str:
     return ", ".join(sorted(kinds))
 
 

@@ -34,7 +34,7 @@ class Recorder:
 
     @property
     def bodies(self) -> list[bytes]:
-        """Bodies of the requests so far, decompressed."""
+        """Return the bodies of the requests so far, decompressed."""
         with self._arrived:
             return list(self._bodies)
 
@@ -45,7 +45,7 @@ class Recorder:
             self._arrived.notify_all()
 
     def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait for a condition, which is evaluated after each event; return False if the time is up."""
+        """Wait for a condition, which is evaluated after each event; return False on timeout."""
         with self._arrived:
             return self._arrived.wait_for(condition, seconds)
 
@@ -56,7 +56,7 @@ def recording() -> Iterator[Recorder]:
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
         recorder = Recorder(f"http://127.0.0.1:{listener.getsockname()[1]}")
         config = uvicorn.Config(
-            _app(recorder),
+            _recorder_app(recorder),
             lifespan="off",
             http="h11",  # httptools closes the connection without a response to malformed HTTP
             ws="none",
@@ -74,7 +74,7 @@ def recording() -> Iterator[Recorder]:
             thread.join()
 
 
-def _app(recorder: Recorder) -> FastAPI:
+def _recorder_app(recorder: Recorder) -> FastAPI:
     """Return the two endpoints of the lineage service that emitters use, with its limits and errors."""
     app = FastAPI(openapi_url=None)
     install_error_handlers(app)

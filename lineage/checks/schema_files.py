@@ -55,7 +55,7 @@ def find_schemas() -> Path:
     try:
         _schemas_in(cached)
     except SchemasUnavailable:
-        _install(cached)
+        _install_schemas(cached)
     return cached
 
 
@@ -72,7 +72,7 @@ def write_schemas(destination: Path, on_file: Callable[[str], None] = lambda nam
             on_file(name)
             (destination / name).write_bytes(content)
         return f"{len(PINS)} schemas from {folder}"
-    _download(destination, on_file)
+    _download_schemas(destination, on_file)
     return f"{len(PINS)} schemas from {PUBLISHED}"
 
 
@@ -93,18 +93,18 @@ def _schemas_in(folder: Path) -> dict[str, bytes]:
             contents[name] = found[name].read_bytes()
         except OSError as error:
             raise SchemasUnavailable(f"cannot read OpenLineage schema {found[name]}: {error.strerror}") from error
-        _verify(name, contents[name], str(found[name]))
+        _verify_hash(name, contents[name], str(found[name]))
     return contents
 
 
-def _install(folder: Path) -> None:
+def _install_schemas(folder: Path) -> None:
     """Download the schemas next to `folder` and rename them into place, so that it is complete or absent."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as work:
             complete = Path(work) / folder.name
             complete.mkdir()
-            _download(complete, lambda name: None)
+            _download_schemas(complete, lambda name: None)
             if not folder.exists():
                 complete.rename(folder)
                 return
@@ -116,7 +116,7 @@ def _install(folder: Path) -> None:
         ) from error
 
 
-def _download(destination: Path, on_file: Callable[[str], None]) -> None:
+def _download_schemas(destination: Path, on_file: Callable[[str], None]) -> None:
     import httpx
 
     from lineage.checks.http_client import client_for
@@ -130,11 +130,11 @@ def _download(destination: Path, on_file: Callable[[str], None]) -> None:
                 raise SchemasUnavailable(
                     f"cannot download OpenLineage schema {url}: {error or type(error).__name__}"
                 ) from error
-            _verify(name, content, url)
+            _verify_hash(name, content, url)
             (destination / name).write_bytes(content)
 
 
-def _verify(name: str, content: bytes, place: str) -> None:
+def _verify_hash(name: str, content: bytes, place: str) -> None:
     actual, pinned = hashlib.sha256(content).hexdigest(), PINS[name][1]
     if actual != pinned:
         raise SchemasUnavailable(

@@ -3,7 +3,7 @@
 
 
 class EventError(ValueError):
-    """Event that must not be stored; the message names the fault and what is expected."""
+    """Event that must not be stored; the message names the fault and the expected value."""
 
 
 class MalformedJson(EventError):

@@ -33,7 +33,7 @@ class Event:
     run: RunId | None
     dataset: DatasetId | None
     event_type: str
-    """One of the standard's six; OTHER where a run event names none. Empty for job and dataset events."""
+    """Event type of the standard; OTHER for a run event without one, empty for job and dataset events."""
 
 
 def event_from_body(kind: Kind, body: JsonObject, encoded: bytes | None = None) -> Event:

@@ -7,14 +7,14 @@ JsonObject = dict[str, Any]
 
 
 class DatasetId(NamedTuple):
-    """A dataset under its canonical name, such as (`s3://warehouse`, `sales/orders`)."""
+    """Dataset under its canonical name, such as (`s3://warehouse`, `sales/orders`)."""
 
     namespace: str
     name: str
 
 
 class JobId(NamedTuple):
-    """A job, such as (`lineage-lab`, `orders_etl`)."""
+    """Job, such as (`lineage-lab`, `orders_etl`)."""
 
     namespace: str
     name: str
@@ -23,7 +23,7 @@ class JobId(NamedTuple):
 class RunId(NamedTuple):
     """One run of one job.
 
-    The job belongs to the identity: an emitter that renames a job in mid-run must not merge two jobs.
+    The job belongs to the identity: otherwise an emitter that renames a job during a run would merge two jobs.
     """
 
     run: str

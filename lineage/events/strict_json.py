@@ -21,11 +21,11 @@ MAX_DEPTH = 100
 """Levels of nesting that an event may have; recorded Spark and Flink events stay below 15."""
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-"""An escape that may be half of a pair: the only way for one to get through UTF-8."""
+"""Escape that may be half of a surrogate pair; UTF-8 itself cannot encode one."""
 
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGER = b"0" * 19
-"""Found among digits made alike: may be an integer beyond 64 bits, of which orjson takes some."""
+"""Pattern of a possible integer beyond 64 bits once all digits are replaced by 0; orjson accepts some of these."""
 
 _INT_DIGITS = 19
 _INT_RANGE = range(-(2**63), 2**63)
@@ -53,12 +53,12 @@ def _read_float(text: str) -> float:
 _CONTAINERS = frozenset((dict, list))
 
 
-def _depth(value: object) -> int:
-    """Levels of nesting; stops counting one past `MAX_DEPTH`, so that it cannot exhaust the stack."""
+def _nesting_depth(value: object) -> int:
+    """Return the nesting depth; counting stops one level past `MAX_DEPTH`, without recursion."""
     level: list[Any] = [value] if type(value) in _CONTAINERS else []
     depth = 0
     while level and depth <= MAX_DEPTH:
-        # One comprehension a level: a batch of events always comes through here.
+        # One comprehension per level: every batch of events is walked here.
         level = [
             child
             for item in level
@@ -82,16 +82,16 @@ def parse_json(data: bytes) -> object:
         try:
             value: object = orjson.loads(data)
         except orjson.JSONDecodeError:
-            return _explained(data)
+            return _parse_with_diagnosis(data)
         # Counting brackets is an upper bound of the depth and far cheaper than walking the value.
-        if data.count(b"{") + data.count(b"[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        if data.count(b"{") + data.count(b"[") > MAX_DEPTH and _nesting_depth(value) > MAX_DEPTH:
             raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels")
         return value
-    return _explained(data)
+    return _parse_with_diagnosis(data)
 
 
-def _explained(data: bytes) -> object:
-    """Parse with Python's parser what orjson rejects, or would read with integers out of range.
+def _parse_with_diagnosis(data: bytes) -> object:
+    """Parse with Python's parser: for data that orjson rejects or may read with integers out of range.
 
     Raises:
         MalformedJson: with cause and position.
@@ -107,7 +107,7 @@ def _explained(data: bytes) -> object:
         raise MalformedJson(f"{error.msg} at {where}", error.pos) from error
     except RecursionError as error:
         raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels") from error
-    if _depth(value) > MAX_DEPTH:
+    if _nesting_depth(value) > MAX_DEPTH:
         raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels")
     if _SURROGATE.search(text):
         canonical_json(value)
@@ -118,17 +118,17 @@ def canonical_json(value: object) -> bytes:
     """Encode a JSON value canonically: sorted keys, no white space, UTF-8.
 
     Raises:
-        MalformedJson: a string holds half of a surrogate pair, which UTF-8 cannot express.
+        MalformedJson: a string contains half of a surrogate pair, which UTF-8 cannot express.
     """
     try:
-        return orjson.dumps(value, _plain, orjson.OPT_SORT_KEYS)
+        return orjson.dumps(value, _encode_named_tuple, orjson.OPT_SORT_KEYS)
     except TypeError as error:
         if "surrogates" in str(error):
-            raise MalformedJson("a string holds half of a surrogate pair (\\ud800 to \\udfff)") from error
+            raise MalformedJson("a string contains half of a surrogate pair (\\ud800 to \\udfff)") from error
         raise
 
 
-def _plain(value: object) -> object:
+def _encode_named_tuple(value: object) -> object:
     """Encode named tuples as arrays."""
     if isinstance(value, tuple):
         return list(value)

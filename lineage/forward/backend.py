@@ -11,7 +11,7 @@ import httpx
 
 ENDPOINT = "/api/v1/lineage"
 HEALTH_PATHS = ("/api/v1/namespaces?limit=1", "/health")
-"""Paths that a healthy backend answers with 200: Marquez, which reads its database for it, and this service."""
+"""Paths that a healthy backend answers with 200: of Marquez, which queries its database, and of this service."""
 
 MAX_RETRY_AFTER = 3600.0
 MAX_TEXT = 300
@@ -69,7 +69,7 @@ class Backend:
     def __init__(self, url: str, seconds: float) -> None:
         self._url = forward_url(url)
         self._seconds = seconds
-        # Proxy variables apply to the internet, not to a backend beside this service.
+        # Proxy variables apply to internet hosts, not to a backend next to this service.
         self._client = httpx.AsyncClient(timeout=None, trust_env=False, headers={"Accept-Encoding": "identity"})
 
     @property
@@ -89,7 +89,7 @@ class Backend:
             return AttemptResult(AttemptStatus.UNAVAILABLE, f"cannot connect to {self.name}: {error}")
         except httpx.HTTPError as error:
             return AttemptResult(AttemptStatus.FAILED, f"connection to {self.name} failed: {error or repr(error)}")
-        return _classify(response)
+        return _classify_response(response)
 
     async def is_healthy(self) -> bool:
         """Return whether the backend answers a health request with 200."""
@@ -108,20 +108,20 @@ class Backend:
         await self._client.aclose()
 
 
-def _classify(response: httpx.Response) -> AttemptResult:
+def _classify_response(response: httpx.Response) -> AttemptResult:
     status = response.status_code
     text = f"HTTP {status} {response.text[:MAX_TEXT]}".strip()
     if response.is_success:
         return AttemptResult(AttemptStatus.ACCEPTED, text)
     if status in _CLIENT_ERRORS and status not in _NOT_EVENT_RELATED:
         return AttemptResult(AttemptStatus.REFUSED, text)
-    retry_after = _seconds(response.headers.get("retry-after"))
+    retry_after = _retry_after_seconds(response.headers.get("retry-after"))
     if status >= 500 and retry_after is None:
         return AttemptResult(AttemptStatus.FAILED, text)
     return AttemptResult(AttemptStatus.UNAVAILABLE, text, retry_after)
 
 
-def _seconds(retry_after: str | None) -> float | None:
+def _retry_after_seconds(retry_after: str | None) -> float | None:
     """Return the seconds of a Retry-After header, a number or a date; None if it is invalid."""
     if retry_after is None:
         return None

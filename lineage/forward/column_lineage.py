@@ -26,7 +26,7 @@ def facet_of_edges(edges: Iterable[ColumnEdge]) -> JsonObject:
         target = whole if edge.field is None else fields.setdefault(edge.field, {})
         known = target.setdefault((edge.source, edge.source_field), [])
         if edge.type is not None:
-            known.append(_transformation(edge))
+            known.append(_transformation_of_edge(edge))
     content: JsonObject = {"fields": {name: {"inputFields": _input_fields(found)} for name, found in fields.items()}}
     if whole:
         content["dataset"] = _input_fields(whole)
@@ -35,7 +35,10 @@ def facet_of_edges(edges: Iterable[ColumnEdge]) -> JsonObject:
 
 def with_deprecated_keys(facet: JsonObject) -> JsonObject:
     """Return the facet with inputFields, transformationType and transformationDescription in every column."""
-    return {**facet, "fields": {name: _column(field) for name, field in (facet.get("fields") or {}).items()}}
+    return {
+        **facet,
+        "fields": {name: _column_with_deprecated_keys(field) for name, field in (facet.get("fields") or {}).items()},
+    }
 
 
 def add_columns(columns: Columns, output: DatasetId, facet: JsonObject) -> None:
@@ -55,31 +58,31 @@ def with_columns(schema: JsonObject, names: Iterable[str], known: Iterable[JsonO
     return {**schema, "fields": [*fields, *missing]} if missing else schema
 
 
-def _column(field: JsonObject) -> JsonObject:
+def _column_with_deprecated_keys(field: JsonObject) -> JsonObject:
     sources = field.get("inputFields") or []
     completed = {**field, "inputFields": sources}
     said = [transformation for source in sources for transformation in source.get("transformations") or ()]
     # INDIRECT transformations count only where no DIRECT one is stated.
     kinds = [one for one in said if one["type"] == "DIRECT"] or said
     if kinds:
-        completed.setdefault("transformationType", _type(kinds))
-        completed.setdefault("transformationDescription", _description(said))
+        completed.setdefault("transformationType", _deprecated_type(kinds))
+        completed.setdefault("transformationDescription", _deprecated_description(said))
     return completed
 
 
-def _type(kinds: list[JsonObject]) -> str:
+def _deprecated_type(kinds: list[JsonObject]) -> str:
     if all(kind.get("masking") is True for kind in kinds):
         return "MASKED"
     return ", ".join(sorted({kind.get("subtype") or kind["type"] for kind in kinds}))[:MAX_TYPE]
 
 
-def _description(said: list[JsonObject]) -> str:
+def _deprecated_description(said: list[JsonObject]) -> str:
     """Return the emitter's descriptions, or else the types of the transformations."""
     words = {one.get("description") or " ".join(filter(None, (one["type"], one.get("subtype")))) for one in said}
     return "; ".join(sorted(words))
 
 
-def _transformation(edge: ColumnEdge) -> JsonObject:
+def _transformation_of_edge(edge: ColumnEdge) -> JsonObject:
     found: JsonObject = {"type": edge.type, "masking": edge.masking}
     return found if edge.subtype is None else {**found, "subtype": edge.subtype}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The datasets of an event to send: all that the run or job is known to have, each described in full."""
+"""Datasets of an event to send: all that its run or job has named, each with its full state."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -40,23 +40,25 @@ def datasets_of(lineage: LineageRecords, owner: EventOwner, body: JsonObject) ->
     for output in outputs:
         _add_column_lineage(output, owner, edges)
         if facet := output["facets"].get("columnLineage"):
-            add_columns(columns, _id(output), facet)
+            add_columns(columns, _dataset_id(output), facet)
     inputs = _complete_all(lineage, owner, Direction.INPUT, body.get("inputs") or [])
     for dataset in (*inputs, *outputs):
-        _widen_schema(lineage, dataset, columns.get(_id(dataset), ()))
+        _widen_schema(lineage, dataset, columns.get(_dataset_id(dataset), ()))
     return {"inputs": inputs, "outputs": outputs}
 
 
-def lone_dataset(lineage: LineageRecords, dataset: JsonObject) -> JsonObject:
+def enriched_dataset(lineage: LineageRecords, dataset: JsonObject) -> JsonObject:
     """Return the enriched dataset of a dataset event."""
-    completed = _complete(lineage, dataset, None, settled=False)
+    completed = _complete_dataset(lineage, dataset, None, settled=False)
     facet = completed["facets"].get("columnLineage")
     if facet is not None:
         completed["facets"]["columnLineage"] = with_deprecated_keys(facet)
     return completed
 
 
-def carry(names: Iterable[str], facets: JsonObject, settled: bool, *known: Callable[[str], JsonObject | None]) -> None:
+def carry_facets(
+    names: Iterable[str], facets: JsonObject, settled: bool, *known: Callable[[str], JsonObject | None]
+) -> None:
     """Add facets that an event left out to `facets`, each from the first of `known` that has it.
 
     With `settled`, the first of `known` takes precedence over the event. Tombstones that a backend cannot read are
@@ -79,21 +81,21 @@ def _complete_all(
     lineage: LineageRecords, owner: EventOwner, direction: Direction, named: list[JsonObject]
 ) -> list[JsonObject]:
     uses = owner.uses(direction)
-    rows = [_complete(lineage, dataset, uses.get(_id(dataset)), owner.settled) for dataset in named]
-    known = {_id(dataset) for dataset in named}
+    rows = [_complete_dataset(lineage, dataset, uses.get(_dataset_id(dataset)), owner.settled) for dataset in named]
+    known = {_dataset_id(dataset) for dataset in named}
     # A declaration is complete; events of a run accumulate.
     rest: Mapping[DatasetId, Facets | None] = {}
     if owner.run is not None:
         rest = {dataset: facets for dataset, facets in uses.items() if dataset not in known}
     if not named and not rest:
-        rest = _current(owner, direction)
+        rest = _current_datasets(owner, direction)
     for dataset in sorted(rest):
         row = {"namespace": dataset.namespace, "name": dataset.name}
-        rows.append(_complete(lineage, row, rest[dataset], owner.settled))
+        rows.append(_complete_dataset(lineage, row, rest[dataset], owner.settled))
     return rows
 
 
-def _current(owner: EventOwner, direction: Direction) -> Mapping[DatasetId, Facets | None]:
+def _current_datasets(owner: EventOwner, direction: Direction) -> Mapping[DatasetId, Facets | None]:
     """Return the job's current datasets of a direction in which a run (or job event) names none.
 
     A START that names only inputs has removed the outputs from the job's lineage, although they may follow: until then
@@ -107,12 +109,12 @@ def _current(owner: EventOwner, direction: Direction) -> Mapping[DatasetId, Face
     return dict(owner.job.runs[last.run].uses(direction)) if last else {}
 
 
-def _complete(lineage: LineageRecords, dataset: JsonObject, said: Facets | None, settled: bool) -> JsonObject:
+def _complete_dataset(lineage: LineageRecords, dataset: JsonObject, stated: Facets | None, settled: bool) -> JsonObject:
     facets = dict(dataset.get("facets") or {})
-    record = lineage.datasets.get(_id(dataset))
+    record = lineage.datasets.get(_dataset_id(dataset))
     everywhere = record.all_facets() if record else {}
-    carry(DATASET_FACETS, facets, settled, said.get if said else _nothing, everywhere.get)
-    carry(["columnLineage"], facets, settled, said.get if said else _nothing)
+    carry_facets(DATASET_FACETS, facets, settled, stated.get if stated else _no_facet, everywhere.get)
+    carry_facets(["columnLineage"], facets, settled, stated.get if stated else _no_facet)
     return {**dataset, "facets": facets}
 
 
@@ -120,7 +122,7 @@ def _add_column_lineage(output: JsonObject, owner: EventOwner, edges: dict[Datas
     """Add the emitter's facet, or one built from the job's column edges, if the event has none."""
     facets = output["facets"]
     facet = facets.get("columnLineage")
-    if facet is None and (found := edges.get(_id(output))):
+    if facet is None and (found := edges.get(_dataset_id(output))):
         facet = facet_of_edges(found)
     if facet is not None:
         facets["columnLineage"] = with_deprecated_keys(facet)
@@ -130,13 +132,13 @@ def _widen_schema(lineage: LineageRecords, dataset: JsonObject, columns: Iterabl
     """Add columns that columnLineage names to a known schema."""
     schema = dataset["facets"].get("schema")
     if schema is not None:
-        record = lineage.datasets.get(_id(dataset))
+        record = lineage.datasets.get(_dataset_id(dataset))
         dataset["facets"]["schema"] = with_columns(schema, columns, record.fields() if record else ())
 
 
-def _nothing(_name: str) -> None:
+def _no_facet(_name: str) -> None:
     return None
 
 
-def _id(dataset: JsonObject) -> DatasetId:
+def _dataset_id(dataset: JsonObject) -> DatasetId:
     return DatasetId(dataset["namespace"], dataset["name"])

@@ -23,7 +23,7 @@ LONE_FAILURE_SECONDS = 60.0
 
 
 @dataclass(slots=True)
-class _Attempts:
+class _EventAttempts:
     """Attempts at one event; `accepted` is the number of accepted events at its first failure."""
 
     accepted: int
@@ -40,7 +40,7 @@ class Delivery:
         self._consumer = consumer
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
         self._breaker = CircuitBreaker()
-        self._failing: dict[int, _Attempts] = {}
+        self._failing: dict[int, _EventAttempts] = {}
         self._accepted = 0
         self._lone_failure_at = -1
         self._in_flight = 0
@@ -55,7 +55,7 @@ class Delivery:
         """
         try:
             while True:
-                answer = await self._attempt(make_body)
+                answer = await self._attempt_once(make_body)
                 if answer is None:
                     continue
                 if answer.verdict is AttemptStatus.ACCEPTED:
@@ -74,7 +74,7 @@ class Delivery:
 
     async def send_once(self, body: bytes) -> str | None:
         """Send once, without retries. Return None on success, else the cause."""
-        answer = await self._post(body)
+        answer = await self._post_body(body)
         if answer.verdict is AttemptStatus.ACCEPTED:
             return None
         self.last_error = answer.text
@@ -89,7 +89,7 @@ class Delivery:
         except TimeoutError:
             logger.info("%d requests were cancelled and will be sent again after the next start", self._in_flight)
 
-    async def _attempt(self, make_body: Callable[[], Awaitable[bytes | None]]) -> AttemptResult | None:
+    async def _attempt_once(self, make_body: Callable[[], Awaitable[bytes | None]]) -> AttemptResult | None:
         """Send one request; None if the backend became unavailable first."""
         await self._breaker.wait()
         async with self._slots:
@@ -98,9 +98,9 @@ class Delivery:
             body = await make_body()
             if body is None:
                 return AttemptResult(AttemptStatus.ACCEPTED, "")
-            return await self._post(body)
+            return await self._post_body(body)
 
-    async def _post(self, body: bytes) -> AttemptResult:
+    async def _post_body(self, body: bytes) -> AttemptResult:
         if self._closing:
             # Never completes: closing cancels all waiting tasks.
             await asyncio.get_running_loop().create_future()
@@ -124,7 +124,7 @@ class Delivery:
         backend that reports healthy and accepts nothing costs one event only, not one after the other.
         """
         now = asyncio.get_running_loop().time()
-        attempts = self._failing.setdefault(seq, _Attempts(self._accepted, now))
+        attempts = self._failing.setdefault(seq, _EventAttempts(self._accepted, now))
         attempts.tries += 1
         if self._accepted > attempts.accepted:
             attempts.strikes += 1

@@ -2,16 +2,16 @@
 """Enrichment: an event of the log, with everything known so far, becomes the event to send.
 
 It names all inputs and outputs, with schemas and column lineage, the job's type and its event type. A backend that
-takes the last event for the full state, as Marquez does, then has the full state.
+treats the last event as the full state, as Marquez does, then has the full state.
 """
 
 import re
 
 from lineage.events import Event, JsonObject
 from lineage.events.timestamps import format_time
-from lineage.forward.datasets import EventOwner, carry, datasets_of, lone_dataset
+from lineage.forward.datasets import EventOwner, carry_facets, datasets_of, enriched_dataset
 from lineage.forward.facets import BATCH, JOB_FACETS, PRODUCER, RUN_EVENT, RUN_FACETS, closed_facet
-from lineage.forward.run_ends import End
+from lineage.forward.run_ends import RunEnd
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
 from lineage.graph.record_types import TERMINAL_RANK, JobRecord, RunRecord
@@ -30,7 +30,7 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: str | Non
     """
     body = {**event.body, "eventTime": _event_time(event)}
     if event.job is None:
-        return {**body, "dataset": lone_dataset(lineage, body["dataset"])}
+        return {**body, "dataset": enriched_dataset(lineage, body["dataset"])}
     job = lineage.jobs[event.job]
     if event.run is None:
         return _with_lineage(body, lineage, graph, job, None)
@@ -39,7 +39,7 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: str | Non
     return _with_lineage(body, lineage, graph, job, run)
 
 
-def closing_event(lineage: LineageRecords, graph: Graph, run: RunRecord, end: End) -> JsonObject:
+def closing_event(lineage: LineageRecords, graph: Graph, run: RunRecord, end: RunEnd) -> JsonObject:
     """Return the ABORT event of a run that the service has closed; deterministic for equal records."""
     facets = {"lineageLab_closed": closed_facet(end.because or "")}
     body: JsonObject = {
@@ -65,18 +65,18 @@ def _with_lineage(
     settled = body.get("eventType") in TERMINAL_RANK
     view = graph.job_lineages.get(job.id, EMPTY_JOB_LINEAGE)
     owner = EventOwner(job, run, view, settled, starting=body.get("eventType") == "START")
-    completed = {**body, "job": _job(body["job"], job, run, settled), **datasets_of(lineage, owner, body)}
+    completed = {**body, "job": _enriched_job(body["job"], job, run, settled), **datasets_of(lineage, owner, body)}
     if run is not None:
         facets = dict(body["run"].get("facets") or {})
-        carry(RUN_FACETS, facets, settled, run.facets.get)
+        carry_facets(RUN_FACETS, facets, settled, run.facets.get)
         completed["run"] = {**body["run"], "facets": facets}
     return completed
 
 
-def _job(said: JsonObject, job: JobRecord, run: RunRecord | None, settled: bool) -> JsonObject:
+def _enriched_job(said: JsonObject, job: JobRecord, run: RunRecord | None, settled: bool) -> JsonObject:
     facets = dict(said.get("facets") or {})
     by_run = run.job_facets if run else job.declared_facets
-    carry(JOB_FACETS, facets, settled, by_run.get, job.facets.get)
+    carry_facets(JOB_FACETS, facets, settled, by_run.get, job.facets.get)
     facets.setdefault("jobType", BATCH)
     return {**said, "facets": facets}
 

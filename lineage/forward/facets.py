@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facets that are repeated in every sent event, and those that the service states itself."""
+"""Facets that are repeated in every sent event, and facets that the service creates."""
 
 from lineage.events import JsonObject
 
@@ -37,7 +37,7 @@ BATCH: JsonObject = {
 
 
 def column_lineage_facet(content: JsonObject) -> JsonObject:
-    """Return a columnLineage facet stated by the service."""
+    """Return a columnLineage facet created by the service."""
     url = f"{SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
     return {"_producer": PRODUCER, "_schemaURL": url, **content}
 

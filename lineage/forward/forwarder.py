@@ -42,7 +42,7 @@ ENDED_READ = 512
 
 
 @dataclass(frozen=True, slots=True)
-class _Message:
+class _OutgoingMessage:
     """Event to send; `label` describes it, `closes` is set if it is the end of another run."""
 
     label: str
@@ -74,7 +74,7 @@ class Forwarder:
         """Start from the durable cursor."""
         # The client library would log a line for every request.
         logging.getLogger("httpx").setLevel(logging.WARNING)
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="forwarder")
+        self._task = asyncio.get_running_loop().create_task(self._forward_until_cancelled(), name="forwarder")
 
     def notify(self) -> None:
         """Signal new events in the log. Call it after they are in the graph."""
@@ -109,7 +109,7 @@ class Forwarder:
         """
         try:
             event = await asyncio.to_thread(self._log.event, content_hash)
-            reason = "the event was compacted" if event is None else await self._resend(event)
+            reason = "the event was compacted" if event is None else await self._resend_event(event)
         except sqlite3.Error:
             raise
         except Exception as error:
@@ -134,20 +134,20 @@ class Forwarder:
                 await self._save_cursor()
         await self._backend.close()
 
-    async def _run(self) -> None:
+    async def _forward_until_cancelled(self) -> None:
         """Forward until cancelled. After an error, resume from the durable cursor with backoff."""
         failures = 0
         while True:
             delivered = self._delivered
             try:
-                await self._session()
+                await self._forward_from_cursor()
             except Exception as error:
                 failures = 1 if self._delivered > delivered else failures + 1
                 self._delivery.last_error = f"forwarding failed and will be resumed: {error!r}"
                 logger.exception("forwarding to %s failed and will be resumed", self._backend.name)
                 await asyncio.sleep(delay_before(failures))
 
-    async def _session(self) -> None:
+    async def _forward_from_cursor(self) -> None:
         cursor = await asyncio.to_thread(self._log.position, self.position)
         # Register the position first: retention does not compact events after it.
         await asyncio.to_thread(self._log.set_position, self.position, cursor)
@@ -161,7 +161,7 @@ class Forwarder:
                 self._news.clear()
                 page = await asyncio.to_thread(self._log.after, self._admitted, PAGE)
                 for seq, event in page:
-                    tasks.create_task(self._deliver(await self._admit(seq, event)))
+                    tasks.create_task(self._deliver_event(await self._admit_event(seq, event)))
                     self._admitted = seq
                 if not page and not self._news.is_set():
                     self._at_end = True
@@ -177,7 +177,7 @@ class Forwarder:
                     return
                 self._messages.sent(event)
 
-    async def _admit(self, seq: int, event: Event) -> InFlightEvent:
+    async def _admit_event(self, seq: int, event: Event) -> InFlightEvent:
         """Add an event of the log to the window."""
         entry = InFlightEvent(seq, event)
         try:
@@ -190,18 +190,18 @@ class Forwarder:
         self._window.add(entry)
         return entry
 
-    async def _deliver(self, entry: InFlightEvent) -> None:
+    async def _deliver_event(self, entry: InFlightEvent) -> None:
         await entry.turn()
-        refusals = [entry.defect] if entry.defect else await self._send(entry)
+        refusals = [entry.defect] if entry.defect else await self._send_messages(entry)
         self._messages.sent(entry.event)
         if refusals:
-            await self._park(entry.event, "; ".join(refusals))
+            await self._park_event(entry.event, "; ".join(refusals))
         else:
             self._delivered += 1
         if self._window.finish(entry):
             self._moved.set()
 
-    async def _send(self, entry: InFlightEvent) -> list[str]:
+    async def _send_messages(self, entry: InFlightEvent) -> list[str]:
         """Send all messages of an event; return the causes of those that were rejected."""
         refusals = []
         for message in self._messages_of(entry):
@@ -219,20 +219,20 @@ class Forwarder:
                     self._messages.reopen(message.closes)
         return refusals
 
-    def _messages_of(self, entry: InFlightEvent) -> list[_Message]:
+    def _messages_of(self, entry: InFlightEvent) -> list[_OutgoingMessage]:
         """Return an event and the ends of the runs that it closes, in sending order.
 
         A run ends before the START that supersedes it, and after its parent.
         """
         event, messages = entry.event, self._messages
-        own = [_Message("", partial(messages.completed, event, entry.seq))]
+        own = [_OutgoingMessage("", partial(messages.completed, event, entry.seq))]
         ends = [
-            _Message(f"the end of run {closing.run.run}: ", partial(messages.closing, closing), closing.run)
+            _OutgoingMessage(f"the end of run {closing.run.run}: ", partial(messages.closing, closing), closing.run)
             for closing in entry.closes
         ]
         return ends + own if event.event_type == "START" else own + ends
 
-    async def _resend(self, event: Event) -> str | None:
+    async def _resend_event(self, event: Event) -> str | None:
         """Send an event before the cursor once, in the order of its job. Return the cause of a failure, or None."""
         seq = self._admitted + 1
         entry = InFlightEvent(seq, event, await self._messages.closes(event, seq))
@@ -259,7 +259,7 @@ class Forwarder:
         self._turns.discard(turn)
         self._window.finish(entry)
 
-    async def _park(self, event: Event, reason: str) -> None:
+    async def _park_event(self, event: Event, reason: str) -> None:
         """Record an event as a dead letter; retry until that is stored."""
         name = event.order.hash.hex()
         attempt = 0

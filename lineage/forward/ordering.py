@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lineage.events import Event
 from lineage.forward.facets import effective_facet
-from lineage.forward.run_ends import Closing
+from lineage.forward.run_ends import ClosedRun
 
 MAX_EVENTS = 256
 MAX_BYTES = 16 * 2**20
@@ -25,11 +25,11 @@ class InFlightEvent:
 
     seq: int
     event: Event
-    closes: list[Closing] = field(default_factory=list)
+    closes: list[ClosedRun] = field(default_factory=list)
     defect: str | None = None
 
     finished: asyncio.Event = field(default_factory=asyncio.Event)
-    _keys: set[Key] = field(default_factory=set)
+    keys: set[Key] = field(default_factory=set)
     _before: list["InFlightEvent"] = field(default_factory=list)
 
     async def turn(self) -> None:
@@ -72,15 +72,15 @@ class InFlightWindow:
 
     def queue(self, entry: InFlightEvent) -> None:
         """Order an event before the cursor among those in flight."""
-        entry._keys = _keys(entry)
-        wanted = entry._keys | _parent_keys(entry.event)
+        entry.keys = _ordering_keys(entry)
+        wanted = entry.keys | _parent_keys(entry.event)
         entry._before = [before for key in wanted if (before := self._last.get(key)) is not None]
-        self._last.update(dict.fromkeys(entry._keys, entry))
+        self._last.update(dict.fromkeys(entry.keys, entry))
 
     def finish(self, entry: InFlightEvent) -> bool:
         """Mark an event as finished. Return True if the cursor has moved."""
         entry.finished.set()
-        for key in entry._keys:
+        for key in entry.keys:
             if self._last.get(key) is entry:
                 del self._last[key]
         before = self.cursor
@@ -98,7 +98,7 @@ class InFlightWindow:
             self._room.clear()
 
 
-def _keys(entry: InFlightEvent) -> set[Key]:
+def _ordering_keys(entry: InFlightEvent) -> set[Key]:
     """Return the ordering keys of an event and of the runs that it closes."""
     event = entry.event
     keys: set[Key] = set()

@@ -2,7 +2,7 @@
 """Ends of runs: the event that ended a run, and other runs that an event ends.
 
 `lineage.graph.run_state` derives the state of a run; this module finds the event that caused it, because a backend must
-get the end with that event and not before.
+receive the end with that event and not before.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,16 +16,16 @@ from lineage.graph.record_types import JobRecord, RunRecord
 from lineage.graph.run_state import is_streaming
 
 
-class End(NamedTuple):
-    """The end of a run. `order` is that of the event which ended it: its own, or (`because` set) another's."""
+class RunEnd(NamedTuple):
+    """End of a run. `order` is that of the event that ended it: its own or, if `because` is set, another run's."""
 
     order: Order
     event_type: str
     because: str | None
 
 
-class Closing(NamedTuple):
-    """A run that the service closed, and the order of the event because of which it did."""
+class ClosedRun(NamedTuple):
+    """Run that the service closed, and the order of the event that caused it."""
 
     run: RunId
     order: Order
@@ -37,7 +37,7 @@ class OpenChildren:
     def __init__(self) -> None:
         self._children: dict[str, set[RunId]] = {}
 
-    def note(self, run: RunRecord) -> None:
+    def update(self, run: RunRecord) -> None:
         """Add a run, or remove it once it has ended."""
         facet = run.facets.get("parent")
         if facet is None:
@@ -50,7 +50,7 @@ class OpenChildren:
             if not siblings:
                 del self._children[parent]
 
-    def of(self, run: RunId) -> list[RunId]:
+    def children_of(self, run: RunId) -> list[RunId]:
         """Return the open children of a run, sorted."""
         return sorted(self._children.get(run.run, ()))
 
@@ -62,31 +62,31 @@ class OpenChildren:
             self._children.pop(parent.run, None)
 
 
-def end_of(lineage: LineageRecords, run: RunRecord) -> End | None:
+def end_of(lineage: LineageRecords, run: RunRecord) -> RunEnd | None:
     """Return the end of a run; None while it is open."""
     if run.terminal is not None:
         _, order, event_type = run.terminal
-        return End(order, event_type, None)
+        return RunEnd(order, event_type, None)
     because = run_outcome(lineage, run).closed_because
-    return None if because is None else End(_closer(lineage, run), "ABORT", because)
+    return None if because is None else RunEnd(_closing_order(lineage, run), "ABORT", because)
 
 
-def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, ended: Order | None) -> list[Closing]:
+def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, ended: Order | None) -> list[ClosedRun]:
     """Return the runs that this event ends besides its own; parents before their children.
 
-    `ended` is what ended the event's own run, if that has arrived. An event may come behind it and be the first to
-    name the parent of its run, or be the first of a run that has already ended. Children are removed from
-    `children`.
+    `ended` is the order of the terminal event of the event's own run, if that has arrived. A later event may be the
+    first to name the parent of its run, or the first of a run that has already ended. The closed runs are removed
+    from `children`.
     """
     if event.job is None or event.run is None:
         return []
-    older = _older(lineage.jobs[event.job], event) if event.event_type == "START" else ()
-    closed = [Closing(run.id, event.order) for run in older if is_closed_at(lineage, Closing(run.id, event.order))]
-    parents = [*closed, *([Closing(event.run, ended)] if ended is not None else [])]
+    older = _superseded_runs(lineage.jobs[event.job], event) if event.event_type == "START" else ()
+    closed = [ClosedRun(run.id, event.order) for run in older if is_closed_at(lineage, ClosedRun(run.id, event.order))]
+    parents = [*closed, *([ClosedRun(event.run, ended)] if ended is not None else [])]
     while parents:
         parent = parents.pop()
-        for run in children.of(parent.run):
-            child = Closing(run, parent.order)
+        for run in children.children_of(parent.run):
+            child = ClosedRun(run, parent.order)
             if is_closed_at(lineage, child):
                 children.discard(parent.run, run)
                 closed.append(child)
@@ -94,13 +94,13 @@ def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, end
     return closed
 
 
-def is_closed_at(lineage: LineageRecords, closing: Closing) -> bool:
+def is_closed_at(lineage: LineageRecords, closing: ClosedRun) -> bool:
     """Return whether the service closed a run because of this event."""
     end = end_of(lineage, lineage.jobs[closing.run.job].runs[closing.run.run])
     return end is not None and end.because is not None and end.order == closing.order
 
 
-def _older(job: JobRecord, event: Event) -> Iterator[RunRecord]:
+def _superseded_runs(job: JobRecord, event: Event) -> Iterator[RunRecord]:
     """Yield runs that this START may close: the last one started before, and later ones without a START."""
     assert event.run is not None
     at = bisect_left(job.starts, (event.order, event.run.run)) - 1
@@ -116,8 +116,8 @@ def _older(job: JobRecord, event: Event) -> Iterator[RunRecord]:
         place = job.history.runs.after(*place)
 
 
-def _closer(lineage: LineageRecords, run: RunRecord) -> Order:
-    """Return the event that ended a run without a terminal event; the caller has checked that it ended."""
+def _closing_order(lineage: LineageRecords, run: RunRecord) -> Order:
+    """Return the order of the event that ended a run without a terminal event. The run must have ended."""
     climbed: RunRecord | None = run
     while climbed is not None:
         if climbed.terminal is not None:

@@ -65,21 +65,21 @@ class Graph:
                 self.job_lineages.setdefault(job, EMPTY_JOB_LINEAGE)
                 continue
             self.failed.pop(job, None)
-            self._replace(job, after)
+            self._replace_job(job, after)
         return bool(touched)
 
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
         """Return the jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
 
-    def _replace(self, job: JobId, after: JobLineage) -> None:
+    def _replace_job(self, job: JobId, after: JobLineage) -> None:
         before = self.job_lineages.get(job)
         if before is not None:
-            self._discard(job, before)
+            self._discard_job(job, before)
         self.job_lineages[job] = after
-        self._add(job, after)
+        self._add_job(job, after)
 
-    def _add(self, job: JobId, view: JobLineage) -> None:
+    def _add_job(self, job: JobId, view: JobLineage) -> None:
         for dataset in view.inputs:
             self.consumers.setdefault(dataset, set()).add(job)
         for dataset in view.outputs:
@@ -90,7 +90,7 @@ class Graph:
             self.columns_into.setdefault(Column(edge.output, edge.field), set()).add(edge)
             self.columns_from.setdefault(Column(edge.source, edge.source_field), set()).add(edge)
 
-    def _discard(self, job: JobId, view: JobLineage) -> None:
+    def _discard_job(self, job: JobId, view: JobLineage) -> None:
         _discard_from(self.consumers, view.inputs, job)
         _discard_from(self.producers, view.outputs, job)
         _discard_from(self.referencing_jobs, _facet_only_sources(view), job)

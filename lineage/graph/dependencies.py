@@ -6,22 +6,22 @@ from lineage.graph.adjacency import Graph
 from lineage.graph.records import LineageRecords
 
 
-class Links:
-    """The flows and column edges of one job, by dataset."""
+class JobDependencies:
+    """Data flows and column edges of one job, indexed by dataset."""
 
     def __init__(self, graph: Graph, job: JobId) -> None:
         view = graph.job_lineages[job]
         self.columns: dict[DatasetId, set[str]] = {}
         self.from_source: dict[DatasetId, list[DatasetId]] = {}
         self.into_output: dict[DatasetId, list[DatasetId]] = {}
-        self.described: set[DatasetId] = set()
-        """Outputs with column lineage of this job."""
+        self.with_columns: set[DatasetId] = set()
+        """Outputs for which the job reports column lineage."""
         self.connected: set[tuple[DatasetId, DatasetId]] = set()
         for edge in view.columns:
             self.columns.setdefault(edge.source, set()).add(edge.source_field)
             if edge.field is not None:
                 self.columns.setdefault(edge.output, set()).add(edge.field)
-            self.described.add(edge.output)
+            self.with_columns.add(edge.output)
             self.connected.add((edge.source, edge.output))
         for flow in view.flows:
             self.from_source.setdefault(flow.source, []).append(flow.output)
@@ -34,18 +34,18 @@ class Dependencies:
     def __init__(self, lineage: LineageRecords, graph: Graph) -> None:
         self.graph = graph
         self._lineage = lineage
-        self._links: dict[JobId, Links] = {}
+        self._links: dict[JobId, JobDependencies] = {}
         self._columns: dict[DatasetId, set[str]] = {}
 
-    def links(self, job: JobId) -> Links:
+    def links(self, job: JobId) -> JobDependencies:
         """Return flows and column edges of a job."""
         found = self._links.get(job)
         if found is None:
-            found = self._links[job] = Links(self.graph, job)
+            found = self._links[job] = JobDependencies(self.graph, job)
         return found
 
     def columns(self, dataset: DatasetId) -> set[str]:
-        """Return every column that the schema or an edge names."""
+        """Return every column of a dataset that its schema or an edge names."""
         found = self._columns.get(dataset)
         if found is None:
             record = self._lineage.datasets.get(dataset)

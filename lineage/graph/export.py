@@ -14,7 +14,7 @@ from lineage.graph.run_state import run_outcome
 
 EXPORT_VERSION = 1
 
-_STEP = 50
+_NODES_PER_STEP = 50
 """Jobs or datasets per step."""
 
 
@@ -43,19 +43,19 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
 
     The export is complete after the last step, and consistent only if no event was applied in between.
     """
-    while graph.refresh_some(_STEP):
+    while graph.refresh_some(_NODES_PER_STEP):
         yield
     rows: dict[str, list[JsonObject]] = {
         key: [] for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished")
     }
     for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
-        rows["jobs"].append(_job(lineage, job, view))
+        rows["jobs"].append(_job_json(lineage, job, view))
         _add_edges(rows, job, view)
-        if count % _STEP == 0:
+        if count % _NODES_PER_STEP == 0:
             yield
     for count, record in enumerate(list(lineage.datasets.values()), start=1):
-        rows["datasets"].append(_dataset(record))
-        if count % _STEP == 0:
+        rows["datasets"].append(_dataset_json(record))
+        if count % _NODES_PER_STEP == 0:
             yield
     export["version"] = EXPORT_VERSION
     for key, found in rows.items():
@@ -63,57 +63,61 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
         yield
 
 
-def _job(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:
+def _job_json(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:
     facet = lineage.jobs[job].facets.get("jobType") or {}
     state = run_outcome(lineage, view.latest_run).state if view.latest_run else None
-    return {**_pair(job), "type": facet.get("processingType"), "state": state}
+    return {**_identity_json(job), "type": facet.get("processingType"), "state": state}
 
 
 def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage) -> None:
     for direction, datasets in (("input", view.inputs), ("output", view.outputs)):
         for dataset in datasets:
-            export["edges"].append({"job": _pair(job), "direction": direction, "dataset": _pair(dataset)})
+            export["edges"].append(
+                {"job": _identity_json(job), "direction": direction, "dataset": _identity_json(dataset)}
+            )
     for flow in view.flows:
-        export["flows"].append({"job": _pair(job), "input": _pair(flow.source), "output": _pair(flow.output)})
+        export["flows"].append(
+            {"job": _identity_json(job), "input": _identity_json(flow.source), "output": _identity_json(flow.output)}
+        )
     for edge in view.columns:
-        export["datasetColumns" if edge.field is None else "columns"].append(_column(edge))
+        export["datasetColumns" if edge.field is None else "columns"].append(_column_json(edge))
     for vanished in view.vanished:
-        row = {"direction": vanished.direction, "dataset": _pair(vanished.dataset), "reason": vanished.reason}
-        export["vanished"].append({"job": _pair(job), **row})
+        row = {"direction": vanished.direction, "dataset": _identity_json(vanished.dataset), "reason": vanished.reason}
+        export["vanished"].append({"job": _identity_json(job), **row})
 
 
-def _column(edge: ColumnEdge) -> JsonObject:
-    output = _pair(edge.output) if edge.field is None else {**_pair(edge.output), "field": edge.field}
+def _column_json(edge: ColumnEdge) -> JsonObject:
+    output = _identity_json(edge.output) if edge.field is None else {**_identity_json(edge.output), "field": edge.field}
     return {
-        "job": _pair(edge.job),
+        "job": _identity_json(edge.job),
         "output": output,
-        "input": {**_pair(edge.source), "field": edge.source_field},
+        "input": {**_identity_json(edge.source), "field": edge.source_field},
         "type": edge.type,
         "subtype": edge.subtype,
         "masking": edge.masking,
     }
 
 
-def _dataset(record: DatasetRecord) -> JsonObject:
+def _dataset_json(record: DatasetRecord) -> JsonObject:
     identifiers = record.all_facets().get("symlinks", {}).get("identifiers") or ()
     symlinks = {(i["namespace"], i["name"], i.get("type")) for i in identifiers}
     return {
-        **_pair(record.id),
-        "fields": _fields(record.fields()),
+        **_identity_json(record.id),
+        "fields": _fields_json(record.fields()),
         "symlinks": sorted(
             ({"namespace": ns, "name": name, "type": kind} for ns, name, kind in symlinks), key=canonical_json
         ),
     }
 
 
-def _fields(fields: Iterable[JsonObject]) -> list[JsonObject]:
+def _fields_json(fields: Iterable[JsonObject]) -> list[JsonObject]:
     """Return columns in schema order, which is significant; nested ones below their parents."""
     return [
         {"name": field["name"], "type": field.get("type")}
-        | ({"fields": _fields(field["fields"])} if field.get("fields") else {})
+        | ({"fields": _fields_json(field["fields"])} if field.get("fields") else {})
         for field in fields
     ]
 
 
-def _pair(identity: DatasetId | JobId) -> dict[str, Any]:
+def _identity_json(identity: DatasetId | JobId) -> dict[str, Any]:
     return {"namespace": identity.namespace, "name": identity.name}

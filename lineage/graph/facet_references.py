@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets that an event names only in facets: they are nodes of the graph too."""
+"""Datasets that an event names only in facets; they are nodes of the graph too."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,14 +11,14 @@ def referenced_datasets(body: JsonObject) -> set[DatasetId]:
     found: set[DatasetId] = set()
     for dataset in (*(body.get("inputs") or ()), *(body.get("outputs") or ()), body.get("dataset") or {}):
         facets = dataset.get("facets") or {}
-        if facet := _standing(facets, "columnLineage"):
-            found.update(_ids(_column_sources(facet)))
-        if facet := _standing(facets, "lineage"):
-            found.update(_ids(lineage_sources(facet)))
+        if facet := _facet_if_present(facets, "columnLineage"):
+            found.update(_dataset_ids(_column_sources(facet)))
+        if facet := _facet_if_present(facets, "lineage"):
+            found.update(_dataset_ids(lineage_sources(facet)))
     job_facets = (body.get("job") or {}).get("facets") or {}
-    for entry in (_standing(job_facets, "lineage") or {}).get("entries") or ():
-        found.update(_ids([entry] if entry["type"] == "DATASET" else []))
-        found.update(_ids(lineage_sources(entry)))
+    for entry in (_facet_if_present(job_facets, "lineage") or {}).get("entries") or ():
+        found.update(_dataset_ids([entry] if entry["type"] == "DATASET" else []))
+        found.update(_dataset_ids(lineage_sources(entry)))
     return found
 
 
@@ -34,10 +34,10 @@ def _column_sources(facet: JsonObject) -> Iterator[JsonObject]:
     yield from facet.get("dataset") or ()
 
 
-def _standing(facets: JsonObject, name: str) -> JsonObject | None:
+def _facet_if_present(facets: JsonObject, name: str) -> JsonObject | None:
     facet: JsonObject | None = facets.get(name)
     return None if facet is None or facet.get("_deleted") is True else facet
 
 
-def _ids(entities: Iterable[JsonObject]) -> Iterator[DatasetId]:
+def _dataset_ids(entities: Iterable[JsonObject]) -> Iterator[DatasetId]:
     return (DatasetId(entity["namespace"], entity["name"]) for entity in entities)

@@ -68,19 +68,19 @@ def derive_job_lineage(job: JobRecord) -> JobLineage:
     """
     latest, last = job.history.runs.last(), job.history.with_edges.last()
     run = job.runs[last.run] if last else None
-    inputs, outputs = _current(job, run, Direction.INPUT), _current(job, run, Direction.OUTPUT)
+    inputs, outputs = _current_datasets(job, run, Direction.INPUT), _current_datasets(job, run, Direction.OUTPUT)
     stated = {output: _lineage_of(job, run, inputs, output) for output in outputs}
     return JobLineage(
         inputs,
         outputs,
-        frozenset(_flows(inputs, stated)),
+        frozenset(_data_flows(inputs, stated)),
         frozenset(edge for said in stated.values() for edge in said.columns),
-        tuple(_vanished(job, {Direction.INPUT: inputs, Direction.OUTPUT: outputs})),
+        tuple(_vanished_edges(job, {Direction.INPUT: inputs, Direction.OUTPUT: outputs})),
         job.runs[latest.run] if latest else None,
     )
 
 
-def _current(job: JobRecord, run: RunRecord | None, direction: Direction) -> frozenset[DatasetId]:
+def _current_datasets(job: JobRecord, run: RunRecord | None, direction: Direction) -> frozenset[DatasetId]:
     named = frozenset(run.uses(direction) if run else ())
     if job.declared is None or (named and run is not None and run.place.order > job.declared.order):
         return named
@@ -100,7 +100,7 @@ class _OutputLineage(NamedTuple):
         return _OutputLineage(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
 
 
-class _FacetValue(NamedTuple):
+class _EffectiveFacet(NamedTuple):
     """Effective facet; `outdated` if it was declared before a run named other inputs."""
 
     facet: JsonObject
@@ -110,49 +110,51 @@ class _FacetValue(NamedTuple):
 def _lineage_of(
     job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId
 ) -> _OutputLineage:
-    """The lineage facet, which is complete for its target, supersedes columnLineage."""
+    """Return the lineage of one output. The lineage facet, complete for its target, supersedes columnLineage."""
     by_run = run.outputs.get(output) if run else None
     declared = job.declared.outputs.get(output) if job.declared else None
-    said = _entries_for(job, run, output) or _latest("lineage", run, by_run, declared)
+    said = _entries_for(job, run, output) or _latest_facet("lineage", run, by_run, declared)
     if said is not None:
         stated = _from_lineage(job.id, output, said.facet)
-    elif said := _latest("columnLineage", run, by_run, declared):
+    elif said := _latest_facet("columnLineage", run, by_run, declared):
         stated = _from_column_lineage(job.id, output, said.facet)
     else:
         return _OutputLineage(None, False, [])
     return stated.only(inputs) if said.outdated else stated
 
 
-def _latest(name: str, run: RunRecord | None, by_run: Facets | None, declared: Facets | None) -> _FacetValue | None:
+def _latest_facet(
+    name: str, run: RunRecord | None, by_run: Facets | None, declared: Facets | None
+) -> _EffectiveFacet | None:
     """Return the later, in total order, of the run's facet and the declared one."""
     from_run = by_run.register(name) if by_run else None
-    return _later(run, from_run, declared.register(name) if declared else None)
+    return _later_facet(run, from_run, declared.register(name) if declared else None)
 
 
-def _later(run: RunRecord | None, from_run: Register | None, declared: Register | None) -> _FacetValue | None:
+def _later_facet(run: RunRecord | None, from_run: Register | None, declared: Register | None) -> _EffectiveFacet | None:
     if from_run is not None and (declared is None or declared.order < from_run.order):
-        return _FacetValue(from_run.value, outdated=False)
+        return _EffectiveFacet(from_run.value, outdated=False)
     if declared is None:
         return None
     outdated = run is not None and bool(run.inputs) and run.place.order > declared.order
-    return _FacetValue(declared.value, outdated)
+    return _EffectiveFacet(declared.value, outdated)
 
 
-def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _FacetValue | None:
+def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _EffectiveFacet | None:
     """Merge all entries of the job's lineage facet for one target."""
     declared = job.declared_facets.register("lineage")
     if declared is not None and job.declared is not None and declared.order < job.declared.order:
         declared = None
-    said = _later(run, run.job_facets.register("lineage") if run else None, declared)
+    said = _later_facet(run, run.job_facets.register("lineage") if run else None, declared)
     entries = [
         entry
         for entry in (said.facet.get("entries") if said else None) or ()
         if entry["type"] == "DATASET" and (entry["namespace"], entry["name"]) == output
     ]
-    return _FacetValue(_merged(entries), said.outdated) if said and entries else None
+    return _EffectiveFacet(_merge_entries(entries), said.outdated) if said and entries else None
 
 
-def _merged(entries: Iterable[JsonObject]) -> JsonObject:
+def _merge_entries(entries: Iterable[JsonObject]) -> JsonObject:
     inputs: list[JsonObject] = []
     fields: dict[str, JsonObject] = {}
     for entry in entries:
@@ -171,7 +173,7 @@ def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _OutputLi
     for field_name, inputs in targets:
         for source in inputs:
             if source["type"] == "DATASET" and source.get("field"):
-                columns += _edges(job, output, field_name, source, None)
+                columns += _column_edges(job, output, field_name, source, None)
     return _OutputLineage(sources, True, columns)
 
 
@@ -179,13 +181,13 @@ def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _O
     columns: list[ColumnEdge] = []
     for name, field in (facet.get("fields") or {}).items():
         for source in field["inputFields"]:
-            columns += _edges(job, output, name, source, field.get("transformationType"))
+            columns += _column_edges(job, output, name, source, field.get("transformationType"))
     for source in facet.get("dataset") or ():
-        columns += _edges(job, output, None, source, None)
+        columns += _column_edges(job, output, None, source, None)
     return _OutputLineage(frozenset(edge.source for edge in columns) or None, False, columns)
 
 
-def _edges(
+def _column_edges(
     job: JobId, output: DatasetId, field: str | None, source: JsonObject, deprecated_type: str | None
 ) -> Iterator[ColumnEdge]:
     origin = DatasetId(source["namespace"], source["name"])
@@ -215,7 +217,7 @@ def _from_deprecated(transformation_type: str | None) -> JsonObject:
             return {}
 
 
-def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]) -> Iterator[DataFlow]:
+def _data_flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]) -> Iterator[DataFlow]:
     """Yield which input feeds which output.
 
     Facets take precedence. An input that no output's columns name (a `count(*)`, an opaque reader) is assumed to feed
@@ -234,12 +236,12 @@ def _flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]
         yield from (DataFlow(source, output) for source in sources)
 
 
-def _vanished(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:
+def _vanished_edges(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:
     vanished = (edge for edge in job.ever_declared | job.history.by_edge.keys() if edge[1] not in current[edge[0]])
-    return sorted(VanishedEdge(*edge, *_since(job, edge)) for edge in vanished)
+    return sorted(VanishedEdge(*edge, *_removal_of_edge(job, edge)) for edge in vanished)
 
 
-def _since(job: JobRecord, edge: Edge) -> tuple[int, str]:
+def _removal_of_edge(job: JobRecord, edge: Edge) -> tuple[int, str]:
     """Return when and why an edge vanished: the last removal."""
     direction, dataset = edge
     found: list[tuple[int, str]] = []

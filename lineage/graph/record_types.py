@@ -44,9 +44,9 @@ class Facets:
 
         Runs repeat the same facets; sharing them saves memory.
         """
-        return {name: self._shared(name, value) for name, value in facets.items()}
+        return {name: self._shared_value(name, value) for name, value in facets.items()}
 
-    def _shared(self, name: str, value: JsonObject) -> JsonObject:
+    def _shared_value(self, name: str, value: JsonObject) -> JsonObject:
         known = self._registers.get(name)
         if known is None or known.value != value:
             return value
@@ -103,7 +103,7 @@ class Span:
             self.last = order
 
 
-class Parts(NamedTuple):
+class EventParts(NamedTuple):
     """Facets and datasets of an event; values are shared with equal known ones."""
 
     job_facets: JsonObject
@@ -141,7 +141,7 @@ class RunRecord:
     inputs: Uses = field(default_factory=dict)
     outputs: Uses = field(default_factory=dict)
 
-    def join(self, event: Event, parts: Parts) -> None:
+    def join(self, event: Event, parts: EventParts) -> None:
         """Apply one event of this run."""
         order = event.order
         self.span.join(order)
@@ -200,7 +200,7 @@ class JobRecord:
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
         """Apply one event of this job or of one of its runs."""
         self.span.join(event.order)
-        parts = Parts(self.facets.share(event.body["job"].get("facets") or {}), inputs, outputs)
+        parts = EventParts(self.facets.share(event.body["job"].get("facets") or {}), inputs, outputs)
         self.facets.join(event.order, parts.job_facets)
         if event.run is None:
             self._join_declaration(event.order, parts)
@@ -211,7 +211,7 @@ class JobRecord:
             self.history.add(run.place, ())
         before = run.place
         run.join(event, parts)
-        self._keep_order(run, before, _edges(parts))
+        self._keep_order(run, before, _edges_of_event(parts))
         if event.event_type == "START":
             start = (event.order, event.run.run)
             at = bisect_left(self.starts, start)
@@ -226,9 +226,9 @@ class JobRecord:
         for order in starts:
             insort(self.starts, (order, run.id.run))
 
-    def _join_declaration(self, order: Order, parts: Parts) -> None:
+    def _join_declaration(self, order: Order, parts: EventParts) -> None:
         self.declared_facets.join(order, parts.job_facets)
-        edges = _edges(parts)
+        edges = _edges_of_event(parts)
         self.ever_declared.update(edges)
         if edges and (self.declared is None or self.declared.order < order):
             self.declared = Declaration(order, {}, {})
@@ -243,7 +243,7 @@ class JobRecord:
         self.history.add(run.place, named)
 
 
-def _edges(parts: Parts) -> set[Edge]:
+def _edges_of_event(parts: EventParts) -> set[Edge]:
     return {
         (direction, DatasetId(dataset["namespace"], dataset["name"]))
         for direction, datasets in ((Direction.INPUT, parts.inputs), (Direction.OUTPUT, parts.outputs))
@@ -348,8 +348,8 @@ class DatasetRecord:
         if last and last[0] is words[0] and last[1] is words[1] and last[2] is read and last[3] < order:
             return
         self._last_statement = (*words, read, order)
-        fields = (_standing(facets, "schema") or {}).get("fields")
-        version = (_standing(facets, "version") or {}).get("datasetVersion")
+        fields = (_facet_if_present(facets, "schema") or {}).get("fields")
+        version = (_facet_if_present(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
         saying = DatasetStatement(order, run, read, fields, version if isinstance(version, str) else None)
@@ -360,6 +360,6 @@ class DatasetRecord:
             self._versions = None
 
 
-def _standing(facets: JsonObject, name: str) -> JsonObject | None:
+def _facet_if_present(facets: JsonObject, name: str) -> JsonObject | None:
     facet: JsonObject | None = facets.get(name)
     return None if facet is None or facet.get("_deleted") is True else facet

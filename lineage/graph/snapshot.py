@@ -69,16 +69,16 @@ def subjects_of(event: Event) -> set[Key]:
 def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
     """Yield a snapshot of every record."""
     for dataset in lineage.datasets.values():
-        yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _dataset(dataset))
+        yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _encode_dataset(dataset))
     for job in lineage.jobs.values():
-        yield Snapshot(Key(Subject.JOB, tuple(job.id)), _job(job))
+        yield Snapshot(Key(Subject.JOB, tuple(job.id)), _encode_job(job))
         starts: dict[str, list[Order]] = {}
         for order, run_id in job.starts:
             starts.setdefault(run_id, []).append(order)
         for run in job.runs.values():
-            yield Snapshot(_run_key(run.id), _run(run, starts.get(run.id.run, [])))
+            yield Snapshot(_run_key(run.id), _encode_run(run, starts.get(run.id.run, [])))
     for namespace, span in lineage.namespaces.items():
-        yield Snapshot(Key(Subject.NAMESPACE, (namespace,)), {"span": _span(span)})
+        yield Snapshot(Key(Subject.NAMESPACE, (namespace,)), {"span": _encode_span(span)})
 
 
 def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
@@ -87,31 +87,31 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
         match subject:
             case Subject.DATASET:
                 dataset = DatasetId(*identity)
-                lineage.datasets[dataset] = _read_dataset(dataset, content)
+                lineage.datasets[dataset] = _decode_dataset(dataset, content)
             case Subject.JOB:
                 job = JobId(*identity)
-                lineage.jobs[job] = _read_job(job, content)
+                lineage.jobs[job] = _decode_job(job, content)
                 lineage.touched.add(job)
             case Subject.NAMESPACE:
-                lineage.namespaces[identity[0]] = _read_span(content["span"])
+                lineage.namespaces[identity[0]] = _decode_span(content["span"])
             case Subject.RUN:
                 namespace, name, uuid = identity
                 run = RunId(uuid, JobId(namespace, name))
-                lineage.restore_run(_read_run(lineage, run, content), [_read_order(o) for o in content["starts"]])
+                lineage.restore_run(_decode_run(lineage, run, content), [_decode_order(o) for o in content["starts"]])
 
 
 def _run_key(run: RunId) -> Key:
     return Key(Subject.RUN, (*run.job, run.run))
 
 
-def _dataset(record: DatasetRecord) -> JsonObject:
+def _encode_dataset(record: DatasetRecord) -> JsonObject:
     return {
-        "span": _span(record.span),
-        "facets": _facets(record.facets),
-        "readFacets": _facets(record.read_facets),
+        "span": _encode_span(record.span),
+        "facets": _encode_facets(record.facets),
+        "readFacets": _encode_facets(record.read_facets),
         "sayings": [
             {
-                "order": _order(said.order),
+                "order": _encode_order(said.order),
                 "run": [said.run.run, *said.run.job] if said.run else None,
                 "read": said.read,
                 "fields": said.fields,
@@ -122,102 +122,107 @@ def _dataset(record: DatasetRecord) -> JsonObject:
     }
 
 
-def _read_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
+def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
     record = DatasetRecord(
-        identity, _read_span(content["span"]), _read_facets(content["facets"]), _read_facets(content["readFacets"])
+        identity,
+        _decode_span(content["span"]),
+        _decode_facets(content["facets"]),
+        _decode_facets(content["readFacets"]),
     )
     for row in content["sayings"]:
         run = RunId(row["run"][0], JobId(*row["run"][1:])) if row["run"] else None
-        said = DatasetStatement(_read_order(row["order"]), run, row["read"], row["fields"], row["version"])
+        said = DatasetStatement(_decode_order(row["order"]), run, row["read"], row["fields"], row["version"])
         record.statements[said.key] = said
     return record
 
 
-def _job(record: JobRecord) -> JsonObject:
+def _encode_job(record: JobRecord) -> JsonObject:
     return {
-        "span": _span(record.span),
-        "facets": _facets(record.facets),
-        "declared": _declaration(record.declared) if record.declared else None,
-        "declaredFacets": _facets(record.declared_facets),
+        "span": _encode_span(record.span),
+        "facets": _encode_facets(record.facets),
+        "declared": _encode_declaration(record.declared) if record.declared else None,
+        "declaredFacets": _encode_facets(record.declared_facets),
         "everDeclared": [[direction, *dataset] for direction, dataset in sorted(record.ever_declared)],
     }
 
 
-def _declaration(declared: Declaration) -> JsonObject:
-    inputs, outputs = _uses(declared.inputs), _uses(declared.outputs)
-    return {"order": _order(declared.order), "inputs": inputs, "outputs": outputs}
+def _encode_declaration(declared: Declaration) -> JsonObject:
+    inputs, outputs = _encode_uses(declared.inputs), _encode_uses(declared.outputs)
+    return {"order": _encode_order(declared.order), "inputs": inputs, "outputs": outputs}
 
 
-def _read_job(identity: JobId, content: JsonObject) -> JobRecord:
+def _decode_job(identity: JobId, content: JsonObject) -> JobRecord:
     ever: set[Edge] = {(Direction(direction), DatasetId(*dataset)) for direction, *dataset in content["everDeclared"]}
     return JobRecord(
         identity,
-        _read_span(content["span"]),
-        facets=_read_facets(content["facets"]),
-        declared=_read_declaration(content["declared"]),
-        declared_facets=_read_facets(content["declaredFacets"]),
+        _decode_span(content["span"]),
+        facets=_decode_facets(content["facets"]),
+        declared=_decode_declaration(content["declared"]),
+        declared_facets=_decode_facets(content["declaredFacets"]),
         ever_declared=ever,
     )
 
 
-def _read_declaration(content: JsonObject | None) -> Declaration | None:
+def _decode_declaration(content: JsonObject | None) -> Declaration | None:
     if content is None:
         return None
     order, inputs, outputs = content["order"], content["inputs"], content["outputs"]
-    return Declaration(_read_order(order), _read_uses(inputs), _read_uses(outputs))
+    return Declaration(_decode_order(order), _decode_uses(inputs), _decode_uses(outputs))
 
 
-def _run(run: RunRecord, starts: list[Order]) -> JsonObject:
+def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
     return {
-        "span": _span(run.span),
-        "starts": [_order(start) for start in starts],
+        "span": _encode_span(run.span),
+        "starts": [_encode_order(start) for start in starts],
         "ran": run.ran,
-        "terminal": None if run.terminal is None else [run.terminal[0], _order(run.terminal[1]), run.terminal[2]],
-        "facets": _facets(run.facets),
-        "jobFacets": _facets(run.job_facets),
-        "inputs": _uses(run.inputs),
-        "outputs": _uses(run.outputs),
+        "terminal": None
+        if run.terminal is None
+        else [run.terminal[0], _encode_order(run.terminal[1]), run.terminal[2]],
+        "facets": _encode_facets(run.facets),
+        "jobFacets": _encode_facets(run.job_facets),
+        "inputs": _encode_uses(run.inputs),
+        "outputs": _encode_uses(run.outputs),
     }
 
 
-def _read_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
+def _decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
     terminal = content["terminal"]
-    starts = [_read_order(start) for start in content["starts"]]
+    starts = [_decode_order(start) for start in content["starts"]]
     return RunRecord(
         identity,
-        _read_span(content["span"]),
+        _decode_span(content["span"]),
         first_start=min(starts, default=None),
         last_start=max(starts, default=None),
         ran=content["ran"],
-        terminal=None if terminal is None else (terminal[0], _read_order(terminal[1]), terminal[2]),
-        facets=_read_facets(content["facets"]),
-        job_facets=_read_facets(content["jobFacets"], lineage.jobs[identity.job].facets),
-        inputs=_read_uses(content["inputs"], lineage),
-        outputs=_read_uses(content["outputs"], lineage),
+        terminal=None if terminal is None else (terminal[0], _decode_order(terminal[1]), terminal[2]),
+        facets=_decode_facets(content["facets"]),
+        job_facets=_decode_facets(content["jobFacets"], lineage.jobs[identity.job].facets),
+        inputs=_decode_uses(content["inputs"], lineage),
+        outputs=_decode_uses(content["outputs"], lineage),
     )
 
 
-def _uses(uses: Uses) -> list[JsonObject]:
+def _encode_uses(uses: Uses) -> list[JsonObject]:
     return [
-        {"namespace": dataset.namespace, "name": dataset.name, "facets": _facets(facets)}
+        {"namespace": dataset.namespace, "name": dataset.name, "facets": _encode_facets(facets)}
         for dataset, facets in sorted(uses.items(), key=lambda use: use[0])
     ]
 
 
-def _read_uses(rows: list[JsonObject], lineage: LineageRecords | None = None) -> Uses:
+def _decode_uses(rows: list[JsonObject], lineage: LineageRecords | None = None) -> Uses:
     uses: Uses = {}
     for row in rows:
         dataset = DatasetId(row["namespace"], row["name"])
         known = lineage.datasets.get(dataset) if lineage else None
-        uses[dataset] = _read_facets(row["facets"], known.facets if known else None)
+        uses[dataset] = _decode_facets(row["facets"], known.facets if known else None)
     return uses
 
 
-def _facets(facets: Facets) -> JsonObject:
-    return {name: [*_order(register.order), register.value] for name, register in facets.registers().items()}
+def _encode_facets(facets: Facets) -> JsonObject:
+    return {name: [*_encode_order(register.order), register.value] for name, register in facets.registers().items()}
 
 
-def _read_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
+def _decode_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
     """Decode facets; values equal to those of `owner` are shared to save memory."""
     registers = {}
     for name, (time, digest, value) in content.items():
@@ -226,19 +231,19 @@ def _read_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
     return Facets.of(registers)
 
 
-def _span(span: Span) -> list[list[object]]:
-    return [_order(span.first), _order(span.last)]
+def _encode_span(span: Span) -> list[list[object]]:
+    return [_encode_order(span.first), _encode_order(span.last)]
 
 
-def _read_span(content: list[list[object]]) -> Span:
-    return Span(_read_order(content[0]), _read_order(content[1]))
+def _decode_span(content: list[list[object]]) -> Span:
+    return Span(_decode_order(content[0]), _decode_order(content[1]))
 
 
-def _order(order: Order) -> list[object]:
+def _encode_order(order: Order) -> list[object]:
     return [order.time, order.hash.hex()]
 
 
-def _read_order(content: list[object]) -> Order:
+def _decode_order(content: list[object]) -> Order:
     time, digest = content
     assert isinstance(time, int)
     assert isinstance(digest, str)

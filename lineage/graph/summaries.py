@@ -17,7 +17,7 @@ from lineage.graph.run_state import is_stale, run_outcome
 def job_summary(
     lineage: LineageRecords, record: JobRecord, view: JobLineage, places: Mapping[DatasetId, int], now: int
 ) -> JsonObject:
-    """`{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
+    """Return `{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
     "owners", "description", "inputs", "outputs"}`.
 
     Times are RFC 3339, `now` (ns) determines `stale`, inputs and outputs are indexes from `places`.
@@ -25,8 +25,10 @@ def job_summary(
     run = view.latest_run
     outcome = run_outcome(lineage, run) if run else None
     facets = record.facets.values()
-    job_type = _object(facets.get("jobType"))
-    engine = job_type.get("integration") or (_object(run.facets.get("processing_engine")).get("name") if run else None)
+    job_type = _object_or_empty(facets.get("jobType"))
+    engine = job_type.get("integration") or (
+        _object_or_empty(run.facets.get("processing_engine")).get("name") if run else None
+    )
     started = run.first_start.time if run and run.first_start else None
     return {
         "namespace": record.id.namespace,
@@ -40,12 +42,12 @@ def job_summary(
         "updatedAt": format_time(record.span.last.time),
         "inputs": sorted(places[dataset] for dataset in view.inputs if dataset in places),
         "outputs": sorted(places[dataset] for dataset in view.outputs if dataset in places),
-        **_about(facets),
+        **_tags_and_owners(facets),
     }
 
 
 def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
-    """`{"namespace", "name", "updatedAt", "tags", "columnTags", "owners", "description", "columns", "masked",
+    """Return `{"namespace", "name", "updatedAt", "tags", "columnTags", "owners", "description", "columns", "masked",
     "symlinks"}`.
 
     `columnTags` is column -> tags, `columns` how many there are, `masked` the columns that a job fills with masked
@@ -53,7 +55,7 @@ def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
     """
     facets = record.all_facets()
     columns: dict[str, list[str]] = {}
-    for tag in _rows(_object(facets.get("tags")).get("tags")):
+    for tag in _object_rows(_object_or_empty(facets.get("tags")).get("tags")):
         if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):
             columns.setdefault(tag["field"], []).append(tag["key"])
     return {
@@ -65,27 +67,27 @@ def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
         "masked": sorted(masked),
         "symlinks": [
             {"namespace": alias.get("namespace"), "name": alias["name"], "type": alias.get("type")}
-            for alias in _rows(_object(facets.get("symlinks")).get("identifiers"))
+            for alias in _object_rows(_object_or_empty(facets.get("symlinks")).get("identifiers"))
             if isinstance(alias.get("name"), str)
         ],
-        **_about(facets),
+        **_tags_and_owners(facets),
     }
 
 
-def _about(facets: dict[str, JsonObject]) -> JsonObject:
-    tags = _rows(_object(facets.get("tags")).get("tags"))
-    owners = _rows(_object(facets.get("ownership")).get("owners"))
+def _tags_and_owners(facets: dict[str, JsonObject]) -> JsonObject:
+    tags = _object_rows(_object_or_empty(facets.get("tags")).get("tags"))
+    owners = _object_rows(_object_or_empty(facets.get("ownership")).get("owners"))
     return {
         "tags": sorted({tag["key"] for tag in tags if tag.get("field") is None and isinstance(tag.get("key"), str)}),
         "owners": sorted({owner["name"] for owner in owners if isinstance(owner.get("name"), str)}),
-        "description": _object(facets.get("documentation")).get("description"),
+        "description": _object_or_empty(facets.get("documentation")).get("description"),
     }
 
 
-def _object(value: object) -> JsonObject:
+def _object_or_empty(value: object) -> JsonObject:
     """Return an object, or an empty one: the content of facets is not validated."""
     return value if isinstance(value, dict) else {}
 
 
-def _rows(value: object) -> list[JsonObject]:
+def _object_rows(value: object) -> list[JsonObject]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []

@@ -2,14 +2,14 @@
 """Impact analysis and origin: transitive dependencies of datasets and columns.
 
 Nodes are columns, and datasets as a whole (their rows). One node depends on another if
-- a column edge says so; an edge without an output column makes the whole output depend on the input column,
-- a job's flow connects two datasets: the rows of the output depend on those of the input. That is certain where
-  a column edge connects the two; otherwise the job's use of the input is unknown,
-- a job states no columns for an output: the whole output may depend on every column that flows into it,
-- it is a column of the other: what happens to rows happens to every column.
+- a column edge connects them; an edge without an output column makes the whole output depend on the input column,
+- a job's data flow connects two datasets: the rows of the output depend on those of the input. The dependency is
+  certain if a column edge connects the two; otherwise the job's use of the input is unknown,
+- a job reports no column lineage for an output: the whole output may depend on every column that flows into it,
+- it is a column of the other: a change of rows affects every column.
 
-Impact follows these dependencies downstream, origin follows the very same ones upstream: one column is in the
-origin of another exactly where the other is in the impact of the one.
+Impact follows these dependencies downstream and origin follows the same ones upstream: column A is in the origin of
+column B if and only if B is in the impact of A.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,14 +21,14 @@ from lineage.graph.adjacency import Column, Graph
 from lineage.graph.dependencies import Dependencies
 from lineage.graph.records import LineageRecords
 
-_SLICE = 500
+_NODES_PER_SLICE = 500
 """Nodes visited between two yields of a traversal: about 10 ms."""
 
 
 class Step(NamedTuple):
     """One edge of a path. A column whose `field` is None stands for its dataset as a whole.
 
-    `type` is DIRECT or INDIRECT; None where the emitter does not say, and for flows of whole datasets.
+    `type` is DIRECT or INDIRECT; None if the emitter omits it, and for flows of whole datasets.
     """
 
     job: JobId
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     masking: bool
 
 
-_Onward = tuple[JobId, Step | None, Column | None]
+_Transition = tuple[JobId, Step | None, Column | None]
 """A job, with the step over it and the node reached; None if the job only reads or only writes."""
 
 
@@ -73,7 +73,7 @@ class TraversalResult(NamedTuple):
 def traverse(
     lineage: LineageRecords, graph: Graph, start: Column, downstream: bool, depth: int | None = None
 ) -> TraversalResult:
-    """The impact of a column or dataset, or its origin; over at most `depth` jobs. The graph must be refreshed."""
+    """Return the impact or the origin of a column or dataset over at most `depth` jobs. Refresh the graph first."""
     search = Traversal(lineage, graph, start, downstream, depth)
     for _ in search.steps():
         pass
@@ -91,8 +91,8 @@ class Traversal:
         self, lineage: LineageRecords, graph: Graph, start: Column, downstream: bool, depth: int | None
     ) -> None:
         dependencies = Dependencies(lineage, graph)
-        self._all = _Walk(dependencies, start, downstream, depth, certain=False)
-        self._certain = _Walk(dependencies, start, downstream, depth, certain=True)
+        self._all = _BreadthFirstSearch(dependencies, start, downstream, depth, certain=False)
+        self._certain = _BreadthFirstSearch(dependencies, start, downstream, depth, certain=True)
         self.found = TraversalResult({}, {}, {})
 
     @property
@@ -104,20 +104,20 @@ class Traversal:
         """Run the traversal; yields after each slice."""
         yield from self._certain.steps()
         yield from self._all.steps()
-        yield from self._conclude()
+        yield from self._derive_datasets()
 
-    def _conclude(self) -> Iterator[None]:
+    def _derive_datasets(self) -> Iterator[None]:
         """Derive datasets: each has the distance of its nearest node and the steps of all nodes at that distance."""
-        nearest: dict[DatasetId, _Last] = {}
+        nearest: dict[DatasetId, _ShortestPaths] = {}
         for number, (thing, last) in enumerate(self._all.found.items(), 1):
             if thing.field is not None:
                 self.found.columns[thing] = ReachedNode(last.distance, thing in self._certain.found, last.steps)
             known = nearest.get(thing.dataset)
             if known is None or last.distance < known.distance:
-                nearest[thing.dataset] = _Last(last.distance, set(last.steps))
+                nearest[thing.dataset] = _ShortestPaths(last.distance, set(last.steps))
             elif last.distance == known.distance:
                 known.steps.update(last.steps)
-            if number % _SLICE == 0:
+            if number % _NODES_PER_SLICE == 0:
                 yield
         certain = {thing.dataset for thing in self._certain.found}
         for dataset, last in nearest.items():
@@ -127,14 +127,14 @@ class Traversal:
             self.found.jobs[job] = ReachedNode(last.distance, job in self._certain.jobs, last.steps)
 
 
-class _Last(NamedTuple):
+class _ShortestPaths(NamedTuple):
     """Distance of a node, and the last steps of the shortest paths to it."""
 
     distance: int
     steps: set[Step]
 
 
-class _Walk:
+class _BreadthFirstSearch:
     """Breadth-first search over all dependencies, or over certain ones only.
 
     `found` and `jobs` hold distance and last steps of everything reached over at least one job.
@@ -143,8 +143,8 @@ class _Walk:
     def __init__(
         self, dependencies: Dependencies, start: Column, downstream: bool, depth: int | None, certain: bool
     ) -> None:
-        self.found: dict[Column, _Last] = {}
-        self.jobs: dict[JobId, _Last] = {}
+        self.found: dict[Column, _ShortestPaths] = {}
+        self.jobs: dict[JobId, _ShortestPaths] = {}
         self._dependencies = dependencies
         self._downstream = downstream
         self._depth = depth
@@ -159,32 +159,32 @@ class _Walk:
         """Run the search; yields after each slice."""
         frontier: Iterable[Column] = self._start
         distance = 0
-        looked_at = 0
+        visited = 0
         while frontier and distance != self._depth:
             distance += 1
             level: dict[Column, set[Step]] = {}
             for thing in frontier:
-                for job, step, onward in self._onward(thing):
+                for job, step, onward in self._transitions(thing):
                     self._reach_job(job, distance, step)
                     if step is not None and onward is not None and self._is_new(onward):
                         level.setdefault(onward, set()).add(step)
-                looked_at += 1
-                if looked_at % _SLICE == 0:
+                visited += 1
+                if visited % _NODES_PER_SLICE == 0:
                     yield
-            self._spread(level)
+            self._add_implied_nodes(level)
             for thing, steps in level.items():
-                self.found[thing] = _Last(distance, steps)
+                self.found[thing] = _ShortestPaths(distance, steps)
             frontier = level
 
     def _is_new(self, thing: Column) -> bool:
         return thing not in self.found and thing not in self._start
 
     def _reach_job(self, job: JobId, distance: int, step: Step | None) -> None:
-        last = self.jobs.setdefault(job, _Last(distance, set()))
+        last = self.jobs.setdefault(job, _ShortestPaths(distance, set()))
         if step is not None and last.distance == distance:
             last.steps.add(step)
 
-    def _spread(self, level: dict[Column, set[Step]]) -> None:
+    def _add_implied_nodes(self, level: dict[Column, set[Step]]) -> None:
         """Add the columns of whole datasets downstream, and the rows of a column's dataset upstream."""
         for thing, steps in list(level.items()):
             if self._downstream and thing.field is None:
@@ -197,12 +197,12 @@ class _Walk:
                 if self._is_new(other):
                     level.setdefault(other, set()).update(steps)
 
-    def _onward(self, thing: Column) -> Iterator[_Onward]:
+    def _transitions(self, thing: Column) -> Iterator[_Transition]:
         if not self._downstream:
-            return self._sources(thing)
-        return self._outputs_of_rows(thing.dataset) if thing.field is None else self._outputs_of_column(thing)
+            return self._transitions_to_sources(thing)
+        return self._transitions_of_rows(thing.dataset) if thing.field is None else self._transitions_of_column(thing)
 
-    def _outputs_of_column(self, column: Column) -> Iterator[_Onward]:
+    def _transitions_of_column(self, column: Column) -> Iterator[_Transition]:
         for edge in self._dependencies.graph.columns_from.get(column, ()):
             output = Column(edge.output, edge.field)
             yield edge.job, Step(edge.job, column, output, edge.type, edge.subtype, edge.masking), output
@@ -215,18 +215,18 @@ class _Walk:
             if not outputs:
                 yield job, None, None
             for output_id in outputs:
-                if output_id not in links.described:
-                    yield _flow(job, column.dataset, output_id, onward=Column(output_id, None))
+                if output_id not in links.with_columns:
+                    yield _flow_transition(job, column.dataset, output_id, onward=Column(output_id, None))
 
-    def _outputs_of_rows(self, dataset: DatasetId) -> Iterator[_Onward]:
+    def _transitions_of_rows(self, dataset: DatasetId) -> Iterator[_Transition]:
         for job in self._dependencies.readers(dataset):
             yield job, None, None
             links = self._dependencies.links(job)
             for output in links.from_source.get(dataset, ()):
                 if not self._certain or (dataset, output) in links.connected:
-                    yield _flow(job, dataset, output, onward=Column(output, None))
+                    yield _flow_transition(job, dataset, output, onward=Column(output, None))
 
-    def _sources(self, thing: Column) -> Iterator[_Onward]:
+    def _transitions_to_sources(self, thing: Column) -> Iterator[_Transition]:
         for edge in self._dependencies.graph.columns_into.get(thing, ()):
             source = Column(edge.source, edge.source_field)
             yield edge.job, Step(edge.job, source, thing, edge.type, edge.subtype, edge.masking), source
@@ -238,11 +238,11 @@ class _Walk:
             for source_id in links.into_output.get(thing.dataset, ()):
                 if self._certain and (source_id, thing.dataset) not in links.connected:
                     continue
-                yield _flow(job, source_id, thing.dataset, onward=Column(source_id, None))
-                if thing.dataset not in links.described:
+                yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, None))
+                if thing.dataset not in links.with_columns:
                     for field in self._dependencies.columns(source_id):
-                        yield _flow(job, source_id, thing.dataset, onward=Column(source_id, field))
+                        yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, field))
 
 
-def _flow(job: JobId, source: DatasetId, output: DatasetId, onward: Column) -> _Onward:
+def _flow_transition(job: JobId, source: DatasetId, output: DatasetId, onward: Column) -> _Transition:
     return job, Step(job, Column(source, None), Column(output, None), None, None, False), onward

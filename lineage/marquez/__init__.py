@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph in the response shapes of Marquez 0.50, so that its clients and tools read this service.
+"""Graph in the response shapes of Marquez 0.50, so that its clients and tools can use this service.
 
-Functions of records and graph without I/O; keys that Marquez does not have (`stale`, `closedBecause`,
+Functions over records and graph, without I/O. Keys that Marquez does not have (`stale`, `closedBecause`,
 `vanishedEdges`, nested `fields`) are additions that its clients ignore.
 """
 

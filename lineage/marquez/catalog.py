@@ -31,7 +31,7 @@ class Catalog:
         """Render an existing namespace."""
         return {
             "name": name,
-            **_times(self._lineage.namespaces[name]),
+            **_span_times(self._lineage.namespaces[name]),
             "ownerName": _OWNER,
             "description": None,
             "isHidden": False,
@@ -48,7 +48,7 @@ class Catalog:
             "vanishedEdges": [
                 {
                     "direction": edge.direction,
-                    "dataset": _pair(edge.dataset),
+                    "dataset": _identity_json(edge.dataset),
                     "since": format_time(edge.since),
                     "reason": edge.reason,
                 }
@@ -64,17 +64,17 @@ class Catalog:
         run = view.latest_run
         parent = ((run and run.facets.get("parent")) or {}).get("job", {}).get("name")
         return {
-            "id": _pair(job),
+            "id": _identity_json(job),
             "type": _JOB_TYPES.get(facets.get("jobType", {}).get("processingType", ""), "BATCH"),
             "name": job.name,
             "simpleName": job.name.removeprefix(f"{parent}."),
             "parentJobName": parent,
             "parentJobUuid": None,
-            **_times(record.span),
+            **_span_times(record.span),
             "namespace": job.namespace,
-            "inputs": [_pair(dataset) for dataset in sorted(view.inputs)],
-            "outputs": [_pair(dataset) for dataset in sorted(view.outputs)],
-            "tags": _tags(facets),
+            "inputs": [_identity_json(dataset) for dataset in sorted(view.inputs)],
+            "outputs": [_identity_json(dataset) for dataset in sorted(view.outputs)],
+            "tags": _tags_of_facets(facets),
             "location": facets.get("sourceCodeLocation", {}).get("url"),
             "description": facets.get("documentation", {}).get("description"),
             "latestRun": self.run(run) if run else None,
@@ -90,14 +90,14 @@ class Catalog:
         record = self._lineage.jobs[job]
         identity = job_version_id(job, version.inputs, version.outputs)
         return {
-            "id": {**_pair(job), "version": identity},
+            "id": {**_identity_json(job), "version": identity},
             "name": job.name,
             "createdAt": format_time(version.created),
             "version": identity,
             "namespace": job.namespace,
             "location": (record.facets.get("sourceCodeLocation") or {}).get("url"),
-            "inputs": [_pair(dataset) for dataset in sorted(version.inputs)],
-            "outputs": [_pair(dataset) for dataset in sorted(version.outputs)],
+            "inputs": [_identity_json(dataset) for dataset in sorted(version.inputs)],
+            "outputs": [_identity_json(dataset) for dataset in sorted(version.outputs)],
             "latestRun": self.run(version.latest_run) if version.latest_run else None,
         }
 
@@ -113,16 +113,16 @@ class Catalog:
         took = None if started is None or outcome.ended is None else (outcome.ended - started) // 10**6
         return {
             "id": run.id.run,
-            **_times(run.span),
+            **_span_times(run.span),
             "nominalStartTime": nominal.get("nominalStartTime"),
             "nominalEndTime": nominal.get("nominalEndTime"),
             "state": outcome.state,
-            "startedAt": _time(started),
-            "endedAt": _time(outcome.ended),
+            "startedAt": _optional_time(started),
+            "endedAt": _optional_time(outcome.ended),
             "durationMs": took,
             "args": {},
             "jobVersion": {
-                **_pair(run.id.job),
+                **_identity_json(run.id.job),
                 "version": self._job_version(run.id.job, frozenset(run.inputs), frozenset(run.outputs)),
             },
             "inputDatasetVersions": self._used_versions(run.inputs, run.span.last),
@@ -147,15 +147,15 @@ class Catalog:
         record = self._lineage.datasets[dataset]
         facets = record.all_facets()
         return {
-            "id": _pair(dataset),
+            "id": _identity_json(dataset),
             "type": "STREAM" if dataset.namespace.startswith("kafka://") else "DB_TABLE",
             "name": dataset.name,
             "physicalName": dataset.name,
-            **_times(record.span),
+            **_span_times(record.span),
             "namespace": dataset.namespace,
             "sourceName": dataset.namespace,
-            "fields": _fields(record.fields(), facets),
-            "tags": _tags(facets),
+            "fields": _field_rows(record.fields(), facets),
+            "tags": _tags_of_facets(facets),
             "lastModifiedAt": None,
             "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
             "description": facets.get("documentation", {}).get("description"),
@@ -178,10 +178,10 @@ class Catalog:
         run = self._lineage.run(version.run.run, version.run.job) if version.run else None
         return {
             **{key: summary[key] for key in ("type", "name", "physicalName", "namespace", "sourceName", "tags")},
-            "id": {**_pair(dataset), "version": identity},
+            "id": {**_identity_json(dataset), "version": identity},
             "createdAt": format_time(version.order.time),
             "version": identity,
-            "fields": _fields(version.fields, facets),
+            "fields": _field_rows(version.fields, facets),
             "lifecycleState": None,
             "description": summary["description"],
             "currentSchemaVersion": version_id([dataset, version.fields]),
@@ -201,8 +201,8 @@ class Catalog:
         return [
             {
                 "datasetVersionId": {
-                    **_pair(dataset),
-                    "version": self.dataset_versions(dataset).used_id(facets, until),
+                    **_identity_json(dataset),
+                    "version": self.dataset_versions(dataset).version_id_used(facets, until),
                 },
                 "facets": {},
             }
@@ -225,7 +225,7 @@ class Catalog:
                 if edge.output == record.id and edge.field is not None:
                     found.setdefault(edge.field, set()).add(edge)
         return [
-            {"name": name, "inputFields": input_fields(edges), **_transformation(_common_kind(edges))}
+            {"name": name, "inputFields": input_fields(edges), **_transformation_keys(_common_kind(edges))}
             for name, edges in sorted(found.items())
         ]
 
@@ -239,7 +239,7 @@ def input_fields(edges: Iterable[ColumnEdge]) -> list[JsonObject]:
             "dataset": dataset.name,
             "datasetVersion": None,
             "field": field,
-            **_transformation(kind),
+            **_transformation_keys(kind),
         }
         for dataset, field, kind in sorted(sources)
     ]
@@ -251,11 +251,11 @@ def _common_kind(edges: Iterable[ColumnEdge]) -> str:
     return kinds.pop() if len(kinds) == 1 else ""
 
 
-def _transformation(kind: str) -> JsonObject:
+def _transformation_keys(kind: str) -> JsonObject:
     return {"transformationDescription": None, "transformationType": kind or None}
 
 
-def _fields(fields: Iterable[JsonObject], facets: dict[str, JsonObject]) -> list[JsonObject]:
+def _field_rows(fields: Iterable[JsonObject], facets: dict[str, JsonObject]) -> list[JsonObject]:
     tags = facets.get("tags", {}).get("tags")
     rendered = []
     for field in fields:
@@ -266,12 +266,12 @@ def _fields(fields: Iterable[JsonObject], facets: dict[str, JsonObject]) -> list
             "description": field.get("description"),
         }
         if field.get("fields"):
-            row["fields"] = _fields(field["fields"], {})
+            row["fields"] = _field_rows(field["fields"], {})
         rendered.append(row)
     return rendered
 
 
-def _tags(facets: dict[str, JsonObject]) -> list[str]:
+def _tags_of_facets(facets: dict[str, JsonObject]) -> list[str]:
     return sorted(_tag_names(facets.get("tags", {}).get("tags"), None))
 
 
@@ -282,13 +282,13 @@ def _tag_names(tags: object, field: str | None) -> set[str]:
     return {tag["key"] for tag in mine if isinstance(tag.get("key"), str)}
 
 
-def _times(span: Span) -> JsonObject:
+def _span_times(span: Span) -> JsonObject:
     return {"createdAt": format_time(span.first.time), "updatedAt": format_time(span.last.time)}
 
 
-def _time(nanos: int | None) -> str | None:
+def _optional_time(nanos: int | None) -> str | None:
     return None if nanos is None else format_time(nanos)
 
 
-def _pair(identity: DatasetId | JobId) -> JsonObject:
+def _identity_json(identity: DatasetId | JobId) -> JsonObject:
     return {"namespace": identity.namespace, "name": identity.name}

@@ -9,7 +9,7 @@ from lineage.graph.adjacency import Column
 from lineage.marquez.catalog import Catalog, input_fields
 from lineage.marquez.node_ids import NodeRef, node_id
 
-_SLICE = 1000
+_COLUMNS_PER_SLICE = 1000
 """Columns visited between two yields."""
 
 
@@ -43,22 +43,22 @@ class ColumnNeighbourhood:
 
     def steps(self) -> Iterator[None]:
         """Run the search; yields after each slice."""
-        yield from self._walk(upstream=True)
+        yield from self._search_direction(upstream=True)
         if self._downstream:
-            yield from self._walk(upstream=False)
+            yield from self._search_direction(upstream=False)
 
     def nodes(self, catalog: Catalog) -> Iterator[JsonObject]:
         """Yield the nodes found, sorted by id."""
-        return (self._node(catalog, column) for column in sorted(self._found, key=node_id))
+        return (self._column_node(catalog, column) for column in sorted(self._found, key=node_id))
 
-    def _walk(self, upstream: bool) -> Iterator[None]:
+    def _search_direction(self, upstream: bool) -> Iterator[None]:
         seen = set(self._start)
         frontier = self._start
         for _ in range(self._depth):
             beyond: set[Column] = set()
             for number, column in enumerate(frontier, 1):
-                beyond |= _neighbours(self._graph, column, upstream)
-                if number % _SLICE == 0:
+                beyond |= _neighbour_columns(self._graph, column, upstream)
+                if number % _COLUMNS_PER_SLICE == 0:
                     yield
             frontier = beyond - seen
             if not frontier:
@@ -66,9 +66,9 @@ class ColumnNeighbourhood:
             seen |= frontier
             self._found |= frontier
 
-    def _node(self, catalog: Catalog, column: Column) -> JsonObject:
-        sources = sorted(_neighbours(self._graph, column, upstream=True) & self._found)
-        targets = sorted(_neighbours(self._graph, column, upstream=False) & self._found)
+    def _column_node(self, catalog: Catalog, column: Column) -> JsonObject:
+        sources = sorted(_neighbour_columns(self._graph, column, upstream=True) & self._found)
+        targets = sorted(_neighbour_columns(self._graph, column, upstream=False) & self._found)
         return {
             "id": node_id(column),
             "type": "DATASET_FIELD",
@@ -110,7 +110,7 @@ def _columns_of(graph: Graph, dataset: DatasetId) -> set[Column]:
     return columns
 
 
-def _neighbours(graph: Graph, column: Column, upstream: bool) -> set[Column]:
+def _neighbour_columns(graph: Graph, column: Column, upstream: bool) -> set[Column]:
     if upstream:
         return {Column(edge.source, edge.source_field) for edge in graph.columns_into.get(column, ())}
     edges = graph.columns_from.get(column, ())

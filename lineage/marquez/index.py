@@ -9,7 +9,7 @@ from lineage.events import DatasetId, JobId
 from lineage.graph import LineageRecords
 from lineage.marquez.names import SortedNames
 
-_SLICE = 2000
+_NAMES_PER_SLICE = 2000
 """Names indexed between two yields: some milliseconds."""
 
 _Id = TypeVar("_Id", JobId, DatasetId)
@@ -26,13 +26,13 @@ class NameIndex(Generic[_Id]):
         self._names: dict[str, SortedNames] = {}
         self.namespaces = SortedNames()
 
-    def renew(self) -> bool:
+    def index_new_keys(self) -> bool:
         """Index one slice of new keys; return False if there were none."""
-        # A mapping keeps the order of arrival, so that the new keys are the last.
+        # A dictionary keeps insertion order: new keys are the last ones.
         new = len(self._keys) - self._taken
         self._waiting += islice(reversed(self._keys), new)
         self._taken += new
-        part, self._waiting = self._waiting[-_SLICE:], self._waiting[:-_SLICE]
+        part, self._waiting = self._waiting[-_NAMES_PER_SLICE:], self._waiting[:-_NAMES_PER_SLICE]
         for namespace, name in part:
             names = self._names.get(namespace)
             if names is None:
@@ -42,15 +42,15 @@ class NameIndex(Generic[_Id]):
         return bool(part)
 
     def count(self, namespace: str | None = None) -> int:
-        """Return their number in one namespace or in all."""
+        """Return the number of indexed names, in one namespace or in all."""
         if namespace is None:
             return self._taken - len(self._waiting)
         return len(self._names.get(namespace, ()))
 
     def page(self, namespace: str | None, offset: int, limit: int) -> list[_Id]:
-        """Return one page, of one namespace or of all."""
+        """Return one page of the identities in one namespace or in all."""
         found: list[_Id] = []
-        for space, names in self._chosen(namespace):
+        for space, names in self._names_by_namespace(namespace):
             if len(found) == limit:
                 break
             if offset >= len(names):
@@ -61,17 +61,17 @@ class NameIndex(Generic[_Id]):
         return found
 
     def all(self, namespace: str | None = None) -> Iterator[_Id]:
-        """Yield all, of one namespace or of all; names may be added meanwhile."""
-        for space, names in self._chosen(namespace):
+        """Yield all identities in one namespace or in all; names may be added meanwhile."""
+        for space, names in self._names_by_namespace(namespace):
             yield from (self._identity(space, name) for name in names)
 
-    def holding(self, wanted: str, namespace: str | None) -> Iterator[tuple[str, list[str]]]:
-        """Yield namespace and sorted names that contain a lower-case text, per searched part."""
-        for space, names in self._chosen(namespace):
-            for part in names.holding(wanted):
+    def containing(self, wanted: str, namespace: str | None) -> Iterator[tuple[str, list[str]]]:
+        """Yield namespace and sorted names that contain a lower-case text, per searched bucket."""
+        for space, names in self._names_by_namespace(namespace):
+            for part in names.containing(wanted):
                 yield space, part
 
-    def _chosen(self, namespace: str | None) -> Iterator[tuple[str, SortedNames]]:
+    def _names_by_namespace(self, namespace: str | None) -> Iterator[tuple[str, SortedNames]]:
         if namespace is None:
             for space in self.namespaces:
                 yield space, self._names[space]
@@ -89,5 +89,5 @@ class Index:
 
     def steps(self) -> Iterator[None]:
         """Index everything new; yields after each slice."""
-        while self.jobs.renew() or self.datasets.renew():
+        while self.jobs.index_new_keys() or self.datasets.index_new_keys():
             yield

@@ -4,11 +4,11 @@
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 
-_FULL = 1000
+_MAX_BUCKET_SIZE = 1000
 """Names of a bucket before it is split: an insertion moves at most these."""
 
 
-class _Bucket:
+class _NameBucket:
     """Adjacent names. `text` joins them in lower case, so that one search covers the bucket."""
 
     __slots__ = ("_text", "names")
@@ -24,8 +24,8 @@ class _Bucket:
             self._text = "\n".join(self.names).lower()
         return self._text
 
-    def changed(self) -> None:
-        """Invalidate the text."""
+    def invalidate(self) -> None:
+        """Discard the cached text after a change of the names."""
         self._text = None
 
 
@@ -36,7 +36,7 @@ class SortedNames:
     """
 
     def __init__(self) -> None:
-        self._buckets: list[_Bucket] = []
+        self._buckets: list[_NameBucket] = []
         self._firsts: list[str] = []
         self._size = 0
 
@@ -46,7 +46,7 @@ class SortedNames:
     def add(self, name: str) -> None:
         """Add a name; idempotent."""
         if not self._buckets:
-            self._buckets.append(_Bucket([name]))
+            self._buckets.append(_NameBucket([name]))
             self._firsts.append(name)
             self._size = 1
             return
@@ -56,13 +56,13 @@ class SortedNames:
         if place < len(bucket.names) and bucket.names[place] == name:
             return
         insort(bucket.names, name)
-        bucket.changed()
+        bucket.invalidate()
         self._size += 1
         self._firsts[at] = bucket.names[0]
-        if len(bucket.names) > _FULL:
-            upper = bucket.names[_FULL // 2 :]
-            del bucket.names[_FULL // 2 :]
-            self._buckets.insert(at + 1, _Bucket(upper))
+        if len(bucket.names) > _MAX_BUCKET_SIZE:
+            upper = bucket.names[_MAX_BUCKET_SIZE // 2 :]
+            del bucket.names[_MAX_BUCKET_SIZE // 2 :]
+            self._buckets.insert(at + 1, _NameBucket(upper))
             self._firsts.insert(at + 1, upper[0])
 
     def page(self, offset: int, limit: int) -> list[str]:
@@ -79,16 +79,16 @@ class SortedNames:
         return found
 
     def __iter__(self) -> Iterator[str]:
-        for part in self._parts(searching=False):
+        for part in self._buckets_in_order(searching=False):
             yield from part.names
 
-    def holding(self, wanted: str) -> Iterator[list[str]]:
-        """Names that hold `wanted`, a text in lower case, in any case: one list for each part that was searched."""
-        for part in self._parts(searching=True):
+    def containing(self, wanted: str) -> Iterator[list[str]]:
+        """Yield the names that contain `wanted`, a lower-case text, ignoring case: one list per searched bucket."""
+        for part in self._buckets_in_order(searching=True):
             yield [name for name in part.names if wanted in name.lower()] if wanted in part.text else []
 
-    def _parts(self, searching: bool) -> Iterator[_Bucket]:
-        """All names, some at a time; those that are added in between are among them where they lie ahead."""
+    def _buckets_in_order(self, searching: bool) -> Iterator[_NameBucket]:
+        """Yield all names in buckets; names added meanwhile are included if they sort after the current position."""
         last = ""
         while self._buckets:
             at = max(0, bisect_right(self._firsts, last) - 1)
@@ -98,7 +98,7 @@ class SortedNames:
             if at == len(self._buckets):
                 return
             bucket = self._buckets[at]
-            # A copy, for the bucket may be halved while it is read; its text is worth sharing.
-            part = _Bucket(bucket.names[ahead:], bucket.text if searching and not ahead else None)
+            # A copy, because the bucket may be split while it is read; the text is shared, as joining it is expensive.
+            part = _NameBucket(bucket.names[ahead:], bucket.text if searching and not ahead else None)
             last = part.names[-1]
             yield part

@@ -8,7 +8,7 @@ from lineage.graph import Graph
 from lineage.marquez.catalog import Catalog
 from lineage.marquez.node_ids import NodeRef, node_id
 
-_SLICE = 1000
+_NODES_PER_SLICE = 1000
 """Nodes visited between two yields."""
 
 
@@ -48,7 +48,7 @@ class Neighbourhood:
             touched: set[DatasetId] = set()
             for number, job in enumerate(frontier, 1):
                 touched |= _datasets_of(self._graph, job)
-                if number % _SLICE == 0:
+                if number % _NODES_PER_SLICE == 0:
                     yield
             touched -= self._datasets
             self._datasets |= touched
@@ -57,7 +57,7 @@ class Neighbourhood:
             frontier = set()
             for number, dataset in enumerate(touched, 1):
                 frontier |= self._graph.jobs_of(dataset) - self._jobs
-                if number % _SLICE == 0:
+                if number % _NODES_PER_SLICE == 0:
                     yield
             self._jobs |= frontier
 
@@ -65,27 +65,27 @@ class Neighbourhood:
         """Yield the nodes found, sorted by id."""
         found: list[JobId | DatasetId] = [*self._jobs, *self._datasets]
         for node in sorted(found, key=node_id):
-            yield self._job(catalog, node) if isinstance(node, JobId) else self._dataset(catalog, node)
+            yield self._job_node(catalog, node) if isinstance(node, JobId) else self._dataset_node(catalog, node)
 
-    def _job(self, catalog: Catalog, job: JobId) -> JsonObject:
+    def _job_node(self, catalog: Catalog, job: JobId) -> JsonObject:
         view = self._graph.job_lineages[job]
         return {
             "id": node_id(job),
             "type": "JOB",
             "data": catalog.job_summary(job),
-            "inEdges": [_edge(dataset, job) for dataset in sorted(view.inputs)],
-            "outEdges": [_edge(job, dataset) for dataset in sorted(view.outputs)],
+            "inEdges": [_edge_json(dataset, job) for dataset in sorted(view.inputs)],
+            "outEdges": [_edge_json(job, dataset) for dataset in sorted(view.outputs)],
         }
 
-    def _dataset(self, catalog: Catalog, dataset: DatasetId) -> JsonObject:
+    def _dataset_node(self, catalog: Catalog, dataset: DatasetId) -> JsonObject:
         producers = sorted(self._graph.producers.get(dataset, set()) & self._jobs)
         consumers = sorted(self._graph.consumers.get(dataset, set()) & self._jobs)
         return {
             "id": node_id(dataset),
             "type": "DATASET",
             "data": catalog.dataset_summary(dataset),
-            "inEdges": [_edge(job, dataset) for job in producers],
-            "outEdges": [_edge(dataset, job) for job in consumers],
+            "inEdges": [_edge_json(job, dataset) for job in producers],
+            "outEdges": [_edge_json(dataset, job) for job in consumers],
         }
 
 
@@ -94,5 +94,5 @@ def _datasets_of(graph: Graph, job: JobId) -> frozenset[DatasetId]:
     return view.inputs | view.outputs
 
 
-def _edge(origin: DatasetId | JobId, destination: DatasetId | JobId) -> JsonObject:
+def _edge_json(origin: DatasetId | JobId, destination: DatasetId | JobId) -> JsonObject:
     return {"origin": node_id(origin), "destination": node_id(destination)}

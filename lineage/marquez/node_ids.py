@@ -38,11 +38,11 @@ def node_id(node: DatasetId | JobId | Column) -> str:
 def find_node(lineage: LineageRecords, graph: Graph, text: str) -> NodeRef | None:
     """Return the node of an id, or None.
 
-    Namespaces and names hold colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
+    Namespaces and names contain colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
     split an id unambiguously. The split that names a known node is used.
     """
     head, _, rest = text.partition(":")
-    for namespace, name in _cuts(rest):
+    for namespace, name in _colon_splits(rest):
         if namespace not in lineage.namespaces:
             continue
         if head == NodeKind.JOB and (job := JobId(namespace, name)) in lineage.jobs:
@@ -54,7 +54,7 @@ def find_node(lineage: LineageRecords, graph: Graph, text: str) -> NodeRef | Non
     return None
 
 
-def _cuts(text: str) -> Iterator[tuple[str, str]]:
+def _colon_splits(text: str) -> Iterator[tuple[str, str]]:
     """Yield all splits of a text at a colon."""
     for i, character in enumerate(text):
         if character == ":":
@@ -62,7 +62,7 @@ def _cuts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _find_column(lineage: LineageRecords, graph: Graph, namespace: str, text: str) -> Column | None:
-    for name, field in _cuts(text):
+    for name, field in _colon_splits(text):
         column = Column(DatasetId(namespace, name), field)
         if column.dataset in lineage.datasets and _has_field(lineage, graph, column):
             return column

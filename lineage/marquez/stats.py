@@ -25,13 +25,13 @@ class Period(StrEnum):
     WEEK = "WEEK"
 
 
-class Bounds(NamedTuple):
-    """Ends (ns) of intervals that follow each other, the first of them the beginning of all."""
+class Intervals(NamedTuple):
+    """Consecutive intervals of time. `times` are their limits in nanoseconds: one more than there are intervals."""
 
     times: list[int]
 
-    def place(self, time: int) -> int | None:
-        """Return the interval that a time falls into, or None."""
+    def index_of(self, time: int) -> int | None:
+        """Return the index of the interval that contains a time, or None."""
         at = bisect_right(self.times, time) - 1
         return at if 0 <= at < len(self.times) - 1 else None
 
@@ -41,23 +41,23 @@ class Bounds(NamedTuple):
         return [{"startInterval": start, "endInterval": end} for start, end in pairwise(starts)]
 
 
-def bounds(period: Period, zone: tzinfo, now: int) -> Bounds:
-    """The 24 hours up to and with the current one, or the seven days of a zone up to and with today; `now` in ns."""
+def intervals_of(period: Period, zone: tzinfo, now: int) -> Intervals:
+    """Return the last 24 hours, or the last seven days in `zone`, including the current one; `now` in ns."""
     moment = datetime.fromtimestamp(now / 1e9, UTC)
     if period is Period.DAY:
         hour = moment.replace(minute=0, second=0, microsecond=0)
         ends = [hour + timedelta(hours=i) for i in range(1 - _HOURS, 2)]
     else:
-        # Days are counted on the calendar: across a change of the clocks one has 23 or 25 hours.
+        # Calendar days: one with a change to or from daylight saving time has 23 or 25 hours.
         today = moment.astimezone(zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
         ends = [(today + timedelta(days=i)).replace(tzinfo=zone) for i in range(1 - _DAYS, 2)]
-    return Bounds([int(end.timestamp()) * 10**9 for end in ends])
+    return Intervals([int(end.timestamp()) * 10**9 for end in ends])
 
 
 class EventCounts:
-    """START events, and runs that ended, by interval. A run that several terminal events end counts once."""
+    """START events and ended runs per interval. A run with several terminal events counts once."""
 
-    def __init__(self, within: Bounds) -> None:
+    def __init__(self, within: Intervals) -> None:
         self._within = within
         self._rows: list[JsonObject] = [{**row, **dict.fromkeys(_TYPES, 0)} for row in within.rows()]
 
@@ -67,25 +67,25 @@ class EventCounts:
         if job.span.last.time < first:
             return
         for order, _ in job.starts[bisect_left(job.starts, (Order(first, b""), "")) :]:
-            self._count("start", order)
+            self._count_event("start", order)
         for run in job.runs.values():
             if run.terminal is not None and first <= run.terminal[1].time < last:
-                self._count(run.terminal[2].lower(), run.terminal[1])
+                self._count_event(run.terminal[2].lower(), run.terminal[1])
 
     def rows(self) -> list[JsonObject]:
         """Return the counts in Marquez's shape."""
         return self._rows
 
-    def _count(self, event_type: str, order: Order) -> None:
-        place = self._within.place(order.time)
-        if place is not None:
-            self._rows[place][event_type] += 1
+    def _count_event(self, event_type: str, order: Order) -> None:
+        index = self._within.index_of(order.time)
+        if index is not None:
+            self._rows[index][event_type] += 1
 
 
 class Growth:
     """Number of nodes at the end of each interval."""
 
-    def __init__(self, within: Bounds) -> None:
+    def __init__(self, within: Intervals) -> None:
         self._within = within
         self._new = [0] * (len(within.times) - 1)
 

@@ -30,7 +30,7 @@ class UpstreamRuns:
         for _ in range(self._depth + 1):
             producers: list[RunRecord] = []
             for run in level:
-                row, found = self._row(run)
+                row, found = self._run_row(run)
                 self._rows.append(row)
                 producers += (producer for producer in found if producer.id not in seen)
                 seen.update(producer.id for producer in found)
@@ -43,13 +43,13 @@ class UpstreamRuns:
         """Return the runs found in Marquez's shape."""
         return {"runs": self._rows}
 
-    def _row(self, run: RunRecord) -> tuple[JsonObject, list[RunRecord]]:
+    def _run_row(self, run: RunRecord) -> tuple[JsonObject, list[RunRecord]]:
         shown = self._catalog.run(run)
         inputs: list[JsonObject] = []
         producers: list[RunRecord] = []
         for version in shown["inputDatasetVersions"]:
             identity = version["datasetVersionId"]
-            producer = self._producer(run, DatasetId(identity["namespace"], identity["name"]))
+            producer = self._producing_run(run, DatasetId(identity["namespace"], identity["name"]))
             inputs.append({**identity, "producedByRunId": producer.id.run if producer else None})
             if producer is not None and producer not in producers:
                 producers.append(producer)
@@ -64,15 +64,19 @@ class UpstreamRuns:
             "inputs": inputs,
         }, producers
 
-    def _producer(self, reader: RunRecord, dataset: DatasetId) -> RunRecord | None:
+    def _producing_run(self, reader: RunRecord, dataset: DatasetId) -> RunRecord | None:
         """Return the run that wrote the dataset version that a run read.
 
-        It is the one that made the version which the reader names; else the last that began to write the dataset
-        before the reader began, or, if none did, before the reader's last event.
+        The run that created the version which the reader names; else the last run that began to write the dataset
+        before the reader began, or, if there is none, before the reader's last event.
         """
         facets = reader.inputs[dataset]
-        version = self._catalog.dataset_versions(dataset).used(facets, reader.span.last)
-        if version is not None and version.run is not None and version.version == _said_version(facets.get("version")):
+        version = self._catalog.dataset_versions(dataset).version_used(facets, reader.span.last)
+        if (
+            version is not None
+            and version.run is not None
+            and version.version == _stated_version(facets.get("version"))
+        ):
             made_by = self._lineage.run(version.run.run, version.run.job)
             if made_by is not None and dataset in made_by.outputs:
                 return made_by
@@ -89,9 +93,9 @@ class UpstreamRuns:
         return None
 
 
-def _said_version(facet: JsonObject | None) -> str:
-    said = (facet or {}).get("datasetVersion")
-    return said if isinstance(said, str) else ""
+def _stated_version(facet: JsonObject | None) -> str:
+    version = (facet or {}).get("datasetVersion")
+    return version if isinstance(version, str) else ""
 
 
 def _last_before(places: RunPositions, until: Order) -> RunPosition | None:

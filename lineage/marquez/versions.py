@@ -2,7 +2,7 @@
 """Versions of datasets and jobs, and their ids.
 
 Marquez makes a version of a dataset per run and schema. Here a version is a state that an emitter identifies by
-its columns or by the table format's own version, so that a run that writes the same again makes no new one.
+its columns or by the table format's own version, so that a run that writes the same content creates no new one.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def version_id(content: object) -> str:
 
 
 class DatasetVersions:
-    """The versions of one dataset, newest last."""
+    """Versions of one dataset, newest last."""
 
     def __init__(self, record: DatasetRecord) -> None:
         self._record = record
@@ -29,44 +29,46 @@ class DatasetVersions:
         self._ids: dict[int, str] = {}
 
     def id_of(self, version: DatasetVersion) -> str:
-        """The id of one of these versions, which many runs may name: it is made once."""
+        """Return the id of one of these versions; cached, because many runs may name it."""
         found = self._ids.get(id(version))
         if found is None:
-            found = self._ids[id(version)] = self._id(version.version, version.fields)
+            found = self._ids[id(version)] = self._content_id(version.version, version.fields)
         return found
 
     def current_id(self) -> str:
         """Return the id of the current version; without any statement, of the current columns."""
         fields = self._record.fields()
         same = [version for version in self.all if version.fields == fields] or self.all
-        return self.id_of(same[-1]) if same else self._id(None, fields)
+        return self.id_of(same[-1]) if same else self._content_id(None, fields)
 
     def find(self, wanted: str) -> DatasetVersion | None:
-        """The version with an id."""
+        """Return the version with an id, or None."""
         return next((version for version in reversed(self.all) if self.id_of(version) == wanted), None)
 
-    def used(self, facets: Facets, until: Order) -> DatasetVersion | None:
-        """The version that a run means by what it says of the dataset up to a point in the total order.
+    def version_used(self, facets: Facets, until: Order) -> DatasetVersion | None:
+        """Return the version that matches a run's facets of the dataset, up to a point in the total order.
 
-        None where no known version agrees with it.
+        None if no known version matches.
         """
-        said = (facets.get("version") or {}).get("datasetVersion")
+        stated = (facets.get("version") or {}).get("datasetVersion")
         fields = (facets.get("schema") or {}).get("fields")
-        agreeing = [v for v in self.all if not isinstance(said, str) or v.version == said]
+        matching = [v for v in self.all if not isinstance(stated, str) or v.version == stated]
         # A reader may see only some columns: matching columns identify a version, missing ones exclude none.
-        agreeing = [v for v in agreeing if fields is None or v.fields == fields] or agreeing
-        before = [v for v in agreeing if v.order <= until]
-        return before[-1] if before else agreeing[0] if agreeing else None
+        matching = [v for v in matching if fields is None or v.fields == fields] or matching
+        before = [v for v in matching if v.order <= until]
+        return before[-1] if before else matching[0] if matching else None
 
-    def used_id(self, facets: Facets, until: Order) -> str:
-        """The id of the version that a run means; made of its own words where no known version agrees."""
-        version = self.used(facets, until)
+    def version_id_used(self, facets: Facets, until: Order) -> str:
+        """Return the id of the version that matches a run's facets; an id of the facets themselves if none matches."""
+        version = self.version_used(facets, until)
         if version is not None:
             return self.id_of(version)
-        said = (facets.get("version") or {}).get("datasetVersion")
-        return self._id(said if isinstance(said, str) else None, (facets.get("schema") or {}).get("fields") or [])
+        stated = (facets.get("version") or {}).get("datasetVersion")
+        return self._content_id(
+            stated if isinstance(stated, str) else None, (facets.get("schema") or {}).get("fields") or []
+        )
 
-    def _id(self, version: str | None, fields: list[JsonObject]) -> str:
+    def _content_id(self, version: str | None, fields: list[JsonObject]) -> str:
         return version_id([self._record.id, version, fields])
 
 
@@ -80,12 +82,12 @@ class JobVersion(NamedTuple):
 
 
 def job_version_id(job: JobId, inputs: Iterable[DatasetId], outputs: Iterable[DatasetId]) -> str:
-    """The id of a job's version."""
+    """Return the id of a job's version."""
     return version_id([job, sorted(inputs), sorted(outputs)])
 
 
 def job_versions(job: JobRecord, view: JobLineage) -> list[JobVersion]:
-    """All sets of datasets that the runs of a job had, and the one that stands; newest first."""
+    """Return every set of datasets that the runs of a job had, and the current one; newest first."""
     found: dict[tuple[frozenset[DatasetId], frozenset[DatasetId]], JobVersion] = {}
     for place in job.history.runs.latest_first(0, len(job.history.runs)):
         run = job.runs[place.run]

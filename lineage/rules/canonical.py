@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies the rules to every place of an event that names a dataset.
+"""Application of the naming rules to every dataset name in an event.
 
-A name changed in `inputs` but not in `columnLineage` would tear the column graph from the table graph, so the
-facets that name datasets (columnLineage, lineage, symlinks) go through the same rules.
+A name changed in `inputs` but not in `columnLineage` would disconnect the column graph from the table graph, so the
+rules also apply to the facets that name datasets (columnLineage, lineage, symlinks).
 """
 
 from typing import Any
@@ -15,70 +15,75 @@ _SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFace
 
 
 def canonical_event(body: JsonObject, names: Names) -> JsonObject:
-    """A copy of a checked event under canonical names; what names no dataset is shared with `body`.
+    """Return a copy of a validated event under canonical names; parts without dataset names are shared with `body`.
 
     Raises:
-        InvalidEvent: a name is empty, too long or holds control characters after all rules.
+        InvalidEvent: a name is empty, too long or contains control characters after all rules.
     """
     event = dict(body)
     producer = body["producer"]
     if body.get("dataset") is not None:
-        event["dataset"] = _dataset(body["dataset"], names, "dataset", producer)
+        event["dataset"] = _canonical_dataset(body["dataset"], names, "dataset", producer)
     for direction in ("inputs", "outputs"):
         if body.get(direction):
             event[direction] = [
-                _dataset(dataset, names, f"{direction}[{i}]", producer) for i, dataset in enumerate(body[direction])
+                _canonical_dataset(dataset, names, f"{direction}[{i}]", producer)
+                for i, dataset in enumerate(body[direction])
             ]
     job = body.get("job")
-    if job and _stands("lineage", facets := job.get("facets") or {}):
+    if job and _is_present("lineage", facets := job.get("facets") or {}):
         path = "job.facets.lineage"
-        lineage = _job_lineage(facets["lineage"], names, path)
+        lineage = _canonical_job_lineage(facets["lineage"], names, path)
         event["job"] = {**job, "facets": {**facets, "lineage": lineage}}
     return event
 
 
-def _dataset(dataset: JsonObject, names: Names, path: str, producer: str) -> JsonObject:
-    renamed = _renamed(dataset, names, path)
+def _canonical_dataset(dataset: JsonObject, names: Names, path: str, producer: str) -> JsonObject:
+    renamed = _canonical_entity(dataset, names, path)
     facets = dict(dataset.get("facets") or {})
-    if _stands("symlinks", facets):
-        facets["symlinks"] = _symlinks(facets["symlinks"], names, f"{path}.facets.symlinks")
-    if _stands("columnLineage", facets):
-        facets["columnLineage"] = _column_lineage(facets["columnLineage"], names, f"{path}.facets.columnLineage")
-    if _stands("lineage", facets):
-        facets["lineage"] = _targets(facets["lineage"], names, f"{path}.facets.lineage")
+    if _is_present("symlinks", facets):
+        facets["symlinks"] = _canonical_symlinks(facets["symlinks"], names, f"{path}.facets.symlinks")
+    if _is_present("columnLineage", facets):
+        facets["columnLineage"] = _canonical_column_lineage(
+            facets["columnLineage"], names, f"{path}.facets.columnLineage"
+        )
+    if _is_present("lineage", facets):
+        facets["lineage"] = _canonical_targets(facets["lineage"], names, f"{path}.facets.lineage")
     if alias := names.alias(dataset["namespace"], dataset["name"]):
-        known = facets["symlinks"] if _stands("symlinks", facets) else None
-        facets["symlinks"] = _with_symlink(known, alias, producer)
+        known = facets["symlinks"] if _is_present("symlinks", facets) else None
+        facets["symlinks"] = _with_added_symlink(known, alias, producer)
     if facets:
         renamed["facets"] = facets
     return renamed
 
 
-def _stands(name: str, facets: JsonObject) -> bool:
+def _is_present(name: str, facets: JsonObject) -> bool:
     """Return whether a facet is present and not a tombstone (`_deleted`), whose content is not validated."""
     return name in facets and facets[name].get("_deleted") is not True
 
 
-def _renamed(entity: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_entity(entity: JsonObject, names: Names, path: str) -> JsonObject:
     dataset = names.dataset(entity["namespace"], entity["name"])
-    return _named(entity, dataset, path)
+    return _with_checked_name(entity, dataset, path)
 
 
-def _named(entity: JsonObject, dataset: DatasetId, path: str) -> JsonObject:
+def _with_checked_name(entity: JsonObject, dataset: DatasetId, path: str) -> JsonObject:
     check_name(dataset.namespace, f"{path}.namespace")
     check_name(dataset.name, f"{path}.name")
     return {**entity, "namespace": dataset.namespace, "name": dataset.name}
 
 
-def _symlinks(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_symlinks(facet: JsonObject, names: Names, path: str) -> JsonObject:
     identifiers = [
-        _named(identifier, names.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]")
+        _with_checked_name(
+            identifier, names.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]"
+        )
         for i, identifier in enumerate(facet.get("identifiers") or [])
     ]
     return {**facet, "identifiers": identifiers}
 
 
-def _with_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> JsonObject:
+def _with_added_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> JsonObject:
     facet = facet or {"_producer": producer, "_schemaURL": _SYMLINKS_SCHEMA}
     known: list[Any] = facet.get("identifiers") or []
     if any((i["namespace"], i["name"]) == alias for i in known):
@@ -89,50 +94,50 @@ def _with_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> 
     }
 
 
-def _column_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_column_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
     renamed = dict(facet)
     renamed["fields"] = {
         name: {
             **field,
-            "inputFields": _each(field["inputFields"], names, f"{path}.fields.{name}.inputFields"),
+            "inputFields": _canonical_entities(field["inputFields"], names, f"{path}.fields.{name}.inputFields"),
         }
         for name, field in (facet.get("fields") or {}).items()
     }
     if facet.get("dataset"):
-        renamed["dataset"] = _each(facet["dataset"], names, f"{path}.dataset")
+        renamed["dataset"] = _canonical_entities(facet["dataset"], names, f"{path}.dataset")
     return renamed
 
 
-def _each(entities: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
-    return [_renamed(entity, names, f"{path}[{i}]") for i, entity in enumerate(entities)]
+def _canonical_entities(entities: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
+    return [_canonical_entity(entity, names, f"{path}[{i}]") for i, entity in enumerate(entities)]
 
 
-def _job_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_job_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
     entries = []
     for i, entry in enumerate(facet.get("entries") or []):
         where = f"{path}.entries[{i}]"
-        target = _targets(entry, names, where)
-        entries.append(_renamed(target, names, where) if entry["type"] == "DATASET" else target)
+        target = _canonical_targets(entry, names, where)
+        entries.append(_canonical_entity(target, names, where) if entry["type"] == "DATASET" else target)
     return {**facet, "entries": entries}
 
 
-def _targets(owner: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_targets(owner: JsonObject, names: Names, path: str) -> JsonObject:
     renamed = dict(owner)
     if owner.get("inputs"):
-        renamed["inputs"] = _lineage_inputs(owner["inputs"], names, f"{path}.inputs")
+        renamed["inputs"] = _canonical_lineage_inputs(owner["inputs"], names, f"{path}.inputs")
     if owner.get("fields"):
         renamed["fields"] = {
             name: {
                 **field,
-                "inputs": _lineage_inputs(field.get("inputs") or [], names, f"{path}.fields.{name}.inputs"),
+                "inputs": _canonical_lineage_inputs(field.get("inputs") or [], names, f"{path}.fields.{name}.inputs"),
             }
             for name, field in owner["fields"].items()
         }
     return renamed
 
 
-def _lineage_inputs(inputs: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
+def _canonical_lineage_inputs(inputs: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
     return [
-        _renamed(source, names, f"{path}[{i}]") if source["type"] == "DATASET" else source
+        _canonical_entity(source, names, f"{path}[{i}]") if source["type"] == "DATASET" else source
         for i, source in enumerate(inputs)
     ]

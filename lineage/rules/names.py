@@ -26,7 +26,7 @@ class Names:
         known = self._resolved.get((namespace, name))
         if known is None:
             table = self._rules.table(namespace, name)
-            known = self._place(table) if table else self._rules.resolve_alias(namespace, name)
+            known = self._table_dataset(table) if table else self._rules.resolve_alias(namespace, name)
             self._resolved[namespace, name] = known
         return known
 
@@ -39,7 +39,7 @@ class Names:
         table = self._rules.table(namespace, name)
         return self._rules.catalog(table.catalog).symlink(table.path) if table else None
 
-    def _place(self, table: TableName) -> DatasetId:
+    def _table_dataset(self, table: TableName) -> DatasetId:
         self.tables.add(table)
         location = self._locations.get(table)
         if location is None:

@@ -36,10 +36,10 @@ MAX_ANSWER = 32 * 2**20
 
 _MAX_CONCURRENT = 16
 _SEPARATOR = "\x1f"
-"""Between the levels of a namespace, in the protocol of REST catalogs."""
+"""Separator between the levels of a namespace in the Iceberg REST protocol."""
 
 _LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^/\x00-\x20\x7f]*/[^\x00-\x1f\x7f]*[^/\x00-\x1f\x7f]/*")
-"""A scheme, an authority, and the path that makes the dataset's name."""
+"""Scheme, authority, and the path, which is the dataset's name."""
 
 
 class TableLocations:
@@ -69,7 +69,7 @@ class TableLocations:
         asking = []
         for table in tables:
             if table not in self._lookups:
-                self._lookups[table] = asyncio.create_task(self._find(table))
+                self._lookups[table] = asyncio.create_task(self._find_table(table))
             asking.append(self._lookups[table])
         # The tasks outlive this wait: several senders may wait for one lookup, and one may disconnect.
         if asking:
@@ -82,12 +82,12 @@ class TableLocations:
         await asyncio.gather(*self._lookups.values(), return_exceptions=True)
         await self._client.aclose()
 
-    async def _find(self, table: TableName) -> None:
+    async def _find_table(self, table: TableName) -> None:
         try:
             async with self._slots, asyncio.timeout(TIMEOUT):
                 location = await self._look_up(table)
         except Exception as error:
-            # No response of a catalog may fail an event.
+            # A catalog failure must not reject an event.
             self._mark_unavailable(table.catalog, error)
         else:
             self._unavailable_until.pop(table.catalog, None)
@@ -102,7 +102,7 @@ class TableLocations:
         if self._unavailable_until.get(catalog, 0) <= now:
             logger.warning(
                 "catalog %s at %s is unavailable (%r); its tables are assumed at their default locations",
-                *(catalog, _public(self._rules.catalog(catalog).uri), error),
+                *(catalog, _without_credentials(self._rules.catalog(catalog).uri), error),
             )
         self._unavailable_until[catalog] = now + RETRY
 
@@ -110,9 +110,9 @@ class TableLocations:
         """Return the table's location; None if the catalog does not have it."""
         *namespace, name = table.path.split(".")
         base = self._rules.catalog(table.catalog).uri.rstrip("/")
-        prefix = await self._prefix(table.catalog, base)
+        prefix = await self._catalog_prefix(table.catalog, base)
         levels = quote(_SEPARATOR.join(namespace), safe="")
-        answer = await self._get(f"{base}/v1{prefix}/namespaces/{levels}/tables/{quote(name, safe='')}")
+        answer = await self._get_json(f"{base}/v1{prefix}/namespaces/{levels}/tables/{quote(name, safe='')}")
         if answer is None:
             return None
         location = answer["metadata"]["location"]
@@ -120,14 +120,14 @@ class TableLocations:
             raise ValueError(f"table {table.path} has the invalid location {location!r:.200}")
         return location
 
-    async def _prefix(self, catalog: str, base: str) -> str:
+    async def _catalog_prefix(self, catalog: str, base: str) -> str:
         if catalog not in self._prefixes:
-            config = await self._get(f"{base}/v1/config") or {}
+            config = await self._get_json(f"{base}/v1/config") or {}
             prefix = (config.get("overrides") or {}).get("prefix") or (config.get("defaults") or {}).get("prefix")
             self._prefixes[catalog] = f"/{prefix}" if prefix else ""
         return self._prefixes[catalog]
 
-    async def _get(self, url: str) -> dict[str, Any] | None:
+    async def _get_json(self, url: str) -> dict[str, Any] | None:
         """Fetch a JSON object; None on status 404."""
         async with self._client.stream("GET", url) as response:
             if response.status_code == httpx.codes.NOT_FOUND:
@@ -144,7 +144,7 @@ class TableLocations:
         return answer
 
 
-def _public(url: str) -> str:
+def _without_credentials(url: str) -> str:
     """Return a URL without user and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event log: one SQLite file that holds every accepted event, once."""
+"""Event log: one SQLite file with every accepted event, deduplicated."""
 
 from lineage.store.dead_letters import DeadLetter, DeadLetterKind
 from lineage.store.errors import StoreError, StoreFull, StoreUnusable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queries of past states: the graph of a past time, built from the log in a subprocess.
+"""As-of queries: the graph at a past time, built from the log in a subprocess.
 
 The event loop is not blocked; the subprocess reads the same file and exits with its result.
 """
@@ -14,13 +14,13 @@ from lineage.store.graph_as_of import COMPACTED, Compacted
 
 logger = logging.getLogger(__name__)
 
-_KEPT = 8
+_MAX_CACHED_RESULTS = 8
 """Number of cached results: a page that moves back and forth requests the same times."""
 
-_SECONDS = 300
+_QUERY_TIMEOUT = 300
 """Timeout of one query: enough for a million events."""
 
-_WAITING = 8
+_MAX_QUEUED_QUERIES = 8
 """Maximum number of queued queries."""
 
 
@@ -45,7 +45,7 @@ class AsOfQueries:
         self._process: asyncio.subprocess.Process | None = None
 
     def invalidate(self, time: int) -> None:
-        """Discard results that an event of that time (ns), which has arrived, makes outdated."""
+        """Discard results that a new event with this time (ns) makes outdated."""
         for at in [at for at in self._results if at >= time]:
             del self._results[at]
         if self._running is not None and self._running >= time:
@@ -61,10 +61,10 @@ class AsOfQueries:
 
         Raises:
             Compacted: retention has compacted events after that time.
-            PastUnanswered: the process that makes the answer failed, or took too long.
-            TooManyQuestions: too many wait already.
+            AsOfQueryFailed: the subprocess failed or timed out.
+            TooManyAsOfQueries: the queue is full.
         """
-        if self._waiting >= _WAITING:
+        if self._waiting >= _MAX_QUEUED_QUERIES:
             raise TooManyAsOfQueries
         self._waiting += 1
         try:
@@ -87,7 +87,7 @@ class AsOfQueries:
             self._running = None
         if not self._outdated:
             self._results[at] = answer
-            while len(self._results) > _KEPT:
+            while len(self._results) > _MAX_CACHED_RESULTS:
                 self._results.popitem(last=False)
         return answer
 
@@ -98,10 +98,10 @@ class AsOfQueries:
             stderr=asyncio.subprocess.PIPE,
         )
         try:
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(_QUERY_TIMEOUT):
                 out, err = await self._process.communicate()
         except TimeoutError as error:
-            raise AsOfQueryFailed(f"timed out after {_SECONDS} s") from error
+            raise AsOfQueryFailed(f"timed out after {_QUERY_TIMEOUT} s") from error
         finally:
             await self.close()
         if self._process.returncode == COMPACTED:

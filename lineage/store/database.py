@@ -18,7 +18,7 @@ from lineage.store.schema import migrate
 FILE_NAME = "lineage.db"
 
 _RESERVE_PAGES = 8192
-"""32 MiB: more than a page of events, all of which a snapshot may have to hold."""
+"""32 MiB: more than one page of events, which a snapshot may have to contain completely."""
 
 
 class Database:
@@ -36,17 +36,17 @@ class Database:
         self.path = directory / FILE_NAME
         self._lock_file = lock_directory(directory)
         try:
-            self._writer = _connect(self.path)
+            self._writer = _open_connection(self.path)
             migrate(self._writer, self.path)
             page_size: int = self._writer.execute("PRAGMA page_size").fetchone()[0]
             self._max_pages = max(1, max_bytes // page_size) if max_bytes else 0
             if self._max_pages:
                 self._writer.execute(f"PRAGMA max_page_count = {self._max_pages}")
-            self._reader = _connect(self.path)
+            self._reader = _open_connection(self.path)
             self._reader.execute("PRAGMA query_only = ON")
         except sqlite3.Error as error:
             os.close(self._lock_file)
-            raise _unusable(self.path, error) from error
+            raise _unusable_store(self.path, error) from error
         except StoreUnusable:
             os.close(self._lock_file)
             raise
@@ -99,12 +99,12 @@ class Database:
             try:
                 yield self._reader
             except sqlite3.DatabaseError as error:
-                raise _unusable(self.path, error) from error
+                raise _unusable_store(self.path, error) from error
 
     def shrink(self) -> None:
         """Shrink the file by the pages that removed rows have freed."""
         with self._writing:
-            # As a script: as a query it would stop after the first page.
+            # executescript runs the statement to its end; execute would stop after the first page.
             self._writer.executescript("PRAGMA incremental_vacuum;")
 
     def close(self) -> None:
@@ -117,12 +117,12 @@ class Database:
 
 
 def lock_directory(directory: Path) -> int:
-    """Take the directory for this process; the kernel gives it back when the process ends.
+    """Lock the directory for this process; the kernel releases the lock when the process ends.
 
-    Returns the open file that holds the lock.
+    Returns the open lock file.
 
     Raises:
-        StoreUnusable: it cannot be written, or another service has it.
+        StoreUnusable: it is not writable, or another service has locked it.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -137,16 +137,16 @@ def lock_directory(directory: Path) -> int:
     return descriptor
 
 
-def _unusable(path: Path, error: sqlite3.Error) -> StoreUnusable:
+def _unusable_store(path: Path, error: sqlite3.Error) -> StoreUnusable:
     return StoreUnusable(
-        f"cannot read {path}: {error}; bring a backup back with `python -m lineage.maintenance restore`,"
+        f"cannot read {path}: {error}; restore a backup with `python -m lineage.maintenance restore`,"
         " or move the file away to start empty"
     )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _open_connection(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-    # Has to be chosen before anything is written; lets removed events give their room back to the disk.
+    # Must be set before the first write; lets the file shrink after events were removed.
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

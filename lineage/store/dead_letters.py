@@ -22,7 +22,7 @@ class DeadLetterKind(StrEnum):
 
 
 class DeadLetter(NamedTuple):
-    """One entry; `body` is None where the event has left the log. `parked_at` is in nanoseconds."""
+    """One entry; `body` is None if the event was compacted. `parked_at` is in nanoseconds."""
 
     trouble: DeadLetterKind
     hash: bytes
@@ -47,7 +47,7 @@ class DeadLetters:
             )
 
     def release(self, trouble: DeadLetterKind, content_hash: bytes) -> None:
-        """Remove an event."""
+        """Remove a dead letter."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM dead_letters WHERE kind = ? AND hash = ?", (trouble, content_hash))
 

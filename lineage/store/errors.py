@@ -7,7 +7,7 @@ class StoreError(Exception):
 
 
 class StoreFull(StoreError):
-    """There is no room for the event, on the disk or under the configured limit."""
+    """No space left for the event on the disk or within the configured limit."""
 
 
 class StoreUnusable(Exception):

@@ -34,12 +34,12 @@ def graph_at(path: Path, at: int) -> bytes:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         connection.execute("BEGIN")
-        return canonical_json(_export(connection, at))
+        return canonical_json(_export_as_of(connection, at))
     finally:
         connection.close()
 
 
-def _export(connection: sqlite3.Connection, at: int) -> dict[str, object]:
+def _export_as_of(connection: sqlite3.Connection, at: int) -> dict[str, object]:
     since = known_since(connection)
     if since is not None and at < since:
         raise Compacted(since)

@@ -23,7 +23,7 @@ from lineage.store.rows import (
 )
 from lineage.store.snapshots import Snapshots
 
-_ROWS = 64
+_ROWS_PER_INSERT = 64
 """Events per INSERT statement. Each statement makes the writer wait for the GIL, which the event loop keeps busy."""
 
 
@@ -63,8 +63,8 @@ class EventLog:
         now = time.time_ns()
         stored: list[bool] = []
         with self._database.transaction() as connection:
-            for first in range(0, len(events), _ROWS):
-                stored += _insert(connection, events[first : first + _ROWS], now)
+            for first in range(0, len(events), _ROWS_PER_INSERT):
+                stored += _insert_events(connection, events[first : first + _ROWS_PER_INSERT], now)
         return stored
 
     def events(self, on_damaged: DamagedRowHandler) -> Iterator[Event]:
@@ -73,7 +73,7 @@ class EventLog:
         Damaged rows are skipped and go to `on_damaged`.
         """
         place = 0
-        while rows := self._rows(place, PAGE):
+        while rows := self._read_rows(place, PAGE):
             yield from (event for _, event in events_of(rows, on_damaged))
             place = rows[-1].seq
 
@@ -93,7 +93,7 @@ class EventLog:
 
         Damaged rows are skipped: they are dead letters already. The page is empty only at the end of the log.
         """
-        while rows := self._rows(seq, limit):
+        while rows := self._read_rows(seq, limit):
             if found := list(events_of(rows, lambda _hash, _error: None)):
                 return found
             seq = rows[-1].seq
@@ -191,12 +191,12 @@ class EventLog:
         """Close the file. The last connection checkpoints the WAL."""
         self._database.close()
 
-    def _rows(self, after: int, limit: int) -> list[EventRow]:
+    def _read_rows(self, after: int, limit: int) -> list[EventRow]:
         with self._database.reading() as connection:
             return event_rows(connection, after, limit)
 
 
-def _insert(connection: sqlite3.Connection, events: Sequence[Event], now: int) -> list[bool]:
+def _insert_events(connection: sqlite3.Connection, events: Sequence[Event], now: int) -> list[bool]:
     """Insert new events; return for each whether it was new."""
     hashes = [event.order.hash for event in events]
     marks = ",".join("?" * len(hashes))

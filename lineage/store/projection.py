@@ -11,7 +11,7 @@ from lineage.store import DeadLetterKind, EventLog, StoreError
 
 logger = logging.getLogger(__name__)
 
-_STEP = 50
+_EVENTS_PER_STEP = 50
 """Events applied between two yields to the event loop."""
 
 
@@ -39,14 +39,14 @@ class Projection:
         self.restoring = True
         for count, snapshot in enumerate(self._log.snapshots.all(), start=1):
             restore(self.lineage, [snapshot])
-            if count % _STEP == 0:
+            if count % _EVENTS_PER_STEP == 0:
                 yield
         self.restoring = False
         for count, event in enumerate(self._log.events(self._park_damaged), start=1):
             self.apply(event)
-            if count % _STEP == 0:
+            if count % _EVENTS_PER_STEP == 0:
                 yield
-        while self.graph.refresh_some(_STEP):
+        while self.graph.refresh_some(_EVENTS_PER_STEP):
             yield
         self._release_applied()
 
@@ -57,7 +57,7 @@ class Projection:
             self.lineage.apply(event)
         except Exception as error:
             logger.exception("event %s is stored but cannot be applied", event.order.hash.hex())
-            self._park(DeadLetterKind.FOLD, event.order.hash, repr(error))
+            self._park_event(DeadLetterKind.FOLD, event.order.hash, repr(error))
             return False
         self.unapplied.pop(event.order.hash, None)
         return True
@@ -73,9 +73,9 @@ class Projection:
 
     def _park_damaged(self, content_hash: bytes, error: Exception) -> None:
         logger.error("event %s: %s", content_hash.hex(), error)
-        self._park(DeadLetterKind.DAMAGED, content_hash, str(error))
+        self._park_event(DeadLetterKind.DAMAGED, content_hash, str(error))
 
-    def _park(self, trouble: DeadLetterKind, content_hash: bytes, error: str) -> None:
+    def _park_event(self, trouble: DeadLetterKind, content_hash: bytes, error: str) -> None:
         self.unapplied[content_hash] = (trouble, error)
         try:
             self._log.dead_letters.park(trouble, content_hash, error)

@@ -11,7 +11,7 @@ from pathlib import Path
 from lineage.store.errors import StoreUnusable
 
 _MIGRATIONS = (
-    # 1: every accepted event, once.
+    # 1: every accepted event, deduplicated.
     """
     CREATE TABLE events (
         seq INTEGER PRIMARY KEY,
@@ -23,7 +23,7 @@ _MIGRATIONS = (
     ) STRICT;
     CREATE INDEX events_by_time ON events (kind, event_time, hash);
     """,
-    # 2: retention. AUTOINCREMENT, because a reader's position must never meet the number of a removed event again.
+    # 2: retention. AUTOINCREMENT: numbers of removed events must not be reused; readers store them as positions.
     """
     CREATE TABLE kept (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,

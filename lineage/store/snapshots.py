@@ -20,7 +20,7 @@ from lineage.store.rows import (
 )
 
 SLICE = 200
-"""Events of one compacting transaction: what an ingest has to wait for at most."""
+"""Events per compaction transaction; bounds the time that an ingest waits for one."""
 
 _REMOVABLE = (
     "SELECT seq, hash, kind, body FROM events WHERE event_time < ?1 AND received_at < ?2"
@@ -31,25 +31,24 @@ _REMOVABLE = (
 
 
 class Snapshots:
-    """The snapshots, part of the log's file."""
+    """Table of snapshots in the log's file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def all(self) -> Iterator[Snapshot]:
-        """Every snapshot, in the order in which they are restored."""
+        """Yield every snapshot in restore order."""
         page: list[Snapshot] = []
-        while page := self._page(page[-1].key if page else None):
+        while page := self._read_page(page[-1].key if page else None):
             yield from page
 
     def compact(self, before: int, arrived_before: int, on_damaged: DamagedRowHandler) -> int:
         """Move one slice of events older than `before` (ns) into snapshots.
 
-        Those that arrived at `arrived_before` (ns) or later stay, however old they say they are. Rows that cannot
-        be read go to `on_damaged` and stay.
+        Events that arrived at `arrived_before` (ns) or later are kept, whatever their event time; so are dead letters
+        and events that a registered reader has not read. Damaged rows are kept and go to `on_damaged`.
 
-        Returns how many it removed: 0 once there are none left. What a reader by position is not done with, and
-        what is on the list of dead letters, stays.
+        Returns the number of removed events; 0 when nothing is left to compact.
 
         Raises:
             StoreError: the file cannot be written; nothing was removed.
@@ -61,10 +60,10 @@ class Snapshots:
         events = [event for _, event in events_of(rows, on_damaged)]
         if not events:
             return 0
-        changed = self._joined(events)
+        changed = self._merged_rows(events)
         with self._database.transaction(making_room=True) as connection:
             hashes = [(event.order.hash,) for event in events]
-            # First, so that what they leave is there for the snapshots where the file is full.
+            # Delete first: in a full file the snapshots need the space of the removed events.
             connection.executemany("DELETE FROM events WHERE hash = ?", hashes)
             connection.executemany("INSERT INTO compacted VALUES (?) ON CONFLICT DO NOTHING", hashes)
             connection.executemany(
@@ -78,20 +77,20 @@ class Snapshots:
             )
         return len(events)
 
-    def _page(self, after: Key | None) -> list[Snapshot]:
+    def _read_page(self, after: Key | None) -> list[Snapshot]:
         with self._database.reading() as connection:
             return snapshot_page(connection, after)
 
-    def _joined(self, events: list[Event]) -> list[tuple[str, str, bytes]]:
-        """The snapshots that events change, with the events in them, as rows."""
+    def _merged_rows(self, events: list[Event]) -> list[tuple[str, str, bytes]]:
+        """Return the rows of all snapshots that the events change, with the events merged into them."""
         keys = set().union(*(subjects_of(event) for event in events))
         lineage = LineageRecords()
-        restore(lineage, self._known(keys))
+        restore(lineage, self._stored_snapshots(keys))
         for event in events:
             lineage.apply(event)
         return [(*row_key(snapshot.key), snapshot_body(snapshot)) for snapshot in snapshots_of(lineage)]
 
-    def _known(self, keys: Iterable[Key]) -> Iterator[Snapshot]:
+    def _stored_snapshots(self, keys: Iterable[Key]) -> Iterator[Snapshot]:
         with self._database.reading() as connection:
             for key in sorted(keys):
                 row = connection.execute(

@@ -64,7 +64,7 @@ class EventWriter(Generic[T]):
         """Queue events for the next commit, all of them or none.
 
         Raises:
-            QueueFull: the queue has no room for them, or the writer is closed. An empty queue takes any number.
+            QueueFull: the queue has no room for them, or the writer is closed. An empty queue accepts any number.
         """
         with self._lock:
             if self._closed or (self._waiting and self._waiting + len(events) > self._capacity):
@@ -90,7 +90,7 @@ class EventWriter(Generic[T]):
                 self._on_batch(batch)
 
     def _take(self) -> tuple[list[Submission[T]], bool]:
-        """Wait for a submission, then take all that queued up behind it; False once the writer is closed."""
+        """Wait for a submission, then take all queued ones; return False once the writer is closed."""
         submissions: list[Submission[T]] = []
         events = 0
         while events < MAX_BATCH:

@@ -74,7 +74,7 @@ class VanishedDatasetEdge(DatasetEdge):
 
 
 class GraphExport(ResponseModel):
-    """The graph, sorted; free of times, run ids and versions, so that equal graphs are equal bytes."""
+    """The graph, sorted; without times, run ids and versions, so that equal graphs have equal bytes."""
 
     version: int
     jobs: list[GraphJob]

@@ -67,7 +67,7 @@ class DatasetVersionUse(ResponseModel):
 
 
 class Run(ResponseModel):
-    """One run. `closedBecause` is set where the service, and no event, ended it; `stale` if it stopped reporting."""
+    """One run. `closedBecause` is set if the service, not an event, ended it; `stale` if it stopped reporting."""
 
     id: str
     created_at: str
@@ -232,7 +232,7 @@ class Datasets(ResponseModel):
 
 
 class DatasetVersion(ResponseModel):
-    """State of a dataset. Only the current version has facets."""
+    """Version of a dataset. Only the current version has facets."""
 
     id: VersionName
     type: str

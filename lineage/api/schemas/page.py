@@ -52,7 +52,7 @@ class Summaries(ResponseModel):
 
 
 class Write(ResponseModel):
-    """One write to a dataset; counts are null where the emitter reports none."""
+    """One write to a dataset; counts are null if the emitter reports none."""
 
     job: str
     run: str
@@ -117,7 +117,7 @@ class LabOverview(ResponseModel):
 
 
 class ContractFinding(ResponseModel):
-    """One departure of the graph from the lineage contract."""
+    """One deviation of the graph from the lineage contract."""
 
     kind: str
     subject: str

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lineage contract: what a pipeline's lineage must be, written by hand, compared with what arrived.
+"""Lineage contract: the expected lineage of a pipeline, written by hand and compared with the graph.
 
 A contract is YAML:
 
     version: 1
-    namespace: lineage-lab              # of all jobs below; closed: what is not named here is unexpected
-    aliases:                            # short for a namespace, or for a whole dataset
+    namespace: lineage-lab              # of all jobs below; other jobs in it are unexpected
+    aliases:                            # short names of namespaces or datasets
       topics: kafka://kafka:9092
       lake: s3://warehouse
     jobs:
       - job: supplier_stats.overwrite_partitions.sales_supplier_stats
-        requires: [spark]               # optional; left out unless all these features are on
+        requires: [spark]               # optional; skipped unless all these features are enabled
         inputs: [lake/sales/orders]     # a row may also be {dataset: ..., requires: [...]}
         outputs:
           - dataset: lake/sales/supplier_stats
-            columns:                    # optional; where given, these are all columns and all their sources
-              supplier: supplier IDENTITY                       # of the only input; `[]` for no source
+            columns:                    # optional; if present, all columns and all their sources
+              supplier: supplier IDENTITY                       # from the only input; `[]` for no source
               total_price: [lake/sales/orders#price AGGREGATION]
               total_count: []
             dataset_columns: [supplier GROUP_BY, bid_time FILTER]

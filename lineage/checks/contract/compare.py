@@ -12,7 +12,7 @@ from lineage.checks.contract.report import Finding, Kind, Report, Subject
 def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[str] = ()) -> Report:
     """Compare a contract with a graph export (`GET /api/v1/graph`).
 
-    `features` are the features that are on; rows that require others are left out. Jobs of other namespaces
+    `features` are the enabled features; rows that require others are skipped. Jobs of other namespaces
     and jobs without datasets are ignored.
 
     Raises:
@@ -41,7 +41,7 @@ def _compare_job(row: JobRow, found: JobLineage, graph: GraphLineage, on: Featur
     yield from _compare_datasets(row.name, Subject.INPUT, inputs, found.inputs)
     yield from _compare_datasets(row.name, Subject.OUTPUT, set(outputs), found.outputs)
     for dataset, output in outputs.items():
-        # A missing output has been reported; its columns would only repeat that.
+        # A missing output has been reported already; its columns would repeat the finding.
         if dataset in found.outputs and output.columns is not None:
             yield from _compare_fields(row.name, output, graph)
             yield from _compare_columns(row.name, output, found, inputs)
@@ -56,12 +56,12 @@ def _compare_datasets(job: str, subject: Subject, expected: set[Dataset], found:
 
 
 def _compare_fields(job: str, output: OutputRow, graph: GraphLineage) -> Iterator[Finding]:
-    """The columns that the contract lists against those of the schema, where a schema arrived."""
+    """Compare the columns that the contract lists with those of the schema, if a schema was received."""
     schema = graph.fields.get(output.dataset)
     if schema is None or output.columns is None:
         return
     for name in sorted(output.columns.keys() - schema):
-        # A nested column is in the schema below its parent, and edges may name it with its path.
+        # A schema lists a nested column below its parent; edges may name it by its path.
         if name.partition(".")[0] not in schema:
             yield Finding(Kind.MISSING, Subject.FIELD, job, f"{output.dataset}#{name}")
     named = {name.partition(".")[0] for name in output.columns}
@@ -87,12 +87,12 @@ def _compare_sources(job: str, target: str, expected: Sources, found: Sources) -
             continue
         text = f"{target} <- {source}"
         if arrived is None and wanted is not None:
-            yield Finding(Kind.MISSING, Subject.COLUMN, job, text, expected=_join(wanted))
+            yield Finding(Kind.MISSING, Subject.COLUMN, job, text, expected=_join_sorted(wanted))
         elif wanted is None and arrived is not None:
-            yield Finding(Kind.UNEXPECTED, Subject.COLUMN, job, text, found=_join(arrived))
+            yield Finding(Kind.UNEXPECTED, Subject.COLUMN, job, text, found=_join_sorted(arrived))
         else:
-            yield Finding(Kind.DIFFERENT, Subject.COLUMN, job, text, _join(wanted), _join(arrived))
+            yield Finding(Kind.DIFFERENT, Subject.COLUMN, job, text, _join_sorted(wanted), _join_sorted(arrived))
 
 
-def _join(transformations: Iterable[object] | None) -> str:
+def _join_sorted(transformations: Iterable[object] | None) -> str:
     return ", ".join(sorted(str(transformation) for transformation in transformations or ()))

@@ -39,21 +39,21 @@ def read_graph(export: Mapping[str, Any], namespace: str) -> GraphLineage:
     for edge in export["edges"]:
         if edge["job"]["namespace"] == namespace:
             job = jobs.setdefault(edge["job"]["name"], JobLineage())
-            (job.inputs if edge["direction"] == "input" else job.outputs).add(_dataset(edge["dataset"]))
+            (job.inputs if edge["direction"] == "input" else job.outputs).add(_dataset_of_row(edge["dataset"]))
     for edge in (*export["columns"], *export["datasetColumns"]):
         if edge["job"]["namespace"] == namespace:
             job = jobs.setdefault(edge["job"]["name"], JobLineage())
-            target = (_dataset(edge["output"]), edge["output"].get("field"))
+            target = (_dataset_of_row(edge["output"]), edge["output"].get("field"))
             sources = job.columns.setdefault(target, {})
-            source = Source(_dataset(edge["input"]), edge["input"]["field"])
+            source = Source(_dataset_of_row(edge["input"]), edge["input"]["field"])
             transformation = Transformation(edge["type"], edge["subtype"], edge["masking"])
             sources[source] = sources.get(source, frozenset()) | {transformation}
     fields = {
-        _dataset(dataset): frozenset(column["name"] for column in dataset["fields"]) or None
+        _dataset_of_row(dataset): frozenset(column["name"] for column in dataset["fields"]) or None
         for dataset in export["datasets"]
     }
     return GraphLineage(jobs, fields)
 
 
-def _dataset(row: Mapping[str, Any]) -> Dataset:
+def _dataset_of_row(row: Mapping[str, Any]) -> Dataset:
     return Dataset(row["namespace"], row["name"])

@@ -37,7 +37,7 @@ def load(text: str) -> Contract:
     root = parse_yaml(text).keys({"version", "namespace", "jobs"}, {"aliases"})
     if root["version"].text() != VERSION:
         raise root["version"].error(f"{root['version'].text()!r} is unknown; this check reads version {VERSION}")
-    reader = _Reader(_aliases(root.get("aliases")))
+    reader = _ContractReader(_parse_aliases(root.get("aliases")))
     jobs: dict[str, JobRow] = {}
     for field in root["jobs"].items():
         job = reader.job(field)
@@ -47,7 +47,7 @@ def load(text: str) -> Contract:
     return Contract(root["namespace"].text(), tuple(jobs.values()))
 
 
-def _aliases(field: Field | None) -> dict[str, str]:
+def _parse_aliases(field: Field | None) -> dict[str, str]:
     aliases: dict[str, str] = {}
     for name, target in (field.mapping() if field else {}).items():
         if "/" in name:
@@ -58,7 +58,7 @@ def _aliases(field: Field | None) -> dict[str, str]:
     return aliases
 
 
-class _Reader:
+class _ContractReader:
     """Reads rows under one set of aliases."""
 
     def __init__(self, aliases: dict[str, str]) -> None:
@@ -66,48 +66,48 @@ class _Reader:
 
     def job(self, field: Field) -> JobRow:
         entries = field.keys({"job"}, {"requires", "inputs", "outputs"})
-        inputs = tuple(self._input(row) for row in _items(entries.get("inputs")))
+        inputs = tuple(self._input_row(row) for row in _field_items(entries.get("inputs")))
         known = [row.dataset for row in inputs]
-        outputs = tuple(self._output(row, known) for row in _items(entries.get("outputs")))
+        outputs = tuple(self._output_row(row, known) for row in _field_items(entries.get("outputs")))
         for row in (inputs, outputs):
             if len({item.dataset for item in row}) < len(row):
                 raise field.error("names a dataset twice")
         if not inputs and not outputs:
             raise field.error("names neither inputs nor outputs; jobs without datasets are never checked")
-        return JobRow(entries["job"].text(), _features(entries.get("requires")), inputs, outputs)
+        return JobRow(entries["job"].text(), _required_features(entries.get("requires")), inputs, outputs)
 
-    def _input(self, field: Field) -> InputRow:
+    def _input_row(self, field: Field) -> InputRow:
         if not field.is_mapping:
-            return InputRow(self._dataset(field, field.text()), frozenset())
+            return InputRow(self._resolve_dataset(field, field.text()), frozenset())
         entries = field.keys({"dataset"}, {"requires"})
-        dataset = self._dataset(entries["dataset"], entries["dataset"].text())
-        return InputRow(dataset, _features(entries.get("requires")))
+        dataset = self._resolve_dataset(entries["dataset"], entries["dataset"].text())
+        return InputRow(dataset, _required_features(entries.get("requires")))
 
-    def _output(self, field: Field, inputs: list[Dataset]) -> OutputRow:
+    def _output_row(self, field: Field, inputs: list[Dataset]) -> OutputRow:
         if not field.is_mapping:
-            return OutputRow(self._dataset(field, field.text()), frozenset(), None, {})
+            return OutputRow(self._resolve_dataset(field, field.text()), frozenset(), None, {})
         entries = field.keys({"dataset"}, {"requires", "columns", "dataset_columns"})
         if "dataset_columns" in entries and "columns" not in entries:
             raise entries["dataset_columns"].error("needs columns beside it, `columns: {}` if there are none")
         columns = None
         if "columns" in entries:
             rows = entries["columns"].mapping()
-            columns = {name: self._sources(row.items(), inputs) for name, row in rows.items()}
+            columns = {name: self._column_sources(row.items(), inputs) for name, row in rows.items()}
         return OutputRow(
-            self._dataset(entries["dataset"], entries["dataset"].text()),
-            _features(entries.get("requires")),
+            self._resolve_dataset(entries["dataset"], entries["dataset"].text()),
+            _required_features(entries.get("requires")),
             columns,
-            self._sources(_items(entries.get("dataset_columns")), inputs),
+            self._column_sources(_field_items(entries.get("dataset_columns")), inputs),
         )
 
-    def _sources(self, fields: Iterable[Field], inputs: list[Dataset]) -> Sources:
+    def _column_sources(self, fields: Iterable[Field], inputs: list[Dataset]) -> Sources:
         sources: Sources = {}
         for field in fields:
             match = _SOURCE.fullmatch(field.text().strip())
             if match is None:
                 raise field.error(f"{field.text()!r} is not [DATASET#]FIELD KIND [masked]")
             source = Source(self._source_dataset(field, match["dataset"], inputs), match["field"])
-            transformation = _transformation(field, match)
+            transformation = _parse_transformation(field, match)
             sources[source] = sources.get(source, frozenset()) | {transformation}
         return sources
 
@@ -116,12 +116,12 @@ class _Reader:
             if len(inputs) != 1:
                 raise field.error(f"write DATASET#FIELD: the job has {len(inputs)} inputs, not one")
             return inputs[0]
-        dataset = self._dataset(field, text.strip())
+        dataset = self._resolve_dataset(field, text.strip())
         if dataset not in inputs:
             raise field.error(f"{dataset} is no input of this job")
         return dataset
 
-    def _dataset(self, field: Field, text: str) -> Dataset:
+    def _resolve_dataset(self, field: Field, text: str) -> Dataset:
         full = text
         if "://" not in text:
             head, slash, rest = text.partition("/")
@@ -134,7 +134,7 @@ class _Reader:
         return Dataset(match["namespace"], match["name"])
 
 
-def _transformation(field: Field, match: re.Match[str]) -> Transformation:
+def _parse_transformation(field: Field, match: re.Match[str]) -> Transformation:
     kind = match["type"] or _TYPE_OF.get(match["subtype"])
     if kind is None:
         known = ", ".join(sorted(_TYPE_OF))
@@ -142,9 +142,9 @@ def _transformation(field: Field, match: re.Match[str]) -> Transformation:
     return Transformation(kind, match["subtype"], match["masked"] is not None)
 
 
-def _items(field: Field | None) -> Iterable[Field]:
+def _field_items(field: Field | None) -> Iterable[Field]:
     return field.items() if field else ()
 
 
-def _features(field: Field | None) -> Features:
-    return frozenset(item.text() for item in _items(field))
+def _required_features(field: Field | None) -> Features:
+    return frozenset(item.text() for item in _field_items(field))

@@ -28,7 +28,7 @@ class Transformation(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A column that goes into a target."""
+    """Column that is a source of a target."""
 
     dataset: Dataset
     field: str
@@ -38,14 +38,14 @@ class Source(NamedTuple):
 
 
 Sources = dict[Source, frozenset[Transformation]]
-"""The sources of one target, each with all transformations that it goes through."""
+"""Sources of one target, each with all its transformations."""
 
 Features = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """A dataset that a job reads, if the features in `requires` are on."""
+    """Dataset that a job reads, if the features in `requires` are enabled."""
 
     dataset: Dataset
     requires: Features
@@ -53,7 +53,7 @@ class InputRow:
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """A dataset that a job writes. `columns` None: its columns are not checked, nor `dataset_columns`."""
+    """Dataset that a job writes. `columns` None: its columns are not checked, nor `dataset_columns`."""
 
     dataset: Dataset
     requires: Features
@@ -63,7 +63,7 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job and all of its lineage."""
+    """Job and its complete lineage."""
 
     name: str
     requires: Features
@@ -73,7 +73,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """All jobs that one namespace may have."""
+    """All expected jobs of one namespace."""
 
     namespace: str
     jobs: tuple[JobRow, ...]

@@ -29,7 +29,7 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One departure. `expected` and `found` are transformations, for column edges only."""
+    """One deviation. `expected` and `found` are transformations, for column edges only."""
 
     kind: Kind
     subject: Subject
@@ -39,7 +39,7 @@ class Finding:
     found: str = ""
 
     def line(self) -> str:
-        """The finding in one line."""
+        """Render the finding in one line."""
         match self.kind:
             case Kind.DIFFERENT:
                 how = f": expected {self.expected}, found {self.found}"
@@ -50,7 +50,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome for one namespace. `jobs` are those that the contract asked for."""
+    """Result for one namespace. `jobs` are those that the contract lists."""
 
     namespace: str
     jobs: tuple[str, ...]
@@ -62,18 +62,18 @@ class Report:
         return not self.findings
 
     def render_text(self) -> str:
-        """One line a finding, then a summary."""
+        """Render one line per finding, then a summary."""
         lines = [finding.line() for finding in self.findings]
-        return "\n".join([*lines, self._summary()]) + "\n"
+        return "\n".join([*lines, self._summary_line()]) + "\n"
 
     def render_json(self) -> str:
-        """`{"ok", "namespace", "jobs", "findings": [{kind, subject, job, text, expected, found}]}`."""
+        """Render `{"ok", "namespace", "jobs", "findings": [{kind, subject, job, text, expected, found}]}`."""
         findings = [asdict(finding) for finding in self.findings]
         report = {"ok": self.ok, "namespace": self.namespace, "jobs": self.jobs, "findings": findings}
         return json.dumps(report, indent=2) + "\n"
 
     def render_junit(self) -> str:
-        """One test case for each job of the contract and for each unexpected job."""
+        """Render one test case for each job of the contract and for each unexpected job."""
         unexpected = sorted({finding.job for finding in self.findings} - set(self.jobs))
         return render_junit(
             "lineage contract",
@@ -83,7 +83,7 @@ class Report:
             ],
         )
 
-    def _summary(self) -> str:
+    def _summary_line(self) -> str:
         jobs = f"{len(self.jobs)} job{'' if len(self.jobs) == 1 else 's'} of {self.namespace}"
         if self.ok:
             return f"lineage of {jobs}: as the contract says"

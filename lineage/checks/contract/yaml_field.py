@@ -7,23 +7,23 @@ import yaml
 
 
 class ContractError(ValueError):
-    """A contract that cannot be used; the message names line and field."""
+    """Invalid contract; the message names line and field."""
 
 
 class Field:
-    """A YAML node with its path in the document."""
+    """YAML node with its path in the document."""
 
     def __init__(self, node: yaml.Node, path: str = "") -> None:
         self._node = node
         self.path = path
 
     def error(self, message: str) -> ContractError:
-        """An error that points here."""
+        """Return an error with the line and path of this node."""
         line = self._node.start_mark.line + 1
         return ContractError(f"line {line}: {self.path}: {message}" if self.path else f"line {line}: {message}")
 
     def mapping(self) -> dict[str, "Field"]:
-        """The entries of a mapping; a key may stand only once."""
+        """Return the entries of a mapping; duplicate keys are an error."""
         if not isinstance(self._node, yaml.MappingNode):
             raise self.error("must be a mapping")
         entries: dict[str, Field] = {}
@@ -36,7 +36,7 @@ class Field:
         return entries
 
     def keys(self, required: set[str], optional: set[str]) -> dict[str, "Field"]:
-        """The entries of a mapping with a fixed set of keys."""
+        """Return the entries of a mapping; missing and unknown keys are errors."""
         entries = self.mapping()
         for key, entry in entries.items():
             if key not in required | optional:
@@ -46,7 +46,7 @@ class Field:
         return entries
 
     def items(self) -> Iterator["Field"]:
-        """The members of a sequence; a lone scalar or mapping counts as a sequence of one."""
+        """Return the members of a sequence; a scalar or mapping counts as a sequence of one."""
         if isinstance(self._node, yaml.SequenceNode):
             for i, node in enumerate(self._node.value):
                 yield Field(node, f"{self.path}[{i}]")
@@ -59,7 +59,7 @@ class Field:
         return isinstance(self._node, yaml.MappingNode)
 
     def text(self) -> str:
-        """The text of a scalar, as written: `1` and `true` are text too."""
+        """Return the text of a scalar as written: `1` and `true` are text too."""
         if not isinstance(self._node, yaml.ScalarNode):
             raise self.error("must be a text")
         text: str = self._node.value
@@ -69,7 +69,7 @@ class Field:
 
 
 def parse_yaml(text: str) -> Field:
-    """The root of a document.
+    """Return the root of a document.
 
     Raises:
         ContractError: not YAML, or empty.

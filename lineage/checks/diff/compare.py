@@ -19,13 +19,13 @@ def diff_graphs(before: Row, after: Row) -> Difference:
     Raises:
         ValueError: one is not a graph export, or has another version.
     """
-    old, new = _read(before, "first"), _read(after, "second")
-    changes = [change for subject in Subject for change in _compare(subject, old, new)]
-    return Difference((*changes, *_reordered(old, new)))
+    old, new = _read_export(before, "first"), _read_export(after, "second")
+    changes = [change for subject in Subject for change in _compare_subject(subject, old, new)]
+    return Difference((*changes, *_reordered_schemas(old, new)))
 
 
-class _Element(NamedTuple):
-    """Something in a graph: the job or dataset that it belongs to, how it is written, how it is, what it is about."""
+class _GraphElement(NamedTuple):
+    """Comparable element of a graph: its job or dataset, its text, its state, and the nodes that it connects."""
 
     owner: str
     text: str
@@ -33,11 +33,11 @@ class _Element(NamedTuple):
     nodes: tuple[Node, ...]
 
 
-_Elements = dict[Subject, dict[tuple[Any, ...], _Element]]
-"""Everything in a graph by its identity."""
+_GraphElements = dict[Subject, dict[tuple[Any, ...], _GraphElement]]
+"""Elements of a graph by subject and identity."""
 
 
-def _compare(subject: Subject, old: _Elements, new: _Elements) -> Iterator[Change]:
+def _compare_subject(subject: Subject, old: _GraphElements, new: _GraphElements) -> Iterator[Change]:
     before, after = old[subject], new[subject]
     for key in sorted(before.keys() | after.keys()):
         was, now = before.get(key), after.get(key)
@@ -49,9 +49,9 @@ def _compare(subject: Subject, old: _Elements, new: _Elements) -> Iterator[Chang
             yield Change(Kind.CHANGED, subject, now.owner, now.text, was.state, now.state, now.nodes)
 
 
-def _reordered(old: _Elements, new: _Elements) -> Iterator[Change]:
+def _reordered_schemas(old: _GraphElements, new: _GraphElements) -> Iterator[Change]:
     """Yield datasets whose common columns changed order: order is part of a schema."""
-    before, after = _orders(old), _orders(new)
+    before, after = _column_orders(old), _column_orders(new)
     for dataset in sorted(before.keys() & after.keys()):
         both = set(before[dataset]) & set(after[dataset])
         was, now = ([name for name in order[dataset] if name in both] for order in (before, after))
@@ -63,15 +63,15 @@ def _reordered(old: _Elements, new: _Elements) -> Iterator[Change]:
             )
 
 
-def _orders(elements: _Elements) -> dict[tuple[Any, ...], list[str]]:
-    """Return the columns of each dataset in the schema's order, nested ones by their path."""
+def _column_orders(elements: _GraphElements) -> dict[tuple[Any, ...], list[str]]:
+    """Return the columns of each dataset in schema order, nested ones by their path."""
     orders: dict[tuple[Any, ...], list[str]] = {}
     for *dataset, path in elements[Subject.COLUMN]:
         orders.setdefault(tuple(dataset), []).append(".".join(path))
     return orders
 
 
-def _read(export: Row, which: str) -> _Elements:
+def _read_export(export: Row, which: str) -> _GraphElements:
     if not isinstance(export, Mapping) or "version" not in export:
         raise ValueError(f"the {which} graph is not a graph export; get one from /api/v1/graph")
     if export["version"] != EXPORT_VERSION:
@@ -81,15 +81,20 @@ def _read(export: Row, which: str) -> _Elements:
     try:
         return {
             Subject.JOB: {
-                _id(row): _Element(_text(row), _text(row), _job_state(row), (_job(row),)) for row in export["jobs"]
+                _identity(row): _GraphElement(
+                    _qualified_name(row), _qualified_name(row), _job_state(row), (_job_node(row),)
+                )
+                for row in export["jobs"]
             },
             Subject.DATASET: {
-                _id(row): _Element(_text(row), _text(row), _symlinks(row), (_dataset(row),))
+                _identity(row): _GraphElement(
+                    _qualified_name(row), _qualified_name(row), _symlinks_text(row), (_dataset_node(row),)
+                )
                 for row in export["datasets"]
             },
-            Subject.COLUMN: _columns(export["datasets"]),
-            Subject.EDGE: _edges(export["edges"]),
-            Subject.FLOW: _flows(export["flows"]),
+            Subject.COLUMN: _column_elements(export["datasets"]),
+            Subject.EDGE: _dataset_edge_elements(export["edges"]),
+            Subject.FLOW: _flow_elements(export["flows"]),
             Subject.COLUMN_EDGE: _column_edges([*export["columns"], *export["datasetColumns"]]),
         }
     except (KeyError, TypeError, AttributeError) as error:
@@ -100,46 +105,51 @@ def _job_state(row: Row) -> str:
     return ", ".join(part for part in (row["type"], row["state"]) if part)
 
 
-def _symlinks(row: Row) -> str:
-    return ", ".join(sorted(f"{_text(alias)}{_kind(alias)}" for alias in row["symlinks"]))
+def _symlinks_text(row: Row) -> str:
+    return ", ".join(sorted(f"{_qualified_name(alias)}{_symlink_type(alias)}" for alias in row["symlinks"]))
 
 
-def _kind(alias: Row) -> str:
+def _symlink_type(alias: Row) -> str:
     return f" {alias['type']}" if alias.get("type") else ""
 
 
-def _columns(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
-    found: dict[tuple[Any, ...], _Element] = {}
+def _column_elements(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
+    found: dict[tuple[Any, ...], _GraphElement] = {}
     for dataset in datasets:
-        for path, kind in _fields(dataset["fields"], ()):
-            text = f"{_text(dataset)}#{'.'.join(path)}"
-            found[(*_id(dataset), path)] = _Element(_text(dataset), text, kind or "", (_dataset(dataset),))
+        for path, kind in _nested_fields(dataset["fields"], ()):
+            text = f"{_qualified_name(dataset)}#{'.'.join(path)}"
+            found[(*_identity(dataset), path)] = _GraphElement(
+                _qualified_name(dataset), text, kind or "", (_dataset_node(dataset),)
+            )
     return found
 
 
-def _fields(fields: Iterable[Row], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
+def _nested_fields(fields: Iterable[Row], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
     for field in fields:
         path = (*above, field["name"])
         yield path, field.get("type")
-        yield from _fields(field.get("fields") or (), path)
+        yield from _nested_fields(field.get("fields") or (), path)
 
 
-def _edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
-    return {(*_id(row["job"]), row["direction"], *_id(row["dataset"])): _edge(row) for row in rows}
-
-
-def _edge(row: Row) -> _Element:
-    reads = row["direction"] == "input"
-    text = f"{_text(row['job'])} {'<-' if reads else '->'} {_text(row['dataset'])}"
-    job, dataset = _job(row["job"]), _dataset(row["dataset"])
-    return _Element(_text(row["job"]), text, "", (dataset, job) if reads else (job, dataset))
-
-
-def _flows(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
+def _dataset_edge_elements(rows: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
     return {
-        (*_id(row["job"]), *_id(row["output"]), *_id(row["input"])): _Element(
-            _text(row["job"]),
-            f"{_text(row['output'])} <- {_text(row['input'])} by {_text(row['job'])}",
+        (*_identity(row["job"]), row["direction"], *_identity(row["dataset"])): _dataset_edge_element(row)
+        for row in rows
+    }
+
+
+def _dataset_edge_element(row: Row) -> _GraphElement:
+    reads = row["direction"] == "input"
+    text = f"{_qualified_name(row['job'])} {'<-' if reads else '->'} {_qualified_name(row['dataset'])}"
+    job, dataset = _job_node(row["job"]), _dataset_node(row["dataset"])
+    return _GraphElement(_qualified_name(row["job"]), text, "", (dataset, job) if reads else (job, dataset))
+
+
+def _flow_elements(rows: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
+    return {
+        (*_identity(row["job"]), *_identity(row["output"]), *_identity(row["input"])): _GraphElement(
+            _qualified_name(row["job"]),
+            f"{_qualified_name(row['output'])} <- {_qualified_name(row['input'])} by {_qualified_name(row['job'])}",
             "",
             _data_path(row),
         )
@@ -147,54 +157,54 @@ def _flows(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
     }
 
 
-def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _Element]:
+def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
     """Group edges by both ends; the state of a group is all its transformations."""
     edges: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        edges.setdefault((*_id(row["job"]), *_end(row["output"]), *_end(row["input"])), []).append(row)
-    return {
-        key: _Element(
-            _text(group[0]["job"]),
-            f"{_column(group[0]['output'])} <- {_column(group[0]['input'])} by {_text(group[0]['job'])}",
-            ", ".join(sorted({_transformation(row) for row in group})),
-            _data_path(group[0]),
-        )
-        for key, group in edges.items()
-    }
+        edges.setdefault((*_identity(row["job"]), *_edge_end(row["output"]), *_edge_end(row["input"])), []).append(row)
+    return {key: _column_edge_element(group) for key, group in edges.items()}
 
 
-def _transformation(row: Row) -> str:
+def _column_edge_element(rows: list[Row]) -> _GraphElement:
+    edge = rows[0]
+    job = _qualified_name(edge["job"])
+    text = f"{_column_name(edge['output'])} <- {_column_name(edge['input'])} by {job}"
+    transformations = sorted({_transformation_text(row) for row in rows})
+    return _GraphElement(job, text, ", ".join(transformations), _data_path(edge))
+
+
+def _transformation_text(row: Row) -> str:
     kind = "/".join(part for part in (row["type"], row["subtype"]) if part) or "unspecified"
     return f"{kind} masked" if row["masking"] else kind
 
 
-def _id(row: Row) -> tuple[str, str]:
+def _identity(row: Row) -> tuple[str, str]:
     namespace, name = row["namespace"], row["name"]
     if not isinstance(namespace, str) or not isinstance(name, str):
         raise TypeError(f"{namespace!r}, {name!r} are not a namespace and a name")
     return namespace, name
 
 
-def _end(row: Row) -> tuple[str, str, str]:
-    return *_id(row), row.get("field") or ""
+def _edge_end(row: Row) -> tuple[str, str, str]:
+    return *_identity(row), row.get("field") or ""
 
 
-def _job(row: Row) -> Node:
+def _job_node(row: Row) -> Node:
     return Node("job", row["namespace"], row["name"])
 
 
-def _dataset(row: Row) -> Node:
+def _dataset_node(row: Row) -> Node:
     return Node("dataset", row["namespace"], row["name"])
 
 
 def _data_path(row: Row) -> tuple[Node, ...]:
     """Return the nodes from an input to an output: dataset, job, dataset."""
-    return _dataset(row["input"]), _job(row["job"]), _dataset(row["output"])
+    return _dataset_node(row["input"]), _job_node(row["job"]), _dataset_node(row["output"])
 
 
-def _text(row: Row) -> str:
+def _qualified_name(row: Row) -> str:
     return f"{row['namespace']}/{row['name']}"
 
 
-def _column(row: Row) -> str:
-    return f"{_text(row)}#{row['field']}" if row.get("field") else _text(row)
+def _column_name(row: Row) -> str:
+    return f"{_qualified_name(row)}#{row['field']}" if row.get("field") else _qualified_name(row)

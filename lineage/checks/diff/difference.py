@@ -90,13 +90,13 @@ class Difference(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return `{"empty", "counts": {subject: {kind: n}}, "changes": [...]}`; see `Change.to_json`."""
         counts: dict[str, dict[str, int]] = {}
-        for (subject, kind), number in sorted(self._counts().items()):
+        for (subject, kind), number in sorted(self._change_counts().items()):
             counts.setdefault(subject, {})[kind] = number
         return {"empty": self.empty, "counts": counts, "changes": [change.to_json() for change in self.changes]}
 
     def render_text(self) -> str:
         """Render one line per change, then a summary."""
-        return "\n".join([*(change.line() for change in self.changes), self._summary()]) + "\n"
+        return "\n".join([*(change.line() for change in self.changes), self._summary_line()]) + "\n"
 
     def render_json(self) -> str:
         """Render `to_json` as text."""
@@ -111,13 +111,13 @@ class Difference(NamedTuple):
     def _by_owner(self) -> Iterator[tuple[str, Iterator[Change]]]:
         return groupby(sorted(self.changes, key=lambda change: change.owner), lambda change: change.owner)
 
-    def _counts(self) -> Counter[tuple[Subject, Kind]]:
+    def _change_counts(self) -> Counter[tuple[Subject, Kind]]:
         return Counter((change.subject, change.kind) for change in self.changes)
 
-    def _summary(self) -> str:
+    def _summary_line(self) -> str:
         if self.empty:
             return "the graphs are the same"
-        counts = self._counts()
+        counts = self._change_counts()
         parts = [
             f"{subject}s: " + ", ".join(f"{counts[subject, kind]} {kind}" for kind in Kind if counts[subject, kind])
             for subject in Subject

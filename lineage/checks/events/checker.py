@@ -30,13 +30,13 @@ def check_events(
     keys and values are not compared with the standard's schemas. `source` is the position of the finding that there
     are no events.
     """
-    checker = _Checker(rules or Rules(), specification)
+    checker = _EventChecker(rules or Rules(), specification)
     for event in events:
         checker.add(event)
     return checker.finish(source)
 
 
-class _Checker:
+class _EventChecker:
     """State of one check."""
 
     def __init__(self, rules: Rules, specification: Specification | None) -> None:
@@ -60,7 +60,7 @@ class _Checker:
         self._findings.events += 1
         if isinstance(body, dict):
             try:
-                self._check(body, raw)
+                self._check_event(body, raw)
             except MalformedJson as error:  # parsed by a caller whose parser accepts more than the strict one
                 self._findings.add(position, Problem(NOT_JSON, "", str(error)))
         else:
@@ -76,9 +76,9 @@ class _Checker:
         self._findings.runs = len(self._runs)
         return self._findings
 
-    def _check(self, body: JsonObject, raw: RawEvent) -> None:
-        event, refusal = self._canonical(body)
-        job, run = _text(event, "job", "namespace", "name"), _text(event, "run", "runId")
+    def _check_event(self, body: JsonObject, raw: RawEvent) -> None:
+        event, refusal = self._canonical_event(body)
+        job, run = _joined_text(event, "job", "namespace", "name"), _joined_text(event, "run", "runId")
         position = EventPosition(raw.source, raw.line, job, run)
         if job:
             self._findings.jobs.add(job)
@@ -103,7 +103,7 @@ class _Checker:
             for problem in columns.finish():
                 self._findings.add(position, problem)
 
-    def _canonical(self, body: JsonObject) -> tuple[JsonObject, InvalidEvent | None]:
+    def _canonical_event(self, body: JsonObject) -> tuple[JsonObject, InvalidEvent | None]:
         """Return the event with canonical names; if the service rejects it, the unchanged event and the error."""
         try:
             validate_event(body)
@@ -114,7 +114,7 @@ class _Checker:
             return body, InvalidEvent("", str(error))
 
 
-def _text(event: JsonObject, part: str, *keys: str) -> str:
+def _joined_text(event: JsonObject, part: str, *keys: str) -> str:
     """Join strings of a part of an event by slashes; empty if one of them is not a string."""
     owner = event.get(part)
     values = [owner.get(key) for key in keys] if isinstance(owner, dict) else [None]

@@ -80,11 +80,11 @@ def _facet_problems(facet: Facet, content: JsonObject, specification: Specificat
 def _version_problems(url: object, current: str, path: str) -> Iterator[Problem]:
     """Report a version older than the specification's; a newer one may come from a newer client."""
     found, known = _URL.fullmatch(url) if isinstance(url, str) else None, _URL.fullmatch(current)
-    if found and known and found["file"] == known["file"] and _numbers(found) < _numbers(known):
+    if found and known and found["file"] == known["file"] and _version_numbers(found) < _version_numbers(known):
         yield Problem(SCHEMA_OUTDATED, path, f"names version {found['version']}; {known['version']} is current")
 
 
-def _numbers(url: re.Match[str]) -> list[int]:
+def _version_numbers(url: re.Match[str]) -> list[int]:
     return [int(part) for part in url["version"].split("-")]
 
 

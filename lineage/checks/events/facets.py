@@ -36,16 +36,16 @@ class Facet(NamedTuple):
 def facets_of(event: JsonObject) -> Iterator[Facet]:
     """Return every facet of an event, whatever its content; `facets` that is not an object has none."""
     for part in (RUN, JOB, DATASET):
-        yield from _facets(event.get(part), part, "facets", part)
+        yield from _facets_of_object(event.get(part), part, "facets", part)
     for direction, role, role_facets in (("inputs", INPUT, "inputFacets"), ("outputs", OUTPUT, "outputFacets")):
         datasets = event.get(direction)
         for i, dataset in enumerate(datasets if isinstance(datasets, list) else ()):
             path = f"{direction}[{i}]"
-            yield from _facets(dataset, DATASET, "facets", path)
-            yield from _facets(dataset, role, role_facets, path)
+            yield from _facets_of_object(dataset, DATASET, "facets", path)
+            yield from _facets_of_object(dataset, role, role_facets, path)
 
 
-def _facets(holder: object, owner: str, key: str, path: str) -> Iterator[Facet]:
+def _facets_of_object(holder: object, owner: str, key: str, path: str) -> Iterator[Facet]:
     facets = holder.get(key) if isinstance(holder, dict) else None
     for name, content in (facets if isinstance(facets, dict) else {}).items():
         yield Facet(owner, name, f"{path}.{key}.{name}", content)

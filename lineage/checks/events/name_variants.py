@@ -29,7 +29,7 @@ class NameVariants:
         self._known.add(dataset)
         first = self._first.setdefault(_variant_key(dataset), dataset)
         if first != dataset:
-            yield f"{_text(dataset)} and {_text(first)} are likely one dataset"
+            yield f"{_quoted_name(dataset)} and {_quoted_name(first)} are likely one dataset"
 
 
 def _variant_key(dataset: DatasetId) -> tuple[str, ...]:
@@ -41,13 +41,13 @@ def _variant_key(dataset: DatasetId) -> tuple[str, ...]:
     scheme = "s3" if scheme.lower() in _S3 else scheme.lower()
     if scheme in OBJECT_STORES or scheme in _SCHEMES_WITHOUT_HOST:
         return (scheme, authority.rstrip("/").lower(), name)
-    return (scheme, _path(authority), name)
+    return (scheme, _path_of_authority(authority), name)
 
 
-def _path(authority: str) -> str:
+def _path_of_authority(authority: str) -> str:
     """Return an authority without its host: nothing of `kafka:9092`, `db` of `host:5432/db`."""
     return authority.partition("/")[2].strip("/")
 
 
-def _text(dataset: DatasetId) -> str:
+def _quoted_name(dataset: DatasetId) -> str:
     return f"{dataset.name!r} of {dataset.namespace!r}"

@@ -46,19 +46,19 @@ def naming_problems(event: JsonObject) -> Iterator[Problem]:
             yield from _run_specific(name)
     for owner, path in datasets_of(event):
         yield from _unusable_names(owner, path)
-        for i, identifier in enumerate(_objects(_facet(owner, "symlinks").get("identifiers"))):
+        for i, identifier in enumerate(_object_items(_facet_or_empty(owner, "symlinks").get("identifiers"))):
             yield from _unusable_names(identifier, f"{path}.facets.symlinks.identifiers[{i}]")
         for source, where in column_sources(owner, path):
             yield from _unusable_names(source, where)
     yield from _dataset_problems(event)
-    for i, output in enumerate(_objects(event.get("outputs"))):
+    for i, output in enumerate(_object_items(event.get("outputs"))):
         yield from _column_problems(output, f"outputs[{i}]")
 
 
 def datasets_of(event: JsonObject) -> Iterator[tuple[JsonObject, str]]:
     """Return the datasets that an event describes, each with its path."""
     for direction in ("inputs", "outputs"):
-        for i, dataset in enumerate(_objects(event.get(direction))):
+        for i, dataset in enumerate(_object_items(event.get(direction))):
             yield dataset, f"{direction}[{i}]"
     described = event.get("dataset")
     if isinstance(described, dict):
@@ -68,27 +68,30 @@ def datasets_of(event: JsonObject) -> Iterator[tuple[JsonObject, str]]:
 def referenced_datasets(event: JsonObject) -> Iterator[DatasetReference]:
     """Return the datasets of an event whose namespace and name are strings."""
     for owner, path in datasets_of(event):
-        yield from _reference(owner, path)
+        yield from _dataset_reference(owner, path)
         for source, where in column_sources(owner, path):
-            yield from _reference(source, where)
+            yield from _dataset_reference(source, where)
 
 
 def column_sources(dataset: JsonObject, path: str) -> Iterator[tuple[JsonObject, str]]:
     """Return the source columns that a dataset's columnLineage and lineage facets name, each with its path."""
-    facet, where = _facet(dataset, "columnLineage"), f"{path}.facets.columnLineage"
-    for name, field in _entries(facet.get("fields")):
-        for i, source in enumerate(_objects(field.get("inputFields"))):
+    facet, where = _facet_or_empty(dataset, "columnLineage"), f"{path}.facets.columnLineage"
+    for name, field in _object_entries(facet.get("fields")):
+        for i, source in enumerate(_object_items(field.get("inputFields"))):
             yield source, f"{where}.fields.{name}.inputFields[{i}]"
-    for i, source in enumerate(_objects(facet.get("dataset"))):
+    for i, source in enumerate(_object_items(facet.get("dataset"))):
         yield source, f"{where}.dataset[{i}]"
-    yield from lineage_sources(_facet(dataset, "lineage"), f"{path}.facets.lineage")
+    yield from lineage_sources(_facet_or_empty(dataset, "lineage"), f"{path}.facets.lineage")
 
 
 def lineage_sources(target: JsonObject, path: str) -> Iterator[tuple[JsonObject, str]]:
     """Return the source datasets that one target of a lineage facet names, each with its path."""
-    owners = [(target, path), *((field, f"{path}.fields.{name}") for name, field in _entries(target.get("fields")))]
+    owners = [
+        (target, path),
+        *((field, f"{path}.fields.{name}") for name, field in _object_entries(target.get("fields"))),
+    ]
     for owner, where in owners:
-        for i, source in enumerate(_objects(owner.get("inputs"))):
+        for i, source in enumerate(_object_items(owner.get("inputs"))):
             if source.get("type") == "DATASET":
                 yield source, f"{where}.inputs[{i}]"
 
@@ -96,14 +99,14 @@ def lineage_sources(target: JsonObject, path: str) -> Iterator[tuple[JsonObject,
 def lineage_entries(event: JsonObject) -> Iterator[tuple[JsonObject, str]]:
     """Return the entries of a job's lineage facet, each with its path."""
     job = event.get("job")
-    facet = _facet(job, "lineage") if isinstance(job, dict) else {}
-    for i, entry in enumerate(_objects(facet.get("entries"))):
+    facet = _facet_or_empty(job, "lineage") if isinstance(job, dict) else {}
+    for i, entry in enumerate(_object_items(facet.get("entries"))):
         yield entry, f"job.facets.lineage.entries[{i}]"
 
 
 def schema_columns(dataset: JsonObject) -> frozenset[str] | None:
     """Return the columns of a dataset's schema facet; None if it is missing or empty."""
-    fields = _objects(_facet(dataset, "schema").get("fields"))
+    fields = _object_items(_facet_or_empty(dataset, "schema").get("fields"))
     return frozenset(field["name"] for field in fields if isinstance(field.get("name"), str)) or None
 
 
@@ -169,28 +172,28 @@ def _column_problems(output: JsonObject, path: str) -> Iterator[Problem]:
     if schema is None:
         return
     for facet in ("columnLineage", "lineage"):
-        for name, _ in _entries(_facet(output, facet).get("fields")):
+        for name, _ in _object_entries(_facet_or_empty(output, facet).get("fields")):
             if not in_schema(name, schema):
                 message = f"{name!r:.100} is not a column of the schema"
                 yield Problem(COLUMN_NOT_IN_SCHEMA, f"{path}.facets.{facet}.fields.{name}", message)
 
 
-def _reference(dataset: JsonObject, path: str) -> Iterator[DatasetReference]:
+def _dataset_reference(dataset: JsonObject, path: str) -> Iterator[DatasetReference]:
     found = dataset_id(dataset)
     if found is not None:
         yield DatasetReference(found, path)
 
 
-def _facet(owner: JsonObject, key: str) -> JsonObject:
+def _facet_or_empty(owner: JsonObject, key: str) -> JsonObject:
     """Return a facet; empty if it is missing, deleted or not an object."""
     facets = owner.get("facets")
     facet = facets.get(key) if isinstance(facets, dict) else None
     return facet if isinstance(facet, dict) and facet.get("_deleted") is not True else {}
 
 
-def _objects(value: object) -> list[JsonObject]:
+def _object_items(value: object) -> list[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _entries(value: object) -> list[tuple[str, JsonObject]]:
+def _object_entries(value: object) -> list[tuple[str, JsonObject]]:
     return [(name, item) for name, item in value.items() if isinstance(item, dict)] if isinstance(value, dict) else []

@@ -19,12 +19,12 @@ def render_text(findings: Findings) -> str:
     """Render the findings by job, each with its remedy on the next line, then a summary."""
     lines: list[str] = []
     for job, group in _by_job(findings):
-        lines.append(_printable(job))
+        lines.append(_without_control_characters(job))
         for finding in group:
-            lines += [f"  {_printable(finding.line())}", f"           -> {finding.rule.remedy}"]
+            lines += [f"  {_without_control_characters(finding.line())}", f"           -> {finding.rule.remedy}"]
     for code, count in sorted(findings.unlisted.items()):
         lines.append(f"{code}: {count} more, not listed")
-    return "\n".join([*lines, _summary(findings)]) + "\n"
+    return "\n".join([*lines, _summary_line(findings)]) + "\n"
 
 
 def render_json(findings: Findings, strict: bool = False) -> str:
@@ -63,18 +63,19 @@ def _by_job(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
     return [(job or _NO_JOB, list(group)) for job, group in groupby(ordered, lambda finding: finding.position.job)]
 
 
-def _summary(findings: Findings) -> str:
-    checked = f"{_count(findings.events, 'event')}, {_count(findings.runs, 'run')}, {_count(len(findings.jobs), 'job')}"
+def _summary_line(findings: Findings) -> str:
+    counts = ((findings.events, "event"), (findings.runs, "run"), (len(findings.jobs), "job"))
+    checked = ", ".join(_count_noun(number, noun) for number, noun in counts)
     errors, warnings = len(findings.with_severity(Severity.ERROR)), len(findings.with_severity(Severity.WARNING))
     if not errors and not warnings:
         return f"{checked}: no findings"
-    return f"{checked}: {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+    return f"{checked}: {_count_noun(errors, 'error')}, {_count_noun(warnings, 'warning')}"
 
 
-def _printable(text: str) -> str:
+def _without_control_characters(text: str) -> str:
     """Replace control characters, which could control a terminal: names come from the senders of events."""
     return _CONTROL.sub("\ufffd", text)
 
 
-def _count(number: int, noun: str) -> str:
+def _count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -35,7 +35,7 @@ from lineage.events.timestamps import parse_time
 _TERMINAL = frozenset({"COMPLETE", "FAIL", "ABORT"})
 _ONCE_PER_RUN = _TERMINAL | {"START"}
 _UNBOUNDED = frozenset({"STREAMING", "SERVICE"})
-_LISTED = 3
+_MAX_LISTED = 3
 
 Edge = tuple[str, DatasetId]
 """`inputs` or `outputs`, and the dataset."""
@@ -97,7 +97,7 @@ class RunTracker:
         if not had_ended:
             run.columns.add(event)
             if run.end is not None:
-                yield from _close(run, position)
+                yield from _close_run(run, position)
 
     def finish(self) -> Iterator[LocatedProblem]:
         """Check the runs that have not ended."""
@@ -106,13 +106,13 @@ class RunTracker:
                 if not run.unbounded:
                     message = "no terminal event (COMPLETE, FAIL or ABORT)"
                     yield LocatedProblem(run.position, Problem(RUN_NO_END, "eventType", message))
-                yield from _close(run, run.position)
+                yield from _close_run(run, run.position)
 
 
 def _event_problems(run: _RunState, event: JsonObject) -> Iterator[Problem]:
     value = event.get("eventType")
     event_type = value if isinstance(value, str) and value else "OTHER"
-    run.has_error_message |= "errorMessage" in _facets(event, "run")
+    run.has_error_message |= "errorMessage" in _facets_of_part(event, "run")
     yield from _job_type_problems(run, event)
     yield from _time_problems(run, event)
     yield from _order_problems(run, event_type, str(event.get("producer", "")))
@@ -164,7 +164,7 @@ def _time_problems(run: _RunState, event: JsonObject) -> Iterator[Problem]:
 
 
 def _job_type_problems(run: _RunState, event: JsonObject) -> Iterator[Problem]:
-    facet = _facets(event, "job").get("jobType")
+    facet = _facets_of_part(event, "job").get("jobType")
     path = "job.facets.jobType"
     if not isinstance(facet, dict):
         if run.has_job_type:
@@ -190,34 +190,34 @@ def _dataset_problems(run: _RunState, event: JsonObject, event_type: str) -> Ite
     edges = {(path.partition("[")[0], dataset) for owner, path in datasets_of(event) if (dataset := dataset_id(owner))}
     lost, late = run.edges - edges, edges - run.edges
     if run.unbounded and not run.first_datasets and late:
-        message = f"{_list(late)} for the first time in this run, with {event_type}"
-        yield Problem(RUN_DATASETS_LATE, _directions(late), message)
+        message = f"{_dataset_list(late)} for the first time in this run, with {event_type}"
+        yield Problem(RUN_DATASETS_LATE, _direction_list(late), message)
     if not edges and run.edges:
         if run.unbounded or event_type == "ABORT":
             yield Problem(RUN_BARE, "inputs, outputs", f"{event_type} names no dataset; consumers lose the edges")
     elif run.unbounded and lost:
-        yield Problem(RUN_DATASETS_LOST, _directions(lost), f"{event_type} omits {_list(lost)}")
+        yield Problem(RUN_DATASETS_LOST, _direction_list(lost), f"{event_type} omits {_dataset_list(lost)}")
     run.first_datasets = run.first_datasets and event_type == "OTHER"
     run.edges |= edges
 
 
-def _directions(edges: set[Edge]) -> str:
+def _direction_list(edges: set[Edge]) -> str:
     return ", ".join(sorted({direction for direction, _ in edges}))
 
 
-def _list(edges: set[Edge]) -> str:
+def _dataset_list(edges: set[Edge]) -> str:
     names = sorted(f"{dataset.namespace}/{dataset.name}" for _, dataset in edges)
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more
 
 
-def _close(run: _RunState, position: EventPosition) -> Iterator[LocatedProblem]:
+def _close_run(run: _RunState, position: EventPosition) -> Iterator[LocatedProblem]:
     run.edges.clear()
     for problem in run.columns.finish():
         yield LocatedProblem(position, problem)
 
 
-def _facets(event: JsonObject, part: str) -> JsonObject:
+def _facets_of_part(event: JsonObject, part: str) -> JsonObject:
     owner = event.get(part)
     facets = owner.get("facets") if isinstance(owner, dict) else None
     return facets if isinstance(facets, dict) else {}

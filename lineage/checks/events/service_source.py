@@ -26,10 +26,10 @@ def events_of_service(url: str) -> Iterator[RawEvent]:
         ValueError: the URL is not an http URL, or the response has another shape.
         OSError: the service does not respond, or responds with an error.
     """
-    events = groupby(_pages(url), lambda event: event.get("eventTime") if isinstance(event, dict) else None)
+    events = groupby(_event_pages(url), lambda event: event.get("eventTime") if isinstance(event, dict) else None)
     number = 0
     for _, group in events:
-        for event in sorted(group, key=_rank):
+        for event in sorted(group, key=_lifecycle_rank):
             number += 1
             yield RawEvent(url, number, event)
 
@@ -41,33 +41,33 @@ def by_time(events: Sequence[object]) -> list[tuple[int, object]]:
     """
     numbered = list(enumerate(events, 1))
     try:
-        return sorted(numbered, key=lambda item: (_time(item[1]), _rank(item[1])))
+        return sorted(numbered, key=lambda item: (_event_time(item[1]), _lifecycle_rank(item[1])))
     except (KeyError, TypeError, ValueError, AttributeError):
         return numbered
 
 
-def _time(event: Any) -> int:  # noqa: ANN401
+def _event_time(event: Any) -> int:  # noqa: ANN401
     return parse_time(event["eventTime"])
 
 
-def _rank(event: object) -> int:
+def _lifecycle_rank(event: object) -> int:
     event_type = event.get("eventType") if isinstance(event, dict) else None
     return _RANK.get(event_type, 1) if isinstance(event_type, str) else 1
 
 
-def _pages(url: str) -> Iterator[object]:
+def _event_pages(url: str) -> Iterator[object]:
     base = url.rstrip("/").removesuffix(PATH).removesuffix("/api/v1")
     offset = 0
     with client_for(base) as client:
         while True:
-            page = list(_page(client, f"{base}{PATH}", offset))
+            page = list(_fetch_page(client, f"{base}{PATH}", offset))
             if not page:  # a service may return fewer events than the page size before the last page
                 return
             yield from page
             offset += len(page)
 
 
-def _page(client: httpx.Client, url: str, offset: int) -> Iterable[object]:
+def _fetch_page(client: httpx.Client, url: str, offset: int) -> Iterable[object]:
     parameters: dict[str, str | int] = {"limit": PAGE_SIZE, "offset": offset, "sortDirection": "asc"}
     try:
         response = client.get(url, params=parameters).raise_for_status()

@@ -43,7 +43,7 @@ def events_of(source: str) -> Iterator[RawEvent]:
         except (OSError, ValueError) as error:
             raise SourceError(f"cannot read the events of {source}: {error}; is the service up?") from error
         return
-    for path in _files(Path(source)):
+    for path in _event_files(Path(source)):
         try:
             with path.open("rb") as stream:
                 yield from read_stream(stream, str(path))
@@ -51,7 +51,7 @@ def events_of(source: str) -> Iterator[RawEvent]:
             raise SourceError(f"cannot read events from {path}: {error.strerror}") from error
 
 
-def _files(path: Path) -> list[Path]:
+def _event_files(path: Path) -> list[Path]:
     if not path.is_dir():
         if not path.exists():
             raise SourceError(f"cannot read events from {path}: no such file; give a file, folder, URL or -")
@@ -74,9 +74,9 @@ def read_stream(stream: BinaryIO, name: str) -> Iterator[RawEvent]:
     if b"\0" in first:
         yield RawEvent(name, 1, UnreadableEvent(NOT_JSON, "contains binary data; decompress it first"))
     elif _is_json_line(first):
-        yield from _lines(first, stream, name, start)
+        yield from _line_events(first, stream, name, start)
     else:
-        yield from _document(first, stream, name, start)
+        yield from _document_events(first, stream, name, start)
 
 
 def _is_json_line(line: bytes) -> bool:
@@ -90,7 +90,7 @@ def _is_json_line(line: bytes) -> bool:
     return True
 
 
-def _lines(first: bytes, stream: BinaryIO, name: str, start: int) -> Iterator[RawEvent]:
+def _line_events(first: bytes, stream: BinaryIO, name: str, start: int) -> Iterator[RawEvent]:
     number, line = start, first
     while line:
         if len(line) > MAX_LINE:
@@ -103,7 +103,7 @@ def _lines(first: bytes, stream: BinaryIO, name: str, start: int) -> Iterator[Ra
         number += 1
 
 
-def _document(first: bytes, stream: BinaryIO, name: str, start: int) -> Iterator[RawEvent]:
+def _document_events(first: bytes, stream: BinaryIO, name: str, start: int) -> Iterator[RawEvent]:
     data = first + stream.read(MAX_DOCUMENT - len(first) + 1)
     if len(data) > MAX_DOCUMENT:
         message = f"the JSON document exceeds {MAX_DOCUMENT // MIB} MiB; convert it to lines (jq -c '.[]')"
@@ -117,7 +117,7 @@ def _document(first: bytes, stream: BinaryIO, name: str, start: int) -> Iterator
         if first.lstrip()[:1] == b"[" or not _has_event_line(data):
             yield RawEvent(name, start, UnreadableEvent(NOT_JSON, str(error)))
         else:  # one event per line, the first of which is malformed
-            yield from _lines(line, rest, name, start)
+            yield from _line_events(line, rest, name, start)
         return
     yield from _events_of_document(name, start, value)
 

@@ -79,7 +79,7 @@ class Specification:
         """Read the schemas from a folder or a URL, else those that `schema_files.find_schemas` returns.
 
         Raises:
-            SpecificationError: they are not there, or cannot be used.
+            SpecificationError: they do not exist or cannot be used.
         """
         if isinstance(place, str) and place.startswith(("http://", "https://")):
             return cls.from_url(place)
@@ -117,7 +117,7 @@ class Specification:
         documents: dict[str, JsonObject] = {}
         with client_for(url) as client:
             for name in PINS:
-                document = _fetch(client, url.rstrip("/"), name)
+                document = _fetch_schema(client, url.rstrip("/"), name)
                 if document is not None:
                     documents[name] = document
                 elif name == CORE:
@@ -127,7 +127,7 @@ class Specification:
     @cached_property
     def events(self) -> dict[str, Schema]:
         """Schemas by kind of event. The core's `oneOf` would only report that none of the three matches."""
-        return {kind: self._schema(self._documents[CORE], kind) for kind in EVENT_KINDS}
+        return {kind: self._definition_schema(self._documents[CORE], kind) for kind in EVENT_KINDS}
 
     @cached_property
     def facets(self) -> dict[tuple[str, str], Schema]:
@@ -135,20 +135,20 @@ class Specification:
         found: dict[tuple[str, str], Schema] = {}
         for name, document in self._documents.items():
             if name != CORE:
-                for definition, owner in _owners(document):
+                for definition, owner in _facet_definitions(document):
                     for key in document.get("properties", {}):
-                        found[owner, key] = self._schema(document, definition)
+                        found[owner, key] = self._definition_schema(document, definition)
         return found
 
     @cached_property
-    def _registry(self) -> Registry[bool | Mapping[str, Any]]:
+    def _schema_registry(self) -> Registry[bool | Mapping[str, Any]]:
         resources = ((document["$id"], Resource.from_contents(document)) for document in self._documents.values())
         registry: Registry[bool | Mapping[str, Any]] = Registry().with_resources(resources)
         return registry
 
-    def _schema(self, document: JsonObject, definition: str) -> Schema:
+    def _definition_schema(self, document: JsonObject, definition: str) -> Schema:
         url = f"{document['$id']}#/$defs/{definition}"
-        validator = Draft202012Validator({"$ref": url}, registry=self._registry, format_checker=_FORMATS)
+        validator = Draft202012Validator({"$ref": url}, registry=self._schema_registry, format_checker=_FORMATS)
         return Schema(definition, url, validator)
 
 
@@ -167,7 +167,7 @@ def _is_uri(value: object) -> bool:
     return bool(parts.scheme) and bool(parts.netloc or parts.path) and not re.search(r"[\s<>\"{}|\\^`]", value)
 
 
-def _owners(document: JsonObject) -> Iterator[tuple[str, str]]:
+def _facet_definitions(document: JsonObject) -> Iterator[tuple[str, str]]:
     """Return the definitions of a document that are facets, each with its owner."""
     for name, definition in document.get("$defs", {}).items():
         for part in definition.get("allOf", ()):
@@ -176,7 +176,7 @@ def _owners(document: JsonObject) -> Iterator[tuple[str, str]]:
                 yield name, owner
 
 
-def _fetch(client: httpx.Client, url: str, name: str) -> JsonObject | None:
+def _fetch_schema(client: httpx.Client, url: str, name: str) -> JsonObject | None:
     for address in (f"{url}/{name}", f"{url}/facets/{name}"):
         try:
             response = client.get(address)

@@ -188,7 +188,7 @@ def test_origin_of_a_dataset_named_by_an_alias(url):
 def test_unknown_name_lists_the_nearest_names(url):
     code, text, error = run_lineage("impact", "sales/order", "--url", url)
     assert (code, text) == (2, "")
-    assert "the graph has nothing that is called 'sales/order'; near are sales/orders" in error
+    assert "no dataset or column in the graph is named 'sales/order'; similar names are sales/orders" in error
 
 
 def test_diff_of_two_times(url, tmp_path):

@@ -79,7 +79,7 @@ def test_valid_events_have_no_findings():
         ("inputs.0.facets.schema.fields.1.name", True, "must be a string, not True"),
         ("inputs.0.facets.schema.fields.1.ordinal_position", 1.5, "ordinal_position: must be an integer, not 1.5"),
         ("inputs.0.facets.schema.fields.1.type", None, None),
-        ("inputs.0.name", "a\nb", "name-unusable inputs[0].name: 'a\\nb' holds control characters"),
+        ("inputs.0.name", "a\nb", "name-unusable inputs[0].name: 'a\\nb' contains control characters"),
         ("inputs.0.name", "a" * 2000, "name-unusable inputs[0].name: has 2000 characters"),
         ("inputs.0.name", " ", "name-empty inputs[0].name: is empty"),
         ("job.namespace", "", "name-empty job.namespace: is empty"),

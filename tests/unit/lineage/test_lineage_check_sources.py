@@ -265,7 +265,7 @@ def test_schema_violation_names_path_and_requirement():
     broken["job"]["facets"]["jobType"].pop("integration")
     assert messages(broken) == [
         "missing-key job.facets.jobType.integration: is missing; required by JobTypeJobFacet",
-        "wrong-value eventTime: 'now' is no RFC 3339 time; write it as 2026-01-31T12:00:00.123Z",
+        "wrong-value eventTime: 'now' is not an RFC 3339 time; write it as 2026-01-31T12:00:00.123Z",
         "wrong-value inputs[0].facets.schema.fields[0].name: must be a string, not 3",
     ]
 

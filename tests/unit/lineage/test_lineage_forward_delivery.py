@@ -18,7 +18,7 @@ from lineage.forward.backend import AttemptStatus, Backend
 from lineage.forward.backoff import MAX_DELAY, CircuitBreaker, delay_before
 from lineage.forward.delivery import Delivery
 from lineage.forward.ordering import InFlightEvent, InFlightWindow
-from lineage.forward.run_ends import Closing
+from lineage.forward.run_ends import ClosedRun
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_event_waits_for_earlier_events_of_its_job_run_dataset_or_parent():
     async def scenario():
         window = InFlightWindow(0)
         entries = {seq: InFlightEvent(seq, made) for seq, made in events.items()}
-        entries[5].closes = [Closing(events[3].run, events[5].order)]
+        entries[5].closes = [ClosedRun(events[3].run, events[5].order)]
         for entry in entries.values():
             window.add(entry)
         waiting = {seq: asyncio.ensure_future(entry.turn()) for seq, entry in entries.items()}

@@ -255,7 +255,7 @@ def test_terminal_events_match_outcomes_and_name_their_cause(made):
     children = OpenChildren()
     for job in lineage.jobs.values():
         for run in job.runs.values():
-            children.note(run)
+            children.update(run)
     found = set()
     for one in made:
         end = end_of(lineage, lineage.jobs[one.job].runs[one.run.run])

@@ -87,7 +87,7 @@ def test_broken_snapshot_is_detected(log, tmp_path, capsys):
     [
         ("backup", ("there.db",), "it exists; name a new file"),
         ("backup", ("no/such/folder",), "cannot back up"),
-        ("restore", ("nothing.db",), "there is no such file"),
+        ("restore", ("nothing.db",), "no such file"),
         ("restore", ("there.db",), "file is not a database"),
         ("restore", ("other.db",), "schema 0, this version of the service has"),
     ],

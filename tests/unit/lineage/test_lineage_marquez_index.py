@@ -35,7 +35,7 @@ def test_sorted_names_equal_a_sorted_set(added, offset, limit, text):
     assert list(names) == everything
     assert len(names) == len(everything)
     assert names.page(offset, limit) == everything[offset : offset + limit]
-    held = [name for part in names.holding(text.lower()) for name in part]
+    held = [name for part in names.containing(text.lower()) for name in part]
     assert held == [name for name in everything if text.lower() in name.lower()]
 
 

@@ -12,7 +12,7 @@ from lineage.events.timestamps import format_time, parse_time
 from lineage.graph import Graph, fold_events
 from lineage.graph.record_types import Span
 from lineage.marquez import Catalog, UpstreamRuns, job_version_id
-from lineage.marquez.stats import EventCounts, Growth, Period, bounds
+from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of
 
 TABLE = DatasetId("s3://warehouse", "t")
 JOB = JobId(NAMESPACE, "job")
@@ -147,13 +147,13 @@ def ns(text):
 
 def test_day_is_24_hours_and_week_is_seven_local_days():
     now = ns("2026-03-29T10:30:00Z")
-    day = bounds(Period.DAY, UTC, now).rows()
+    day = intervals_of(Period.DAY, UTC, now).rows()
     assert (len(day), day[0]["startInterval"], day[-1]["endInterval"]) == (
         24,
         "2026-03-28T11:00:00.000000Z",
         "2026-03-29T11:00:00.000000Z",
     )
-    week = bounds(Period.WEEK, ZoneInfo("Europe/Berlin"), now).rows()
+    week = intervals_of(Period.WEEK, ZoneInfo("Europe/Berlin"), now).rows()
     # Daylight saving time begins on the last of these days, which therefore has 23 hours.
     assert (len(week), week[-1]["startInterval"], week[-1]["endInterval"]) == (
         7,
@@ -172,7 +172,7 @@ def test_counts_of_runs_and_nodes():
         event("START", 5, run=3, job="other", outputs=[dataset("t")]),
         event("ABORT", 6, run=3, job="other"),
     )
-    within = bounds(Period.DAY, UTC, int(datetime(2026, 1, 1, 1, 30, tzinfo=UTC).timestamp()) * 10**9)
+    within = intervals_of(Period.DAY, UTC, int(datetime(2026, 1, 1, 1, 30, tzinfo=UTC).timestamp()) * 10**9)
     counts = EventCounts(within)
     for job in lineage.jobs.values():
         counts.add(job)
@@ -193,7 +193,7 @@ def test_counts_of_runs_and_nodes():
 
 @pytest.mark.parametrize("period", list(Period))
 def test_nodes_outside_the_period_are_not_counted_as_new(period):
-    growth = Growth(bounds(period, UTC, ns("2026-01-10T00:00:00Z")))
+    growth = Growth(intervals_of(period, UTC, ns("2026-01-10T00:00:00Z")))
     later = event(second=0).order._replace(time=ns("2026-02-01T00:00:00Z"))
     growth.add([Span(later, later)])
     assert {row["count"] for row in growth.rows()} == {0}

@@ -44,12 +44,15 @@ def test_text_resolves_to_a_node(text, node, export):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("orders", f"'orders' names 2 things; write one of them in full:\n  {KAFKA}/orders\n  {LAKE}/orders"),
-        ("sales/order", "the graph has nothing that is called 'sales/order'; near are sales/orders"),
+        (
+            "orders",
+            f"'orders' is ambiguous, it matches 2 names; write one of them in full:\n  {KAFKA}/orders\n  {LAKE}/orders",
+        ),
+        ("sales/order", "no dataset or column in the graph is named 'sales/order'; similar names are sales/orders"),
         ("sales/orders#prise", f"columns of {LAKE}/sales/orders are a.b, price"),
-        ("bids.x", "near are bids"),
-        ("", "near are"),
-        ("#", "near are"),
+        ("bids.x", "similar names are bids"),
+        ("", "similar names are"),
+        ("#", "similar names are"),
     ],
 )
 def test_ambiguous_or_unknown_text_is_an_error(text, message, export):

@@ -211,4 +211,4 @@ def test_damaged_log_is_reported_in_one_line(tmp_path):
     said = process.communicate(timeout=30)[0]
     assert process.returncode == 2, said
     assert said.count("\n") == 1
-    assert "bring a backup back" in said
+    assert "restore a backup" in said

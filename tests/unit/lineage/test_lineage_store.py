@@ -109,7 +109,7 @@ def test_foreign_database_is_not_modified(tmp_path):
 
 def test_file_that_is_not_a_database_is_not_modified(tmp_path):
     (tmp_path / "lineage.db").write_bytes(b"not a database" * 1000)
-    with pytest.raises(StoreUnusable, match=r"cannot read .*lineage.db: file is not a database; bring a backup back"):
+    with pytest.raises(StoreUnusable, match=r"cannot read .*lineage.db: file is not a database; restore a backup"):
         EventLog(tmp_path)
     assert (tmp_path / "lineage.db").read_bytes().startswith(b"not a database")
 
