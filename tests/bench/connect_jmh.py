@@ -18,10 +18,10 @@ from infra.toolchain import Artifacts
 from tests.bench.figures import Figures, Goal
 from tests.connect.plugins import benchmark
 
-OVER_NOTHING = Goal(10)
-ALLOCATED = Goal(0)
+COST_ABOVE_NO_OP = Goal(10)
+ALLOCATION = Goal(0)
 LINEAGE = "lineage"
-NOTHING = "nothing"
+NO_OP = "nothing"
 
 Result = dict[str, Any]
 """Result of one benchmark in JMH's JSON report."""
@@ -66,24 +66,24 @@ def _add_round(figures: Figures, results: Sequence[Result]) -> None:
     for (name, traffic, service), lineage in found.items():
         if name == LINEAGE:
             where = f"JMH, {traffic.lower().replace('_', ' ')}, service {service.lower()}"
-            _add(figures, where, lineage, found[NOTHING, traffic, service])
+            _add(figures, where, lineage, found[NO_OP, traffic, service])
 
 
-def _add(figures: Figures, where: str, lineage: Sequence[Iteration], nothing: Sequence[Iteration]) -> None:
-    with_it, without = nanos_of_record(lineage), nanos_of_record(nothing)
-    figures.add(f"{where}: a transform that does nothing", "ns/record", without)
-    figures.add(f"{where}: lineage over it", "ns/record", with_it - without, OVER_NOTHING)
-    figures.add(f"{where}: lineage allocates", "B/record", bytes_of_record(lineage, nothing), ALLOCATED)
+def _add(figures: Figures, where: str, lineage: Sequence[Iteration], no_op: Sequence[Iteration]) -> None:
+    lineage_nanos, no_op_nanos = nanos_per_record(lineage), nanos_per_record(no_op)
+    figures.add(f"{where}: no-op transform", "ns/record", no_op_nanos)
+    figures.add(f"{where}: lineage transform above no-op", "ns/record", lineage_nanos - no_op_nanos, COST_ABOVE_NO_OP)
+    figures.add(f"{where}: allocated by lineage transform", "B/record", bytes_per_record(lineage, no_op), ALLOCATION)
 
 
-def nanos_of_record(iterations: Sequence[Iteration]) -> float:
+def nanos_per_record(iterations: Sequence[Iteration]) -> float:
     """Return CPU nanoseconds per record of the median iteration."""
     return statistics.median(each.cpu_nanos / each.records for each in iterations)
 
 
-def bytes_of_record(measured: Sequence[Iteration], nothing: Sequence[Iteration]) -> float:
-    """Return bytes per record that the median iteration allocates beyond the no-op one, which has JMH's objects too."""
-    own, of_harness = (statistics.median(each.allocated_bytes for each in them) for them in (measured, nothing))
+def bytes_per_record(measured: Sequence[Iteration], no_op: Sequence[Iteration]) -> float:
+    """Return the bytes per record allocated in the median iteration, minus those of the no-op transform (JMH's own)."""
+    own, of_harness = (statistics.median(each.allocated_bytes for each in them) for them in (measured, no_op))
     return (own - of_harness) / statistics.median(each.records for each in measured)
 
 

@@ -8,13 +8,12 @@ load of the machine.
 from collections.abc import Mapping
 
 from tests.bench import connect_jmh, connect_rounds
-from tests.bench.parts import Part, run
+from tests.bench.parts import Part, run_parts
 
-PARTS: Mapping[str, tuple[Part, int]] = {
-    "jmh": (connect_jmh.measure, 3),
-    "worker": (connect_rounds.measure, 12),
+PARTS: Mapping[str, Part] = {
+    "jmh": Part(connect_jmh.measure, 3),
+    "worker": Part(connect_rounds.measure, 12),
 }
-"""Measured parts with their default number of rounds."""
 
 if __name__ == "__main__":
-    run(__doc__, PARTS)
+    run_parts(__doc__, PARTS)

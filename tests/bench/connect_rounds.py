@@ -9,9 +9,9 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.bench.connect_worker import RECORDS, Turn, bench_worker
+from tests.bench.confidence_intervals import paired_ratio
+from tests.bench.connect_worker import RECORDS, RoundResult, bench_worker
 from tests.bench.figures import Figures, Goal
-from tests.bench.spark_intervals import paired_ratio
 from tests.connect.worker import TRANSFORM
 
 NO_OP = "no-op"
@@ -24,7 +24,7 @@ TRANSFORMS = {
     LINEAGE: TRANSFORM,
     DEBEZIUM: "io.debezium.transforms.openlineage.OpenLineage",
 }
-"""Debezium's emits once per schema, without a destination here: its cost for all later records is measured."""
+"""Class of each transform. Debezium's emits once per schema, here to no destination; later records are measured."""
 
 COMPARED = (AGAIN, LINEAGE, DEBEZIUM)
 RATIO = Goal(1.03)
@@ -37,34 +37,34 @@ SEED = 7
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
     """Run all rounds in one worker. Raises RuntimeError: a service did not start, or a connector failed."""
     chance = random.Random(SEED)
-    turns: list[Turn] = []
+    results: list[RoundResult] = []
     with bench_worker(folder) as worker:
         for number in range(-WARM_UP_ROUNDS, rounds):
             order = chance.sample(list(TRANSFORMS), len(TRANSFORMS))
-            turn = worker.turn({variant: TRANSFORMS[variant] for variant in order})
+            result = worker.run_round({variant: TRANSFORMS[variant] for variant in order})
             if number >= 0:
-                turns.append(turn)
-                _add(figures, turn)
-    if len(turns) > 1:
-        _conclude(figures, turns)
+                results.append(result)
+                _add(figures, result)
+    if len(results) > 1:
+        _add_intervals(figures, results)
 
 
-def _add(figures: Figures, turn: Turn) -> None:
+def _add(figures: Figures, result: RoundResult) -> None:
     for variant in TRANSFORMS:
-        figures.add(f"worker, {variant}: CPU of the task", "ns/record", turn.costs[variant].cpu_ns)
+        figures.add(f"worker, {variant}: CPU of the task", "ns/record", result.costs[variant].cpu_ns)
     for variant in TRANSFORMS:
-        figures.add(f"worker, {variant}: allocated", "B/record", turn.costs[variant].allocated_bytes)
+        figures.add(f"worker, {variant}: allocated", "B/record", result.costs[variant].allocated_bytes)
     for variant in COMPARED:
         goal = RATIO if variant == LINEAGE else None
-        ratio = turn.costs[variant].cpu_ns / turn.costs[NO_OP].cpu_ns
+        ratio = result.costs[variant].cpu_ns / result.costs[NO_OP].cpu_ns
         figures.add(f"worker, {variant}: CPU of the task against no-op", "ratio", ratio, goal)
-    own = f"worker, lineage's own threads, {len(TRANSFORMS)} connectors start, run and end"
-    tasks = sum(cost.cpu_ns for cost in turn.costs.values()) * RECORDS / 1e9
-    figures.add(own, "% of the tasks' CPU", turn.plugin_seconds / tasks * 100)
-    figures.add(f"{own} in a second", "ms of CPU", turn.plugin_seconds / turn.seconds * 1000)
+    own = f"worker, threads of the lineage plugin while {len(TRANSFORMS)} connectors start, run and end"
+    tasks = sum(cost.cpu_ns for cost in result.costs.values()) * RECORDS / 1e9
+    figures.add(own, "% of the tasks' CPU", result.plugin_seconds / tasks * 100)
+    figures.add(f"{own}: per second", "ms of CPU", result.plugin_seconds / result.seconds * 1000)
 
 
-def _conclude(figures: Figures, turns: Sequence[Turn]) -> None:
+def _add_intervals(figures: Figures, results: Sequence[RoundResult]) -> None:
     for variant in COMPARED:
-        ratio = paired_ratio([(turn.costs[variant].cpu_ns, turn.costs[NO_OP].cpu_ns) for turn in turns])
+        ratio = paired_ratio([(result.costs[variant].cpu_ns, result.costs[NO_OP].cpu_ns) for result in results])
         figures.remark(f"worker, {variant}: CPU of the task against no-op {ratio}")

@@ -21,7 +21,7 @@ from infra.services import jvm, kafka, schema_registry
 from infra.services.connect import worker as connect
 from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
-from tests.bench.connect_threads import threads, used_between
+from tests.bench.connect_threads import cpu_seconds_between, read_threads
 from tests.connect.endpoint import listening
 from tests.connect.plugins import plugins
 from tests.connect.processes import all_running, free_ports, local_site, running
@@ -30,9 +30,9 @@ from tests.connect.worker import lineage_options, worker
 
 TOPIC = "orders"
 RECORDS = 1_000_000
-DISTINCT = 1024
+DISTINCT_RECORDS = 1024
 HEAP_MIB = 768
-SECONDS = 600
+TIMEOUT_SECONDS = 600
 
 SCHEMA = {
     "type": "record",
@@ -59,24 +59,24 @@ PLUGIN_THREADS = ("connect-lineage", "HttpClient-")
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Cost of a record in the task's thread, in the median batch."""
+class RecordCost:
+    """Cost per record in the task's thread, median over batches."""
 
     cpu_ns: float
     allocated_bytes: float
 
 
 @dataclass(frozen=True)
-class Turn:
+class RoundResult:
     """Results of connectors that ran in parallel.
 
     Attributes:
-        costs: by name of the variant.
-        seconds: from the creation of the first connector until the last has read all records.
+        costs: costs by name of the variant.
+        seconds: time from the creation of the first connector until the last has read all records.
         plugin_seconds: CPU time of the plugin's own threads in that time.
     """
 
-    costs: Mapping[str, Cost]
+    costs: Mapping[str, RecordCost]
     seconds: float
     plugin_seconds: float
 
@@ -89,9 +89,9 @@ class BenchWorker:
         self._java = java
         self._process = process
         self._folder = folder
-        self._turns = 0
+        self._rounds = 0
 
-    def turn(self, variants: Mapping[str, str]) -> Turn:
+    def run_round(self, variants: Mapping[str, str]) -> RoundResult:
         """Pass every record once through each transform, by new connectors created in this order.
 
         They run in parallel, so that other load on the machine affects all of them alike.
@@ -102,21 +102,25 @@ class BenchWorker:
         Raises:
             RuntimeError: a connector failed.
         """
-        self._turns += 1
-        results = {variant: self._folder / f"{self._turns}-{at}.json" for at, variant in enumerate(variants)}
-        before, began = threads(self._java, self._process), time.monotonic()
+        self._rounds += 1
+        results = {variant: self._folder / f"{self._rounds}-{at}.json" for at, variant in enumerate(variants)}
+        before, began = read_threads(self._java, self._process), time.monotonic()
         for variant, result in results.items():
             self._rest.create(result.stem, self._config(variants[variant], result))
         for variant, result in results.items():
             self._await(result, variant)
-        seconds, after = time.monotonic() - began, threads(self._java, self._process)
+        seconds, after = time.monotonic() - began, read_threads(self._java, self._process)
         for result in results.values():
             self._rest.delete(result.stem)
-        costs = {variant: _cost(result) for variant, result in results.items()}
-        return Turn(costs, seconds, used_between(before, after, PLUGIN_THREADS))
+        costs = {variant: _read_cost(result) for variant, result in results.items()}
+        return RoundResult(costs, seconds, cpu_seconds_between(before, after, PLUGIN_THREADS))
 
     def _await(self, result: Path, variant: str) -> None:
-        until(lambda: result.exists() or "FAILED" in self._rest.states(result.stem), f"{variant} to finish", SECONDS)
+        until(
+            lambda: result.exists() or "FAILED" in self._rest.states(result.stem),
+            f"{variant} to finish",
+            TIMEOUT_SECONDS,
+        )
         if not result.exists():
             raise RuntimeError(f"the connector {result.stem} with {variant} failed, see {self._folder}")
 
@@ -145,17 +149,17 @@ def bench_worker(folder: Path) -> Iterator[BenchWorker]:
     services = (kafka.kafka_service(site, settings), schema_registry.schema_registry_service(site, settings))
     with listening() as endpoint, all_running(services, site):
         path = [built.lineage, built.test_connectors, *others]
-        options = _lineage(endpoint.url) | _converters(site)
+        options = _lineage_options(endpoint.url) | _converters(site)
         with running(worker(site, path, options, compiler=jvm.DELAYED_C2, heap_mib=HEAP_MIB), site) as started:
-            _fill(site)
+            _fill_topic(site)
             rest = Rest(site.address(connect.NAME, connect.REST.name).url)
             yield BenchWorker(rest, artifacts.java(), started.process.pid, folder)
 
 
-def _lineage(url: str) -> dict[str, str | int | bool]:
+def _lineage_options(url: str) -> dict[str, str | int | bool]:
     """Return the tests' options with the default intervals, as shorter ones cost more."""
-    paces = {"openlineage.interval.ms", "openlineage.poll.interval.ms"}
-    return {name: value for name, value in lineage_options(url).items() if name not in paces}
+    intervals = {"openlineage.interval.ms", "openlineage.poll.interval.ms"}
+    return {name: value for name, value in lineage_options(url).items() if name not in intervals}
 
 
 def _converters(site: LocalSite) -> dict[str, str]:
@@ -163,30 +167,30 @@ def _converters(site: LocalSite) -> dict[str, str]:
     return {"key.converter": texts, "header.converter": texts, **schema_registry.avro_converter(site)}
 
 
-def _cost(result: Path) -> Cost:
+def _read_cost(result: Path) -> RecordCost:
     cost = json.loads(result.read_text())
-    return Cost(cost["cpu_ns"], cost["bytes"])
+    return RecordCost(cost["cpu_ns"], cost["bytes"])
 
 
-def _fill(site: LocalSite) -> None:
+def _fill_topic(site: LocalSite) -> None:
     bootstrap = str(site.address(kafka.NAME, kafka.BROKER.name))
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(60)
     registry = site.address(schema_registry.NAME, schema_registry.API.name).url + schema_registry.CONFLUENT_API
     address = f"{registry}/subjects/{TOPIC}-value/versions"
-    answer = httpx.post(address, json={"schema": json.dumps(SCHEMA)}, timeout=SECONDS, trust_env=False)
+    answer = httpx.post(address, json={"schema": json.dumps(SCHEMA)}, timeout=TIMEOUT_SECONDS, trust_env=False)
     answer.raise_for_status()
-    values = [_value(number, answer.json()["id"]) for number in range(DISTINCT)]
+    values = [_encode_order(number, answer.json()["id"]) for number in range(DISTINCT_RECORDS)]
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "queue.buffering.max.messages": RECORDS + 1})
     headers = [(name, value.encode()) for name, value in DEBEZIUM_HEADERS.items()]
     producer.produce(TOPIC, values[0], b"key", headers=headers)
     for number in range(1, RECORDS):
-        producer.produce(TOPIC, values[number % DISTINCT], b"key")
-    if left := producer.flush(SECONDS):
+        producer.produce(TOPIC, values[number % DISTINCT_RECORDS], b"key")
+    if left := producer.flush(TIMEOUT_SECONDS):
         raise RuntimeError(f"{left} of {RECORDS} records were not acknowledged by Kafka at {bootstrap}")
 
 
-def _value(number: int, schema_id: int) -> bytes:
+def _encode_order(number: int, schema_id: int) -> bytes:
     order = {
         "order_id": f"order {number}",
         "item": "chair",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A keep-alive HTTP/1.1 connection that costs next to nothing, so that the service is measured and not its client."""
+"""Keep-alive HTTP/1.1 connection with minimal CPU use, so that the client does not limit the measured service."""
 
 import socket
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ class Answer(NamedTuple):
 
 
 def request_bytes(method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> bytes:
-    """A request as it goes over the wire; a JSON body is assumed where no content type is given."""
+    """Encode a request; the default content type is JSON."""
     given = {"Host": "bench", "Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
     head = "".join(f"{name}: {value}\r\n" for name, value in given.items())
     return f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body
 
 
 class HttpConnection:
-    """One connection; requests are made beforehand with `request_bytes`.
+    """Connection for requests encoded by `request_bytes`.
 
-    A body that comes without Content-Length, as a stream does, is not read: it is given as empty, and the connection
-    closes.
+    The body of a response without Content-Length, such as a stream, is not read: the answer has an empty body and the
+    connection is closed.
     """
 
     def __init__(self, host: str, port: int, timeout: float = 60) -> None:
@@ -38,7 +38,7 @@ class HttpConnection:
         """Send a request and wait for its answer.
 
         Raises:
-            OSError: the connection is gone; ConnectionError where the peer closed it.
+            OSError: the connection failed; ConnectionError if the peer closed it.
         """
         self._socket.sendall(request)
         received = self._receive()
@@ -61,7 +61,7 @@ class HttpConnection:
         return Answer(status, headers, bytes(body))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connection."""
         self._socket.close()
 
     def _receive(self) -> bytes:

@@ -1,140 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the README: how long a lab takes to stand up, to look twice, to go, and what memory it takes.
+"""Benchmark of a lab's lifecycle: time to start, to start again unchanged, and to stop; memory of its services.
 
-Run by `make bench`. Everything is measured from outside, through the command that a user types.
+Run by `make bench`; alone by `bin/lab bench --only lifecycle`. Measured from outside, through the commands that a user
+runs.
 """
 
 import argparse
 import os
 import resource
 import shutil
-import statistics
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
 
 from infra.cli.stack import Stack
 from infra.project import PROJECT
 from infra.toolchain import Artifacts
+from tests.bench.figures import Figures, format_number, print_figures
 from tests.stack_files import BENCH, stack_file
 
-
-@dataclass
-class Figures:
-    """Every measurement by what it measures, in the order in which it was first taken."""
-
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    cpu_seconds: dict[str, list[float]] = field(default_factory=dict)
-    mib: dict[str, list[float]] = field(default_factory=dict)
-
-    def timed(self, what: str, words: tuple[str, ...], environment: dict[str, str]) -> None:
-        """Runs a command, which must succeed, and keeps its wall time and the CPU time of what it waited for."""
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        done = subprocess.run(
-            words, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(words)} failed:\n{done.stdout}")
-        self.seconds.setdefault(what, []).append(time.monotonic() - began)
-        cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-        self.cpu_seconds.setdefault(what, []).append(cpu)
+OWN_VARIABLES = {"PYTHONPATH", "LINEAGE_LAB_STACK"}
 
 
-def lab(stack: str, *words: str) -> tuple[str, ...]:
-    """The command line of `bin/lab` on a stack."""
+def lab_command(stack: str, *words: str) -> tuple[str, ...]:
+    """Return a command line of `bin/lab` on a stack."""
     return (str(PROJECT / "bin" / "lab"), *words, "--stack", stack)
 
 
-def pulumi_up(stack: str, *words: str) -> tuple[str, ...]:
-    """The command line of a plain update of a stack."""
+def pulumi_up_command(stack: str, *words: str) -> tuple[str, ...]:
+    """Return the command line of a plain `pulumi up` of a stack."""
     flags = ("--yes", "--skip-preview", "--suppress-outputs", "--non-interactive")
     return ("pulumi", "up", *flags, *words, "--stack", stack)
 
 
-def clean_environment(**more: str) -> dict[str, str]:
-    """The environment as a user's shell has it."""
-    ours = {"PYTHONPATH", "LINEAGE_LAB_STACK"}
-    return {name: value for name, value in os.environ.items() if name not in ours} | more
+def user_environment(**more: str) -> dict[str, str]:
+    """Return the environment of a user's shell, without the variables of this benchmark."""
+    return {name: value for name, value in os.environ.items() if name not in OWN_VARIABLES} | more
 
 
-def one_round(figures: Figures, stack: str) -> None:
-    """A lab from nothing to nothing, on a warm cache."""
-    environment = clean_environment()
-    reset(stack)
-    figures.timed("up to verified graph, warm", lab(stack, "up"), environment)
-    figures.timed("pulumi up, unchanged", pulumi_up(stack), environment)
-    figures.timed("pulumi up --refresh, unchanged", pulumi_up(stack, "--refresh"), environment)
-    figures.timed("lab up again", lab(stack, "up"), environment)
-    for name, mib in Stack(stack, Artifacts.open()).runtime.memory().items():
-        figures.mib.setdefault(name, []).append(mib)
-    figures.timed("down", lab(stack, "down"), environment)
+def measure_command(figures: Figures, name: str, words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Run a command and add its wall time, and the CPU time of the processes that it waited for.
+
+    Raises:
+        SystemExit: the command failed; the message has its output.
+    """
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(
+        words, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    seconds, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(words)} failed with exit status {done.returncode}:\n{done.stdout}")
+    figures.add(name, "s", seconds)
+    figures.add(f"{name}: CPU", "s", after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
 
 
-def reset(stack: str, **more: str) -> None:
-    """Removes what an earlier round may have left."""
-    environment = clean_environment(**more)
-    subprocess.run(lab(stack, "reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
+def measure_round(figures: Figures, stack: str) -> None:
+    """Start and stop a lab on a warm cache."""
+    environment = user_environment()
+    reset_stack(stack)
+    measure_command(figures, "up to verified graph, warm", lab_command(stack, "up"), environment)
+    measure_command(figures, "pulumi up, unchanged", pulumi_up_command(stack), environment)
+    measure_command(figures, "pulumi up --refresh, unchanged", pulumi_up_command(stack, "--refresh"), environment)
+    measure_command(figures, "lab up again", lab_command(stack, "up"), environment)
+    memory = Stack(stack, Artifacts.open()).runtime.memory()
+    for name, mib in memory.items():
+        figures.add(f"memory of {name}", "MiB", mib)
+    figures.add("memory of all services (sum)", "MiB", sum(memory.values()))
+    measure_command(figures, "down", lab_command(stack, "down"), environment)
 
 
-def cold_round(figures: Figures) -> None:
-    """A lab on an empty cache, which is removed afterwards."""
+def reset_stack(stack: str, **more: str) -> None:
+    """Remove the remains of an earlier round."""
+    environment = user_environment(**more)
+    subprocess.run(lab_command(stack, "reset"), cwd=PROJECT, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def measure_cold_round(figures: Figures) -> None:
+    """Start and stop a lab on an empty cache, which is removed afterwards."""
     cache = Path(tempfile.mkdtemp(prefix="lineage-lab-bench-"))
-    environment = clean_environment(LINEAGE_LAB_CACHE=str(cache))
+    environment = user_environment(LINEAGE_LAB_CACHE=str(cache))
     try:
-        figures.timed("up to verified graph, cold", lab(BENCH, "up"), environment)
-        figures.timed("down", lab(BENCH, "down"), environment)
+        measure_command(figures, "up to verified graph, cold", lab_command(BENCH, "up"), environment)
+        measure_command(figures, "down", lab_command(BENCH, "down"), environment)
         size = sum(path.lstat().st_size for path in cache.rglob("*"))
-        figures.mib.setdefault("(cache on disk)", []).append(size / 2**20)
+        figures.add("size of the cache on disk", "MiB", size / 2**20)
     finally:
-        reset(BENCH, LINEAGE_LAB_CACHE=str(cache))
+        reset_stack(BENCH, LINEAGE_LAB_CACHE=str(cache))
         shutil.rmtree(cache)
 
 
-def shown(figures: Figures) -> Table:
-    """Medians with their spread."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("figure", "median", "lowest", "highest", "CPU s", "n"):
-        table.add_column(heading, justify="left" if heading == "figure" else "right")
-    for what, values in figures.seconds.items():
-        cpu = statistics.median(figures.cpu_seconds[what])
-        table.add_row(f"{what}, s", *_spread(values, 1), f"{cpu:.1f}", str(len(values)))
-    for what, values in figures.mib.items():
-        table.add_row(f"{what}, MiB", *_spread(values, 0), "", str(len(values)))
-    services = [values for what, values in figures.mib.items() if not what.startswith("(")]
-    totals = [sum(each) for each in zip(*services, strict=True)]
-    table.add_row("all services, MiB (sum)", *_spread(totals, 0), "", str(len(totals)))
-    return table
-
-
-def _spread(values: list[float], digits: int) -> tuple[str, str, str]:
-    return tuple(f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
-
-
 def main() -> None:
-    """Measures and prints."""
+    """Run the benchmark and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="labs on a warm cache")
-    parser.add_argument("--no-cold", action="store_true", help="leave out the lab on an empty cache")
-    parser.add_argument("--stack", default=BENCH, help="another stack than the local one; never cold")
+    parser.add_argument("--no-cold", action="store_true", help="skip the lab on an empty cache")
+    parser.add_argument("--stack", default=BENCH, help="another stack than the local one; never on an empty cache")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     given = parser.parse_args()
     figures = Figures()
     with stack_file(given.stack):
         try:
             for _ in range(given.rounds):
-                one_round(figures, given.stack)
+                measure_round(figures, given.stack)
         finally:
-            reset(given.stack)
+            reset_stack(given.stack)
         if not given.no_cold and given.stack == BENCH:
-            cold_round(figures)
-    console = Console(width=120)
-    console.print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
-    console.print(shown(figures))
+            measure_cold_round(figures)
+    print_figures(figures, given.json, f"{os.cpu_count()} CPUs, load {format_number(os.getloadavg()[0])} at the end")
 
 
 if __name__ == "__main__":

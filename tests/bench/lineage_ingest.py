@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accepting events: rates, latencies, CPU, memory, how soon they are visible, and the start on a log of them."""
+"""Ingest of events: rate, latency, CPU, memory, time until events are visible, and start on an existing log."""
 
 from pathlib import Path
 
 from tests.bench.figures import Figures, Goal, quantile
-from tests.bench.http_connection import HttpConnection, request_bytes
-from tests.bench.load import BATCH, Load, Seen, prepared
+from tests.bench.load_generator import Load, LoadResult, prepared_generator
 from tests.bench.service_process import ServiceProcess, running_service
 
 WARM_UP = 600
@@ -23,77 +22,67 @@ VISIBLE_P99_MS = Goal(250)
 IDLE_MB = Goal(150)
 
 
-def one_round(figures: Figures, folder: Path) -> None:
-    """A fresh service: idle, one by one, in batches, paced; then started again on what it has."""
+def measure_round(figures: Figures, folder: Path) -> None:
+    """Measure a new service: idle, with single events, with batches, at a fixed rate; then its restart."""
     data = folder / "data"
     with running_service(data) as service:
         figures.add("idle memory, empty log (PSS)", "MB", service.pss_mib() * 2**20 / 1e6, IDLE_MB)
         figures.add("start, empty log", "s", service.ready_seconds)
-        _send(service, Load(service.host, service.port, SINGLE_CLIENTS, WARM_UP))
+        _send_load(service, Load(service.host, service.port, SINGLE_CLIENTS, WARM_UP))
         warm = service.pss_mib()
-        sent = WARM_UP + _singles(figures, service, WARM_UP)
-        if has_batches(service):
-            sent += _batches(figures, service, sent)
-        else:
-            figures.remark(f"batches left out: this service has no {BATCH}")
+        sent = WARM_UP + _measure_single_events(figures, service, WARM_UP)
+        sent += _measure_batches(figures, service, sent)
         grown = (service.pss_mib() - warm) * 2**20 / 1e6
         figures.add("memory per 10,000 events", "MB", grown / (sent - WARM_UP) * 10_000)
-        sent += _paced(figures, service, sent)
+        sent += _measure_fixed_rate(figures, service, sent)
     with running_service(data) as service:
         figures.add(f"start on a log of {sent:,} events", "s", service.ready_seconds)
 
 
-def has_batches(service: ServiceProcess) -> bool:
-    """Whether the service knows the batch endpoint at all."""
-    connection = HttpConnection(service.host, service.port)
-    try:
-        return connection.exchange(request_bytes("POST", BATCH, b"[]")).status not in (404, 405)
-    finally:
-        connection.close()
-
-
-def _singles(figures: Figures, service: ServiceProcess, first: int) -> int:
+def _measure_single_events(figures: Figures, service: ServiceProcess, first: int) -> int:
     load = Load(service.host, service.port, SINGLE_CLIENTS, SINGLE_EVENTS, first)
-    name = f"accept, one by one, {SINGLE_CLIENTS} clients"
-    _rates(figures, name, service, load, ACCEPT_SINGLE, ACCEPT_P99_MS)
+    name = f"accept, single events, {SINGLE_CLIENTS} clients"
+    _measure_load(figures, name, service, load, ACCEPT_SINGLE, ACCEPT_P99_MS)
     return SINGLE_EVENTS
 
 
-def _batches(figures: Figures, service: ServiceProcess, first: int) -> int:
+def _measure_batches(figures: Figures, service: ServiceProcess, first: int) -> int:
     load = Load(service.host, service.port, BATCH_CLIENTS, BATCH_EVENTS, first, BATCH_SIZE)
     name = f"accept, batches of {BATCH_SIZE}, {BATCH_CLIENTS} clients"
-    _rates(figures, name, service, load, ACCEPT_BATCH, None)
+    _measure_load(figures, name, service, load, ACCEPT_BATCH, None)
     return BATCH_EVENTS
 
 
-def _rates(figures: Figures, name: str, service: ServiceProcess, load: Load, rate: Goal, p99: Goal | None) -> None:
-    seen, cpu = _send(service, load)
-    figures.remark(f"{name}: {seen.bytes / seen.events / 1024:.1f} KiB an event on the wire")
-    figures.add(name, "events/s", seen.events / seen.seconds, rate)
-    figures.add(f"{name}: p50", "ms", quantile(seen.latencies, 0.5) * 1e3)
-    figures.add(f"{name}: p99", "ms", quantile(seen.latencies, 0.99) * 1e3, p99)
-    figures.add(f"{name}: service's CPU per 1,000", "s", cpu / seen.events * 1e3)
-    figures.add(f"{name}: generator's CPU, share of one core", "%", seen.cpu_seconds / seen.seconds * 100)
+def _measure_load(
+    figures: Figures, name: str, service: ServiceProcess, load: Load, rate: Goal, p99: Goal | None
+) -> None:
+    result, cpu = _send_load(service, load)
+    figures.remark(f"{name}: {result.bytes / result.events / 1024:.1f} KiB per event in requests")
+    figures.add(name, "events/s", result.events / result.seconds, rate)
+    figures.add(f"{name}: p50", "ms", quantile(result.latencies, 0.5) * 1e3)
+    figures.add(f"{name}: p99", "ms", quantile(result.latencies, 0.99) * 1e3, p99)
+    figures.add(f"{name}: service's CPU per 1,000", "s", cpu / result.events * 1e3)
+    figures.add(f"{name}: generator's CPU, share of one core", "%", result.cpu_seconds / result.seconds * 100)
 
 
-def _paced(figures: Figures, service: ServiceProcess, first: int) -> int:
+def _measure_fixed_rate(figures: Figures, service: ServiceProcess, first: int) -> int:
     load = Load(service.host, service.port, 8, PACED_EVENTS, first, per_second=PER_SECOND)
-    seen, cpu = _send(service, load)
+    result, cpu = _send_load(service, load)
     name = f"at {PER_SECOND} events/s"
     for what, values, goal in (
-        ("due to acknowledged", seen.latencies, None),
-        ("acknowledged to visible", seen.visible_after, VISIBLE_P99_MS),
-        ("due to visible", seen.visible, VISIBLE_P99_MS),
+        ("due to acknowledged", result.latencies, None),
+        ("acknowledged to visible", result.visible_after, VISIBLE_P99_MS),
+        ("due to visible", result.visible, VISIBLE_P99_MS),
     ):
         figures.add(f"{name}, {what}: p50", "ms", quantile(values, 0.5) * 1e3)
         figures.add(f"{name}, {what}: p99", "ms", quantile(values, 0.99) * 1e3, goal)
-    figures.add(f"{name}: service's CPU", "% of a core", cpu / seen.seconds * 100)
+    figures.add(f"{name}: service's CPU", "% of a core", cpu / result.seconds * 100)
     return PACED_EVENTS
 
 
-def _send(service: ServiceProcess, load: Load) -> tuple[Seen, float]:
-    """What the generator saw, and the CPU seconds that the service took for it."""
-    with prepared(load) as go:
+def _send_load(service: ServiceProcess, load: Load) -> tuple[LoadResult, float]:
+    """Send a load and return its result and the CPU seconds of the service."""
+    with prepared_generator(load) as send:
         before = service.cpu_seconds()
-        seen = go()
-        return seen, service.cpu_seconds() - before
+        result = send()
+        return result, service.cpu_seconds() - before

@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 
 from infra.toolchain import Artifacts
 from infra.toolchain.page import NAME, SITE
-from tests.bench.figures import Figures, Goal, shown, tell
+from tests.bench.figures import Figures, Goal, format_number, print_figures
 from tests.bench.page_graphs import graph_events
 from tests.bench.service_process import ServiceProcess, running_service
 from tests.page.browser import WIDE, chromium
@@ -43,12 +43,12 @@ _WATCH = (
     "for (const entry of list.getEntries()) tasks.push(entry.duration) }).observe({ entryTypes: ['longtask'] })"
 )
 _SEEN = """([node, state]) => {
-    const wanted = () => document.querySelector(`.cards [data-node="${node}"][data-state="${state}"]`) !== null;
+    const isShown = () => document.querySelector(`.cards [data-node="${node}"][data-state="${state}"]`) !== null;
     window.seen = new Promise((resolve) => {
-        const look = () => wanted() && (observer.disconnect(), resolve(performance.timeOrigin + performance.now()));
-        const observer = new MutationObserver(look);
+        const check = () => isShown() && (observer.disconnect(), resolve(performance.timeOrigin + performance.now()));
+        const observer = new MutationObserver(check);
         observer.observe(document.body, { subtree: true, childList: true, attributes: true });
-        look();
+        check();
     });
 }"""
 """Records the time (ms since 1970) at which the button of a node has a state."""
@@ -63,13 +63,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     given = parser.parse_args()
     figures = Figures()
-    heading = f"{os.cpu_count()} CPUs, load {shown(os.getloadavg()[0])} at the start"
+    heading = f"{os.cpu_count()} CPUs, load {format_number(os.getloadavg()[0])} at the start"
     site = Artifacts.open().component(NAME) / SITE
     figures.add("first load, gzipped", "kB", first_load(site) / 1000, FIRST_LOAD)
     for nodes, budget, goal in GRAPHS:
         with serving(site, nodes) as service:
             measure_loads(figures, service, nodes, budget, goal, given.rounds)
-    tell(figures, given.json, heading)
+    print_figures(figures, given.json, heading)
 
 
 def first_load(site: Path) -> int:

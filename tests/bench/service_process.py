@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real `python -m lineage` on a free loopback port: started, watched, and ended."""
+"""Lineage service (`python -m lineage`) as a subprocess on a free loopback port."""
 
 import re
 import signal
@@ -23,7 +23,7 @@ _BANNER = re.compile(r"http://([^\s:]+):(\d+)")
 
 @dataclass(frozen=True)
 class ServiceProcess:
-    """A service that answers. `ready_seconds` is the time from its start to the first answer of /health."""
+    """Running service. `ready_seconds` is the time from its start to the first response of /health."""
 
     process: subprocess.Popen[str]
     host: str
@@ -32,30 +32,30 @@ class ServiceProcess:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """Return the root URL."""
         return f"http://{self.host}:{self.port}"
 
     def cpu_seconds(self) -> float:
-        """CPU time, user and system, that it has taken so far."""
+        """Return the CPU time so far, user and system."""
         times = psutil.Process(self.process.pid).cpu_times()
         return times.user + times.system
 
     def pss_mib(self) -> float:
-        """Its proportional set size in MiB."""
+        """Return the proportional set size in MiB."""
         return psutil.Process(self.process.pid).memory_full_info().pss / 2**20
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill the process with SIGKILL."""
         self.process.kill()
         self.process.wait()
 
 
 @contextmanager
 def running_service(data: Path, *arguments: object, prefix: tuple[str, ...] = ()) -> Iterator[ServiceProcess]:
-    """A service over the directory `data`; `prefix` are words put before its command.
+    """Run a service with the data directory `data`; `prefix` precedes its command.
 
     Raises:
-        RuntimeError: it ended, or did not answer in time; the text has what it printed.
+        RuntimeError: it ended or did not respond in time; the message has its output.
     """
     words = [*prefix, sys.executable, "-m", "lineage", "--port", "0", "--data", str(data), *map(str, arguments)]
     log = data.with_name(f"{data.name}.log")
@@ -63,14 +63,14 @@ def running_service(data: Path, *arguments: object, prefix: tuple[str, ...] = ()
     with log.open("ab") as errors:
         process = subprocess.Popen(words, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=errors, text=True)
     try:
-        yield _ready(process, log, started)
+        yield _await_ready(process, log, started)
     finally:
-        _end(process)
+        _stop(process)
         assert process.stdout is not None
         process.stdout.close()
 
 
-def _ready(process: subprocess.Popen[str], log: Path, started: float) -> ServiceProcess:
+def _await_ready(process: subprocess.Popen[str], log: Path, started: float) -> ServiceProcess:
     assert process.stdout is not None
     banner = process.stdout.readline()
     found = _BANNER.search(banner)
@@ -80,10 +80,10 @@ def _ready(process: subprocess.Popen[str], log: Path, started: float) -> Service
                 return ServiceProcess(process, found[1], int(found[2]), time.monotonic() - started)
         except (URLError, TimeoutError):
             time.sleep(0.005)
-    raise RuntimeError(f"the service did not start: {banner}{log.read_text(errors='replace')[-2000:]}")
+    raise RuntimeError(f"the lineage service did not start: {banner}{log.read_text(errors='replace')[-2000:]}")
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _stop(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         try:

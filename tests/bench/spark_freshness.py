@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How old an order is when the lake shows it, in a real lab: a record's time in Kafka to the commit of its row.
+"""Freshness of the lake in a real lab: seconds from a record's timestamp in Kafka to the commit of its row.
 
-The commit is the snapshot's `committed_at`: from then on whoever reads the table sees the row. Looked at with other
-people's clients, when all is over, so that looking costs the pipeline nothing.
+The commit time is that of the Iceberg snapshot, from which readers see the row. Timestamps are read with independent
+clients after the pipeline has processed the records, so that reading does not affect it.
 """
 
 import threading
@@ -23,36 +23,36 @@ from tests.smoke.lab_under_test import LabUnderTest
 from tests.stack_files import BENCH
 
 ROWS = 1_000
-FILL_SECONDS = 600
+FILL_TIMEOUT = 600
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
-    """A lab as `lab up` makes it; `rounds` thousand rows that came after that."""
+    """Start a lab with `lab up` and measure `rounds` thousand rows of records written after that."""
     with LabUnderTest(BENCH).configured() as lab:
-        _run(lab, "up")
-        ages = _ages(lab, rounds * ROWS)
+        _run_lab_command(lab, "up")
+        ages = _row_ages(lab, rounds * ROWS)
     name = f"record in Kafka to row in {TABLE_ORDERS}"
-    for part, what in ((0.5, "p50"), (0.99, "p99"), (0.0, "least"), (1.0, "most")):
+    for part, what in ((0.5, "p50"), (0.99, "p99"), (0.0, "lowest"), (1.0, "highest")):
         figures.add(f"{name}: {what}", "s", quantile(ages, part))
-    figures.remark(f"{name}: {len(ages):,} rows of a lab with no settings but its ports")
+    figures.remark(f"{name}: {len(ages):,} rows of a lab with default settings except ports")
 
 
-def ages(written: Mapping[str, int], visible: Mapping[str, int], since: int) -> list[float]:
-    """Seconds from each order's first record to its row.
+def row_ages(written: Mapping[str, int], visible: Mapping[str, int], since: int) -> list[float]:
+    """Return the seconds from each order's first record to its row.
 
     Args:
-        written: milliseconds since the epoch by order.
-        visible: the same, of those orders that have a row.
-        since: leaves out what was written before: it waited for the ETL to start.
+        written: time of the first record by order, in milliseconds since the epoch.
+        visible: time of the row's commit by order, of those orders that have a row.
+        since: records written before are excluded, because they waited for the start of the ETL.
     """
     return [(visible[order] - at) / 1000 for order, at in written.items() if at >= since and order in visible]
 
 
 def first_records(bootstrap: str) -> dict[str, int]:
-    """When each order of the topic was first written, in milliseconds since the epoch.
+    """Return the time of each order's first record in the topic, in milliseconds since the epoch.
 
     Raises:
-        KafkaException: the broker does not answer.
+        KafkaException: the broker does not respond.
     """
     consumer = Consumer(
         {
@@ -71,7 +71,9 @@ def first_records(bootstrap: str) -> dict[str, int]:
         while open_partitions:
             message = consumer.poll(20)
             if message is None:
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{TOPIC_ORDERS}: nothing came for 20 s"))
+                raise KafkaException(
+                    KafkaError(KafkaError._TIMED_OUT, f"no record of {TOPIC_ORDERS} received for 20 s")
+                )
             if message.error() is None:
                 order, at = message.key().decode(), message.timestamp()[1]
                 first[order] = min(at, first.get(order, at))
@@ -85,7 +87,7 @@ def first_records(bootstrap: str) -> dict[str, int]:
 
 
 def first_commits(table: Table) -> dict[str, int]:
-    """When each order's row was committed, in milliseconds since the epoch; rows that were rewritten are left out."""
+    """Return the commit time of each order's row, in milliseconds since the epoch; rewritten rows are excluded."""
     appends = {
         snapshot.snapshot_id: snapshot.timestamp_ms
         for snapshot in table.metadata.snapshots
@@ -100,36 +102,36 @@ def first_commits(table: Table) -> dict[str, int]:
     return visible
 
 
-def _ages(lab: LabUnderTest, wanted: int) -> list[float]:
+def _row_ages(lab: LabUnderTest, wanted: int) -> list[float]:
     since = time.time_ns() // 1_000_000
     _await_rows(lab, wanted)
-    _run(lab, "stop", "shop")
+    _run_lab_command(lab, "stop", "shop")
     if wrong := await_etl(lab.stores).differences:
-        raise RuntimeError(f"the ETL of stack {BENCH} is not right: {'; '.join(wrong)}")
-    found = ages(first_records(lab.environment["LAB_KAFKA"]), first_commits(_orders(lab)), since)
+        raise RuntimeError(f"the ETL output of stack {BENCH} is wrong: {'; '.join(wrong)}")
+    found = row_ages(first_records(lab.environment["LAB_KAFKA"]), first_commits(_orders_table(lab)), since)
     if len(found) < wanted:
-        raise RuntimeError(f"{wanted} rows of {TABLE_ORDERS} were to be looked at, and {len(found)} are there")
+        raise RuntimeError(f"{TABLE_ORDERS} has {len(found)} rows to measure instead of {wanted}")
     return found
 
 
 def _await_rows(lab: LabUnderTest, more: int) -> None:
-    """Waits until the table has so many more rows, and as many more as may be of records written before now."""
-    deadline, waiter = time.monotonic() + FILL_SECONDS, threading.Event()
+    """Wait until the table has `more` rows besides those of records written before now."""
+    deadline, waiter = time.monotonic() + FILL_TIMEOUT, threading.Event()
     written = len(first_records(lab.environment["LAB_KAFKA"]))
-    while (found := _rows(lab)) < written + more:
+    while (found := _count_rows(lab)) < written + more:
         if time.monotonic() > deadline:
-            raise RuntimeError(f"{TABLE_ORDERS} has {found} rows after {FILL_SECONDS} s, and was to have {more} more")
+            raise RuntimeError(f"{TABLE_ORDERS} has {found} rows after {FILL_TIMEOUT} s, expected {written + more}")
         waiter.wait(1)
 
 
-def _rows(lab: LabUnderTest) -> int:
-    snapshot = _orders(lab).current_snapshot()
+def _count_rows(lab: LabUnderTest) -> int:
+    snapshot = _orders_table(lab).current_snapshot()
     if snapshot is None or snapshot.summary is None:
         return 0
     return int(snapshot.summary["total-records"] or 0)
 
 
-def _orders(lab: LabUnderTest) -> Table:
+def _orders_table(lab: LabUnderTest) -> Table:
     environment = lab.environment
     catalog = load_catalog(
         "lake",
@@ -145,7 +147,7 @@ def _orders(lab: LabUnderTest) -> Table:
     return catalog.load_table(TABLE_ORDERS)
 
 
-def _run(lab: LabUnderTest, *words: str) -> None:
+def _run_lab_command(lab: LabUnderTest, *words: str) -> None:
     ended = lab.lab(*words)
     if ended.status != 0:
         raise RuntimeError(f"lab {' '.join(words)} --stack {BENCH} failed:\n{ended.text}")

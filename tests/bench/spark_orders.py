@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes orders in the lake: `python -m tests.bench.spark_orders ROWS`, a driver as the lab's own are."""
+"""Spark driver that fills the orders table of the lake: `python -m tests.bench.spark_orders ROWS`."""
 
 import sys
 from functools import partial
@@ -11,10 +11,10 @@ from jobs.spark import runtime, tables
 from lineagelab_spark import Lineage
 
 DAYS = 2
-"""Over which they are spread evenly."""
+"""Number of days over which the orders are evenly distributed."""
 
 
-def _fill(rows: int, spark: SparkSession, lineage: Lineage) -> None:
+def _fill_orders(rows: int, spark: SparkSession, lineage: Lineage) -> None:
     table = tables.orders()
     table.create(spark)
     suppliers = ", ".join(f"'{supplier}'" for supplier in SUPPLIERS)
@@ -27,4 +27,4 @@ def _fill(rows: int, spark: SparkSession, lineage: Lineage) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(runtime.run("orders_for_bench", lambda: partial(_fill, int(sys.argv[1]))))
+    raise SystemExit(runtime.run("orders_for_bench", lambda: partial(_fill_orders, int(sys.argv[1]))))

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the Spark pipeline: the batch job's start, what lineage costs a stream, and how fresh the lake is.
+"""Benchmarks of the Spark pipeline: the batch job, CPU overhead of lineage in a streaming query, freshness of the lake.
 
-Run by `make bench`; alone by `bin/lab bench --only spark`. Linux only: what a driver takes is what all of its
-processes take (`tests.bench.spark_process`).
+Run by `make bench`; alone by `bin/lab bench --only spark`. Linux only: a driver's usage includes all of its processes
+(`tests.bench.measured_process`).
 """
 
 from collections.abc import Mapping
 
-from tests.bench import spark_batch, spark_freshness, spark_streaming
-from tests.bench.parts import Part, run
+from tests.bench import spark_batch, spark_freshness, spark_overhead
+from tests.bench.parts import Part, run_parts
 
-PARTS: Mapping[str, tuple[Part, int]] = {
-    "batch": (spark_batch.measure, 5),
-    "streaming": (spark_streaming.measure, 12),
-    "freshness": (spark_freshness.measure, 1),
+PARTS: Mapping[str, Part] = {
+    "batch": Part(spark_batch.measure, 5),
+    "streaming": Part(spark_overhead.measure, 12),
+    "freshness": Part(spark_freshness.measure, 1),
 }
-"""What is measured, and how many rounds of it unless told otherwise."""
 
 if __name__ == "__main__":
-    run(__doc__, PARTS)
+    run_parts(__doc__, PARTS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The streaming queries that are measured: the lab's own, and one that does as little as a query can."""
+"""Measured streaming queries: the lab's own one, and a minimal copy of a topic into a table."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -27,39 +27,39 @@ LATE_AFTER = 3600
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a query reads: a stream of records, and the registry (its URL) that has their schemas."""
+class StreamSource:
+    """Input of a query: a stream of records, and the URL of the registry with their schemas."""
 
     records: DataFrame
     registry: str
 
 
 @dataclass(frozen=True)
-class Query:
-    """A query that works off what is there and ends.
+class MeasuredQuery:
+    """Streaming query that processes the available records and ends.
 
     Attributes:
-        name: of the query and of its lineage's job.
-        tables: what it writes.
-        start: starts it with its lineage and a folder for its checkpoint.
+        name: name of the query and of its lineage job.
+        tables: tables that it writes.
+        start: starts the query with its lineage and a checkpoint folder.
     """
 
     name: str
     tables: tuple[Table, ...]
-    start: Callable[[Source, QueryLineage, str], StreamingQuery]
+    start: Callable[[StreamSource, QueryLineage, str], StreamingQuery]
 
 
-def _orders_etl(source: Source, lineage: QueryLineage, checkpoint: str) -> StreamingQuery:
+def _orders_etl(source: StreamSource, lineage: QueryLineage, checkpoint: str) -> StreamingQuery:
     etl = OrdersEtl(Registry(source.registry), LATE_AFTER, _wait)
     writer = source.records.writeStream.queryName(JOB_ORDERS_ETL).option("checkpointLocation", checkpoint)
     return lineage.foreach_batch(writer.trigger(availableNow=True), etl.write)
 
 
-def _orders_copy(source: Source, lineage: QueryLineage, checkpoint: str) -> StreamingQuery:
+def _orders_copy(source: StreamSource, lineage: QueryLineage, checkpoint: str) -> StreamingQuery:
     decoded = source.records.select(from_avro(F.expr("substring(value, 6)"), SCHEMAS[FIRST]).alias("order"))
     orders = decoded.select("order.*").withColumn("price", F.col("price").try_cast("decimal(10,2)"))
     writer = orders.writeStream.queryName("orders_copy").option("checkpointLocation", checkpoint)
-    # Orders of two days come mixed: each has a file open.
+    # Orders of two days are interleaved: keep one file open per day.
     writer = writer.option("fanout-enabled", True).trigger(availableNow=True)
     return lineage.to_table(writer, COPY.name)
 
@@ -68,10 +68,10 @@ def _wait(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
-QUERIES: Mapping[str, Query] = {
+QUERIES: Mapping[str, MeasuredQuery] = {
     query.name: query
     for query in (
-        Query(JOB_ORDERS_ETL, (tables.orders(), tables.orders_rejected()), _orders_etl),
-        Query("orders_copy", (COPY,), _orders_copy),
+        MeasuredQuery(JOB_ORDERS_ETL, (tables.orders(), tables.orders_rejected()), _orders_etl),
+        MeasuredQuery("orders_copy", (COPY,), _orders_copy),
     )
 }

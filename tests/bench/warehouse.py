@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A warehouse of any size, and the events that its jobs send: what the lineage service is measured with.
+"""Synthetic warehouse of any size, and the OpenLineage events of its jobs.
 
-The warehouse is made of equal domains of ten jobs: a topic lands in a raw table, is cleaned, joined with a mart of
-the domain before, aggregated, and fanned out into marts. Degrees are bounded, as they are where people draw such
-graphs, and the domains form one chain, so that the whole is connected.
+The warehouse consists of equal domains of ten jobs: a topic is loaded into a raw table, cleaned, joined with a mart of
+the previous domain, aggregated, and fanned out into marts. The degree of nodes is bounded, as in real warehouses, and
+the domains form a chain, so that the graph is connected.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-JOBS_OF_DOMAIN = (
+DOMAIN_JOBS = (
     (("orders",), "raw"),
     (("raw",), "clean"),
     (("clean", "<mart_daily"), "core"),
@@ -24,10 +24,10 @@ JOBS_OF_DOMAIN = (
     (("wide",), "mart_region"),
     (("mart_customer", "mart_supplier"), "report"),
 )
-"""Inputs and output of each job; `<` marks a table of the domain before."""
+"""Inputs and output of each job; `<` marks a table of the previous domain."""
 
-DATASETS_OF_DOMAIN = 11
-NODES_OF_DOMAIN = len(JOBS_OF_DOMAIN) + DATASETS_OF_DOMAIN
+DATASETS_PER_DOMAIN = 11
+NODES_PER_DOMAIN = len(DOMAIN_JOBS) + DATASETS_PER_DOMAIN
 JOB_NAMESPACE = "bench"
 COLUMNS = (
     ("order_id", "string"),
@@ -45,40 +45,40 @@ _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Warehouse:
-    """So many domains, each of `len(JOBS_OF_DOMAIN)` jobs, over tables of the first so many of `COLUMNS`."""
+    """Warehouse of `domains` domains, each with `DOMAIN_JOBS`; tables have the first `columns` of `COLUMNS`."""
 
     domains: int
     columns: int = len(COLUMNS)
 
     @property
     def jobs(self) -> int:
-        """How many jobs there are."""
-        return self.domains * len(JOBS_OF_DOMAIN)
+        """Return the number of jobs."""
+        return self.domains * len(DOMAIN_JOBS)
 
     @property
     def nodes(self) -> int:
-        """How many jobs and datasets there are."""
-        return self.domains * NODES_OF_DOMAIN
+        """Return the number of jobs and datasets."""
+        return self.domains * NODES_PER_DOMAIN
 
     def event(self, number: int) -> dict[str, Any]:
-        """Event `number` of an endless stream: each run of each job sends START, RUNNING and COMPLETE."""
+        """Return event `number` of an infinite stream: each run of each job sends START, RUNNING and COMPLETE."""
         run, step = divmod(number, len(EVENT_TYPES))
         return self._event(run % self.jobs, run, EVENT_TYPES[step], number)
 
     def completions(self) -> Iterator[dict[str, Any]]:
-        """One event of each job, which is enough to draw the whole graph."""
+        """Yield one COMPLETE event of each job, which is sufficient for the complete graph."""
         for job in range(self.jobs):
             yield self._event(job, job, "COMPLETE", job)
 
     def dataset(self, domain: int, table: str) -> tuple[str, str]:
-        """Namespace and name of a table of a domain."""
+        """Return namespace and name of a table of a domain."""
         if table == "orders":
             return "kafka://kafka:9092", f"domain_{domain:05d}.orders"
         return "s3://warehouse", f"domain_{domain:05d}/{table}"
 
     def _event(self, job: int, run: int, event_type: str, number: int) -> dict[str, Any]:
-        domain, place = divmod(job, len(JOBS_OF_DOMAIN))
-        inputs, output = JOBS_OF_DOMAIN[place]
+        domain, place = divmod(job, len(DOMAIN_JOBS))
+        inputs, output = DOMAIN_JOBS[place]
         sources = [self._source(domain, table) for table in inputs]
         target = self.dataset(domain, output)
         columns = COLUMNS[: self.columns]
@@ -105,12 +105,12 @@ class Warehouse:
 
 
 def run_id(run: int) -> str:
-    """The UUID of a run."""
+    """Return the UUID of a run."""
     return f"0199f000-0000-7000-8000-{run:012x}"
 
 
 def encode(event: object) -> bytes:
-    """JSON as emitters write it."""
+    """Encode an event as compact JSON."""
     return json.dumps(event, separators=(",", ":")).encode()
 
 
@@ -128,7 +128,7 @@ def _engine() -> dict[str, Any]:
 
 
 def _job_type() -> dict[str, Any]:
-    kind = {"processingType": "BATCH", "integration": "SPARK", "jobType": "SQL_JOB"}
+    kind = {"processingType": "BATCH_PATH", "integration": "SPARK", "jobType": "SQL_JOB"}
     return _facet("2-0-3/JobTypeJobFacet.json#/$defs/JobTypeJobFacet", **kind)
 
 
@@ -138,7 +138,7 @@ def _schema(columns: Columns) -> dict[str, Any]:
 
 
 def _column_lineage(sources: list[tuple[str, str]], columns: Columns) -> dict[str, Any]:
-    """Every column from its namesake, of the first source mostly; the last source's key decides on the rows."""
+    """Return a facet: each column has the same column of one source as input; the last source's key is a join key."""
     fields = {
         name: {"inputFields": [_input(sources[number % len(sources)], name, "DIRECT", "IDENTITY")]}
         for number, (name, _) in enumerate(columns)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from lineage_events import encode
 
 from tests.bench.http_connection import Answer, HttpConnection, request_bytes
-from tests.bench.load import BATCH, SINGLE
+from tests.bench.load_generator import BATCH_PATH, EVENT_PATH
 from tests.bench.service_process import ServiceProcess
 
 DETAIL_PAGES = 15
@@ -32,7 +32,7 @@ class Client:
         self._connection = HttpConnection(self.service.host, self.service.port)
         return self._connection.exchange(request)
 
-    def post(self, content: object, path: str = SINGLE, **headers: str) -> Answer:
+    def post(self, content: object, path: str = EVENT_PATH, **headers: str) -> Answer:
         """Post JSON, or bytes unchanged; underscores in header names become hyphens."""
         body = content if isinstance(content, bytes) else encode(content)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -40,7 +40,7 @@ class Client:
 
     def post_batch(self, contents: list[bytes]) -> Answer:
         """Post events as one JSON array."""
-        return self.post(b"[" + b",".join(contents) + b"]", BATCH)
+        return self.post(b"[" + b",".join(contents) + b"]", BATCH_PATH)
 
     def get(self, target: str) -> Answer:
         """Read `target`, a path relative to `/api/v1`."""

@@ -11,11 +11,11 @@ import pytest
 from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
-from tests.bench.figures import Figures, Goal, quantile, shown
-from tests.bench.load import Load, prepared
-from tests.bench.marquez_beside import DATABASE, JAR, beside
+from tests.bench.figures import Figures, Goal, format_number, quantile
+from tests.bench.load_generator import Load, prepared_generator
+from tests.bench.marquez_comparison import DATABASE, JAR, marquez_rounds
 from tests.bench.service_process import running_service
-from tests.bench.warehouse import JOBS_OF_DOMAIN, Warehouse, encode
+from tests.bench.warehouse import DOMAIN_JOBS, Warehouse, encode
 
 
 def test_generated_events_are_distinct_and_of_realistic_size():
@@ -29,7 +29,7 @@ def test_generated_warehouse_is_connected_and_has_the_stated_nodes():
     lineage = fold_events(read_event(encode(event), Rules()) for event in warehouse.completions())
     graph = Graph(lineage)
     export = export_graph(lineage, graph)
-    assert len(export["jobs"]) == warehouse.jobs == 4 * len(JOBS_OF_DOMAIN)
+    assert len(export["jobs"]) == warehouse.jobs == 4 * len(DOMAIN_JOBS)
     assert len(export["jobs"]) + len(export["datasets"]) == warehouse.nodes
     reached, todo = set(), [next(iter(lineage.jobs))]
     while todo:
@@ -43,13 +43,17 @@ def test_generated_warehouse_is_connected_and_has_the_stated_nodes():
 
 def test_load_generator_sends_and_reads_every_event(tmp_path):
     with running_service(tmp_path / "data") as service:
-        with prepared(Load(service.host, service.port, clients=3, events=60, domains=1)) as go:
-            seen = go()
-        assert len(seen.latencies) == seen.events == 60
-        with prepared(Load(service.host, service.port, clients=2, events=30, first=60, batch=10, domains=1)) as go:
-            assert len(go().latencies) == 3
-        with prepared(Load(service.host, service.port, 2, events=30, first=90, domains=1, per_second=500)) as go:
-            paced = go()
+        with prepared_generator(Load(service.host, service.port, clients=3, events=60, domains=1)) as send:
+            result = send()
+        assert len(result.latencies) == result.events == 60
+        with prepared_generator(
+            Load(service.host, service.port, clients=2, events=30, first=60, batch=10, domains=1)
+        ) as send:
+            assert len(send().latencies) == 3
+        with prepared_generator(
+            Load(service.host, service.port, 2, events=30, first=90, domains=1, per_second=500)
+        ) as send:
+            paced = send()
         assert len(paced.visible) == len(paced.visible_after) == 30
         assert min(paced.visible) > 0
 
@@ -57,10 +61,10 @@ def test_load_generator_sends_and_reads_every_event(tmp_path):
 def test_load_generator_reports_rejected_events(tmp_path):
     with (
         running_service(tmp_path / "data", "--max-event-bytes", 100) as service,
-        prepared(Load(service.host, service.port, clients=1, events=2)) as go,
-        pytest.raises(RuntimeError, match=r"not everything was accepted, answers by status: \{413: 2\}"),
+        prepared_generator(Load(service.host, service.port, clients=1, events=2)) as send,
+        pytest.raises(RuntimeError, match=r"not all events were accepted, responses by status: \{413: 2\}"),
     ):
-        go()
+        send()
 
 
 def test_figures_are_rendered_as_median_spread_and_verdict():
@@ -70,12 +74,12 @@ def test_figures_are_rendered_as_median_spread_and_verdict():
         figures.add("latency", "ms", value, Goal(2))
     figures.remark("once")
     figures.remark("once")
-    told = json.loads(figures.render_json())
-    rate, latency = told["figures"]
+    document = json.loads(figures.render_json())
+    rate, latency = document["figures"]
     assert (rate["median"], rate["lowest"], rate["highest"], rate["values"]) == (3, 1, 5, [5, 1, 3])
     assert (rate["goal"], rate["met"]) == (">= 3", True)
     assert (latency["goal"], latency["met"]) == ("<= 2", False)
-    assert told["remarks"] == ["once"]
+    assert document["remarks"] == ["once"]
     assert figures.table().row_count == 2
 
 
@@ -89,24 +93,24 @@ def test_quantiles_are_measured_values():
     ("value", "text"), [(0, "0"), (0.01234, "0.0123"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")]
 )
 def test_numbers_are_rendered_with_three_digits(value, text):
-    assert shown(value) == text
+    assert format_number(value) == text
 
 
 def test_missing_marquez_is_reported_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.delenv(JAR, raising=False)
     figures = Figures()
-    with beside(figures, tmp_path) as one_round:
-        one_round(0)
-        one_round(1)
+    with marquez_rounds(figures, tmp_path) as measure_round:
+        measure_round(0)
+        measure_round(1)
     assert figures.by_name == {}
     assert len(figures.remarks) == 1
-    assert figures.remarks[0].startswith(f"Marquez left out: {JAR} is not set. Not measured here")
+    assert figures.remarks[0].startswith(f"Marquez skipped: {JAR} is not set. Instead, recorded")
 
 
 def test_unusable_database_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv(JAR, str(tmp_path / "marquez.jar"))
     monkeypatch.setenv(DATABASE, "mysql://user@host/name")
-    with pytest.raises(RuntimeError, match="write it as postgresql://"), beside(Figures(), tmp_path):
+    with pytest.raises(RuntimeError, match="write it as postgresql://"), marquez_rounds(Figures(), tmp_path):
         pass
 
 
@@ -117,7 +121,7 @@ import java.nio.file.*;
 import java.util.concurrent.Executors;
 import java.util.regex.*;
 
-/** Listens where the configuration says, and accepts whatever comes. */
+/** Listens on the configured port and accepts every request. */
 public class StandIn {
   public static void main(String[] args) throws Exception {
     String config = Files.readString(Path.of(args[1]));
@@ -156,9 +160,9 @@ def test_marquez_is_started_measured_and_stopped(fake_jar, tmp_path, monkeypatch
     monkeypatch.setenv(JAR, str(fake_jar))
     monkeypatch.setenv(DATABASE, "postgresql://marquez:secret@db:5433/marquez")
     figures = Figures()
-    with beside(figures, tmp_path) as one_round:
-        one_round(0)
+    with marquez_rounds(figures, tmp_path) as measure_round:
+        measure_round(0)
         assert (tmp_path / "marquez.yml").stat().st_mode & 0o077 == 0
-    assert "Marquez, accept, one by one, 16 clients" in figures.by_name
+    assert "Marquez, accept, single events, 16 clients" in figures.by_name
     assert all(figure.values[0] > 0 for figure in figures.by_name.values())
     assert figures.remarks == []

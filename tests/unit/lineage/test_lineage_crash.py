@@ -18,8 +18,7 @@ from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
 from tests.bench.http_connection import HttpConnection, request_bytes
-from tests.bench.lineage_ingest import has_batches
-from tests.bench.load import BATCH, SINGLE
+from tests.bench.load_generator import BATCH_PATH, EVENT_PATH
 from tests.bench.service_process import running_service
 
 pytestmark = pytest.mark.slow
@@ -64,7 +63,7 @@ class Sender(threading.Thread):
 
     def _deliver(self, path, numbers):
         content = b",".join(self._bodies[number] for number in numbers)
-        request = request_bytes("POST", path, content if path == SINGLE else b"[" + content + b"]")
+        request = request_bytes("POST", path, content if path == EVENT_PATH else b"[" + content + b"]")
         while True:
             connection = self._where.connection()
             try:
@@ -167,14 +166,14 @@ def content_of(number):
     )
 
 
-def requests_of(batches, chance):
+def requests_of(chance):
     """Return the requests, (path, event numbers), single and in batches; about one in fifty is sent by two senders."""
     todo = [*range(EVENTS), *chance.sample(range(EVENTS), EVENTS // 50)]
     requests = [[] for _ in range(CLIENTS)]
     at = 0
     while at < len(todo):
-        size = chance.randint(2, BATCH_SIZE) if batches and chance.random() < 0.1 else 1
-        requests[chance.randrange(CLIENTS)].append((BATCH if size > 1 else SINGLE, todo[at : at + size]))
+        size = chance.randint(2, BATCH_SIZE) if chance.random() < 0.1 else 1
+        requests[chance.randrange(CLIENTS)].append((BATCH_PATH if size > 1 else EVENT_PATH, todo[at : at + size]))
         at += size
     return requests
 
@@ -205,8 +204,7 @@ def test_kills_neither_lose_nor_duplicate_events(tmp_path, senders_for):
     bodies = [encode(content_of(number)) for number in range(EVENTS)]
     events = [read_event(body, Rules()) for body in bodies]
     data = tmp_path / "data"
-    with running_service(data) as service:
-        requests = requests_of(has_batches(service), chance)
+    requests = requests_of(chance)
     target = ServiceAddress()
     senders = senders_for(requests, bodies, target)
     for moment in sorted(chance.randrange(EVENTS // 20, EVENTS * 9 // 10) for _ in range(KILLS)):

@@ -18,8 +18,7 @@ from lineage_events import body, dataset, encode, recorded_lines, schema, source
 from lineage_invalid_events import JSON, complete_event, invalid_events
 
 from tests.bench.http_connection import request_bytes
-from tests.bench.lineage_ingest import has_batches
-from tests.bench.load import BATCH, SINGLE
+from tests.bench.load_generator import BATCH_PATH, EVENT_PATH
 from tests.bench.service_process import running_service
 
 pytestmark = pytest.mark.slow
@@ -112,26 +111,20 @@ def test_mismatched_bodies_types_and_encodings_are_rejected(client, sent, conten
     assert_survived(client, client.post(data, Content_Encoding=encoding, Content_Type=content_type))
 
 
-@pytest.fixture(scope="module")
-def batches(client):
-    if not has_batches(client.service):
-        pytest.skip(f"this service has no {BATCH}")
-
-
 @cases(150)
 @given(
     st.one_of(st.lists(invalid_events(), max_size=4), st.lists(JSON, max_size=4), JSON)
     .map(encode)
     .flatmap(with_encoding)
 )
-def test_batches_of_invalid_events_are_rejected(client, batches, sent):
+def test_batches_of_invalid_events_are_rejected(client, sent):
     data, encoding = sent
-    answer = client.post(data, BATCH, Content_Encoding=encoding)
+    answer = client.post(data, BATCH_PATH, Content_Encoding=encoding)
     assert answer.status < 500, answer
     assert_survived(client, answer, accepted=range(200, 300))
 
 
-@pytest.mark.parametrize("path", [SINGLE, BATCH])
+@pytest.mark.parametrize("path", [EVENT_PATH, BATCH_PATH])
 def test_decompression_stops_at_the_size_limit(client, path):
     for bomb in (b"[" * 50_000_000, b" " * 50_000_000, b'{"a":' * 10_000_000, b'"' + b"\\u0000" * 8_000_000):
         assert_survived(client, client.post(gzip.compress(bomb, 1), path, Content_Encoding="gzip"))

@@ -18,7 +18,6 @@ from lineage_events import at, body, dataset, encode
 from lineage.events import canonical_json
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
-from tests.bench.lineage_ingest import has_batches
 from tests.bench.service_process import running_service
 
 pytestmark = pytest.mark.slow
@@ -128,8 +127,7 @@ def test_full_store_rejects_writes_until_its_limit_is_raised(tmp_path):
         assert_full(refusal)
         for number in range(100_000, 100_020):
             assert_full(client.post(content_of(number)))
-        if has_batches(client.service):
-            assert client.post_batch([content_of(number) for number in range(100_000, 100_050)]).status == 507
+        assert client.post_batch([content_of(number) for number in range(100_000, 100_050)]).status == 507
         client.read_everything()
         assert client.post(content_of(acknowledged[0])).status in (201, 507)  # a duplicate: either is correct
         assert_stored(client, acknowledged, range(100_000, 100_050))

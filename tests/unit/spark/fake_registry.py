@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 NOT_FOUND = (404, {"error_code": 40403, "message": "Schema not found"})
 
@@ -13,7 +14,7 @@ Answer = tuple[int, object]
 
 
 class FakeRegistry:
-    """Serves schemas by id in Confluent's format, or configured responses by id.
+    """Serves schemas by id in Confluent's format, or configured responses by id. The query of a request is ignored.
 
     Both may be changed while it runs.
     """
@@ -25,7 +26,7 @@ class FakeRegistry:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                path, _, number = self.path.rpartition("/")
+                path, _, number = urlsplit(self.path).path.rpartition("/")
                 assert path == "/apis/ccompat/v7/schemas/ids"
                 server.requested.append(int(number))
                 known = (200, {"schema": schemas[int(number)]}) if int(number) in schemas else NOT_FOUND

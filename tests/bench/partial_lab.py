@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the lab without the lab: rendered as its local target renders them, run one by one in a folder.
+"""Selected parts of the lab, rendered like the local target renders them, and run in a folder without a whole lab.
 
-What is measured is what `bin/lab` would run, settings, class path and all. One thing is different: the catalog `lake`
-is a folder, so that neither an object store nor a catalog's server takes part of two processors.
+Settings and class path are those of `bin/lab`. The only difference: the catalog `lake` is a folder, so that no object
+store and no catalog service use CPU time during a measurement.
 """
 
 import os
@@ -19,7 +19,7 @@ from pyiceberg.table import StaticTable
 
 from infra import credentials
 from infra.catalog import ENDPOINTS, LabSettings, build_lab
-from infra.model import Endpoint, Lab, Service, Task
+from infra.model import Endpoint, Lab, Python, Service, Task
 from infra.namespaces import CATALOG_NAME
 from infra.project import PROJECT
 from infra.services.properties import render_properties
@@ -34,13 +34,13 @@ Driver = TypeVar("Driver", Service, Task)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where parts run.
+class PartialLab:
+    """Lab of which single parts are run.
 
     Attributes:
-        folder: holds all that they write.
-        artifacts: finds jars, Javas and Pythons.
-        ports: of services that run already, by service and endpoint; every other endpoint gets a free one.
+        folder: all files of the parts.
+        artifacts: jars, Java and Python installations.
+        ports: ports of running services, by service and endpoint; other endpoints get free ports.
     """
 
     folder: Path
@@ -49,25 +49,27 @@ class Place:
 
     @cached_property
     def site(self) -> LocalSite:
-        """What parts are told of the place."""
-        return LocalSite(root=self.folder, port_offset=0, endpoints=endpoints(self.ports), programs=self.artifacts)
+        """Return the site of the lab: its folders and addresses."""
+        return LocalSite(
+            root=self.folder, port_offset=0, endpoints=choose_endpoints(self.ports), programs=self.artifacts
+        )
 
     @cached_property
-    def lab(self) -> Lab:
-        """All parts, with the settings that a lab has which sets none."""
+    def model(self) -> Lab:
+        """Return all parts under default settings."""
         return build_lab(self.site, LabSettings())
 
     @property
     def jars(self) -> list[Path]:
-        """The drivers' jars."""
+        """Return the jars of Spark drivers."""
         return sorted((self.artifacts.component(COMPONENT) / "lib").glob("*.jar"))
 
     def part(self, name: str) -> Service | Task:
-        """A service or task of the lab."""
-        return next(part for part in (*self.lab.services, *self.lab.tasks) if part.name == name)
+        """Return a service or task of the lab."""
+        return next(part for part in (*self.model.services, *self.model.tasks) if part.name == name)
 
-    def script(self, part: Service | Task) -> Path:
-        """Lays a part out; returns the script that runs it."""
+    def write_script(self, part: Service | Task) -> Path:
+        """Write the files of a part and return the script that runs it."""
         secrets = self.folder / "credentials"
         credentials.ensure(secrets)
         folders = [self.site.scratch(part.name)]
@@ -85,8 +87,8 @@ class Place:
         return script
 
 
-def endpoints(ports: Mapping[tuple[str, str], int]) -> dict[str, tuple[Endpoint, ...]]:
-    """What each service listens on: the given ports, and free ones, all different, for the rest."""
+def choose_endpoints(ports: Mapping[tuple[str, str], int]) -> dict[str, tuple[Endpoint, ...]]:
+    """Return the endpoints of every service: with the given ports, else with distinct free ports."""
     with ExitStack() as held:
 
         def port(service: str, endpoint: str) -> int:
@@ -102,13 +104,13 @@ def endpoints(ports: Mapping[tuple[str, str], int]) -> dict[str, tuple[Endpoint,
         }
 
 
-def inherited() -> dict[str, str]:
-    """The variables that supervisord leaves to what it starts."""
+def process_environment() -> dict[str, str]:
+    """Return the environment variables that supervisord passes to its programs."""
     return {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
 
-def catalog_in(warehouse: Path) -> dict[str, str | int | bool]:
-    """Spark settings that make a folder the catalog `lake`, whatever was said of it before."""
+def folder_catalog(warehouse: Path) -> dict[str, str | int | bool]:
+    """Return the Spark settings of a catalog `lake` in a folder; they override earlier ones."""
     catalog = f"spark.sql.catalog.{CATALOG_NAME}"
     return {
         f"{catalog}.type": "hadoop",
@@ -117,23 +119,28 @@ def catalog_in(warehouse: Path) -> dict[str, str | int | bool]:
     }
 
 
-def on_folder(part: Driver, warehouse: Path, **environment: str | None) -> Driver:
-    """A Spark driver with its catalog in a folder; variables of its environment are set, or removed (None)."""
-    files = {**part.files, PROPERTIES: part.files[PROPERTIES] + render_properties(catalog_in(warehouse))}
+def spark_program(module: str, *arguments: str) -> Python:
+    """Return a program that runs in the Spark environment, as the lab's drivers do."""
+    return Python(module, arguments, environment="spark", components=(COMPONENT,), java=True)
+
+
+def with_folder_catalog(part: Driver, warehouse: Path, **environment: str | None) -> Driver:
+    """Return a Spark driver with its catalog in a folder and changed environment variables (None removes one)."""
+    files = {**part.files, PROPERTIES: part.files[PROPERTIES] + render_properties(folder_catalog(warehouse))}
     env = {**part.env, **environment}
     return replace(part, files=files, env={name: value for name, value in env.items() if value is not None})
 
 
-def table_in(warehouse: Path, name: str) -> StaticTable:
-    """A table of the folder, `namespace.table`, as it is now."""
+def read_table(warehouse: Path, name: str) -> StaticTable:
+    """Return the current state of the table `namespace.table` in a warehouse folder."""
     metadata = warehouse / name.replace(".", "/") / "metadata"
     version = (metadata / "version-hint.text").read_text(encoding="ascii").strip()
     return StaticTable.from_metadata(str(metadata / f"v{version}.metadata.json"))
 
 
-def rows(warehouse: Path, table: str) -> int:
-    """How many rows a table of the folder has."""
-    snapshot = table_in(warehouse, table).current_snapshot()
+def count_rows(warehouse: Path, table: str) -> int:
+    """Return the number of rows of a table in a warehouse folder."""
+    snapshot = read_table(warehouse, table).current_snapshot()
     if snapshot is None or snapshot.summary is None:
         return 0
     return int(snapshot.summary["total-records"] or 0)

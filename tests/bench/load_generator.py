@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The load generator, a process of its own: `python -m tests.bench.load '{...}'`.
+"""Load generator in a separate process: `python -m tests.bench.load_generator '{...}'`.
 
-It prepares every request, says `ready`, waits for a line on its standard input, sends, and prints one JSON line: what
-it saw and the CPU seconds that it took itself.
+It prepares all requests, prints `ready`, waits for a line on standard input, sends the requests, and prints the
+`LoadResult` as one line of JSON.
 """
 
 import json
@@ -21,15 +21,15 @@ from tests.bench.http_connection import HttpConnection, request_bytes
 from tests.bench.service_process import REPOSITORY
 from tests.bench.warehouse import Warehouse, encode, run_id
 
-SINGLE = "/api/v1/lineage"
-BATCH = "/api/v1/lineage/batch"
+EVENT_PATH = "/api/v1/lineage"
+BATCH_PATH = "/api/v1/lineage/batch"
 
 
 @dataclass(frozen=True)
 class Load:
-    """What to send: events `first` to `first + events` of the warehouse's stream, `batch` in one request.
+    """Events to send: `first` to `first + events` of the warehouse's stream, `batch` per request.
 
-    `per_second` paces single events that are then read back (0: as fast as `clients` connections go).
+    `per_second` is the rate of single events, each of which is then read back (0: as fast as possible).
     """
 
     host: str
@@ -43,12 +43,12 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a load saw. All times in seconds; one value per request in each list.
+class LoadResult:
+    """Measurements of a load, in seconds; the lists have one value per request.
 
-    `latencies` run from sending to the acknowledgement. Of paced loads they run from the moment at which the request
-    was due, because a service that stalls must not stop the clock; `visible` from there, and `visible_after` from the
-    acknowledgement, to the read that shows the event.
+    `latencies` are times from sending to the acknowledgement. With `per_second` they begin when the request was due,
+    which avoids coordinated omission. `visible` begins at that time too, and `visible_after` at the acknowledgement;
+    both end with the read that returns the event.
     """
 
     seconds: float
@@ -61,28 +61,28 @@ class Seen:
 
 
 @contextmanager
-def prepared(load: Load) -> Iterator[Callable[[], Seen]]:
-    """A generator that has everything ready; calling what is yielded lets it go and returns what it saw.
+def prepared_generator(load: Load) -> Iterator[Callable[[], LoadResult]]:
+    """Start a generator and yield, once its requests are ready, a function that sends them and returns the result.
 
     Raises:
-        RuntimeError: it failed, or an event was not accepted; the text says why.
+        RuntimeError: the generator failed, or an event was not accepted; the message has the cause.
     """
-    words = [sys.executable, "-m", "tests.bench.load", json.dumps(asdict(load))]
+    words = [sys.executable, "-m", "tests.bench.load_generator", json.dumps(asdict(load))]
     process = subprocess.Popen(
         words, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
-    def go() -> Seen:
+    def send() -> LoadResult:
         output, errors = process.communicate("go\n")
         if process.returncode != 0:
             raise RuntimeError(f"the load generator failed:\n{errors}")
-        return Seen(**json.loads(output))
+        return LoadResult(**json.loads(output))
 
     try:
         assert process.stdout is not None
         if process.stdout.readline() != "ready\n":
             raise RuntimeError(f"the load generator failed:\n{process.communicate()[1]}")
-        yield go
+        yield send
     finally:
         if process.poll() is None:
             process.kill()
@@ -90,23 +90,23 @@ def prepared(load: Load) -> Iterator[Callable[[], Seen]]:
 
 
 def requests(load: Load) -> list[bytes]:
-    """All requests of a load, ready for the wire."""
+    """Return the encoded requests of a load."""
     warehouse = Warehouse(load.domains)
     bodies = [encode(warehouse.event(number)) for number in range(load.first, load.first + load.events)]
     if load.batch == 1:
-        return [request_bytes("POST", SINGLE, body) for body in bodies]
+        return [request_bytes("POST", EVENT_PATH, body) for body in bodies]
     batches = (bodies[at : at + load.batch] for at in range(0, len(bodies), load.batch))
-    return [request_bytes("POST", BATCH, b"[" + b",".join(batch) + b"]") for batch in batches]
+    return [request_bytes("POST", BATCH_PATH, b"[" + b",".join(batch) + b"]") for batch in batches]
 
 
 class _Client(Thread):
-    """One connection, which takes the next request that nobody has taken."""
+    """Connection that sends the next unsent request, repeatedly."""
 
-    def __init__(self, load: Load, wire: list[bytes], turns: Iterator[int]) -> None:
+    def __init__(self, load: Load, wire: list[bytes], numbers: Iterator[int]) -> None:
         super().__init__()
         self._load = load
         self._wire = wire
-        self._turns = turns
+        self._numbers = numbers
         self._connection = HttpConnection(load.host, load.port)
         self.began = 0.0
         self.latencies: list[float] = []
@@ -117,42 +117,42 @@ class _Client(Thread):
 
     def run(self) -> None:
         try:
-            while (turn := next(self._turns)) < len(self._wire):
-                self._send(turn)
-        except Exception as error:  # told by the main thread, which joins this one
+            while (number := next(self._numbers)) < len(self._wire):
+                self._send(number)
+        except Exception as error:  # raised by the main thread after joining this one
             self.failure = error
         finally:
             self._connection.close()
 
-    def _send(self, turn: int) -> None:
+    def _send(self, number: int) -> None:
         due = time.monotonic()
         if self._load.per_second:
-            due = self.began + turn / self._load.per_second
+            due = self.began + number / self._load.per_second
             time.sleep(max(0.0, due - time.monotonic()))
-        self.statuses[self._connection.exchange(self._wire[turn]).status] += 1
+        self.statuses[self._connection.exchange(self._wire[number]).status] += 1
         acknowledged = time.monotonic()
         self.latencies.append(acknowledged - due)
         if self._load.per_second:
-            self._read_back(self._load.first + turn)
-            shown = time.monotonic()
-            self.visible.append(shown - due)
-            self.visible_after.append(shown - acknowledged)
+            self._read_back(self._load.first + number)
+            visible = time.monotonic()
+            self.visible.append(visible - due)
+            self.visible_after.append(visible - acknowledged)
 
     def _read_back(self, number: int) -> None:
-        """Read the run until its state is that of the event: START and RUNNING show as RUNNING, then COMPLETED."""
+        """Poll the run until it has the state of the event: RUNNING after START and RUNNING, then COMPLETED."""
         run, step = divmod(number, 3)
         request = request_bytes("GET", f"/api/v1/jobs/runs/{run_id(run)}")
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
-            answer = self._connection.exchange(request)
-            if answer.status == 200 and (step < 2 or json.loads(answer.body)["state"] == "COMPLETED"):
+            response = self._connection.exchange(request)
+            if response.status == 200 and (step < 2 or json.loads(response.body)["state"] == "COMPLETED"):
                 return
-        raise TimeoutError(f"event {number} was acknowledged and did not show within 30 s")
+        raise TimeoutError(f"event {number} was acknowledged but not visible within 30 s")
 
 
-def _measure(load: Load, wire: list[bytes], started: Callable[[], Any]) -> Seen:
-    turns = count()
-    clients = [_Client(load, wire, turns) for _ in range(load.clients)]
+def _measure(load: Load, wire: list[bytes], started: Callable[[], Any]) -> LoadResult:
+    numbers = count()
+    clients = [_Client(load, wire, numbers) for _ in range(load.clients)]
     started()
     cpu, began = time.process_time(), time.monotonic()
     for client in clients:
@@ -166,24 +166,24 @@ def _measure(load: Load, wire: list[bytes], started: Callable[[], Any]) -> Seen:
             raise client.failure
     statuses = sum((client.statuses for client in clients), Counter())
     if any(status not in (200, 201) for status in statuses):
-        raise RuntimeError(f"not everything was accepted, answers by status: {dict(statuses)}")
+        raise RuntimeError(f"not all events were accepted, responses by status: {dict(statuses)}")
     latencies, visible, visible_after = (
         [value for client in clients for value in getattr(client, name)]
         for name in ("latencies", "visible", "visible_after")
     )
-    return Seen(seconds, cpu_seconds, load.events, sum(map(len, wire)), latencies, visible, visible_after)
+    return LoadResult(seconds, cpu_seconds, load.events, sum(map(len, wire)), latencies, visible, visible_after)
 
 
 def main() -> None:
-    """Prepare, wait for the word, measure, tell."""
+    """Prepare the requests, wait for the start line, send, and print the result."""
     load = Load(**json.loads(sys.argv[1]))
     wire = requests(load)
 
-    def wait_for_the_word() -> None:
+    def wait_for_start() -> None:
         print("ready", flush=True)
         sys.stdin.readline()
 
-    print(json.dumps(asdict(_measure(load, wire, wait_for_the_word))))
+    print(json.dumps(asdict(_measure(load, wire, wait_for_start))))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marquez beside the lineage service: the same events, from the same generator, in turns with ours.
+"""Comparison with Marquez: the same events from the same generator, in rounds that alternate with the service's.
 
-`LINEAGE_LAB_MARQUEZ_JAR` names its jar, and `LINEAGE_LAB_MARQUEZ_DATABASE` an empty database for it, as
+`LINEAGE_LAB_MARQUEZ_JAR` is the path of its jar, `LINEAGE_LAB_MARQUEZ_DATABASE` an empty database in the form
 `postgresql://user:password@host:port/name`.
 """
 
@@ -22,7 +22,7 @@ import psutil
 
 from tests.bench.figures import Figures, quantile
 from tests.bench.http_connection import HttpConnection, request_bytes
-from tests.bench.load import Load, prepared
+from tests.bench.load_generator import Load, prepared_generator
 from tests.bench.warehouse import Warehouse
 
 JAR = "LINEAGE_LAB_MARQUEZ_JAR"
@@ -31,39 +31,39 @@ EVENTS = 300
 CLIENTS = 16
 START_SECONDS = 180
 JVM = ("-Xmx384m", "-XX:+UseSerialGC", "-Xss512k")
-ON_FILE = (
-    "measured before on a machine of this kind with Marquez 0.50.0, events of 1 kB with columnLineage, 16 clients:"
+RECORDED_FIGURES = (
+    "recorded on a machine of this kind with Marquez 0.50.0, events of 1 kB with columnLineage, 16 clients:"
     " 68 events/s, p50 224 ms, p99 404 ms; /lineage 10 to 20 ms; 214 MB after its start"
 )
 
 
 @contextmanager
-def beside(figures: Figures, folder: Path) -> Iterator[Callable[[int], None]]:
-    """What measures Marquez for one more round; it does nothing, and says so once, where there is no Marquez.
+def marquez_rounds(figures: Figures, folder: Path) -> Iterator[Callable[[int], None]]:
+    """Yield a function that measures one round; without Marquez it does nothing, and a remark gives recorded figures.
 
     Raises:
-        RuntimeError: a jar is named, and Marquez does not start or does not accept an event.
+        RuntimeError: Marquez did not start or rejected an event.
     """
     jar, database = os.environ.get(JAR), os.environ.get(DATABASE)
     if not jar or not database:
         missing = JAR if not jar else DATABASE
-        figures.remark(f"Marquez left out: {missing} is not set. Not measured here, {ON_FILE}.")
+        figures.remark(f"Marquez skipped: {missing} is not set. Instead, {RECORDED_FIGURES}.")
         yield lambda _: None
         return
-    with _running(Path(jar), database, folder) as (process, port):
+    with _running_marquez(Path(jar), database, folder) as (process, port):
         yield lambda number: _one_round(figures, process, port, number)
 
 
 def _one_round(figures: Figures, process: psutil.Process, port: int, number: int) -> None:
-    with prepared(Load("127.0.0.1", port, CLIENTS, EVENTS, number * EVENTS)) as go:
-        before = _cpu(process)
-        seen = go()
-        cpu = _cpu(process) - before
-    name = f"Marquez, accept, one by one, {CLIENTS} clients"
-    figures.add(name, "events/s", seen.events / seen.seconds)
-    figures.add(f"{name}: p50", "ms", quantile(seen.latencies, 0.5) * 1e3)
-    figures.add(f"{name}: p99", "ms", quantile(seen.latencies, 0.99) * 1e3)
-    figures.add(f"{name}: its CPU per 1,000, without Postgres", "s", cpu / seen.events * 1e3)
+    with prepared_generator(Load("127.0.0.1", port, CLIENTS, EVENTS, number * EVENTS)) as send:
+        before = _cpu_seconds(process)
+        result = send()
+        cpu = _cpu_seconds(process) - before
+    name = f"Marquez, accept, single events, {CLIENTS} clients"
+    figures.add(name, "events/s", result.events / result.seconds)
+    figures.add(f"{name}: p50", "ms", quantile(result.latencies, 0.5) * 1e3)
+    figures.add(f"{name}: p99", "ms", quantile(result.latencies, 0.99) * 1e3)
+    figures.add(f"{name}: its CPU per 1,000, without Postgres", "s", cpu / result.events * 1e3)
     figures.add("Marquez, memory (PSS), without Postgres", "MB", process.memory_full_info().pss / 1e6)
     connection = HttpConnection("127.0.0.1", port)
     namespace, name = Warehouse(100).dataset(number, "core")
@@ -74,24 +74,24 @@ def _one_round(figures: Figures, process: psutil.Process, port: int, number: int
     connection.close()
 
 
-def _cpu(process: psutil.Process) -> float:
+def _cpu_seconds(process: psutil.Process) -> float:
     times = process.cpu_times()
     return times.user + times.system
 
 
 @contextmanager
-def _running(jar: Path, database: str, folder: Path) -> Iterator[tuple[psutil.Process, int]]:
+def _running_marquez(jar: Path, database: str, folder: Path) -> Iterator[tuple[psutil.Process, int]]:
     port, admin = _free_ports(2)
     config = folder / "marquez.yml"
     config.touch(mode=0o600)
-    # JSON is YAML; Marquez reads the file by its name's ending.
+    # JSON is valid YAML; Marquez selects the parser by file suffix.
     config.write_text(json.dumps(_config(database, port, admin), indent=2))
     log = folder / "marquez.log"
     with log.open("wb") as output:
         words = ["java", *JVM, "-jar", str(jar), "server", str(config)]
         process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT)
     try:
-        _wait(process, port, log)
+        _await_start(process, port, log)
         yield psutil.Process(process.pid), port
     finally:
         process.terminate()
@@ -105,7 +105,7 @@ def _running(jar: Path, database: str, folder: Path) -> Iterator[tuple[psutil.Pr
 def _config(database: str, port: int, admin: int) -> dict[str, object]:
     found = urlsplit(database)
     if found.scheme != "postgresql" or not found.hostname or not re.fullmatch(r"/\w+", found.path):
-        raise RuntimeError(f"{DATABASE} cannot be used: write it as postgresql://user:password@host:port/name")
+        raise RuntimeError(f"{DATABASE} is invalid: write it as postgresql://user:password@host:port/name")
 
     def connector(number: int) -> list[dict[str, object]]:
         return [{"type": "http", "bindHost": "127.0.0.1", "port": number, "httpCompliance": "RFC7230_LEGACY"}]
@@ -128,7 +128,7 @@ def _config(database: str, port: int, admin: int) -> dict[str, object]:
     }
 
 
-def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def _await_start(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -136,7 +136,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
                 return
         except (URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
-    raise RuntimeError(f"Marquez did not start; the end of its log:\n{log.read_text(errors='replace')[-2000:]}")
+    raise RuntimeError(f"Marquez did not start. End of its log:\n{log.read_text(errors='replace')[-2000:]}")
 
 
 def _free_ports(number: int) -> list[int]:
