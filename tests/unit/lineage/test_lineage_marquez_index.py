@@ -22,7 +22,7 @@ NAMES = st.text("abAB_/.ß", min_size=1, max_size=4)
 
 @pytest.fixture(autouse=True)
 def _small_buckets(monkeypatch):
-    monkeypatch.setattr(names_module, "_FULL", 4)
+    monkeypatch.setattr(names_module, "_MAX_BUCKET_SIZE", 4)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
