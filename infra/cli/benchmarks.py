@@ -35,8 +35,6 @@ MODULES = {
     Benchmark.PAGE: "tests.bench.page",
     Benchmark.DOCKER: "tests.bench.lifecycle",
 }
-WITHOUT_JSON = frozenset({Benchmark.LIFECYCLE, Benchmark.DOCKER})
-"""Benchmarks that cannot write their figures as JSON."""
 
 
 @command
@@ -65,7 +63,7 @@ def bench(
         Benchmark.DOCKER: ["--stack", "bench-docker"],
     }
     json_benchmark = only or Benchmark.LINEAGE
-    if json and json_benchmark not in WITHOUT_JSON:
+    if json:
         options[json_benchmark] = [*options.get(json_benchmark, []), "--json", str(json.absolute())]
     for benchmark in [only] if only else _available_benchmarks():
         module = [str(artifacts.python("test")), "-m", MODULES[benchmark]]
