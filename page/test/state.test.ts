@@ -38,9 +38,9 @@ test("only a run event with a known type implies a job state", () => {
 });
 
 test("states from events after the request stay provisional", () => {
-  const presumed = new Map([["job:n:before", "running" as const], ["job:n:after", "running" as const]]);
-  const heard = new Map([["job:n:before", 99], ["job:n:after", 100]]);
-  expect([...unconfirmedStates(presumed, heard, 100)]).toEqual([["job:n:after", "running"]]);
+  const provisional = new Map([["job:n:before", "running" as const], ["job:n:after", "running" as const]]);
+  const eventTimes = new Map([["job:n:before", 99], ["job:n:after", 100]]);
+  expect([...unconfirmedStates(provisional, eventTimes, 100)]).toEqual([["job:n:after", "running"]]);
 });
 
 test("a throttle runs at once, combines triggers during a run, and pauses in proportion", async () => {
@@ -130,19 +130,19 @@ describe("GraphWorker", () => {
 
   test("adds the diff to the later graph and returns the changes of a node", async () => {
     const since = "2026-01-01T00:00:00Z";
-    const gone = { kind: "dataset", namespace: "s3://lake", name: "gone" };
-    const change = { kind: "removed", subject: "dataset", of: "", text: "", before: "", after: "", nodes: [gone] };
+    const removed = { kind: "dataset", namespace: "s3://lake", name: "removed" };
+    const change = { kind: "removed", subject: "dataset", of: "", text: "", before: "", after: "", nodes: [removed] };
     const { requested, worker } = fakeService({
       "/api/v1/summaries": SHOP,
       [`/api/v1/diff?from=${encodeURIComponent(since)}`]: { empty: false, counts: {}, changes: [change] },
     });
     const loaded = (await worker.load(null, since))!;
     expect(requested).toHaveLength(2);
-    expect(worker.nodes(loaded.generation, 5, 10)?.map(({ name }) => name)).toEqual(["gone"]);
+    expect(worker.nodes(loaded.generation, 5, 10)?.map(({ name }) => name)).toEqual(["removed"]);
     expect(loaded.statuses?.nodes).toEqual([...new Array(5).fill(undefined), "removed"]);
-    expect(worker.changesOf("dataset:s3://lake:gone")).toEqual([change]);
+    expect(worker.changesOf("dataset:s3://lake:removed")).toEqual([change]);
     expect((await worker.load(null))?.statuses).toBeNull();
-    expect(worker.changesOf("dataset:s3://lake:gone")).toEqual([]);
+    expect(worker.changesOf("dataset:s3://lake:removed")).toEqual([]);
   });
 
   test("loads a past state from its export alone", async () => {

@@ -48,15 +48,20 @@ export function assignY(graph: LayeredGraph, layers: readonly Int32Array[], size
  * After subtraction of the distances, coordinates only have to ascend. Neighbours that violate this are merged into a
  * block at the mean of its desired coordinates.
  */
-function alignLayer(layer: Int32Array, wishes: Float64Array, room: (node: number) => number, y: Float64Array): void {
+function alignLayer(
+  layer: Int32Array,
+  desired: Float64Array,
+  heightOf: (node: number) => number,
+  y: Float64Array,
+): void {
   const offset = new Float64Array(layer.length);
   for (let index = 1; index < layer.length; index++) {
-    offset[index] = offset[index - 1] + (room(layer[index - 1]) + room(layer[index])) / 2;
+    offset[index] = offset[index - 1] + (heightOf(layer[index - 1]) + heightOf(layer[index])) / 2;
   }
   const sums: number[] = [];
   const counts: number[] = [];
   for (let index = 0; index < layer.length; index++) {
-    let sum = wishes[index] - offset[index];
+    let sum = desired[index] - offset[index];
     let count = 1;
     while (sums.length > 0 && sums[sums.length - 1] / counts[counts.length - 1] >= sum / count) {
       sum += sums.pop()!;

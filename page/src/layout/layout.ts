@@ -97,7 +97,7 @@ function layoutComponent({ nodes, graph, key }: Component, sizes: LayoutSizes): 
   const acyclic = removeCycles(graph);
   const layers = insertBends(acyclic, assignRanks(acyclic));
   const y = assignY(layers, minimizeCrossings(layers), sizes.height + sizes.rowGap);
-  const top = y.reduce((least, value) => Math.min(least, value), Infinity) - sizes.height / 2;
+  const top = y.reduce((lowest, value) => Math.min(lowest, value), Infinity) - sizes.height / 2;
   const bottom = y.reduce((most, value) => Math.max(most, value), -Infinity) + sizes.height / 2;
   const columnX = (node: number): number => layers.rank[node] * (sizes.width + sizes.columnGap) + sizes.width / 2;
   return {

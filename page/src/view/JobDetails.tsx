@@ -119,7 +119,7 @@ function Timeline(props: {
     };
   });
   const first = Math.min(...spans.map(({ from }) => from));
-  const whole = Math.max(1, Math.max(...spans.map(({ to }) => to)) - first);
+  const duration = Math.max(1, Math.max(...spans.map(({ to }) => to)) - first);
   return (
     <ol class="timeline">
       {spans.map(({ run, from, to }) => (
@@ -134,8 +134,8 @@ function Timeline(props: {
               <span
                 class={`bar ${stateOf(run.state, run.stale)}`}
                 style={{
-                  left: `${((from - first) / whole) * 100}%`,
-                  width: `${Math.max(1.5, ((to - from) / whole) * 100)}%`,
+                  left: `${((from - first) / duration) * 100}%`,
+                  width: `${Math.max(1.5, ((to - from) / duration) * 100)}%`,
                 }}
               />
             </span>
