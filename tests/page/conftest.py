@@ -12,7 +12,7 @@ import pytest
 
 from infra.services.lineage import CONTRACT
 from infra.toolchain import Artifacts
-from infra.toolchain.artifacts import PAGE
+from infra.toolchain.artifacts import PAGE_PROJECT
 from infra.toolchain.page import NAME, SITE, SOURCES
 from lineage.checks.contract import load
 from tests.bench.service_process import running_service
@@ -39,7 +39,7 @@ def project(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("page") / "page"
     folder.mkdir()
     for name in PROJECT_FILES:
-        source = PAGE / name
+        source = PAGE_PROJECT / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("node_modules", "build"))
         else:

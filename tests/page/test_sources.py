@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-from infra.toolchain.artifacts import PAGE
+from infra.toolchain.artifacts import PAGE_PROJECT
 from tests.bench.page import FIRST_LOAD, first_load
 
 IMPORTED = re.compile(r"""(?:from|import)\s*\(?["']([^."'][^"']*)["']""")
@@ -17,7 +17,7 @@ def test_type_check_and_unit_tests_pass(project):
 
 
 def test_the_lock_file_has_a_hash_of_every_package_and_no_registry():
-    packages = json.loads((PAGE / "package-lock.json").read_text())["packages"]
+    packages = json.loads((PAGE_PROJECT / "package-lock.json").read_text())["packages"]
     fetched = {name: package for name, package in packages.items() if name}
     assert fetched
     assert [name for name, package in fetched.items() if not package.get("integrity")] == []
@@ -25,8 +25,8 @@ def test_the_lock_file_has_a_hash_of_every_package_and_no_registry():
 
 
 def test_the_page_imports_only_its_declared_dependencies():
-    declared = json.loads((PAGE / "package.json").read_text())["dependencies"].keys()
-    imported = {name for path in (PAGE / "src").rglob("*.ts*") for name in IMPORTED.findall(path.read_text())}
+    declared = json.loads((PAGE_PROJECT / "package.json").read_text())["dependencies"].keys()
+    imported = {name for path in (PAGE_PROJECT / "src").rglob("*.ts*") for name in IMPORTED.findall(path.read_text())}
     packages = {"/".join(name.split("/")[: 2 if name.startswith("@") else 1]) for name in imported}
     assert packages == declared == {"preact", "@preact/signals"}
 
