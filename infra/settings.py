@@ -19,7 +19,7 @@ DURATION = r"^[1-9]\d*[smhd]$"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def seconds(duration: str) -> int:
+def duration_seconds(duration: str) -> int:
     """Convert a duration setting (`90s`, `5m`, `12h`, `30d`) to seconds."""
     return int(duration[:-1]) * _UNITS[duration[-1]]
 

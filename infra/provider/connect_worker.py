@@ -73,7 +73,7 @@ class ConnectorStatus:
         return cls(str(answer["connector"]["state"]), trace(answer["connector"]), tasks)
 
     @property
-    def overall(self) -> str:
+    def overall_state(self) -> str:
         """FAILED if the connector or a task failed, PAUSED, STOPPED, RUNNING if all tasks run, else STARTING."""
         states = {self.state, *(task.state for task in self.tasks)}
         if "FAILED" in states:

@@ -159,7 +159,7 @@ class Maven:
             )
 
     def hashes(self, resolved: ResolvedJars) -> locks.Lock:
-        """Return the lock of these files."""
+        """Return the sha256 of each resolved file, as stored in a lock."""
         return {_coordinate_of(jar, self.cache.maven): manifests.sha256_of(jar) for jar in resolved.jars}
 
     def delete_from_repository(self, file_names: Iterable[str]) -> None:

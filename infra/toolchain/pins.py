@@ -222,7 +222,7 @@ MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:
 
 _POSTGRES = "15.18.0"
 
-# The builds for arm64 (Linux and macOS) are not pinned: their hashes are not published.
+# The builds for arm64 (Linux and macOS) are not pinned: no hash of them was available.
 POSTGRES = ArchiveComponent(
     name="postgres",
     coordinates={

@@ -24,7 +24,7 @@ from infra.namespaces import (
 )
 from infra.services.flink.settings import JOBMANAGER
 from infra.services.spark.jobs import LIVE_STATISTICS
-from infra.settings import seconds
+from infra.settings import duration_seconds
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import compare_windows, emitted_windows, valid_orders
 from tests.smoke.test_lab import until
@@ -103,7 +103,7 @@ def assert_lake(lab):
     """Assert that Flink's table has each valid order once, also after the checkpoint that would add duplicates."""
     expected = orders(lab).ids
     until(lab, lambda: expected.keys() <= lab.order_counts(TABLE_LIVE_ORDERS).keys(), seconds=RECOVERY_SECONDS)
-    threading.Event().wait(1.5 * seconds(lab.settings.flink_checkpoint_every))
+    threading.Event().wait(1.5 * duration_seconds(lab.settings.flink_checkpoint_every))
     assert lab.order_counts(TABLE_LIVE_ORDERS) == expected
 
 

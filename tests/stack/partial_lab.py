@@ -25,10 +25,10 @@ UP_TIMEOUT_SECONDS = 400
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.registration import register
+from infra.targets.registration import register_resources
 from tests.stack.partial_lab import declarations
 
-register(declarations(**json.loads(pathlib.Path("wanted.json").read_text())))
+register_resources(declarations(**json.loads(pathlib.Path("wanted.json").read_text())))
 """
 
 

@@ -17,10 +17,10 @@ from infra.toolchain import Artifacts
 
 PROGRAM = """
 import json, pathlib
-from infra.targets.registration import register
+from infra.targets.registration import register_resources
 from tests.stack.postgres_lab import declarations
 
-register(declarations(**json.loads(pathlib.Path("wanted.json").read_text())))
+register_resources(declarations(**json.loads(pathlib.Path("wanted.json").read_text())))
 """
 
 

@@ -189,7 +189,7 @@ def test_connector_resolves_lab_credentials_only_and_exposes_no_secret(part, wor
     opened = {file.path for process in worker_processes(part) for file in process.open_files()}
     assert f"{tmp_path}/{name}" in opened
     assert name not in worker.get("/connectors?expand=info&expand=status").text
-    assert name not in part.supervisor.log_of("connect").read_text()
+    assert name not in part.supervisor.log_path("connect").read_text()
     assert worker.delete("/connectors/lines").is_success
 
     refused = worker.put(

@@ -396,7 +396,7 @@ def test_registry_outage_delays_records_without_dead_letters(lab):
     before, after = "before-the-outage", "during-the-outage"
     lab.insert_order(before)
     assert until(lambda: before in lab.lake("raw.orders")["order_id"].to_pylist()), "first order not in the lake"
-    log = lab.supervisor.log_of("connect")
+    log = lab.supervisor.log_path("connect")
     log_length = len(log.read_text(errors="replace"))
     lab.supervisor.stop("schema_registry")
     try:

@@ -124,7 +124,7 @@ def test_failed_action_fails_its_application(part):
 @pytest.mark.parametrize("victim", ["python", "jvm"])
 def test_killed_job_leaves_no_open_run_and_no_process(part, victim):
     before = {run["id"] for run in jobs(part) & {"waits"} and runs(part, "waits")}
-    log = part.supervisor.log_of("waits")
+    log = part.supervisor.log_path("waits")
     log.unlink(missing_ok=True)
     part.supervisor.run("waits")
     until(lambda: log.exists() and "waiting" in log.read_text())

@@ -34,7 +34,7 @@ RETRY_SECONDS = 3
 
 
 class BucketKind(Kind[Bucket]):
-    """Adopts an existing bucket."""
+    """Buckets of the object store; `create` adopts an existing bucket."""
 
     name = "Bucket"
     inputs = Bucket

@@ -33,7 +33,7 @@ TYPO_SIMILARITY = 0.9
 
 
 class ConnectorKind(Kind[Connector]):
-    """Adopts an existing connector. Kafka stores its offsets under its name."""
+    """Connectors; `create` adopts an existing connector, whose offsets Kafka stores under its name."""
 
     name = "Connector"
     inputs = Connector
@@ -94,7 +94,7 @@ class ConnectorKind(Kind[Connector]):
         before = worker.status(inputs.name)
         if worker.config(inputs.name) != inputs.config:
             worker.put(inputs.name, inputs.config)
-        if before and before.overall in {"PAUSED", "STOPPED"}:
+        if before and before.overall_state in {"PAUSED", "STOPPED"}:
             worker.resume(inputs.name)
         if before and before.traces:
             worker.restart_failed(inputs.name)
@@ -193,7 +193,7 @@ def _wait_until_settled(inputs: Connector, worker: ConnectWorker, call: Operatio
     overall = "STARTING"
     for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
         status = worker.status(inputs.name)
-        overall = status.overall if status else "STARTING"
+        overall = status.overall_state if status else "STARTING"
         if overall != "STARTING":
             return overall
     return overall
@@ -211,7 +211,7 @@ def _await_running(
     reported = status = None
     for turn, _ in enumerate(call.poll(START_SECONDS)):
         status = worker.status(inputs.name)
-        overall = status.overall if status else "STARTING"
+        overall = status.overall_state if status else "STARTING"
         if overall != reported:
             call.report(f"{overall.lower()}: {_describe_progress(status)}")
             reported = overall

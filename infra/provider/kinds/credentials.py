@@ -11,7 +11,7 @@ from infra.provider.kind import Kind, OperationContext, ReadResult
 
 
 class CredentialsKind(Kind[CredentialsInputs]):
-    """Output `fingerprint` changes with any credential and so restarts the processes that use them."""
+    """Credentials file of the lab; a change of its output `fingerprint` restarts the processes that read it."""
 
     name = "Credentials"
     inputs = CredentialsInputs

@@ -12,7 +12,7 @@ from infra.provider.postgres import Connection, ForeignServer, PostgresServer
 
 
 class DatabaseKind(Kind[Database]):
-    """Adopts an existing database with its contents."""
+    """Postgres databases; `create` adopts an existing database with its contents."""
 
     name = "Database"
     inputs = Database

@@ -35,7 +35,7 @@ SAVEPOINT_SECONDS = 45
 
 
 class FlinkJobKind(Kind[FlinkJob]):
-    """Waits for, reads and cancels a job; its launcher submits it."""
+    """Flink jobs, submitted by their launchers; `create` waits until a job runs, `delete` cancels it."""
 
     name = "FlinkJob"
     inputs = FlinkJob
@@ -64,7 +64,7 @@ class FlinkJobKind(Kind[FlinkJob]):
         return ReadResult(inputs if job.runs else inputs.model_copy(update={"state": _degraded_state(job)}))
 
     def update(self, old: FlinkJob, new: FlinkJob, call: OperationContext) -> dict[str, Any]:
-        """The launcher was restarted before this update, so that the running job has the new definition."""
+        """Wait until the job runs; its launcher was restarted before, with the new definition."""
         return self.create(new, call)
 
     def delete(self, inputs: FlinkJob, call: OperationContext) -> None:

@@ -17,7 +17,7 @@ INCOMPATIBLE = 409
 
 
 class SubjectKind(Kind[Subject]):
-    """Adopts an existing subject.
+    """Subjects of the schema registry; `create` adopts an existing subject.
 
     Versions registered by producers are not drift as long as ours is among the versions.
     """
@@ -28,16 +28,16 @@ class SubjectKind(Kind[Subject]):
 
     def create(self, inputs: Subject, call: OperationContext) -> dict[str, Any]:
         registry = _Registry(inputs, "register")
-        before = registry.level() if registry.versions() else None
+        before = registry.compatibility() if registry.versions() else None
         if before != inputs.compatibility:
-            registry.set_level(inputs.compatibility)
+            registry.set_compatibility(inputs.compatibility)
         try:
             return registry.register()
         except BaseException:
             if before is None:
-                registry.delete_level()
+                registry.delete_compatibility()
             else:
-                registry.set_level(before)
+                registry.set_compatibility(before)
             raise
 
     def read(self, inputs: Subject, call: OperationContext) -> ReadResult[Subject] | None:
@@ -45,9 +45,9 @@ class SubjectKind(Kind[Subject]):
         try:
             if not registry.versions():
                 return None
-            found = registry.look_up()
+            found = registry.find_version()
             avro = inputs.avro if found else registry.latest()
-            actual = inputs.model_copy(update={"avro": avro, "compatibility": registry.level()})
+            actual = inputs.model_copy(update={"avro": avro, "compatibility": registry.compatibility()})
         except RegistryUnreachable:
             return None  # the registry is down: it is created again, then its subjects
         return ReadResult(actual, found or {})
@@ -80,13 +80,13 @@ class _Registry:
         answer = self._request_json("GET", f"/subjects/{self._inputs.name}/versions", not_found=[])
         return list(answer)
 
-    def level(self) -> str:
+    def compatibility(self) -> str:
         return str(self._request_json("GET", f"/config/{self._inputs.name}")["compatibilityLevel"])
 
-    def set_level(self, level: str) -> None:
+    def set_compatibility(self, level: str) -> None:
         self._request_json("PUT", f"/config/{self._inputs.name}", {"compatibility": level})
 
-    def delete_level(self) -> None:
+    def delete_compatibility(self) -> None:
         self._request_json("DELETE", f"/config/{self._inputs.name}", not_found={})
 
     def latest(self) -> str:
@@ -94,7 +94,7 @@ class _Registry:
         schema = self._request_json("GET", f"/subjects/{self._inputs.name}/versions/latest")["schema"]
         return json.dumps(json.loads(schema), separators=(",", ":"))
 
-    def look_up(self) -> dict[str, Any] | None:
+    def find_version(self) -> dict[str, Any] | None:
         """Return version and id of our schema; None if it is not among the subject's versions."""
         found = self._request_json("POST", f"/subjects/{self._inputs.name}", self._body, not_found={})
         return {"version": found["version"], "schemaId": found["id"]} if found else None
@@ -102,7 +102,7 @@ class _Registry:
     def register(self) -> dict[str, Any]:
         """Register our schema as a version of the subject, unless it is one."""
         self._request_json("POST", f"/subjects/{self._inputs.name}/versions", self._body)
-        found = self.look_up()
+        found = self.find_version()
         if found is None:
             raise self._failure("the registry accepted the schema but does not list it")
         return found
@@ -111,7 +111,7 @@ class _Registry:
         """Delete the subject permanently: the first request is a soft delete."""
         for path in ("", "?permanent=true"):
             self._request_json("DELETE", f"/subjects/{self._inputs.name}{path}", not_found={})
-        self.delete_level()
+        self.delete_compatibility()
 
     def _request_json(self, method: str, path: str, body: dict[str, str] | None = None, not_found: Any = None) -> Any:  # noqa: ANN401
         """Return the response's JSON; `not_found`, if given, for a status 404."""

@@ -28,7 +28,7 @@ WHERE indrelid = %(table)s AND indisprimary AND attrelid = %(table)s ORDER BY pl
 
 
 class TableKind(Kind[Table]):
-    """Adopts an existing table. Columns that others have added are not drift."""
+    """Postgres tables; `create` adopts an existing table. Columns added by others are not drift."""
 
     name = "Table"
     inputs = Table

@@ -38,7 +38,7 @@ class BrokerUnreachable(LabError):
 
 
 class TopicKind(Kind[Topic]):
-    """Adopts an existing topic and changes its partitions and settings as declared."""
+    """Topics; `create` adopts an existing topic and changes its partitions and settings as declared."""
 
     name = "Topic"
     inputs = Topic

@@ -13,7 +13,7 @@ from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage_settings
 from infra.services import lineage, object_store
 from infra.services.definition import FULL
-from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, seconds
+from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, duration_seconds
 
 COMPONENT = "flink"
 WINDOWS_COMPONENT = "supplier-windows"
@@ -162,8 +162,9 @@ def _memory(settings: Settings) -> Options:
 
 def _checkpoints(settings: Settings) -> Options:
     """Return checkpoint options; checkpoints are retained, so that launchers can recover jobs of a lost cluster."""
+    interval = duration_seconds(settings.section(FlinkSettings).flink_checkpoint_every)
     return {
-        "execution.checkpointing.interval": f"{seconds(settings.section(FlinkSettings).flink_checkpoint_every)}s",
+        "execution.checkpointing.interval": f"{interval}s",
         "execution.checkpointing.dir": CHECKPOINT_FOLDER,
         "execution.checkpointing.savepoint-dir": f"{CHECKPOINT_FOLDER}/savepoints",
         "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",

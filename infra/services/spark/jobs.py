@@ -19,7 +19,7 @@ from infra.services.flink.settings import FlinkSettings
 from infra.services.spark.driver import driver_service, driver_task
 from infra.services.spark.job import Driver
 from infra.services.spark.settings import SparkSettings
-from infra.settings import DURATION, Settings, SettingsSection, seconds
+from infra.settings import DURATION, Settings, SettingsSection, duration_seconds
 
 LIVE_STATISTICS = f"{JOB_SUPPLIER_STATS}_live"
 """Task that runs `supplier_stats` on the table that Flink writes."""
@@ -67,9 +67,9 @@ def _orders_etl(settings: Settings) -> Driver:
         streaming=True,
         needs=(f"topic/{TOPIC_ORDERS}", schema_registry.NAME),
         env={
-            "ORDERS_ETL_TRIGGER": f"{seconds(settings.section(EtlSettings).etl_trigger)} seconds",
+            "ORDERS_ETL_TRIGGER": f"{duration_seconds(settings.section(EtlSettings).etl_trigger)} seconds",
             "ORDERS_ETL_MAX_RECORDS": str(settings.section(EtlSettings).etl_max_records),
-            "ORDERS_ETL_LATE_AFTER": str(seconds(settings.section(EtlSettings).etl_late_after)),
+            "ORDERS_ETL_LATE_AFTER": str(duration_seconds(settings.section(EtlSettings).etl_late_after)),
         },
         lineage="own",
     )
@@ -100,7 +100,7 @@ def _periodic_maintenance(settings: Settings) -> Driver:
         settings.section(SparkSettings).spark_heap_mib,
         name=MAINTENANCE,
         lineage="off",
-        every=seconds(settings.section(EtlSettings).maintenance_every),
+        every=duration_seconds(settings.section(EtlSettings).maintenance_every),
     )
 
 

@@ -65,21 +65,21 @@ class Supervisor:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def log_of(self, program: str) -> Path:
+    def log_path(self, program: str) -> Path:
         """Return the log file of a program."""
         return self.root / "services" / program / "log"
 
     def log_location(self, name: str) -> str:
         """Return the path of a program's log."""
-        return str(self.log_of(name))
+        return str(self.log_path(name))
 
     def log_tail(self, name: str, lines: int = 25) -> str:
         """Return the last lines of a program's log, indented."""
-        return log_tail(self.log_of(name), lines)
+        return log_tail(self.log_path(name), lines)
 
     def follow(self, name: str, lines: int) -> Iterator[str]:
         """Yield the last lines of a program's log and new ones; a task that never ran has no log yet."""
-        log, waiter = self.log_of(name), threading.Event()
+        log, waiter = self.log_path(name), threading.Event()
         with Follower(log) as follower:
             yield from last_lines(log, lines) if log.exists() else ()
             while True:
@@ -197,7 +197,7 @@ class Supervisor:
     def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
         """Start a program and wait for its end; `show` receives each line of its output."""
         waiter = threading.Event()
-        with Follower(self.log_of(name)) as follower:
+        with Follower(self.log_path(name)) as follower:
             self.run(name)
             while True:
                 state = self.state(name)

@@ -44,7 +44,7 @@ def socket_path(root: Path) -> Path:
 
 
 def daemon_config(root: Path) -> str:
-    """Return the configuration of supervisord itself."""
+    """Return the content of supervisord.conf."""
     folder = root / "supervisor"
     user = "user=root\n" if os.getuid() == 0 else ""  # avoids a warning at each start
     return f"""[unix_http_server]

@@ -139,7 +139,7 @@ def status(state, *tasks, trace=""):
     ],
 )
 def test_combine_states_of_connector_and_tasks(state, tasks, word):
-    assert status(state, *tasks).overall == word
+    assert status(state, *tasks).overall_state == word
 
 
 def test_failure_names_tasks_and_deduplicates_causes():

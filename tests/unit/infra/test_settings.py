@@ -8,7 +8,7 @@ import pytest
 from infra.catalog import LabSettings
 from infra.cli import stack_file
 from infra.errors import SettingsError
-from infra.settings import known_keys, parse_pulumi_config, parse_settings, seconds
+from infra.settings import duration_seconds, known_keys, parse_pulumi_config, parse_settings
 
 
 def test_empty_configuration_yields_defaults():
@@ -91,8 +91,8 @@ def test_read_settings_from_stack_file(tmp_path, monkeypatch):
     assert stack_file.stack_settings("none") == LabSettings()
 
 
-def test_convert_durations_to_seconds():
-    assert [seconds(text) for text in ("5s", "2m", "1h", "30d")] == [5, 120, 3600, 2_592_000]
+def test_convert_durations_to_duration_seconds():
+    assert [duration_seconds(text) for text in ("5s", "2m", "1h", "30d")] == [5, 120, 3600, 2_592_000]
 
 
 def test_empty_maintenance_interval_disables_schedule():

@@ -26,7 +26,7 @@ UNPROBED_SECONDS = 60
 
 
 class ProcessKind(Kind[ProcessInputs]):
-    """Created means ready. A process that has stopped for good or is missing is created again."""
+    """Processes; `create` waits until the process is ready. A missing or permanently stopped one is created again."""
 
     name = "Process"
     inputs = ProcessInputs
@@ -34,7 +34,7 @@ class ProcessKind(Kind[ProcessInputs]):
 
     def create(self, inputs: ProcessInputs, call: OperationContext) -> dict[str, Any]:
         supervisor = Supervisor(Path(inputs.root))
-        log = supervisor.log_of(inputs.program)
+        log = supervisor.log_path(inputs.program)
         supervisor.remove(inputs.program)
         if busy := busy_ports(inputs.ports):
             # The other process would answer the readiness probe.
@@ -63,7 +63,7 @@ class ProcessKind(Kind[ProcessInputs]):
         supervisor = Supervisor(Path(inputs.root))
         if supervisor.pid() is None:
             return None
-        found = ReadResult(inputs, {"log": str(supervisor.log_of(inputs.program))})
+        found = ReadResult(inputs, {"log": str(supervisor.log_path(inputs.program))})
         for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
             state = supervisor.state(inputs.program)
             if state is None or state.status in {"STOPPED", "FATAL"}:
@@ -118,7 +118,7 @@ class ProcessKind(Kind[ProcessInputs]):
         raise self._failure(inputs, supervisor, f"was not ready ({wanted}) after {timeout} s")
 
     def _failure(self, inputs: ProcessInputs, supervisor: Supervisor, problem: str) -> LabError:
-        log = supervisor.log_of(inputs.program)
+        log = supervisor.log_path(inputs.program)
         return ServiceError(f"{inputs.program} {problem}. The end of its log, {log}:\n{log_tail(log)}")
 
 

@@ -12,7 +12,7 @@ from infra.targets.local.supervisor import Supervisor
 
 
 class SupervisorKind(Kind[SupervisorInputs]):
-    """Created first, after the preflight, and deleted last: all local resources depend on it."""
+    """The stack's supervisord. All local resources depend on it, so it is created first and deleted last."""
 
     name = "Supervisor"
     inputs = SupervisorInputs
