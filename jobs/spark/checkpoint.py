@@ -37,8 +37,8 @@ def claim(spark: SparkSession, location: str, name: str, found: TopicIdentity) -
         _write(jvm, files, path, json.dumps(asdict(found)))
     elif stored != asdict(found):
         raise JobError(
-            f"cannot go on from the checkpoint {location}: it has offsets of another topic {name!r} ({stored}) than "
-            f"the one that is there now ({asdict(found)}); the topic was made anew, or Kafka was. {REMEDY}"
+            f"cannot resume from checkpoint {location}: its offsets belong to another topic {name!r} ({stored}) "
+            f"than the present one ({asdict(found)}); the topic or the Kafka cluster was recreated. {REMEDY}"
         )
 
 

@@ -23,7 +23,7 @@ def load(spark: SparkSession, table: str) -> JavaObject:
     return loaded
 
 
-def head(table: JavaObject) -> int | None:
+def current_snapshot_id(table: JavaObject) -> int | None:
     """Return the id of the current snapshot; None for a table without snapshots."""
     snapshot = table.currentSnapshot()
     return None if snapshot is None else int(snapshot.snapshotId())

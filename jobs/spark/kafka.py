@@ -63,23 +63,23 @@ def stream(spark: SparkSession, bootstrap: str, topic: str, max_records: int) ->
     )
 
 
-def explained(error: BaseException) -> BaseException:
+def with_data_loss_remedy(error: BaseException) -> BaseException:
     """Return an error with a remedy if the query failed because of lost records; otherwise the error itself."""
     text = str(error)
     if isinstance(error, JobError) or not any(marker in text for marker in _DATA_LOSS_MARKERS):
         return error
     return JobError(
-        "cannot go on reading the topic: records that the query has not read yet are no longer there. Either they "
+        "cannot resume reading the topic: records that the query has not read are missing. Either they "
         "were deleted (set retention.ms and retention.bytes of the topic to -1, and write them again), or the topic "
-        f"was made anew. {REMEDY}. Kafka says: {root_cause(error)}"
+        f"was recreated. {REMEDY}. Kafka's error: {root_cause(error)}"
     )
 
 
 _DATA_LOSS_MARKERS = ("Some data may have been lost", "deleted and re-created", "OffsetOutOfRangeException")
 
 REMEDY = (
-    "Delete the query's checkpoint and start it again: the topic is then read from its beginning, and what is in "
-    "the tables already is not written a second time"
+    "Delete the query's checkpoint and restart the query: it reads the topic from the beginning, and rows that are "
+    "already in the tables are not written again"
 )
 
 

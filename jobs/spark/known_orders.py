@@ -85,7 +85,7 @@ class KnownOrders:
         if not unchanged:
             self._index.execute("DELETE FROM entry")
         for each, table in zip(self._tables, loaded, strict=True):
-            each.snapshot = iceberg.head(table)
+            each.snapshot = iceberg.current_snapshot_id(table)
             if not unchanged and each.snapshot is not None:
                 self._add(each.entries(spark))
             each.is_read = True

@@ -30,9 +30,9 @@ from jobs.spark.registry import Registry, Wait
 from jobs.spark.transformations import framing
 from jobs.spark.transformations.check import COLUMNS, check
 from jobs.spark.transformations.decode import decode
+from jobs.spark.transformations.exclude_positions import exclude_positions
 from jobs.spark.transformations.first_per_order import first_per_order
 from jobs.spark.transformations.split import accepted, rejected
-from jobs.spark.transformations.without import without
 from lineagelab_spark import BatchOutputs, QueryLineage
 
 log = logging.getLogger(JOB_ORDERS_ETL)
@@ -158,7 +158,7 @@ class OrdersEtl:
         self._known.refresh(checked.sparkSession)
         known = self._known.among(orders)
         places = {(order.partition, order.offset) for order in known}
-        fresh = without(checked, sorted(places))
+        fresh = exclude_positions(checked, sorted(places))
         new = [order for order in orders if (order.partition, order.offset) not in places]
         bad, good = ([order for order in new if order.is_sound is sound] for sound in (False, True))
         properties = {SNAPSHOT_PROPERTY + RUN: self._run, SNAPSHOT_PROPERTY + BATCH: str(batch_id)}
@@ -201,7 +201,7 @@ def _schema_ids(records: DataFrame) -> dict[int, int]:
     if len(counts) > MAX_SCHEMAS:
         raise runtime.JobError(
             f"the values of topic {TOPIC_ORDERS!r} begin with more than {MAX_SCHEMAS} schema ids, as "
-            f"{', '.join(map(str, list(counts)[:5]))} do: somebody writes something else to it. Find out who, and "
+            f"{', '.join(map(str, list(counts)[:5]))} do: another producer writes to it. Stop that producer and "
             "write the orders to a new topic"
         )
     return counts

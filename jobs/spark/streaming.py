@@ -179,7 +179,7 @@ def _await_end(query: StreamingQuery, stopping: Stopping) -> None:
         if not stopping.is_requested:
             query.awaitTermination()  # raises the cause of a failure
     except StreamingQueryException as error:
-        raise kafka.explained(stopping.failure or error) from error
+        raise kafka.with_data_loss_remedy(stopping.failure or error) from error
     else:
         if stopping.is_requested:
             stopping.stop(query)

@@ -20,7 +20,7 @@ _CHECKPOINT = re.compile(r"(?P<folder>.+)/chk-\d+/?")
 _NUMBERED = re.compile(rf"(?:.*/)?chk-(\d+)/{METADATA}")
 
 
-def newest(known: str) -> str:
+def newest_in_folder(known: str) -> str:
     """Return the newest checkpoint in the folder of a known one; the known one where no other is found.
 
     Args:

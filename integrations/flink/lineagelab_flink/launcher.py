@@ -172,7 +172,7 @@ class Launcher:
         asked = self._state_file.state.memory.asked
         self._checkpoint_queried = now
         try:
-            found = statistics.newest(self._flink.checkpoints(self._state_file.state.memory.job_id))
+            found = statistics.last_checkpoint(self._flink.checkpoints(self._state_file.state.memory.job_id))
         except FlinkError as error:
             log.debug("cannot query the newest checkpoint: %s", error)
             return
@@ -195,7 +195,7 @@ class Launcher:
         self._needs_lookup(stored.definition)
         restore = stored.restored
         try:
-            restore = checkpoints.newest(restore)
+            restore = checkpoints.newest_in_folder(restore)
             if restore != stored.restored:
                 self._state_file.update(memory=replace(stored, restored=restore))
             log.info("submitting job %s%s", stored.job_id, f", restored from {restore}" if restore else "")

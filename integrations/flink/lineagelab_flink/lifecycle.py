@@ -182,7 +182,7 @@ def step(situation: Situation, view: ClusterView | None) -> _Decision:
         view: jobs on the cluster; None where it does not respond.
     """
     if view is None:
-        return _away(situation)
+        return _cluster_unavailable(situation)
     situation = replace(situation, timers=replace(situation.timers, away_since=None))
     if situation.memory.phase is Phase.IDLE:
         return _idle(situation, view)
@@ -204,7 +204,7 @@ def backoff(failures: int) -> float:
     return float(min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** max(0, failures - 1)))
 
 
-def _away(situation: Situation) -> _Decision:
+def _cluster_unavailable(situation: Situation) -> _Decision:
     memory, timers = situation.memory, situation.timers
     since = situation.now if timers.away_since is None else timers.away_since
     timers = replace(timers, away_since=since)

@@ -12,7 +12,7 @@ from lineagelab_flink.columns.facets import WRITER
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.lifecycle import HEARTBEAT_INTERVAL, EventType
 from lineagelab_flink.run_id import run_id
-from lineagelab_flink.statistics import Figures, since
+from lineagelab_flink.statistics import JobMetrics, rows_since
 
 FIGURES_FACET = "lineageLab_flinkJob"
 
@@ -49,8 +49,8 @@ class Window:
     """Metrics at an event and at the previous one, and the seconds between them."""
 
     seconds: float
-    before: Figures
-    after: Figures
+    before: JobMetrics
+    after: JobMetrics
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,10 @@ def event(run: FlinkRun, described: JobLineage, update: RunUpdate) -> Json:
         timestamp(update.at),
         {"runId": run.run_id, "facets": _run_facets(run, update)},
         {"namespace": run.namespace, "name": run.name, "facets": _job_facets(run, described)},
-        _with_rows(described.inputs, since(window.before.read, window.after.read) if window else None, "input"),
-        _with_rows(described.outputs, since(window.before.written, window.after.written) if window else None, "output"),
+        _with_rows(described.inputs, rows_since(window.before.read, window.after.read) if window else None, "input"),
+        _with_rows(
+            described.outputs, rows_since(window.before.written, window.after.written) if window else None, "output"
+        ),
     )
 
 
@@ -90,12 +92,12 @@ def failure_of(exceptions: Mapping[str, Any], cause: str) -> Failure:
 
     Args:
         exceptions: response of the REST API.
-        cause: root cause of the trace that `trace_of` returns.
+        cause: root cause of the trace that `stack_trace_of` returns.
     """
-    return Failure(cause, trace_of(exceptions))
+    return Failure(cause, stack_trace_of(exceptions))
 
 
-def trace_of(exceptions: Mapping[str, Any]) -> str:
+def stack_trace_of(exceptions: Mapping[str, Any]) -> str:
     """Return the stack trace of the last exception; empty for none."""
     entries = (exceptions.get("exceptionHistory") or {}).get("entries") or []
     last: Mapping[str, Any] = max(entries, key=lambda entry: int(entry["timestamp"]), default={})
@@ -121,22 +123,22 @@ def _job_facets(run: FlinkRun, described: JobLineage) -> Json:
 def _run_facets(run: FlinkRun, update: RunUpdate) -> Json:
     facets = {
         "processing_engine": WRITER.facet("processing_engine", name="flink", version=run.version),
-        FIGURES_FACET: WRITER.facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_figures(run, update)),
+        FIGURES_FACET: WRITER.facet("urn:lineage-lab:schemas:FlinkJobRunFacet:1", **_job_metrics(run, update)),
     }
     if update.failure is not None:
         facets["errorMessage"] = WRITER.error(update.failure.message, "JAVA", update.failure.trace)
     return facets
 
 
-def _figures(run: FlinkRun, update: RunUpdate) -> Json:
-    figures: Json = {
+def _job_metrics(run: FlinkRun, update: RunUpdate) -> Json:
+    facet_fields: Json = {
         "jobId": run.job_id,
         "restoredFrom": run.restored or None,
         "reason": update.why or None,
     }
     if update.window is not None:
         after = update.window.after
-        figures |= {
+        facet_fields |= {
             "windowSeconds": round(update.window.seconds, 3),
             "vertices": [asdict(vertex) for vertex in after.vertices],
             "pendingRecords": after.pending,
@@ -146,7 +148,7 @@ def _figures(run: FlinkRun, update: RunUpdate) -> Json:
             "checkpointsFailed": after.failed,
             "lastCheckpoint": _checkpoint(after.checkpoint),
         }
-    return figures
+    return facet_fields
 
 
 def _checkpoint(found: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from lineagelab_flink.launcher_state import JobLineage, StateFile
 from lineagelab_flink.lifecycle import Event, EventType, JobState
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_events import Failure, FlinkRun, RunUpdate, Window
-from lineagelab_flink.statistics import Figures
+from lineagelab_flink.statistics import JobMetrics
 
 CAUSE_TIMEOUT = 8.0
 """Seconds to wait for the cause of a failure: Flink caches responses for 3 s."""
@@ -46,7 +46,7 @@ class RunReporter:
         self._spool = spool
         self._state_file = state_file
         self._lookup = lookup
-        self._figures: tuple[float, Figures] | None = None
+        self._last_metrics: tuple[float, JobMetrics] | None = None
         self._last_event = 0
 
     def report(self, action: Event, *, hurry: bool) -> None:
@@ -105,16 +105,16 @@ class RunReporter:
 
     def _window(self, what: EventType, job_id: str) -> Window | None:
         if what is EventType.START:
-            self._figures = (time.monotonic(), Figures(read={}, written={}))
+            self._last_metrics = (time.monotonic(), JobMetrics(read={}, written={}))
             return None
         try:
-            after = statistics.gather(self._flink, job_id)
+            after = statistics.query_metrics(self._flink, job_id)
         except FlinkError as error:
             log.debug("cannot query the metrics of job %s: %s", job_id, error)
             return None
         now = time.monotonic()
-        began, before = self._figures or (now, Figures())
-        self._figures = (now, after)
+        began, before = self._last_metrics or (now, JobMetrics())
+        self._last_metrics = (now, after)
         return Window(now - began, before, after)
 
     def _failure(self, job_id: str) -> Failure:
@@ -124,7 +124,7 @@ class RunReporter:
                 exceptions = self._flink.exceptions(job_id)
             except FlinkError as error:
                 return Failure(f"unknown cause: {error}")
-            trace = run_events.trace_of(exceptions)
+            trace = run_events.stack_trace_of(exceptions)
             if trace or time.monotonic() > deadline:
                 return run_events.failure_of(exceptions, root_cause(trace))
             time.sleep(CAUSE_POLL)

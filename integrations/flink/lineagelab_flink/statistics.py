@@ -26,7 +26,7 @@ class Vertex:
 
 
 @dataclass(frozen=True)
-class Figures:
+class JobMetrics:
     """Metrics of a job since its submission or the last restart of its tasks.
 
     Attributes:
@@ -46,7 +46,7 @@ class Figures:
     checkpoint: Mapping[str, Any] | None = None
 
 
-def gather(rest: FlinkClient, job_id: str) -> Figures:
+def query_metrics(rest: FlinkClient, job_id: str) -> JobMetrics:
     """Query the metrics of a job.
 
     Raises:
@@ -59,20 +59,20 @@ def gather(rest: FlinkClient, job_id: str) -> Figures:
         names = [name for name in rest.metric_names(job_id, vertex["id"]) if _OPERATOR.fullmatch(name)]
         sums |= rest.metrics(job_id, vertex["id"], [name for name in names if _is_wanted(name)], "sum")
         lags |= rest.metrics(job_id, vertex["id"], [name for name in names if name.endswith(f".{_LAG}")], "max")
-    return figures(vertices, sums, lags, rest.checkpoints(job_id), rest.restarts(job_id))
+    return parse_metrics(vertices, sums, lags, rest.checkpoints(job_id), rest.restarts(job_id))
 
 
-def figures(
+def parse_metrics(
     vertices: Sequence[Mapping[str, Any]],
     sums: Mapping[str, float],
     lags: Mapping[str, float],
     checkpoints: Mapping[str, Any],
     restarts: int | None,
-) -> Figures:
+) -> JobMetrics:
     """Return the metrics from responses of the REST API. Metrics are named `operator.metric`."""
     counts = checkpoints.get("counts") or {}
     pending = [value for name, value in sums.items() if name.endswith(".pendingRecords")]
-    return Figures(
+    return JobMetrics(
         vertices=tuple(_vertex(vertex) for vertex in vertices),
         read=_by_operator(sums, "numRecordsOut", _IS_SOURCE),
         written=_by_operator(sums, "numRecordsSend", _IS_WRITER),
@@ -81,11 +81,11 @@ def figures(
         restarts=restarts,
         completed=counts.get("completed"),
         failed=counts.get("failed"),
-        checkpoint=newest(checkpoints),
+        checkpoint=last_checkpoint(checkpoints),
     )
 
 
-def newest(checkpoints: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def last_checkpoint(checkpoints: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the last completed checkpoint or savepoint that was not discarded; None for none."""
     latest = checkpoints.get("latest") or {}
     found = [latest.get(kind) for kind in ("completed", "savepoint", "restored")]
@@ -93,7 +93,7 @@ def newest(checkpoints: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return max(there, key=lambda one: int(one["id"]), default=None)
 
 
-def since(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> int | None:
+def rows_since(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> int | None:
     """Return the rows between two metrics of a single operator; None for several operators or without metrics.
 
     A restarted operator counts from 0.

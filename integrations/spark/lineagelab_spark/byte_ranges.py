@@ -33,7 +33,7 @@ def is_encoded(edge: Edge, encoded: Origin) -> bool:
     return edge.origin.whole == encoded.whole and _is_before(edge.origin, first_byte(encoded))
 
 
-def of_columns(edges: Iterable[Edge], starts: Mapping[tuple[int, str], int]) -> Iterator[Edge]:
+def widen_to_columns(edges: Iterable[Edge], starts: Mapping[tuple[int, str], int]) -> Iterator[Edge]:
     """Widen byte ranges to their columns, and drop INDIRECT edges from headers.
 
     Args:

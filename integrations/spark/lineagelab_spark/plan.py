@@ -59,8 +59,8 @@ def summary(columns: PlanColumns) -> PlanLineage:
     decodings = frozenset(columns.findings.decodings)
     starts = {(d.leaf, d.column): d.start for d in sorted(decodings, key=lambda d: d.start, reverse=True)}
     return PlanLineage(
-        columns={a.name: merge_edges(byte_ranges.of_columns(a.column.edges, starts)) for a in columns.output},
-        rows=merge_edges(byte_ranges.of_columns(columns.rows, starts)),
+        columns={a.name: merge_edges(byte_ranges.widen_to_columns(a.column.edges, starts)) for a in columns.output},
+        rows=merge_edges(byte_ranges.widen_to_columns(columns.rows, starts)),
         leaves=columns.leaves,
         decodings=decodings,
         unknown=frozenset(columns.findings.unknown),

@@ -8,9 +8,9 @@ import pytest
 from lineagelab_flink.errors import root_cause
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.lifecycle import EventType
-from lineagelab_flink.run_events import Failure, FlinkRun, RunUpdate, Window, event, failure_of, trace_of
+from lineagelab_flink.run_events import Failure, FlinkRun, RunUpdate, Window, event, failure_of, stack_trace_of
 from lineagelab_flink.run_id import run_id
-from lineagelab_flink.statistics import Figures, figures, newest, since
+from lineagelab_flink.statistics import JobMetrics, last_checkpoint, parse_metrics, rows_since
 from tests.openlineage_schemas import conformance_errors
 
 RUN = FlinkRun("lineage-lab", "gen", "108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "STREAMING", "SQL_JOB", "2.2.1")
@@ -61,9 +61,9 @@ def test_the_root_cause_is_the_deepest_cause(trace, cause):
 def test_the_latest_exception_is_reported():
     entries = [{"timestamp": 2, "stacktrace": TRACE}, {"timestamp": 1, "stacktrace": "earlier"}]
     said = {"exceptionHistory": {"entries": entries}}
-    assert trace_of(said) == TRACE
+    assert stack_trace_of(said) == TRACE
     assert failure_of(said, root_cause(TRACE)).message.startswith("NumberFormatException")
-    assert trace_of({}) == ""
+    assert stack_trace_of({}) == ""
 
 
 VERTICES = [
@@ -90,7 +90,7 @@ CHECKPOINTS = {"counts": {"completed": 110, "failed": 41}, "latest": {"completed
 
 
 def test_statistics_from_rest_responses():
-    found = figures(VERTICES, SUMS, {"Source__g[1].currentFetchEventTimeLag": 12.0}, CHECKPOINTS, 2)
+    found = parse_metrics(VERTICES, SUMS, {"Source__g[1].currentFetchEventTimeLag": 12.0}, CHECKPOINTS, 2)
     assert found.read == {"Source__g[1]": 1081}
     assert found.written == {"b[3]__Writer": 1080}
     assert (found.pending, found.lag, found.restarts, found.completed, found.failed) == (3, 12, 2, 110, 41)
@@ -99,7 +99,7 @@ def test_statistics_from_rest_responses():
 
 def test_a_source_that_has_read_nothing_has_no_lag():
     lag = {"Source__g[1].currentFetchEventTimeLag": -9223372036854775808.0}
-    assert figures(VERTICES, SUMS, lag, {}, None).lag is None
+    assert parse_metrics(VERTICES, SUMS, lag, {}, None).lag is None
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_a_source_that_has_read_nothing_has_no_lag():
     ],
 )
 def test_the_newest_usable_checkpoint_is_selected(latest, path):
-    assert newest({"latest": latest})["external_path"] == path
+    assert last_checkpoint({"latest": latest})["external_path"] == path
 
 
 def test_no_checkpoint():
-    assert newest({"latest": {"completed": None}}) is None
-    assert newest({}) is None
+    assert last_checkpoint({"latest": {"completed": None}}) is None
+    assert last_checkpoint({}) is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_no_checkpoint():
     ],
 )
 def test_row_count_between_two_snapshots(before, after, rows):
-    assert since(before, after) == rows
+    assert rows_since(before, after) == rows
 
 
 def build(what=EventType.RUNNING, described=DESCRIBED, **more):
@@ -153,7 +153,7 @@ def test_an_event_is_self_contained():
 
 
 def test_row_counts_require_a_single_dataset():
-    before = Figures(read={"a": 1}, written={"b": 1})
+    before = JobMetrics(read={"a": 1}, written={"b": 1})
     after = replace(before, read={"a": 11}, written={"b": 6})
     built = build(window=Window(30.0, before, after))
     assert built["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 10
@@ -171,8 +171,8 @@ def test_a_fail_event_has_the_root_cause():
 
 @pytest.mark.parametrize("what", list(EventType))
 def test_events_conform_to_the_openlineage_schemas(what):
-    figures_of_window = figures(VERTICES, SUMS, {}, CHECKPOINTS, 2)
-    window = Window(30.0, Figures(read={}, written={}), figures_of_window)
+    figures_of_window = parse_metrics(VERTICES, SUMS, {}, CHECKPOINTS, 2)
+    window = Window(30.0, JobMetrics(read={}, written={}), figures_of_window)
     failure = Failure("the cause", TRACE) if what is EventType.FAIL else None
     described = replace(DESCRIBED, job_facets={})
     assert conformance_errors(build(what, described, why="a test", window=window, failure=failure)) == []

@@ -51,6 +51,6 @@ def test_the_newest_checkpoint_is_read_from_the_folder(tmp_path):
         (tmp_path / f"chk-{number}").mkdir()
     (tmp_path / "chk-8" / "_metadata").touch()
     (tmp_path / "chk-9" / "_metadata").touch()
-    assert checkpoints.newest(f"file:{tmp_path}/chk-5") == f"file:{tmp_path}/chk-9"
-    assert checkpoints.newest(f"file:{tmp_path}/savepoint-1") == f"file:{tmp_path}/savepoint-1"
-    assert checkpoints.newest("") == ""
+    assert checkpoints.newest_in_folder(f"file:{tmp_path}/chk-5") == f"file:{tmp_path}/chk-9"
+    assert checkpoints.newest_in_folder(f"file:{tmp_path}/savepoint-1") == f"file:{tmp_path}/savepoint-1"
+    assert checkpoints.newest_in_folder("") == ""

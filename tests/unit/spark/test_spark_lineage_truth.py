@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.spark.transformations.exclude_positions import exclude_positions
 from jobs.spark.transformations.split import accepted, rejected
 from jobs.spark.transformations.supplier_totals import supplier_totals
-from jobs.spark.transformations.without import without
 from tests.unit.spark import lineage_dsl
 from tests.unit.spark.records import NOON, Order, Record, checked, frame
 from tests.unit.spark.schemas import SECOND
@@ -122,7 +122,7 @@ def record_cases() -> Iterator[Case]:
 @pytest.mark.parametrize("output", [accepted, rejected])
 def test_edges_of_the_orders_etl(spark: SparkSession, output: Callable[[DataFrame], DataFrame]) -> None:
     def written(*places: tuple[int, int]) -> DataFrame:
-        return output(without(checked(frame(spark, Record())), places))
+        return output(exclude_positions(checked(frame(spark, Record())), places))
 
     def run(records: Rows) -> Outcome:
         made = output(checked(frame(spark, *records)))

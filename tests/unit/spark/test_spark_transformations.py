@@ -13,9 +13,9 @@ from jobs.spark.orders_etl import checked_orders
 from jobs.spark.transformations import check as checks
 from jobs.spark.transformations import decode as decoding
 from jobs.spark.transformations import framing
+from jobs.spark.transformations.exclude_positions import exclude_positions
 from jobs.spark.transformations.split import accepted, rejected
 from jobs.spark.transformations.supplier_totals import supplier_totals
-from jobs.spark.transformations.without import without
 from tests.unit.spark.records import LATE_AFTER, NOON, Order, Record, checked, frame, header, of
 from tests.unit.spark.schemas import FIRST, LEAN, SCHEMAS, SECOND, UNKNOWN, order_schema
 
@@ -118,7 +118,7 @@ def test_each_value_is_read_with_its_writer_schema(spark: SparkSession) -> None:
 def test_column_with_changed_type_is_cast(
     spark: SparkSession, field: dict[str, object], value: object, price: Decimal
 ) -> None:
-    schema = order_schema(field, without="price")
+    schema = order_schema(field, exclude_positions="price")
     encoded = io.BytesIO()
     schemaless_writer(encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "price": value})
     record = Record(value=header(9) + encoded.getvalue())
@@ -131,7 +131,7 @@ def test_column_with_changed_type_is_cast(
 
 
 def test_time_as_text_is_parsed(spark: SparkSession) -> None:
-    schema = order_schema({"name": "bid_time", "type": "string"}, without="bid_time")
+    schema = order_schema({"name": "bid_time", "type": "string"}, exclude_positions="bid_time")
     encoded = io.BytesIO()
     schemaless_writer(
         encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "bid_time": "2026-11-20T13:30:00.123+01:00"}
@@ -154,7 +154,7 @@ def test_time_as_text_is_parsed(spark: SparkSession) -> None:
     ],
 )
 def test_column_missing_in_the_schema_is_a_reason(spark: SparkSession, column: str, reason: str) -> None:
-    schema = order_schema(without=column)
+    schema = order_schema(exclude_positions=column)
     encoded = io.BytesIO()
     schemaless_writer(encoded, parse_schema(json.loads(schema)), asdict(Order()))
     record = Record(value=header(9) + encoded.getvalue())
@@ -249,7 +249,7 @@ def test_given_positions_are_excluded(spark: SparkSession) -> None:
     rows = frame(spark, *(of(str(n), offset=n) for n in range(4)), replace(of("other"), partition=1, offset=2))
 
     def kept(*places: tuple[int, int]) -> list[tuple[int, int]]:
-        return sorted((row.partition, row.offset) for row in without(rows, places).collect())
+        return sorted((row.partition, row.offset) for row in exclude_positions(rows, places).collect())
 
     assert kept((0, 0), (0, 2), (7, 1)) == [(0, 1), (0, 3), (1, 2)]
     assert kept() == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 2)]
@@ -259,7 +259,7 @@ def test_ten_thousand_positions_are_excluded_at_large_offsets(spark: SparkSessio
     offsets = (1, 2**40 - 1, 2**40, 2**40 + 5_001, 2**40 + 9_999, 2**40 + 10_000, 2**62)
     rows = frame(spark, *(of(str(offset), offset=offset) for offset in offsets))
 
-    left = without(rows, [(0, 2**40 + number) for number in range(10_000) if number != 5_001])
+    left = exclude_positions(rows, [(0, 2**40 + number) for number in range(10_000) if number != 5_001])
 
     assert [row.offset - 2**40 for row in left.collect() if row.offset not in (1, 2**62)] == [-1, 5_001, 10_000]
     assert left.count() == 5

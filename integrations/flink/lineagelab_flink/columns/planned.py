@@ -78,7 +78,7 @@ class PlannedScript:
     writes: tuple[Write, ...]
 
 
-def planned(document: Mapping[str, Any]) -> PlannedScript:
+def parse_planner_output(document: Mapping[str, Any]) -> PlannedScript:
     """Parse the planner's output.
 
     Raises:

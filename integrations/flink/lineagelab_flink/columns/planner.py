@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 
 from lineagelab_flink.columns.description import Description, description
-from lineagelab_flink.columns.planned import planned
+from lineagelab_flink.columns.planned import parse_planner_output
 
 SECONDS = 120.0
 """Timeout of the planner, for a JVM on a busy machine and a slow catalog."""
@@ -39,6 +39,6 @@ def derive_lineage(script: str, command: Sequence[str], seconds: float = SECONDS
         message = ended.stderr.decode(errors="replace").strip()[-_MAX_ERROR:]
         raise PlannerError(message or f"Flink's planner failed with exit code {ended.returncode} and no message")
     try:
-        return description(planned(json.loads(ended.stdout)))
+        return description(parse_planner_output(json.loads(ended.stdout)))
     except (ValueError, KeyError, TypeError) as error:
         raise PlannerError(f"invalid output of Flink's planner: {error!r}") from error

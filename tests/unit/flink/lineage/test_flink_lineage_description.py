@@ -9,7 +9,7 @@ import pytest
 
 from lineagelab_flink.columns import Description, description
 from lineagelab_flink.columns.naming import Dataset, datasets, field_name
-from lineagelab_flink.columns.planned import Edge, Field, Origins, PlannedScript, Table, Write, planned
+from lineagelab_flink.columns.planned import Edge, Field, Origins, PlannedScript, Table, Write, parse_planner_output
 from tests.openlineage_schemas import conformance_errors
 
 RECORDED = Path(__file__).with_name("orders.json")
@@ -21,7 +21,7 @@ TOTALS = {"namespace": "kafka://127.0.0.1:9092", "name": "totals"}
 
 @pytest.fixture(scope="module")
 def recorded() -> Description:
-    return description(planned(json.loads(RECORDED.read_text(encoding="utf-8"))))
+    return description(parse_planner_output(json.loads(RECORDED.read_text(encoding="utf-8"))))
 
 
 def spelled(inputs: list[dict[str, Any]]) -> list[str]:

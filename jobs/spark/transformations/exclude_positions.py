@@ -13,7 +13,7 @@ Place = tuple[int, int]
 _EXCLUDED = b"\1"
 
 
-def without(rows: DataFrame, places: Iterable[Place]) -> DataFrame:
+def exclude_positions(rows: DataFrame, places: Iterable[Place]) -> DataFrame:
     """Return the rows of all records except those at the given positions.
 
     The positions of a partition are encoded as one literal, with a byte per offset from the first to the last. Planning
