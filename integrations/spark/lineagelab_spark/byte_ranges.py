@@ -11,7 +11,7 @@ from dataclasses import replace
 from lineagelab_spark.model import Column, Edge, Origin
 
 
-def bytes_of(column: Column, start: int, end: int) -> Column | None:
+def byte_range(column: Column, start: int, end: int) -> Column | None:
     """Return bytes [`start`, `end`), 1-based, of an unmodified source column; None for any other column."""
     if not column.is_source:
         return None
@@ -30,7 +30,7 @@ def is_encoded(edge: Edge, encoded: Origin) -> bool:
     """Return True if an edge is from the decoded bytes, or an INDIRECT one from their header."""
     if edge.subtype.is_direct:
         return edge.origin == encoded
-    return edge.origin.whole == encoded.whole and _is_before(edge.origin, first_byte(encoded))
+    return edge.origin.without_byte_range == encoded.without_byte_range and _is_before(edge.origin, first_byte(encoded))
 
 
 def widen_to_columns(edges: Iterable[Edge], starts: Mapping[tuple[int, str], int]) -> Iterator[Edge]:
@@ -42,7 +42,7 @@ def widen_to_columns(edges: Iterable[Edge], starts: Mapping[tuple[int, str], int
     for edge in edges:
         start = starts.get((edge.origin.leaf, edge.origin.column), 0)
         if edge.subtype.is_direct or not _is_before(edge.origin, start):
-            yield edge.whole
+            yield edge.without_byte_range
 
 
 def _is_before(origin: Origin, start: int) -> bool:

@@ -67,7 +67,7 @@ class Scope:
         if kind in _SUBQUERIES:
             self.findings.unknown.add(kind)
             return Column()
-        return self.arguments(expression).through(Subtype.TRANSFORMATION, kind in _MASKING)
+        return self.arguments(expression).transformed(Subtype.TRANSFORMATION, kind in _MASKING)
 
     def arguments(self, expression: Node) -> Column:
         """Return the merged lineage of an expression's arguments."""
@@ -114,7 +114,7 @@ def _field(scope: Scope, expression: Node, name: str | None) -> Column:
     scope.findings.unknown.add(
         f"field {name or expression.fields['ordinal']} of {parent.fields.get('name', parent.kind)}"
     )
-    return whole.through(Subtype.TRANSFORMATION)
+    return whole.transformed(Subtype.TRANSFORMATION)
 
 
 def _has_lambda_variable(expression: Node) -> bool:
@@ -133,7 +133,7 @@ def _updated_struct(scope: Scope, expression: Node) -> Column:
     struct, *changes = expression.children
     fields = scope.column(struct).fields
     if fields is None:
-        return union(scope.column(child) for child in expression.children).through(Subtype.TRANSFORMATION)
+        return union(scope.column(child) for child in expression.children).transformed(Subtype.TRANSFORMATION)
     updated = list(fields)
     for change in changes:
         places = [i for i, (name, _) in enumerate(updated) if name.casefold() == change.name.casefold()]
@@ -147,7 +147,7 @@ def _updated_struct(scope: Scope, expression: Node) -> Column:
 
 def _choice(scope: Scope, expression: Node) -> Column:
     """Return one of the arguments or an array of them; struct fields are merged by name."""
-    return union(scope.column(child) for child in expression.children).each(Subtype.TRANSFORMATION)
+    return union(scope.column(child) for child in expression.children).transformed_values(Subtype.TRANSFORMATION)
 
 
 def _coalesce(scope: Scope, expression: Node) -> Column:
@@ -159,7 +159,7 @@ def _coalesce(scope: Scope, expression: Node) -> Column:
 def _presence(scope: Scope, expression: Node) -> Column:
     """Return the empty byte range of the argument: `IS NULL` reads no byte of a value."""
     column = scope.column(expression.children[0])
-    return (byte_ranges.bytes_of(column, 1, 1) or column).through(Subtype.TRANSFORMATION)
+    return (byte_ranges.byte_range(column, 1, 1) or column).transformed(Subtype.TRANSFORMATION)
 
 
 def _substring(scope: Scope, expression: Node) -> Column:
@@ -167,8 +167,8 @@ def _substring(scope: Scope, expression: Node) -> Column:
     text, *bounds = expression.children
     column = scope.column(text)
     start, length = (_integer_literal(bound) for bound in bounds)
-    part = byte_ranges.bytes_of(column, start, start + length) if start > 0 and length > 0 else None
-    return (part or scope.arguments(expression)).through(Subtype.TRANSFORMATION)
+    part = byte_ranges.byte_range(column, start, start + length) if start > 0 and length > 0 else None
+    return (part or scope.arguments(expression)).transformed(Subtype.TRANSFORMATION)
 
 
 def _integer_literal(literal: Node) -> int:
@@ -178,11 +178,11 @@ def _integer_literal(literal: Node) -> int:
 
 
 def _conditional(scope: Scope, conditions: list[Node], values: list[Node]) -> Column:
-    result = union(scope.column(value) for value in values).each(Subtype.TRANSFORMATION)
+    result = union(scope.column(value) for value in values).transformed_values(Subtype.TRANSFORMATION)
     decisive = union(scope.column(condition) for condition in conditions)
     if scope.in_time_window:
-        return union([result, decisive.through(Subtype.TRANSFORMATION)])
-    return result.decided_by(decisive.deciding(Subtype.CONDITIONAL))
+        return union([result, decisive.transformed(Subtype.TRANSFORMATION)])
+    return result.with_indirect_edges(decisive.as_indirect_edges(Subtype.CONDITIONAL))
 
 
 def _if(scope: Scope, expression: Node) -> Column:
@@ -199,21 +199,21 @@ def _case_when(scope: Scope, expression: Node) -> Column:
 
 def _aggregate(scope: Scope, expression: Node) -> Column:
     function, *filters = expression.children
-    value = scope.column(function).each(Subtype.AGGREGATION, masking=function.kind == "Count")
+    value = scope.column(function).transformed_values(Subtype.AGGREGATION, masking=function.kind == "Count")
     decisive = union(scope.column(condition) for condition in filters)
-    return value.decided_by(decisive.deciding(Subtype.FILTER))
+    return value.with_indirect_edges(decisive.as_indirect_edges(Subtype.FILTER))
 
 
 def _window(scope: Scope, expression: Node) -> Column:
     """Return the lineage of a window function: its keys affect this column only, not the rows."""
     function, specification = expression.children
-    value = scope.column(function).each(Subtype.TRANSFORMATION)
-    return value.decided_by(scope.column(specification).deciding(Subtype.WINDOW))
+    value = scope.column(function).transformed_values(Subtype.TRANSFORMATION)
+    return value.with_indirect_edges(scope.column(specification).as_indirect_edges(Subtype.WINDOW))
 
 
 def _time_conversion(scope: Scope, expression: Node) -> Column:
     inner = replace(scope, in_time_window=True)
-    return inner.column(expression.children[0]).through(Subtype.TRANSFORMATION)
+    return inner.column(expression.children[0]).transformed(Subtype.TRANSFORMATION)
 
 
 def _from_avro(scope: Scope, expression: Node) -> Column:
@@ -226,7 +226,7 @@ def _from_avro(scope: Scope, expression: Node) -> Column:
     except json.JSONDecodeError:
         schema = {}
     if not isinstance(schema, dict) or schema.get("type") != "record":
-        return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
+        return scope.column(expression.children[0]).transformed(Subtype.TRANSFORMATION)
     types = tuple((f["name"], avro_type(f["type"])) for f in schema["fields"])
     return _decoded(scope, expression, types, avro_shape(schema))
 
@@ -235,7 +235,7 @@ def _from_text(scope: Scope, expression: Node) -> Column:
     """Decode JSON or CSV (`from_json`, `from_csv`); the schema is Spark's JSON form of a struct."""
     schema = expression.fields.get("schema")
     if not isinstance(schema, dict) or schema.get("type") != "struct":
-        return scope.column(expression.children[0]).through(Subtype.TRANSFORMATION)
+        return scope.column(expression.children[0]).transformed(Subtype.TRANSFORMATION)
     types = tuple((f["name"], spark_type(f["type"])) for f in schema["fields"])
     return _decoded(scope, expression, types, spark_shape(schema))
 
@@ -249,7 +249,7 @@ def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...],
     sources = {edge.origin for edge in encoded.edges if edge.subtype in _ENCODED and not edge.masking}
     source = sources.pop() if len(sources) == 1 else None
     if source is None or source.path or not all(byte_ranges.is_encoded(edge, source) for edge in encoded.edges):
-        return _of_shape(encoded.through(Subtype.TRANSFORMATION), shape)
+        return _of_shape(encoded.transformed(Subtype.TRANSFORMATION), shape)
     scope.findings.decodings.add(Decoding(source.leaf, source.column, types, byte_ranges.first_byte(source)))
     return Column.struct(
         (name, Column.of(Origin(source.leaf, source.column, (name,), decoded=True), inner))

@@ -74,7 +74,7 @@ class Reporter:
 
     def begin(self, run: ApplicationRun) -> None:
         """Keep the run of an application until its end is known."""
-        self._application.keep_unreported(run.event, run.began)
+        self._application.store_unreported(run.event, run.began)
 
     def end_application(self) -> None:
         """Forget the application's run: the agent has reported its end."""

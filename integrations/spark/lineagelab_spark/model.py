@@ -53,7 +53,7 @@ class Origin:
     byte_range: tuple[int, ...] = ()
 
     @property
-    def whole(self) -> "Origin":
+    def without_byte_range(self) -> "Origin":
         """This origin without its byte range."""
         return replace(self, byte_range=())
 
@@ -71,11 +71,11 @@ class Edge:
     masking: bool = False
 
     @property
-    def whole(self) -> "Edge":
+    def without_byte_range(self) -> "Edge":
         """This edge without the byte range of its origin."""
-        return replace(self, origin=self.origin.whole)
+        return replace(self, origin=self.origin.without_byte_range)
 
-    def through(self, subtype: Subtype, masking: bool = False) -> "Edge":
+    def transformed(self, subtype: Subtype, masking: bool = False) -> "Edge":
         """Return this edge after another DIRECT step; INDIRECT edges are unchanged."""
         if not self.subtype.is_direct:
             return self
@@ -99,11 +99,11 @@ class Column:
     @staticmethod
     def of(origin: Origin, shape: Shape = None) -> "Column":
         """Return an unmodified source column; each field of a struct is a separate origin."""
-        whole = frozenset({Edge(origin, Subtype.IDENTITY)})
+        edges = frozenset({Edge(origin, Subtype.IDENTITY)})
         if shape is None:
-            return Column(whole)
+            return Column(edges)
         below = ((name, replace(origin, path=(*origin.path, name)), inner) for name, inner in shape)
-        return Column(whole, tuple((name, Column.of(field, inner)) for name, field, inner in below))
+        return Column(edges, tuple((name, Column.of(field, inner)) for name, field, inner in below))
 
     @staticmethod
     def struct(fields: Iterable[tuple[str, "Column"]]) -> "Column":
@@ -133,19 +133,19 @@ class Column:
         known, column = self.fields[ordinal]
         return column if known.casefold() == name.casefold() else None
 
-    def through(self, subtype: Subtype, masking: bool = False) -> "Column":
+    def transformed(self, subtype: Subtype, masking: bool = False) -> "Column":
         """Return the result of an expression over this column: one value without fields."""
-        return Column(frozenset(edge.through(subtype, masking) for edge in self.edges))
+        return Column(frozenset(edge.transformed(subtype, masking) for edge in self.edges))
 
-    def each(self, subtype: Subtype, masking: bool = False) -> "Column":
+    def transformed_values(self, subtype: Subtype, masking: bool = False) -> "Column":
         """Return the result of an expression that selects values and preserves struct fields."""
-        return self._every(lambda edges: frozenset(edge.through(subtype, masking) for edge in edges))
+        return self._every(lambda edges: frozenset(edge.transformed(subtype, masking) for edge in edges))
 
-    def decided_by(self, edges: frozenset[Edge]) -> "Column":
+    def with_indirect_edges(self, edges: frozenset[Edge]) -> "Column":
         """Return this column with additional INDIRECT edges, on each of its fields too."""
         return self._every(lambda own: own | edges)
 
-    def deciding(self, subtype: Subtype) -> frozenset[Edge]:
+    def as_indirect_edges(self, subtype: Subtype) -> frozenset[Edge]:
         """Return this column's origins as INDIRECT edges."""
         return frozenset(Edge(edge.origin, subtype) for edge in self.edges)
 
@@ -183,6 +183,6 @@ def merge_edges(edges: Iterable[Edge]) -> frozenset[Edge]:
             continue
         known = direct.get(edge.origin)
         if known is not None:
-            edge = replace(edge.through(known.subtype), masking=edge.masking and known.masking)
+            edge = replace(edge.transformed(known.subtype), masking=edge.masking and known.masking)
         direct[edge.origin] = edge
     return frozenset(direct.values()) | indirect

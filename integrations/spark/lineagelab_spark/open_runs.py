@@ -37,19 +37,19 @@ class OpenRuns:
         self._lock = threading.Lock()
         self._runs: dict[str, Json] = {}
 
-    def keep(self, event: Json) -> None:
+    def store(self, event: Json) -> None:
         """Store a run as open, with the contents of its latest event."""
         self._change(event["run"]["runId"], {key: value for key, value in event.items() if key not in _STATE})
 
-    def keep_unreported(self, run: Json, began: str) -> None:
+    def store_unreported(self, run: Json, began: str) -> None:
         """Store an open run whose START was not sent; `began` is its event time."""
         self._change(run["run"]["runId"], {**run, "eventTime": began})
 
-    def keep_end(self, event: Json) -> None:
+    def store_terminal_event(self, event: Json) -> None:
         """Store the terminal event of a run until it is accepted."""
         self._change(event["run"]["runId"], event)
 
-    def forget(self, run_id: str) -> None:
+    def remove(self, run_id: str) -> None:
         """Remove a run whose terminal event was accepted."""
         self._change(run_id, None)
 

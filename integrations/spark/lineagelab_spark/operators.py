@@ -133,7 +133,7 @@ class _Operators:
 
     def _add_row_edges(self, scope: Scope, expressions: Iterable[Node], subtype: Subtype) -> None:
         for expression in expressions:
-            self.rows |= scope.column(expression).deciding(subtype)
+            self.rows |= scope.column(expression).as_indirect_edges(subtype)
 
     def _project(self, node: Node, child: Attributes) -> Attributes:
         return self._aliased(self._scope(child), node.expressions("projectList"))
@@ -158,12 +158,14 @@ class _Operators:
         Several output columns derive from different arguments or fields. The mapping is known for structs with tracked
         fields, and for an array or map that is an unmodified source column.
         """
-        source = union(scope.column(argument) for argument in generator.children).each(Subtype.TRANSFORMATION)
+        source = union(scope.column(argument) for argument in generator.children).transformed_values(
+            Subtype.TRANSFORMATION
+        )
         if generator.kind == "Inline" and source.fields is not None and len(source.fields) == width:
             return [column for _, column in source.fields]
         if generator.kind == "Explode" and width == 1:
             return [source]
-        plain = source.through(Subtype.TRANSFORMATION)
+        plain = source.transformed(Subtype.TRANSFORMATION)
         whole = generator.kind in {"Explode", "PosExplode"} and scope.column(generator.children[0]).is_source
         if generator.kind == "Inline" or not (width == 1 or whole):
             self.findings.unknown.add(generator.kind)
@@ -195,7 +197,7 @@ class _Operators:
 
     def _distinct(self, _node: Node, child: Attributes) -> Attributes:
         for attribute in child:
-            self.rows |= attribute.column.deciding(Subtype.GROUP_BY)
+            self.rows |= attribute.column.as_indirect_edges(Subtype.GROUP_BY)
         return child
 
     def _deduplicate(self, node: Node, child: Attributes) -> Attributes:

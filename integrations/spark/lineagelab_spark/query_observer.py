@@ -247,13 +247,13 @@ class QueryObserver:
             statistics=statistics,
             failure=failure if event_type is EventType.FAIL else None,
         )
-        keep, run_id = self._settings.open_runs, started.run.run_id
+        open_runs, run_id = self._settings.open_runs, started.run.run_id
         if event_type in _ENDS:
-            keep.keep_end(event)
+            open_runs.store_terminal_event(event)
         elif changed:
             bare = run_events.event(started.run, event_type, self._last_event, description, with_pairs=self._with_pairs)
-            keep.keep(bare)
-        self._settings.spool.add(event, (lambda: keep.forget(run_id)) if event_type in _ENDS else None)
+            open_runs.store(bare)
+        self._settings.spool.add(event, (lambda: open_runs.remove(run_id)) if event_type in _ENDS else None)
 
     def _statistics(self) -> Statistics:
         window, began = self._window, self._window_began

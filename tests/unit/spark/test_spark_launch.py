@@ -417,7 +417,7 @@ def test_only_a_failed_run_has_an_error_message():
 
 def test_unreported_run_is_stored_with_its_start_and_taken_once(tmp_path):
     run = ApplicationRun(JOB_NAMESPACE, "job", "id", "2026-01-01T00:00:00Z")
-    OpenRuns(tmp_path / "runs").keep_unreported(run.event, run.began)
+    OpenRuns(tmp_path / "runs").store_unreported(run.event, run.began)
     assert json.loads((tmp_path / "runs").read_text()) == {"id": {**run.event, "eventTime": run.began}}
     taken = take_terminal_events(tmp_path / "runs", "ABORT", "why", "when")
     assert [(event["eventType"], event["eventTime"]) for event in taken] == [("START", run.began), ("ABORT", "when")]

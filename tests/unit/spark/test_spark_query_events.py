@@ -146,16 +146,16 @@ def test_open_runs_are_stored_until_their_end_is_delivered(tmp_path: Path) -> No
     def on_disk() -> dict[str, Any]:
         return json.loads(file.read_text(encoding="utf-8"))
 
-    runs.keep(event)
+    runs.store(event)
     (kept,) = on_disk().values()
     assert "eventType" not in kept
     assert "eventTime" not in kept
     assert [o["name"] for o in kept["outputs"]] == ["sales/orders", "sales/orders_rejected"]
 
-    runs.keep_end(end)
+    runs.store_terminal_event(end)
     assert on_disk()[RUN.run_id]["eventType"] == "COMPLETE"
 
-    runs.forget(RUN.run_id)
+    runs.remove(RUN.run_id)
     assert on_disk() == {}
     assert [path.name for path in tmp_path.iterdir()] == ["open.json"]
 
@@ -164,10 +164,10 @@ def test_file_of_open_runs_is_written_only_on_change(tmp_path: Path) -> None:
     file = tmp_path / "open.json"
     runs = OpenRuns(file)
     event = run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False)
-    runs.keep(event)
+    runs.store(event)
     file.unlink()
 
-    runs.keep(event)
+    runs.store(event)
 
     assert not file.exists()
 
@@ -176,6 +176,6 @@ def test_unwritable_open_runs_are_logged(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / "file").touch()
     runs = OpenRuns(tmp_path / "file" / "open.json")
 
-    runs.keep(run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False))
+    runs.store(run_events.event(RUN, EventType.RUNNING, NOW, description(), with_pairs=False))
 
     assert "its lineage runs stay open" in caplog.text
