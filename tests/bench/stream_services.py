@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,9 +67,8 @@ def stream_services(folder: Path, orders: Mapping[str, int]) -> Iterator[StreamS
         with running_broker(lab) as bootstrap:
             rules.write_text(json.dumps(lineage_service_rules([bootstrap], NO_CATALOG)), encoding="utf-8")
             topic = next(topic for topic in lab.model.resources_of(Topic) if topic.name == TOPIC_ORDERS)
-            records = {
-                name: fill_topic(bootstrap, replace(topic, name=name), number) for name, number in orders.items()
-            }
+            topics = {name: topic.model_copy(update={"name": name}) for name in orders}
+            records = {name: fill_topic(bootstrap, topics[name], number) for name, number in orders.items()}
             with running_service(folder / "lineage", "--rules", rules) as service:
                 ports[kafka.NAME, kafka.BROKER.name] = int(bootstrap.rpartition(":")[2])
                 ports[lineage.NAME, lineage.API.name] = service.port
