@@ -51,7 +51,7 @@ def _parse_aliases(field: Field | None) -> dict[str, str]:
     aliases: dict[str, str] = {}
     for name, target in (field.mapping() if field else {}).items():
         if "/" in name:
-            raise target.error(f"alias {name!r} must not hold a slash")
+            raise target.error(f"alias {name!r} must not contain a slash")
         if "://" not in target.text():
             raise target.error(f"{target.text()!r} must be a namespace or dataset such as s3://bucket/path")
         aliases[name] = target.text().rstrip("/")
@@ -71,7 +71,7 @@ class _ContractReader:
         outputs = tuple(self._output_row(row, known) for row in _field_items(entries.get("outputs")))
         for row in (inputs, outputs):
             if len({item.dataset for item in row}) < len(row):
-                raise field.error("names a dataset twice")
+                raise field.error("lists a dataset twice")
         if not inputs and not outputs:
             raise field.error("names neither inputs nor outputs; jobs without datasets are never checked")
         return JobRow(entries["job"].text(), _required_features(entries.get("requires")), inputs, outputs)
@@ -88,7 +88,7 @@ class _ContractReader:
             return OutputRow(self._resolve_dataset(field, field.text()), frozenset(), None, {})
         entries = field.keys({"dataset"}, {"requires", "columns", "dataset_columns"})
         if "dataset_columns" in entries and "columns" not in entries:
-            raise entries["dataset_columns"].error("needs columns beside it, `columns: {}` if there are none")
+            raise entries["dataset_columns"].error("requires `columns`; write `columns: {}` if there are none")
         columns = None
         if "columns" in entries:
             rows = entries["columns"].mapping()
@@ -118,7 +118,7 @@ class _ContractReader:
             return inputs[0]
         dataset = self._resolve_dataset(field, text.strip())
         if dataset not in inputs:
-            raise field.error(f"{dataset} is no input of this job")
+            raise field.error(f"{dataset} is not an input of this job")
         return dataset
 
     def _resolve_dataset(self, field: Field, text: str) -> Dataset:
@@ -126,11 +126,11 @@ class _ContractReader:
         if "://" not in text:
             head, slash, rest = text.partition("/")
             if head not in self._aliases:
-                raise field.error(f"{head!r} is no alias and {text!r} no scheme://authority/name")
+                raise field.error(f"{head!r} is not an alias, and {text!r} is not of the form scheme://authority/name")
             full = self._aliases[head] + slash + rest
         match = _NAMESPACE.fullmatch(full)
         if match is None:
-            raise field.error(f"{full!r} names no dataset; write scheme://authority/name")
+            raise field.error(f"{full!r} is not a dataset; write scheme://authority/name")
         return Dataset(match["namespace"], match["name"])
 
 

@@ -61,7 +61,7 @@ class Field:
     def text(self) -> str:
         """Return the text of a scalar as written: `1` and `true` are text too."""
         if not isinstance(self._node, yaml.ScalarNode):
-            raise self.error("must be a text")
+            raise self.error("must be a scalar")
         text: str = self._node.value
         if not text.strip():
             raise self.error("is empty")

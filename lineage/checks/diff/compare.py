@@ -181,7 +181,7 @@ def _transformation_text(row: Row) -> str:
 def _identity(row: Row) -> tuple[str, str]:
     namespace, name = row["namespace"], row["name"]
     if not isinstance(namespace, str) or not isinstance(name, str):
-        raise TypeError(f"{namespace!r}, {name!r} are not a namespace and a name")
+        raise TypeError(f"namespace {namespace!r} and name {name!r} must be strings")
     return namespace, name
 
 

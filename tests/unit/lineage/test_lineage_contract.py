@@ -215,10 +215,10 @@ HEAD = "version: 1\nnamespace: n\njobs:\n"
         (HEAD + "  - jab: x", r"line 4: jobs\[0\].jab: unknown key; known are inputs, job"),
         (HEAD + "  - job: x\n    job: y", r"line 5: jobs\[0\].job: is defined twice"),
         (HEAD + "  - job: x", r"line 4: jobs\[0\]: names neither inputs nor outputs"),
-        (HEAD + "  - job: x\n    inputs: [a]", r"line 5: jobs\[0\].inputs\[0\]: 'a' is no alias"),
-        (HEAD + "  - job: x\n    inputs: [s3://a]", r"inputs\[0\]: 's3://a' names no dataset"),
+        (HEAD + "  - job: x\n    inputs: [a]", r"line 5: jobs\[0\].inputs\[0\]: 'a' is not an alias"),
+        (HEAD + "  - job: x\n    inputs: [s3://a]", r"inputs\[0\]: 's3://a' is not a dataset"),
         (HEAD + "  - job: x\n    inputs: ['']", r"inputs\[0\]: is empty"),
-        (HEAD + "  - job: x\n    inputs: [s3://a/b, s3://a/b]", "names a dataset twice"),
+        (HEAD + "  - job: x\n    inputs: [s3://a/b, s3://a/b]", "lists a dataset twice"),
         (
             HEAD + "  - {job: x, inputs: [s3://a/b]}\n  - {job: x, inputs: [s3://a/b]}",
             r"line 5: jobs\[1\]: job 'x' is defined twice",
@@ -230,7 +230,7 @@ HEAD = "version: 1\nnamespace: n\njobs:\n"
         (
             HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
             "        columns: {c: s3://a/z#d IDENTITY}",
-            "s3://a/z is no input of this job",
+            "s3://a/z is not an input of this job",
         ),
         (
             HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
@@ -245,7 +245,7 @@ HEAD = "version: 1\nnamespace: n\njobs:\n"
         (
             HEAD + "  - job: x\n    inputs: [s3://a/i]\n    outputs:\n      - dataset: s3://a/b\n"
             "        dataset_columns: [d FILTER]",
-            "needs columns beside it",
+            "requires `columns`",
         ),
         ("version: 1\nnamespace: n\naliases: {a: b}\njobs: []", "line 3: aliases.a: 'b' must be a namespace"),
     ],
