@@ -10,7 +10,7 @@ from pathlib import Path
 MIB = 2**20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Settings of the service. Sizes in bytes; `max_store_bytes` 0 means no limit but the disk.
 

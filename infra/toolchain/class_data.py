@@ -80,7 +80,7 @@ def create_archive(
     attempt = "Creating the class data archive of Spark's drivers"
     with cache.staging(NAME) as scratch:
         command = Command(
-            [training.python, "-m", TRAINING_MODULE],
+            arguments=[training.python, "-m", TRAINING_MODULE],
             attempt=attempt,
             remedy=_REMEDY,
             log=cache.log(NAME),

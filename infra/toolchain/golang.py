@@ -100,7 +100,7 @@ class GoToolchain:
 
         self.cache.go.mkdir(exist_ok=True)
         command = Command(
-            [self.executable, *arguments],
+            arguments=[self.executable, *arguments],
             attempt=f"Building {module.name} from its Go module",
             remedy=_REMEDY,
             log=self.cache.log(f"go-{module.name}"),

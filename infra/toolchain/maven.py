@@ -183,7 +183,17 @@ class Maven:
         classpath = [f"{pins.MAVEN_DEPENDENCY_PLUGIN}:build-classpath", "-DincludeScope=runtime"]
         output = f"-Dmdep.outputFile={_CLASSPATH_FILE}"
         arguments = [*self.command(), "-f", str(folder / "pom.xml"), *goals, *classpath, output]
-        self.runner.run(Command(arguments, attempt, _REMEDY, self.cache.log(log), self.environment(), folder), on_line)
+        self.runner.run(
+            Command(
+                arguments=arguments,
+                attempt=attempt,
+                remedy=_REMEDY,
+                log=self.cache.log(log),
+                env=self.environment(),
+                directory=folder,
+            ),
+            on_line,
+        )
 
 
 def read_lock(name: str) -> locks.Lock:

@@ -88,7 +88,10 @@ def _run_npm(
         "PATH": f"{node.executable.parent}:{os.environ['PATH']}",
     }
     log = cache.log(f"page-{npm_arguments[-1].lstrip('-')}")
-    runner.run(Command(arguments, _ATTEMPT, _REMEDY, log, environment, work), on_text)
+    runner.run(
+        Command(arguments=arguments, attempt=_ATTEMPT, remedy=_REMEDY, log=log, env=environment, directory=work),
+        on_text,
+    )
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -22,7 +22,7 @@ _TERMINATION_GRACE_SECONDS = 5
 _LOW_DISK_BYTES = 200 * 1024**2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Command:
     """Command line. `attempt` and `remedy` are parts of the error; `env` is added to this process's environment."""
 

@@ -95,7 +95,7 @@ def create_venv(
     _create_empty(folder, attempt)
     for path in environment.lock_files:
         command = Command(
-            [*_pip_install(environment, cache), "-r", path],
+            arguments=[*_pip_install(environment, cache), "-r", path],
             attempt=f"{attempt} from {path.name}",
             remedy=_REMEDY,
             log=cache.log(f"pip-{path.stem}"),
@@ -136,7 +136,7 @@ def download_sdist(name: str, folder: Path, cache: Cache, runner: Runner, on_tex
         ),
     ]
     for step, words in steps:
-        command = Command(words, attempt=attempt, remedy=_REMEDY, log=cache.log(f"pip-download-{step}"))
+        command = Command(arguments=words, attempt=attempt, remedy=_REMEDY, log=cache.log(f"pip-download-{step}"))
         runner.run(command, lambda line: on_text(shorten(line)))
     found = list(archives.iterdir())
     if len(found) != 1:

@@ -46,7 +46,7 @@ RUN, BATCH = "orders-etl.run", "orders-etl.batch"
 NOW = "now"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Settings of the job; durations in seconds. `trigger` None processes available records and exits."""
 

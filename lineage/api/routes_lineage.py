@@ -110,7 +110,12 @@ async def events(
     `totalCount` is reached.
     """
     query = EventQuery(
-        _optional_time("after", after), _optional_time("before", before), direction == "desc", limit, offset, run
+        after=_optional_time("after", after),
+        before=_optional_time("before", before),
+        newest_first=direction == "desc",
+        limit=limit,
+        offset=offset,
+        run=run,
     )
     bodies, total = await asyncio.to_thread(service.log.run_events, query)
     content = b'{"events":[%b],"totalCount":%d}' % (b",".join(bodies), total)

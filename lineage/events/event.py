@@ -18,7 +18,7 @@ class Order(NamedTuple):
     hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """Validated event under canonical names. `encoded` is its canonical JSON, `order.hash` its SHA-256.
 
@@ -56,4 +56,6 @@ def event_from_body(kind: Kind, body: JsonObject, encoded: bytes | None = None) 
     if kind is Kind.RUN and job is not None:
         run = RunId(body["run"]["runId"].lower(), job)
         event_type = body.get("eventType") or "OTHER"
-    return Event(kind, order, body, encoded, job, run, dataset, event_type)
+    return Event(
+        kind=kind, order=order, body=body, encoded=encoded, job=job, run=run, dataset=dataset, event_type=event_type
+    )

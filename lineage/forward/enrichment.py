@@ -64,7 +64,7 @@ def _with_lineage(
 ) -> JsonObject:
     settled = body.get("eventType") in TERMINAL_RANK
     view = graph.job_lineages.get(job.id, EMPTY_JOB_LINEAGE)
-    owner = EventOwner(job, run, view, settled, starting=body.get("eventType") == "START")
+    owner = EventOwner(job=job, run=run, view=view, settled=settled, starting=body.get("eventType") == "START")
     completed = {**body, "job": _enriched_job(body["job"], job, run, settled), **datasets_of(lineage, owner, body)}
     if run is not None:
         facets = dict(body["run"].get("facets") or {})

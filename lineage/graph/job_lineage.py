@@ -71,12 +71,12 @@ def derive_job_lineage(job: JobRecord) -> JobLineage:
     inputs, outputs = _current_datasets(job, run, Direction.INPUT), _current_datasets(job, run, Direction.OUTPUT)
     stated = {output: _lineage_of(job, run, inputs, output) for output in outputs}
     return JobLineage(
-        inputs,
-        outputs,
-        frozenset(_data_flows(inputs, stated)),
-        frozenset(edge for said in stated.values() for edge in said.columns),
-        tuple(_vanished_edges(job, {Direction.INPUT: inputs, Direction.OUTPUT: outputs})),
-        job.runs[latest.run] if latest else None,
+        inputs=inputs,
+        outputs=outputs,
+        flows=frozenset(_data_flows(inputs, stated)),
+        columns=frozenset(edge for said in stated.values() for edge in said.columns),
+        vanished=tuple(_vanished_edges(job, {Direction.INPUT: inputs, Direction.OUTPUT: outputs})),
+        latest_run=job.runs[latest.run] if latest else None,
     )
 
 
@@ -195,14 +195,14 @@ def _column_edges(
     transformations = source.get("transformations") or [_from_deprecated(deprecated_type)]
     for transformation in transformations:
         yield ColumnEdge(
-            job,
-            output,
-            field,
-            origin,
-            column,
-            transformation.get("type"),
-            transformation.get("subtype"),
-            transformation.get("masking") is True,
+            job=job,
+            output=output,
+            field=field,
+            source=origin,
+            source_field=column,
+            type=transformation.get("type"),
+            subtype=transformation.get("subtype"),
+            masking=transformation.get("masking") is True,
         )
 
 

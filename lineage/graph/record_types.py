@@ -278,7 +278,7 @@ class DatasetStatement(NamedTuple):
         return canonical_json([self.read, self.fields, self.version])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class DatasetRecord:
     """One dataset: state merged from all events.
 
@@ -338,7 +338,7 @@ class DatasetRecord:
             fields = fields if saying.fields is None else saying.fields
             version = saying.version or version
             if not versions or (versions[-1].fields, versions[-1].version) != (fields, version):
-                versions.append(DatasetVersion(saying.order, saying.run, fields, version))
+                versions.append(DatasetVersion(order=saying.order, run=saying.run, fields=fields, version=version))
         return versions
 
     def _join_statement(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
@@ -352,7 +352,9 @@ class DatasetRecord:
         version = (_facet_if_present(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
-        saying = DatasetStatement(order, run, read, fields, version if isinstance(version, str) else None)
+        saying = DatasetStatement(
+            order=order, run=run, read=read, fields=fields, version=version if isinstance(version, str) else None
+        )
         key = saying.key
         known = self.statements.get(key)
         if known is None or saying.order < known.order:

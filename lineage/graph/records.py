@@ -68,7 +68,7 @@ class LineageRecords:
         identity = DatasetId(dataset["namespace"], dataset["name"])
         record = self.datasets.get(identity)
         if record is None:
-            record = self.datasets[identity] = DatasetRecord(identity, Span(event.order, event.order))
+            record = self.datasets[identity] = DatasetRecord(id=identity, span=Span(event.order, event.order))
         self._join_namespace(event.order, identity.namespace)
         return record.join(event.order, dataset, read, event.run)
 

@@ -124,14 +124,16 @@ def _encode_dataset(record: DatasetRecord) -> JsonObject:
 
 def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
     record = DatasetRecord(
-        identity,
-        _decode_span(content["span"]),
-        _decode_facets(content["facets"]),
-        _decode_facets(content["readFacets"]),
+        id=identity,
+        span=_decode_span(content["span"]),
+        facets=_decode_facets(content["facets"]),
+        read_facets=_decode_facets(content["readFacets"]),
     )
     for row in content["sayings"]:
         run = RunId(row["run"][0], JobId(*row["run"][1:])) if row["run"] else None
-        said = DatasetStatement(_decode_order(row["order"]), run, row["read"], row["fields"], row["version"])
+        said = DatasetStatement(
+            order=_decode_order(row["order"]), run=run, read=row["read"], fields=row["fields"], version=row["version"]
+        )
         record.statements[said.key] = said
     return record
 

@@ -205,7 +205,18 @@ class _BreadthFirstSearch:
     def _transitions_of_column(self, column: Column) -> Iterator[_Transition]:
         for edge in self._dependencies.graph.columns_from.get(column, ()):
             output = Column(edge.output, edge.field)
-            yield edge.job, Step(edge.job, column, output, edge.type, edge.subtype, edge.masking), output
+            yield (
+                edge.job,
+                Step(
+                    job=edge.job,
+                    source=column,
+                    output=output,
+                    type=edge.type,
+                    subtype=edge.subtype,
+                    masking=edge.masking,
+                ),
+                output,
+            )
         if self._certain or column.dataset in self._touched:
             return
         self._touched.add(column.dataset)
@@ -229,7 +240,18 @@ class _BreadthFirstSearch:
     def _transitions_to_sources(self, thing: Column) -> Iterator[_Transition]:
         for edge in self._dependencies.graph.columns_into.get(thing, ()):
             source = Column(edge.source, edge.source_field)
-            yield edge.job, Step(edge.job, source, thing, edge.type, edge.subtype, edge.masking), source
+            yield (
+                edge.job,
+                Step(
+                    job=edge.job,
+                    source=source,
+                    output=thing,
+                    type=edge.type,
+                    subtype=edge.subtype,
+                    masking=edge.masking,
+                ),
+                source,
+            )
         if thing.field is not None:
             return
         for job in self._dependencies.writers(thing.dataset):
@@ -245,4 +267,8 @@ class _BreadthFirstSearch:
 
 
 def _flow_transition(job: JobId, source: DatasetId, output: DatasetId, onward: Column) -> _Transition:
-    return job, Step(job, Column(source, None), Column(output, None), None, None, False), onward
+    return (
+        job,
+        Step(job=job, source=Column(source, None), output=Column(output, None), type=None, subtype=None, masking=False),
+        onward,
+    )

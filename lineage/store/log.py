@@ -27,7 +27,7 @@ _ROWS_PER_INSERT = 64
 """Events per INSERT statement. Each statement makes the writer wait for the GIL, which the event loop keeps busy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
     """A page of run events: times in nanoseconds, `after` inclusive, `before` exclusive; `run` is the UUID of one."""
 

@@ -87,7 +87,7 @@ class ClusterView:
     mark: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobState:
     """Stored state of the job. Field names are those of the state file.
 
@@ -158,7 +158,7 @@ class Warn:
 Action = Event | Submit | Stop | Warn | Exit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Situation:
     """Input of a step. `new_id` and `definition` are for the next job; with `once`, a failed job is not resubmitted."""
 
@@ -224,7 +224,7 @@ def _idle(situation: Situation, view: ClusterView) -> _Decision:
     if situation.stop:
         return memory, timers, [Exit()]
     if view.other is not None and view.mark:
-        taken = JobState(Phase.OPEN, view.other.job_id, view.mark, restore=memory.restore)
+        taken = JobState(phase=Phase.OPEN, job_id=view.other.job_id, definition=view.mark, restore=memory.restore)
         return taken, timers, [Warn(f"adopting job {view.other.job_id}, which is already running")]
     if view.other is not None:
         text = (

@@ -17,7 +17,7 @@ from lineagelab_flink.statistics import JobMetrics, rows_since
 FIGURES_FACET = "lineageLab_flinkJob"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FlinkRun:
     """Run of a Flink job.
 

@@ -41,7 +41,7 @@ class Progress:
         return self.identity[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Window:
     """Aggregated micro-batches between two events.
 

@@ -128,12 +128,12 @@ class QueryObserver:
         try:
             name = query.name or self._settings.application
             run = QueryRun(
-                self._settings.namespace,
-                name,
-                str(query.runId),
-                self._settings.interval,
-                self._settings.spark_version,
-                self._settings.parent,
+                namespace=self._settings.namespace,
+                job=name,
+                run_id=str(query.runId),
+                interval=self._settings.interval,
+                spark_version=self._settings.spark_version,
+                parent=self._settings.parent,
             )
             self._started = _Started(query, run, time.time_ns() // 1_000_000)
         finally:

@@ -16,7 +16,7 @@ from lineagelab_spark.producer import WRITER
 from lineagelab_spark.progress import Window
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryRun:
     """Run of a query, from one start to its end.
 

@@ -25,13 +25,15 @@ def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[st
     for name, row in rows.items():
         found = graph.jobs.get(name)
         if found is None:
-            findings.append(Finding(Kind.MISSING, Subject.JOB, name, name))
+            findings.append(Finding(kind=Kind.MISSING, subject=Subject.JOB, job=name, text=name))
         else:
             findings += _compare_job(row, found, graph, on)
     for name in sorted(graph.jobs.keys() - rows.keys()):
         found = graph.jobs[name]
         touches = sorted(str(dataset) for dataset in found.inputs | found.outputs)
-        findings.append(Finding(Kind.UNEXPECTED, Subject.JOB, name, f"{name} (touches {', '.join(touches)})"))
+        findings.append(
+            Finding(kind=Kind.UNEXPECTED, subject=Subject.JOB, job=name, text=f"{name} (touches {', '.join(touches)})")
+        )
     return Report(contract.namespace, tuple(rows), tuple(findings))
 
 
@@ -50,9 +52,9 @@ def _compare_job(row: JobRow, found: JobLineage, graph: GraphLineage, on: Featur
 def _compare_datasets(job: str, subject: Subject, expected: set[Dataset], found: set[Dataset]) -> Iterator[Finding]:
     arrow = "<-" if subject is Subject.INPUT else "->"
     for dataset in sorted(expected - found):
-        yield Finding(Kind.MISSING, subject, job, f"{job} {arrow} {dataset}")
+        yield Finding(kind=Kind.MISSING, subject=subject, job=job, text=f"{job} {arrow} {dataset}")
     for dataset in sorted(found - expected):
-        yield Finding(Kind.UNEXPECTED, subject, job, f"{job} {arrow} {dataset}")
+        yield Finding(kind=Kind.UNEXPECTED, subject=subject, job=job, text=f"{job} {arrow} {dataset}")
 
 
 def _compare_fields(job: str, output: OutputRow, graph: GraphLineage) -> Iterator[Finding]:
@@ -63,10 +65,10 @@ def _compare_fields(job: str, output: OutputRow, graph: GraphLineage) -> Iterato
     for name in sorted(output.columns.keys() - schema):
         # A schema lists a nested column below its parent; edges may name it by its path.
         if name.partition(".")[0] not in schema:
-            yield Finding(Kind.MISSING, Subject.FIELD, job, f"{output.dataset}#{name}")
+            yield Finding(kind=Kind.MISSING, subject=Subject.FIELD, job=job, text=f"{output.dataset}#{name}")
     named = {name.partition(".")[0] for name in output.columns}
     for name in sorted(schema - output.columns.keys() - named):
-        yield Finding(Kind.UNEXPECTED, Subject.FIELD, job, f"{output.dataset}#{name}")
+        yield Finding(kind=Kind.UNEXPECTED, subject=Subject.FIELD, job=job, text=f"{output.dataset}#{name}")
 
 
 def _compare_columns(job: str, output: OutputRow, found: JobLineage, inputs: set[Dataset]) -> Iterator[Finding]:
@@ -87,11 +89,18 @@ def _compare_sources(job: str, target: str, expected: Sources, found: Sources) -
             continue
         text = f"{target} <- {source}"
         if arrived is None and wanted is not None:
-            yield Finding(Kind.MISSING, Subject.COLUMN, job, text, expected=_join_sorted(wanted))
+            yield Finding(kind=Kind.MISSING, subject=Subject.COLUMN, job=job, text=text, expected=_join_sorted(wanted))
         elif wanted is None and arrived is not None:
-            yield Finding(Kind.UNEXPECTED, Subject.COLUMN, job, text, found=_join_sorted(arrived))
+            yield Finding(kind=Kind.UNEXPECTED, subject=Subject.COLUMN, job=job, text=text, found=_join_sorted(arrived))
         else:
-            yield Finding(Kind.DIFFERENT, Subject.COLUMN, job, text, _join_sorted(wanted), _join_sorted(arrived))
+            yield Finding(
+                kind=Kind.DIFFERENT,
+                subject=Subject.COLUMN,
+                job=job,
+                text=text,
+                expected=_join_sorted(wanted),
+                found=_join_sorted(arrived),
+            )
 
 
 def _join_sorted(transformations: Iterable[object] | None) -> str:

@@ -27,7 +27,7 @@ class Subject(StrEnum):
     COLUMN = "column"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One deviation. `expected` and `found` are transformations, for column edges only."""
 

@@ -2,7 +2,8 @@
 """Comparison of two graph exports."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from lineage.checks.diff.difference import Change, Difference, Kind, Node, Subject
 
@@ -24,7 +25,8 @@ def diff_graphs(before: Row, after: Row) -> Difference:
     return Difference((*changes, *_reordered_schemas(old, new)))
 
 
-class _GraphElement(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GraphElement:
     """Comparable element of a graph: its job or dataset, its text, its state, and the nodes that it connects."""
 
     owner: str
@@ -42,11 +44,23 @@ def _compare_subject(subject: Subject, old: _GraphElements, new: _GraphElements)
     for key in sorted(before.keys() | after.keys()):
         was, now = before.get(key), after.get(key)
         if was is None and now is not None:
-            yield Change(Kind.ADDED, subject, now.owner, now.text, after=now.state, nodes=now.nodes)
+            yield Change(
+                kind=Kind.ADDED, subject=subject, owner=now.owner, text=now.text, after=now.state, nodes=now.nodes
+            )
         elif now is None and was is not None:
-            yield Change(Kind.REMOVED, subject, was.owner, was.text, before=was.state, nodes=was.nodes)
+            yield Change(
+                kind=Kind.REMOVED, subject=subject, owner=was.owner, text=was.text, before=was.state, nodes=was.nodes
+            )
         elif was is not None and now is not None and was.state != now.state:
-            yield Change(Kind.CHANGED, subject, now.owner, now.text, was.state, now.state, now.nodes)
+            yield Change(
+                kind=Kind.CHANGED,
+                subject=subject,
+                owner=now.owner,
+                text=now.text,
+                before=was.state,
+                after=now.state,
+                nodes=now.nodes,
+            )
 
 
 def _reordered_schemas(old: _GraphElements, new: _GraphElements) -> Iterator[Change]:
@@ -59,7 +73,13 @@ def _reordered_schemas(old: _GraphElements, new: _GraphElements) -> Iterator[Cha
             element = new[Subject.DATASET][dataset]
             old_order, new_order = f"columns {', '.join(was)}", ", ".join(now)
             yield Change(
-                Kind.CHANGED, Subject.DATASET, element.owner, element.text, old_order, new_order, element.nodes
+                kind=Kind.CHANGED,
+                subject=Subject.DATASET,
+                owner=element.owner,
+                text=element.text,
+                before=old_order,
+                after=new_order,
+                nodes=element.nodes,
             )
 
 
@@ -82,13 +102,19 @@ def _read_export(export: Row, which: str) -> _GraphElements:
         return {
             Subject.JOB: {
                 _identity(row): _GraphElement(
-                    _qualified_name(row), _qualified_name(row), _job_state(row), (_job_node(row),)
+                    owner=_qualified_name(row),
+                    text=_qualified_name(row),
+                    state=_job_state(row),
+                    nodes=(_job_node(row),),
                 )
                 for row in export["jobs"]
             },
             Subject.DATASET: {
                 _identity(row): _GraphElement(
-                    _qualified_name(row), _qualified_name(row), _symlinks_text(row), (_dataset_node(row),)
+                    owner=_qualified_name(row),
+                    text=_qualified_name(row),
+                    state=_symlinks_text(row),
+                    nodes=(_dataset_node(row),),
                 )
                 for row in export["datasets"]
             },
@@ -119,7 +145,7 @@ def _column_elements(datasets: Iterable[Row]) -> dict[tuple[Any, ...], _GraphEle
         for path, kind in _nested_fields(dataset["fields"], ()):
             text = f"{_qualified_name(dataset)}#{'.'.join(path)}"
             found[(*_identity(dataset), path)] = _GraphElement(
-                _qualified_name(dataset), text, kind or "", (_dataset_node(dataset),)
+                owner=_qualified_name(dataset), text=text, state=kind or "", nodes=(_dataset_node(dataset),)
             )
     return found
 
@@ -142,19 +168,22 @@ def _dataset_edge_element(row: Row) -> _GraphElement:
     reads = row["direction"] == "input"
     text = f"{_qualified_name(row['job'])} {'<-' if reads else '->'} {_qualified_name(row['dataset'])}"
     job, dataset = _job_node(row["job"]), _dataset_node(row["dataset"])
-    return _GraphElement(_qualified_name(row["job"]), text, "", (dataset, job) if reads else (job, dataset))
+    return _GraphElement(
+        owner=_qualified_name(row["job"]), text=text, state="", nodes=(dataset, job) if reads else (job, dataset)
+    )
 
 
 def _flow_elements(rows: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
     return {
-        (*_identity(row["job"]), *_identity(row["output"]), *_identity(row["input"])): _GraphElement(
-            _qualified_name(row["job"]),
-            f"{_qualified_name(row['output'])} <- {_qualified_name(row['input'])} by {_qualified_name(row['job'])}",
-            "",
-            _data_path(row),
-        )
+        (*_identity(row["job"]), *_identity(row["output"]), *_identity(row["input"])): _flow_element(row)
         for row in rows
     }
+
+
+def _flow_element(row: Row) -> _GraphElement:
+    job = _qualified_name(row["job"])
+    text = f"{_qualified_name(row['output'])} <- {_qualified_name(row['input'])} by {job}"
+    return _GraphElement(owner=job, text=text, state="", nodes=_data_path(row))
 
 
 def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
@@ -170,7 +199,7 @@ def _column_edge_element(rows: list[Row]) -> _GraphElement:
     job = _qualified_name(edge["job"])
     text = f"{_column_name(edge['output'])} <- {_column_name(edge['input'])} by {job}"
     transformations = sorted({_transformation_text(row) for row in rows})
-    return _GraphElement(job, text, ", ".join(transformations), _data_path(edge))
+    return _GraphElement(owner=job, text=text, state=", ".join(transformations), nodes=_data_path(edge))
 
 
 def _transformation_text(row: Row) -> str:

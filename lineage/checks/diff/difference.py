@@ -4,6 +4,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -38,7 +39,8 @@ class Node(NamedTuple):
     name: str
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
     """Change of one graph element. `owner` is its job or dataset, `namespace/name`; `text` names the element.
 
     `before` and `after` are the old and the new state: state and type of a job, type of a column, transformations of an

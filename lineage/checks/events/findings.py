@@ -28,7 +28,7 @@ class EventPosition:
         return f"{self.source}:{self.line}" if self.line else self.source
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Finding:
     """A violated rule, the position of the first violation, and the number of violations in the same job."""
 
@@ -93,7 +93,9 @@ class Findings:
             self.unlisted[code] = self.unlisted.get(code, 0) + 1
         else:
             self._per_rule[code] = self._per_rule.get(code, 0) + 1
-            self._listed[key] = Finding(problem.rule, position, problem.path, problem.message)
+            self._listed[key] = Finding(
+                rule=problem.rule, position=position, path=problem.path, message=problem.message
+            )
 
     def with_severity(self, severity: Severity) -> list[Finding]:
         """Return the findings of one severity."""

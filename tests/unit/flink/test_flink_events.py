@@ -13,7 +13,15 @@ from lineagelab_flink.run_id import run_id
 from lineagelab_flink.statistics import JobMetrics, last_checkpoint, parse_metrics, rows_since
 from tests.openlineage_schemas import conformance_errors
 
-RUN = FlinkRun("lineage-lab", "gen", "108c18d1ff5deb9c26612a752793e2e0", 1795300825638, "STREAMING", "SQL_JOB", "2.2.1")
+RUN = FlinkRun(
+    namespace="lineage-lab",
+    name="gen",
+    job_id="108c18d1ff5deb9c26612a752793e2e0",
+    started=1795300825638,
+    processing="STREAMING",
+    job_type="SQL_JOB",
+    version="2.2.1",
+)
 TOPIC = {"namespace": "kafka://kafka:9092", "name": "orders", "facets": {}}
 TABLE = {"namespace": "s3://warehouse", "name": "live/orders", "facets": {}}
 DESCRIBED = JobLineage("x", [TOPIC], [TABLE], {"sql": {"query": "INSERT"}})

@@ -8,7 +8,16 @@ from lineagelab_flink.launcher_state import JobLineage, LauncherState
 from lineagelab_flink.lifecycle import JobState, Phase
 
 SAVED = LauncherState(
-    JobState(Phase.OPEN, "job", "definition", 1000, "chk-2", "chk-1", True, 3),
+    JobState(
+        phase=Phase.OPEN,
+        job_id="job",
+        definition="definition",
+        started=1000,
+        restore="chk-2",
+        restored="chk-1",
+        asked=True,
+        failures=3,
+    ),
     JobLineage("definition", [{"name": "orders"}], [{"name": "live/orders"}], {"sql": {}}),
     "BATCH",
     "2.2.1",

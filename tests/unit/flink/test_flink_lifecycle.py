@@ -23,7 +23,7 @@ from lineagelab_flink.lifecycle import (
 
 DEFINITION, OLDER = "definition", "older definition"
 IDLE = JobState(restore="chk-1")
-SUBMITTED = JobState(Phase.SUBMITTED, "job", DEFINITION, restore="chk-1", restored="chk-1")
+SUBMITTED = JobState(phase=Phase.SUBMITTED, job_id="job", definition=DEFINITION, restore="chk-1", restored="chk-1")
 OPEN = replace(SUBMITTED, phase=Phase.OPEN, started=1000)
 
 DEPLOYING = Job("job", 1000, "RUNNING", tasks=2)
@@ -47,13 +47,17 @@ class Launcher:
         self.actions = []
 
     def turn(self, now, view, *, stop=False, definition=DEFINITION):
-        launch = Situation(self.memory, self.timers, definition, stop, now, f"job-{self.ids}")
+        launch = Situation(
+            memory=self.memory, timers=self.timers, definition=definition, stop=stop, now=now, new_id=f"job-{self.ids}"
+        )
         self.memory, self.timers, self.actions = lifecycle.step(launch, view)
         self.ids += any(isinstance(action, Submit) for action in self.actions)
         return [_short(action) for action in self.actions]
 
     def refused(self, now):
-        launch = Situation(self.memory, self.timers, DEFINITION, False, now, "")
+        launch = Situation(
+            memory=self.memory, timers=self.timers, definition=DEFINITION, stop=False, now=now, new_id=""
+        )
         self.memory, self.timers = lifecycle.refused(launch)
 
 

@@ -36,7 +36,7 @@ KAFKA = "kafka://kafka:9092"
 
 @asynccontextmanager
 async def serving(directory, **changes):
-    settings = Settings("127.0.0.1", 0, directory, None, **changes)
+    settings = Settings(host="127.0.0.1", port=0, data=directory, rules=None, **changes)
     app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
     async with app.router.lifespan_context(app):
         hooks = {"response": [validate_responses(app)]}

@@ -41,7 +41,7 @@ def short_delays(monkeypatch):
 @asynccontextmanager
 async def serving(directory, recorder):
     """Provide a client and the service with forwarding."""
-    settings = Settings("127.0.0.1", 0, directory, None, forward_to=recorder.url)
+    settings = Settings(host="127.0.0.1", port=0, data=directory, rules=None, forward_to=recorder.url)
     app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)

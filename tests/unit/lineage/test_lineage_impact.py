@@ -70,7 +70,14 @@ def test_column_edges_are_traversed_exactly():
     assert jobs(found) == {"one": (1, True), "two": (2, True)}
     assert {item.name: reached.whole for item, reached in found.datasets.items()} == {"b": False, "c": False}
     assert found.columns[column("c", "z")].steps == {
-        Step(JobId(NAMESPACE, "two"), column("b", "x"), column("c", "z"), "DIRECT", "IDENTITY", False)
+        Step(
+            job=JobId(NAMESPACE, "two"),
+            source=column("b", "x"),
+            output=column("c", "z"),
+            type="DIRECT",
+            subtype="IDENTITY",
+            masking=False,
+        )
     }
     assert reached(search(events, column("a", "x"), depth=1)) == {"b.x": "1"}
     assert reached(search(events, column("a", "x"), depth=0)) == {}

@@ -20,7 +20,7 @@ PREFIX = "/api/v1"
 def document(tmp_path_factory):
     data = tmp_path_factory.mktemp("data")
     log = EventLog(data, 0)
-    yield create_app(Settings("127.0.0.1", 0, data, None), Rules(), log).openapi()
+    yield create_app(Settings(host="127.0.0.1", port=0, data=data, rules=None), Rules(), log).openapi()
     log.close()
 
 

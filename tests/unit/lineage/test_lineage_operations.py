@@ -25,7 +25,7 @@ class Api:
     """Service in this process with its log on disk."""
 
     def __init__(self, directory, rules=RULES, **settings):
-        self._settings = Settings("127.0.0.1", 0, directory, None, **settings)
+        self._settings = Settings(host="127.0.0.1", port=0, data=directory, rules=None, **settings)
         self._rules = rules
 
     async def __aenter__(self):

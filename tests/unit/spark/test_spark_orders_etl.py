@@ -328,7 +328,14 @@ def test_settings_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in given.items():
         monkeypatch.setenv(name, value)
 
-    usual = Settings("k:1", "http://r", "s3a://checkpoints/orders_etl", 5, 50_000, 3600)
+    usual = Settings(
+        bootstrap="k:1",
+        registry="http://r",
+        checkpoint="s3a://checkpoints/orders_etl",
+        trigger=5,
+        max_records=50_000,
+        late_after=3600,
+    )
     assert Settings.read() == usual
 
     monkeypatch.setenv("ORDERS_ETL_TRIGGER", "now")

@@ -27,12 +27,12 @@ COUNTRIES = Dataset("s3://warehouse", "sales/countries")
 ORDERS = Dataset("s3://warehouse", "sales/orders")
 REJECTED = Dataset("s3://warehouse", "sales/orders_rejected")
 RUN = QueryRun(
-    "lineage-lab",
-    "orders_etl",
-    "0193a1f0-0000-7000-8000-000000000001",
-    30.0,
-    "4.1.4",
-    ParentRun("lineage-lab", "application", "0193a1f0-0000-7000-8000-000000000000"),
+    namespace="lineage-lab",
+    job="orders_etl",
+    run_id="0193a1f0-0000-7000-8000-000000000001",
+    interval=30.0,
+    spark_version="4.1.4",
+    parent=ParentRun("lineage-lab", "application", "0193a1f0-0000-7000-8000-000000000000"),
 )
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -62,7 +62,12 @@ def event_of(event_type: EventType, described: Description | None = None, **more
     return json.loads(json.dumps(event))
 
 
-STATISTICS = Statistics(Window(2, 20, 400, 300, (20,), 4, None, 9), 30.0, {TOPIC: 20}, {ORDERS: 12, REJECTED: 3})
+STATISTICS = Statistics(
+    Window(batches=2, rows=20, milliseconds=400, longest=300, source_rows=(20,), behind=4, written=None, last_batch=9),
+    30.0,
+    {TOPIC: 20},
+    {ORDERS: 12, REJECTED: 3},
+)
 
 
 def test_complete_run_is_valid_and_has_the_required_facets() -> None:

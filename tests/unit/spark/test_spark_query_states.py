@@ -121,7 +121,7 @@ def test_window_is_the_sum_of_its_batches() -> None:
     total = window(batch(3), batch(4, batchDuration=300))
 
     assert total == Window(
-        2, rows=20, milliseconds=400, longest=300, source_rows=(20,), behind=4, written=14, last_batch=4
+        batches=2, rows=20, milliseconds=400, longest=300, source_rows=(20,), behind=4, written=14, last_batch=4
     )
 
 

@@ -14,7 +14,13 @@ from infra.toolchain.process import Command, Runner, sigterm_as_keyboard_interru
 
 
 def command(cache: Cache, script: str, **env: str) -> Command:
-    return Command([sys.executable, "-c", script], "Trying it", "try again", cache.log("test"), env)
+    return Command(
+        arguments=[sys.executable, "-c", script],
+        attempt="Trying it",
+        remedy="try again",
+        log=cache.log("test"),
+        env=env,
+    )
 
 
 def test_output_is_logged_and_passed_on_by_line(cache: Cache, runner: Runner) -> None:
@@ -40,7 +46,7 @@ def test_error_of_a_failed_command_shows_the_end_of_its_output_and_the_log(cache
 
 def test_missing_program_is_reported(cache: Cache, runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="cannot run /nowhere/mvn"):
-        runner.run(Command(["/nowhere/mvn"], "Trying it", "install it", cache.log("test")))
+        runner.run(Command(arguments=["/nowhere/mvn"], attempt="Trying it", remedy="install it", log=cache.log("test")))
 
 
 def test_stop_terminates_a_command_with_its_children(cache: Cache, runner: Runner) -> None:

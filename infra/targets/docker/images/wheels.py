@@ -58,7 +58,9 @@ def download(
         def run_pip(step: str, *arguments: str | Path) -> None:
             log = cache.log(f"pip-{step}-{environment}")
             runner.run(
-                Command([*venvs.pip_command(python, cache), *arguments], attempt, _REMEDY, log),
+                Command(
+                    arguments=[*venvs.pip_command(python, cache), *arguments], attempt=attempt, remedy=_REMEDY, log=log
+                ),
                 lambda line: on_text(venvs.shorten(line)),
             )
 

@@ -41,7 +41,7 @@ class Table:
         return ".".join(self.path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Edge:
     """Edge from a column of `sources[source]`, or a nested field of it, to a column or to all rows."""
 
@@ -116,7 +116,13 @@ def _table(found: Mapping[str, Any]) -> Table:
 
 def _made(found: Mapping[str, Any]) -> Origins:
     edges = (
-        Edge(edge["source"], edge["column"], tuple(edge["path"]), edge["subtype"], edge["masking"])
+        Edge(
+            source=edge["source"],
+            column=edge["column"],
+            path=tuple(edge["path"]),
+            subtype=edge["subtype"],
+            masking=edge["masking"],
+        )
         for edge in found["edges"]
     )
     return Origins(tuple(edges), tuple(found["unknown"]))

@@ -131,8 +131,10 @@ def topic(**options: str) -> Table:
 
 
 def unknown_write() -> Write:
-    made = Origins((Edge(0, "v", (), "TRANSFORMATION", False),), ("the table function f",))
-    plain = Origins((Edge(0, "k", (), "IDENTITY", False),), ())
+    made = Origins(
+        (Edge(source=0, column="v", path=(), subtype="TRANSFORMATION", masking=False),), ("the table function f",)
+    )
+    plain = Origins((Edge(source=0, column="k", path=(), subtype="IDENTITY", masking=False),), ())
     return Write(table("iceberg", "s3://warehouse/live/t"), (topic(),), (("k", plain), ("v", made)), Origins((), ()))
 
 
@@ -147,7 +149,7 @@ def test_unknown_lineage_is_omitted_and_reported() -> None:
 
 
 def test_columns_of_an_unnamed_source_are_unknown() -> None:
-    made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
+    made = Origins((Edge(source=0, column="v", path=(), subtype="IDENTITY", masking=False),), ())
     sources = (table("strange", called="c.d.s"), topic())
     write = Write(topic(), sources, (("k", Origins((), ())), ("v", made)), Origins((), ()))
     converted = description(PlannedScript("", (write,)))
@@ -157,7 +159,7 @@ def test_columns_of_an_unnamed_source_are_unknown() -> None:
 
 
 def test_generated_rows_are_not_a_dataset() -> None:
-    made = Origins((Edge(0, "v", (), "IDENTITY", False),), ())
+    made = Origins((Edge(source=0, column="v", path=(), subtype="IDENTITY", masking=False),), ())
     write = Write(table("blackhole"), (table("datagen"),), (("v", made),), made)
     assert description(PlannedScript("", (write,))) == Description(
         [], [], description(PlannedScript("", ())).job_facets, "", []
@@ -165,9 +167,17 @@ def test_generated_rows_are_not_a_dataset() -> None:
 
 
 def test_a_table_written_twice_is_one_output() -> None:
-    first = Write(topic(), (topic(),), (("k", Origins((Edge(0, "k", (), "IDENTITY", False),), ())),), Origins((), ()))
+    first = Write(
+        topic(),
+        (topic(),),
+        (("k", Origins((Edge(source=0, column="k", path=(), subtype="IDENTITY", masking=False),), ())),),
+        Origins((), ()),
+    )
     second = Write(
-        topic(), (topic(),), (("k", Origins((Edge(0, "v", (), "TRANSFORMATION", False),), ())),), Origins((), ())
+        topic(),
+        (topic(),),
+        (("k", Origins((Edge(source=0, column="v", path=(), subtype="TRANSFORMATION", masking=False),), ())),),
+        Origins((), ()),
     )
     (output,) = description(PlannedScript("", (first, second))).outputs
     assert columns(output) == {"k": ["t#k IDENTITY", "t#v TRANSFORMATION"]}
