@@ -94,7 +94,7 @@ class Session:
             row = self._connection.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone()
             return bool(row and row[0])
 
-    def written(self, order_ids: Sequence[str]) -> Collection[str]:
+    def existing_ids(self, order_ids: Sequence[str]) -> Collection[str]:
         """Return the orders of these that are in the table."""
         with _translated(self._server, f"reading table {ORDERS.full_name} in"):
             query = f"SELECT order_id FROM {ORDERS.full_name} WHERE order_id = ANY(%s)"
@@ -126,7 +126,7 @@ class Session:
         ):
             for statement, orders in ((tables.insert, batch.first), (tables.upsert, batch.again)):
                 for table, columns in self._statements if orders else ():
-                    self._connection.execute(statement(table, columns), tables.arrays(orders, columns))
+                    self._connection.execute(statement(table, columns), tables.column_arrays(orders, columns))
 
 
 class ChangedError(Exception):
@@ -144,7 +144,7 @@ def _columns(
             f"table {table.full_name} in {server} has no column {', '.join(missing)}: "
             "`pulumi up --refresh` (or bin/lab up) adds it"
         )
-    return table.written(found, optional)
+    return table.columns_to_write(found, optional)
 
 
 @contextmanager

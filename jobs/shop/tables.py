@@ -33,7 +33,7 @@ class Table:
         """Return the required columns that are not in `existing`."""
         return [column for column in self.columns if column not in existing]
 
-    def written(self, existing: Collection[str], optional: Collection[str]) -> tuple[str, ...]:
+    def columns_to_write(self, existing: Collection[str], optional: Collection[str]) -> tuple[str, ...]:
         """Return the columns to write: the required ones, and the `optional` ones in `existing`."""
         return (*self.columns, *(column for column in OPTIONAL if column in optional and column in existing))
 
@@ -57,7 +57,7 @@ def upsert(table: Table, columns: Sequence[str]) -> str:
     return f"{_insert(table, columns)} ON CONFLICT ({KEY}) DO UPDATE SET {changes}"
 
 
-def arrays(orders: Sequence[Order], columns: Sequence[str]) -> list[Values]:
+def column_arrays(orders: Sequence[Order], columns: Sequence[str]) -> list[Values]:
     """Return the parameters of both statements."""
     return [[getattr(order, column) for order in orders] for column in columns]
 

@@ -109,8 +109,8 @@ class ShopWriter:
         return False
 
     def _first_unwritten(self, session: Session) -> int:
-        def written(numbers: Sequence[int]) -> Collection[int]:
+        def written_numbers(numbers: Sequence[int]) -> Collection[int]:
             ids = {order(self._work.mix, number, 0).order_id: number for number in numbers}
-            return [ids[order_id] for order_id in session.written(list(ids))]
+            return [ids[order_id] for order_id in session.existing_ids(list(ids))]
 
-        return first_unwritten(written)
+        return first_unwritten(written_numbers)

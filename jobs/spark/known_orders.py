@@ -36,14 +36,14 @@ class BatchOrder:
         offset: offset of the record.
         timestamp: timestamp of the record in milliseconds; it distinguishes records at the same offset of a recreated
             topic.
-        is_sound: True if the order is accepted, False if rejected.
+        is_accepted: True if the order is accepted, False if rejected.
     """
 
     identity: bytes | None
     partition: int
     offset: int
     timestamp: int
-    is_sound: bool
+    is_accepted: bool
 
     @property
     def entries(self) -> tuple[bytes, ...]:
@@ -96,7 +96,7 @@ class KnownOrders:
 
     def add(self, orders: Iterable[BatchOrder]) -> None:
         """Add orders that were written."""
-        self._add(entry for order in orders for entry in (order.entries[:1] if order.is_sound else order.entries))
+        self._add(entry for order in orders for entry in (order.entries[:1] if order.is_accepted else order.entries))
 
     def __len__(self) -> int:
         """Return the number of index entries."""

@@ -160,7 +160,8 @@ class OrdersEtl:
         places = {(order.partition, order.offset) for order in known}
         fresh = exclude_positions(checked, sorted(places))
         new = [order for order in orders if (order.partition, order.offset) not in places]
-        bad, good = ([order for order in new if order.is_sound is sound] for sound in (False, True))
+        good = [order for order in new if order.is_accepted]
+        bad = [order for order in new if not order.is_accepted]
         properties = {SNAPSHOT_PROPERTY + RUN: self._run, SNAPSHOT_PROPERTY + BATCH: str(batch_id)}
         for rows, table, written in (
             (rejected(fresh), tables.orders_rejected(), bad),
@@ -182,7 +183,7 @@ def _batch_orders(checked: DataFrame) -> tuple[list[BatchOrder], bool]:
         "partition",
         "offset",
         F.unix_millis("timestamp").alias("timestamp"),
-        F.isnull("reason").alias("is_sound"),
+        F.isnull("reason").alias("is_accepted"),
         "is_unsure",
     ).collect()
     orders = [BatchOrder(None if row[0] is None else bytes(row[0]), *row[1:5]) for row in rows]

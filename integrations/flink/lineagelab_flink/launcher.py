@@ -159,7 +159,7 @@ class Launcher:
             others = [job for name, job in jobs if name == self._definition.name and not job.is_over and job is not own]
             if own is not None or not others:
                 return ClusterView(own)
-            return ClusterView(None, others[0], self._flink.mark(others[0].job_id, DEFINITION_PARAMETER))
+            return ClusterView(None, others[0], self._flink.global_parameter(others[0].job_id, DEFINITION_PARAMETER))
         except FlinkError as error:
             log.debug("%s", error)
             return None

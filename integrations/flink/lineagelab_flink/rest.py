@@ -43,7 +43,7 @@ class FlinkClient:
         """Return the details of a job."""
         return self._get(f"/jobs/{job_id}")
 
-    def mark(self, job_id: str, name: str) -> str:
+    def global_parameter(self, job_id: str, name: str) -> str:
         """Return a global parameter of a job; empty where it is not set."""
         config = self._get(f"/jobs/{job_id}/config")
         return str((config.get("execution-config") or {}).get("user-config", {}).get(name, ""))

@@ -2,7 +2,7 @@
 """Columns that the shop writes, and its SQL statements."""
 
 from jobs.shop.orders import Mix, order
-from jobs.shop.tables import BIDS, ORDERS, arrays, insert, upsert
+from jobs.shop.tables import BIDS, ORDERS, column_arrays, insert, upsert
 
 
 def test_bid_is_the_order_without_its_item():
@@ -11,9 +11,9 @@ def test_bid_is_the_order_without_its_item():
 
 def test_optional_columns_are_written_if_enabled_and_present():
     there = {*ORDERS.columns, "currency", "note"}
-    assert ORDERS.written(there, ["currency"]) == (*ORDERS.columns, "currency")
-    assert ORDERS.written(there, []) == ORDERS.columns
-    assert ORDERS.written(ORDERS.columns, ["currency"]) == ORDERS.columns
+    assert ORDERS.columns_to_write(there, ["currency"]) == (*ORDERS.columns, "currency")
+    assert ORDERS.columns_to_write(there, []) == ORDERS.columns
+    assert ORDERS.columns_to_write(ORDERS.columns, ["currency"]) == ORDERS.columns
 
 
 def test_missing_columns_are_named():
@@ -32,4 +32,4 @@ def test_statements_of_a_table():
 
 def test_parameters_are_one_array_per_column():
     orders = [order(Mix(), number, 1_800_000_000_000) for number in range(3)]
-    assert arrays(orders, ("item", "currency")) == [[o.item for o in orders], [o.currency for o in orders]]
+    assert column_arrays(orders, ("item", "currency")) == [[o.item for o in orders], [o.currency for o in orders]]
