@@ -17,7 +17,7 @@ from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.schemas.ingest import StoredEvents
 from lineage.api.time_slices import in_slices, run_cooperatively
-from lineage.graph.record_types import Span
+from lineage.graph.mergeable import Span
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns
 from lineage.marquez import Query as Wanted
 from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of

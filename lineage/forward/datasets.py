@@ -8,7 +8,8 @@ from lineage.events import DatasetId, JsonObject
 from lineage.forward.column_lineage import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
 from lineage.forward.facets import DATASET_FACETS, READ_FACETS, effective_facet
 from lineage.graph import ColumnEdge, JobLineage, LineageRecords
-from lineage.graph.record_types import Facets, JobRecord, RunRecord, Uses
+from lineage.graph.job_record import JobRecord, RunRecord, Uses
+from lineage.graph.mergeable import Facets
 from lineage.graph.run_history import Direction
 
 

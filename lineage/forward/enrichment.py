@@ -14,7 +14,7 @@ from lineage.forward.facets import BATCH, JOB_FACETS, PRODUCER, RUN_EVENT, RUN_F
 from lineage.forward.run_ends import RunEnd
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
-from lineage.graph.record_types import TERMINAL_RANK, JobRecord, RunRecord
+from lineage.graph.job_record import TERMINAL_RANK, JobRecord, RunRecord
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 

@@ -10,7 +10,7 @@ from lineage.events.event import Order
 from lineage.forward.enrichment import closing_event, enrich
 from lineage.forward.run_ends import ClosedRun, OpenChildren, closed_by, end_of, is_closed_at
 from lineage.graph import Graph, LineageRecords
-from lineage.graph.record_types import TERMINAL_RANK
+from lineage.graph.job_record import TERMINAL_RANK
 from lineage.store import EventLog
 
 ENDED_KEPT = 10_000

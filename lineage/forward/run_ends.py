@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lineage.events import Event, RunId
 from lineage.events.event import Order
 from lineage.graph import LineageRecords, run_outcome
-from lineage.graph.record_types import JobRecord, RunRecord
+from lineage.graph.job_record import JobRecord, RunRecord
 from lineage.graph.run_state import is_streaming
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.events.strict_json import canonical_json
 from lineage.graph.adjacency import Graph
+from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.job_lineage import ColumnEdge, JobLineage
-from lineage.graph.record_types import DatasetRecord
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import run_outcome
 

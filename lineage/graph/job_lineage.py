@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.graph.facet_references import lineage_sources
-from lineage.graph.record_types import Facets, JobRecord, Register, RunRecord
+from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.mergeable import Facets, Register
 from lineage.graph.run_history import Direction, Edge
 
 

@@ -5,8 +5,10 @@ from collections.abc import Iterable
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.record_types import DatasetRecord, JobRecord, RunRecord, Span
+from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.mergeable import Span
 
 
 class LineageRecords:

@@ -5,7 +5,8 @@ from bisect import bisect_right
 from enum import StrEnum
 from typing import NamedTuple
 
-from lineage.graph.record_types import JobRecord, RunRecord, latest
+from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.mergeable import latest
 from lineage.graph.records import LineageRecords
 
 DEFAULT_INTERVAL = 30.0

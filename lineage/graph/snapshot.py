@@ -11,18 +11,10 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.graph.dataset_record import DatasetRecord, DatasetStatement
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.record_types import (
-    DatasetRecord,
-    DatasetStatement,
-    Declaration,
-    Facets,
-    JobRecord,
-    Register,
-    RunRecord,
-    Span,
-    Uses,
-)
+from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
+from lineage.graph.mergeable import Facets, Register, Span
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 
 from lineage.events.ids import DatasetId, JsonObject
 from lineage.events.timestamps import format_time
+from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.job_lineage import JobLineage
-from lineage.graph.record_types import DatasetRecord, JobRecord
+from lineage.graph.job_record import JobRecord
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import is_stale, run_outcome
 

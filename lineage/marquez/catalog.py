@@ -8,8 +8,10 @@ from lineage.events.event import Order
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
+from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.job_lineage import ColumnEdge
-from lineage.graph.record_types import DatasetRecord, DatasetVersion, JobRecord, RunRecord, Span, Uses
+from lineage.graph.job_record import JobRecord, RunRecord, Uses
+from lineage.graph.mergeable import Span
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
 from lineage.graph import LineageRecords
-from lineage.graph.record_types import Span
+from lineage.graph.mergeable import Span
 from lineage.marquez.index import Index
 from lineage.marquez.node_ids import node_id
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from lineage.events import JsonObject
 from lineage.events.event import Order
 from lineage.events.timestamps import format_time
-from lineage.graph.record_types import JobRecord, Span
+from lineage.graph.job_record import JobRecord
+from lineage.graph.mergeable import Span
 
 _HOURS = 24
 _DAYS = 7

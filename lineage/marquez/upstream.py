@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lineage.events import DatasetId, JsonObject
 from lineage.events.event import Order
 from lineage.graph import Graph, LineageRecords, run_outcome
-from lineage.graph.record_types import RunRecord
+from lineage.graph.job_record import RunRecord
 from lineage.graph.run_history import Direction, RunPosition, RunPositions
 from lineage.marquez.catalog import Catalog
 

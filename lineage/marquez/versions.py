@@ -11,8 +11,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.events.event import Order
+from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.job_lineage import JobLineage
-from lineage.graph.record_types import DatasetRecord, DatasetVersion, Facets, JobRecord, RunRecord
+from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.mergeable import Facets
 
 
 def version_id(content: object) -> str:

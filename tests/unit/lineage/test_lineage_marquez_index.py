@@ -12,7 +12,8 @@ from test_lineage_api import get, post, with_client
 from lineage.api import time_slices
 from lineage.events import JobId
 from lineage.graph import LineageRecords, fold_events
-from lineage.graph.record_types import JobRecord, Span
+from lineage.graph.job_record import JobRecord
+from lineage.graph.mergeable import Span
 from lineage.marquez import Index, Query, Search
 from lineage.marquez import names as names_module
 from lineage.marquez.names import SortedNames

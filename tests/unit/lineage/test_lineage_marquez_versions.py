@@ -10,7 +10,7 @@ from lineage_events import NAMESPACE, at, dataset, event, run_id, schema
 from lineage.events import DatasetId, JobId
 from lineage.events.timestamps import format_time, parse_time
 from lineage.graph import Graph, fold_events
-from lineage.graph.record_types import Span
+from lineage.graph.mergeable import Span
 from lineage.marquez import Catalog, UpstreamRuns, job_version_id
 from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of
 

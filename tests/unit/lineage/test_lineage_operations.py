@@ -15,7 +15,7 @@ from lineage_response_models import validate_responses
 
 from lineage.api import create_app
 from lineage.graph import records as records_module
-from lineage.graph.record_types import Facets
+from lineage.graph.mergeable import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
 from lineage.store import EventLog

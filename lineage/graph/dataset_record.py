@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Record of a dataset, and the versions derived from what its events state."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lineage.events.event import Order
+from lineage.events.ids import DatasetId, JsonObject, RunId
+from lineage.events.strict_json import canonical_json
+from lineage.graph.mergeable import Facets, Span
+
+
+class DatasetVersion(NamedTuple):
+    """State of a dataset, identified by its columns or by the `version` facet's datasetVersion.
+
+    `order` is the first event with it, `run` the run that sent it (None: a dataset event).
+    """
+
+    order: Order
+    run: RunId | None
+    fields: list[JsonObject]
+    version: str | None
+
+
+class DatasetStatement(NamedTuple):
+    """Columns and version of a dataset that one event states; None if it omits them."""
+
+    order: Order
+    run: RunId | None
+    read: bool
+    fields: list[JsonObject] | None
+    version: str | None
+
+    @property
+    def key(self) -> bytes:
+        """Return a key that is equal for equal statements."""
+        return canonical_json([self.read, self.fields, self.version])
+
+
+@dataclass(slots=True, kw_only=True)
+class DatasetRecord:
+    """One dataset: state merged from all events.
+
+    A schema of a writer (or dataset event) takes precedence over a reader's, which may be partial.
+    `statements` holds the first of equal statements.
+    """
+
+    id: DatasetId
+    span: Span
+    facets: Facets = field(default_factory=Facets)
+    read_facets: Facets = field(default_factory=Facets)
+    statements: dict[bytes, DatasetStatement] = field(default_factory=dict)
+    _versions: list[DatasetVersion] | None = None
+    _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
+
+    def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
+        """Apply the facets of one event (of `run`, if any); `read` if the dataset is an input.
+
+        Returns `dataset` with facets shared.
+        """
+        self.span.join(order)
+        facets = self.facets.share(self.read_facets.share(dataset.get("facets") or {}))
+        if not facets:
+            return {**dataset, "facets": facets}
+        if read and "schema" in facets:
+            self.read_facets.join(order, {"schema": facets["schema"]})
+            self.facets.join(order, {name: facet for name, facet in facets.items() if name != "schema"})
+        else:
+            self.facets.join(order, facets)
+        self._join_statement(order, run, read, facets)
+        return {**dataset, "facets": facets}
+
+    def all_facets(self) -> dict[str, JsonObject]:
+        """Return all current facets, with a reader's schema if no writer stated one."""
+        return {**self.read_facets.values(), **self.facets.values()}
+
+    def fields(self) -> list[JsonObject]:
+        """Return the schema's columns; empty if unknown."""
+        fields: list[JsonObject] = self.all_facets().get("schema", {}).get("fields") or []
+        return fields
+
+    def versions(self) -> list[DatasetVersion]:
+        """Return the dataset's versions, oldest first; statements of readers count only if no writer made one.
+
+        Columns or version that an event omits are unchanged. The list must not be modified.
+        """
+        if self._versions is None:
+            self._versions = self._derived_versions()
+        return self._versions
+
+    def _derived_versions(self) -> list[DatasetVersion]:
+        statements = [said for _, said in sorted(self.statements.items(), key=lambda item: (item[1].order, item[0]))]
+        versions: list[DatasetVersion] = []
+        fields: list[JsonObject] = []
+        version: str | None = None
+        for saying in [saying for saying in statements if not saying.read] or statements:
+            fields = fields if saying.fields is None else saying.fields
+            version = saying.version or version
+            if not versions or (versions[-1].fields, versions[-1].version) != (fields, version):
+                versions.append(DatasetVersion(order=saying.order, run=saying.run, fields=fields, version=version))
+        return versions
+
+    def _join_statement(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
+        words = facets.get("schema"), facets.get("version")
+        last = self._last_statement
+        # Equal facets are shared: repeated statements carry identical objects.
+        if last and last[0] is words[0] and last[1] is words[1] and last[2] is read and last[3] < order:
+            return
+        self._last_statement = (*words, read, order)
+        fields = (_facet_if_present(facets, "schema") or {}).get("fields")
+        version = (_facet_if_present(facets, "version") or {}).get("datasetVersion")
+        if fields is None and not isinstance(version, str):
+            return
+        saying = DatasetStatement(
+            order=order, run=run, read=read, fields=fields, version=version if isinstance(version, str) else None
+        )
+        key = saying.key
+        known = self.statements.get(key)
+        if known is None or saying.order < known.order:
+            self.statements[key] = saying
+            self._versions = None
+
+
+def _facet_if_present(facets: JsonObject, name: str) -> JsonObject | None:
+    facet: JsonObject | None = facets.get(name)
+    return None if facet is None or facet.get("_deleted") is True else facet

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mergeable values: last-writer-wins registers, facets, spans. Merging is order-independent."""
+
+from dataclasses import dataclass
+from marshal import dumps
+from typing import NamedTuple
+
+from lineage.events.event import Order
+from lineage.events.ids import JsonObject
+
+
+class Register(NamedTuple):
+    """Last-writer-wins register: a value and the order of its event."""
+
+    order: Order
+    value: JsonObject
+
+
+class Facets:
+    """Facets of one job, run or dataset, each in its own register: an event changes only those that it carries."""
+
+    __slots__ = ("_registers", "_spelled")
+
+    def __init__(self) -> None:
+        self._registers: dict[str, Register] = {}
+        self._spelled: dict[str, tuple[JsonObject, bytes]] = {}
+
+    def join(self, order: Order, facets: JsonObject | None) -> None:
+        """Merge facets: the later one in total order wins."""
+        for name, value in (facets or {}).items():
+            known = self._registers.get(name)
+            if known is None or known.order < order:
+                self._registers[name] = Register(order, value)
+
+    def share(self, facets: JsonObject) -> JsonObject:
+        """Return `facets` with every value that equals the current one replaced by that object.
+
+        Runs repeat the same facets; sharing them saves memory.
+        """
+        return {name: self._shared_value(name, value) for name, value in facets.items()}
+
+    def _shared_value(self, name: str, value: JsonObject) -> JsonObject:
+        known = self._registers.get(name)
+        if known is None or known.value != value:
+            return value
+        # `==` treats True and 1 as equal; marshal (version 2 has no references) distinguishes types, fast.
+        spelled = self._spelled.get(name)
+        if spelled is None or spelled[0] is not known.value:
+            spelled = self._spelled[name] = known.value, dumps(known.value, 2)
+        return known.value if spelled[1] == dumps(value, 2) else value
+
+    @classmethod
+    def of(cls, registers: dict[str, Register]) -> "Facets":
+        """Create facets from registers."""
+        facets = cls()
+        facets._registers = registers
+        return facets
+
+    def registers(self) -> dict[str, Register]:
+        """Return every register, including those of deleted facets."""
+        return self._registers
+
+    def register(self, name: str) -> Register | None:
+        """Return the register of one facet; None if it is unknown or deleted."""
+        register = self._registers.get(name)
+        return None if register is None or register.value.get("_deleted") is True else register
+
+    def get(self, name: str) -> JsonObject | None:
+        """Return the current value of one facet, or None."""
+        register = self.register(name)
+        return register.value if register else None
+
+    def values(self) -> dict[str, JsonObject]:
+        """Return all current facets."""
+        return {name: register.value for name in self._registers if (register := self.register(name))}
+
+
+def latest(name: str, *owners: Facets | None) -> JsonObject | None:
+    """Return the last facet, in total order, of several owners."""
+    found = [register for owner in owners if owner is not None and (register := owner.register(name))]
+    return max(found, key=lambda register: register.order).value if found else None
+
+
+@dataclass(slots=True)
+class Span:
+    """First and last event of a record, in total order."""
+
+    first: Order
+    last: Order
+
+    def join(self, order: Order) -> None:
+        """Extend the span by one event."""
+        if order < self.first:
+            self.first = order
+        if order > self.last:
+            self.last = order
