@@ -75,7 +75,7 @@ class Server:
         return (self.root / "services" / "postgres" / "log").read_text()
 
     def processes(self):
-        return [process for process in psutil.process_iter(["environ"]) if self.supervisor._owns(process)]
+        return [process for process in psutil.process_iter(["environ"]) if self.supervisor._is_of_stack(process)]
 
 
 def shared_memory():

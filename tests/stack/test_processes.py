@@ -42,7 +42,7 @@ def until(condition, seconds=20):
 
 def processes_of(engine):
     """Return the live processes of an engine's stack."""
-    return [p for p in psutil.process_iter(["environ"]) if Supervisor(engine.root)._owns(p)]
+    return [p for p in psutil.process_iter(["environ"]) if Supervisor(engine.root)._is_of_stack(p)]
 
 
 def test_up_waits_for_readiness_and_destroy_leaves_no_process(engine, free_port):
