@@ -152,7 +152,9 @@ def _set_aside(place: Path) -> Path | None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m lineage.maintenance", description="Care for a lineage log.")
+    parser = argparse.ArgumentParser(
+        prog="python -m lineage.maintenance", description="Back up, restore or check an event log."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, file in (("backup", True), ("restore", True), ("check", False)):
         command = commands.add_parser(name)

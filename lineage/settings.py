@@ -48,7 +48,10 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
         "--retain", type=_duration, metavar="DURATION", help="compact older events (90s, 12h, 30d; default: never)"
     )
     parser.add_argument(
-        "--forward-to", type=_url, metavar="URL", help="send every event on, completed, to Marquez or its like"
+        "--forward-to",
+        type=_url,
+        metavar="URL",
+        help="forward every event, enriched, to Marquez or a compatible backend",
     )
     parser.add_argument("--page", type=Path, metavar="DIR", help="the built lineage page, served at /")
     parser.add_argument("--lab", type=Path, metavar="FILE", help="services of the lab and its contract, JSON")

@@ -20,7 +20,7 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
     SMOKE_DOCKER: {"target": "docker", "portOffset": "12500", "shopRate": "50", "flink": "true"},
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "false"},
-    # No figure of the README's lifecycle table is about Flink.
+    # No figure of the lifecycle benchmark is about Flink.
     BENCH: {"portOffset": "20000", "flink": "false"},
     BENCH_DOCKER: {"target": "docker", "portOffset": "21000", "flink": "false"},
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab bench`: measure the figures of the README."""
+"""`lab bench`: repeat the measurements of the documentation."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -52,7 +52,7 @@ def bench(
         typer.Option(help="Also write figures to this file: those of --only, by default those of lineage."),
     ] = None,
 ) -> None:
-    """Repeat the measurements of the README."""
+    """Repeat the measurements of the documentation."""
     artifacts = Artifacts.open()
     install_test_artifacts(artifacts)
     environment = pulumi_environment(artifacts)

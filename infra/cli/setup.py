@@ -136,7 +136,10 @@ def doctor(
 ) -> None:
     """Check memory, disk and prerequisites, or list all settings."""
     if settings:
-        table = Table("key", "default", "meaning", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
+        table.add_column("key", no_wrap=True)
+        table.add_column("default")
+        table.add_column("meaning")
         for key, (default, meaning) in known_keys(LabSettings).items():
             table.add_row(f"lineage-lab:{key}", config_text(default), meaning)
         out.print(table)

@@ -12,7 +12,7 @@ from infra.errors import Interrupted
 from infra.model.inputs import Inputs
 
 POLL_SECONDS = 0.1
-"""Interval at which `Call.poll` yields and checks for an interrupt."""
+"""Interval at which `OperationContext.poll` yields and checks for an interrupt."""
 
 
 I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the module, read as "inputs"
