@@ -128,7 +128,7 @@ def _engine() -> dict[str, Any]:
 
 
 def _job_type() -> dict[str, Any]:
-    kind = {"processingType": "BATCH_PATH", "integration": "SPARK", "jobType": "SQL_JOB"}
+    kind = {"processingType": "BATCH", "integration": "SPARK", "jobType": "SQL_JOB"}
     return _facet("2-0-3/JobTypeJobFacet.json#/$defs/JobTypeJobFacet", **kind)
 
 

@@ -32,4 +32,4 @@ def test_the_page_imports_only_its_declared_dependencies():
 
 
 def test_the_first_load_is_within_its_size_limit(site):
-    assert FIRST_LOAD.holds(first_load(site) / 1000)
+    assert FIRST_LOAD.is_met(first_load(site) / 1000)

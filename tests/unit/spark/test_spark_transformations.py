@@ -118,7 +118,7 @@ def test_each_value_is_read_with_its_writer_schema(spark: SparkSession) -> None:
 def test_column_with_changed_type_is_cast(
     spark: SparkSession, field: dict[str, object], value: object, price: Decimal
 ) -> None:
-    schema = order_schema(field, exclude_positions="price")
+    schema = order_schema(field, without="price")
     encoded = io.BytesIO()
     schemaless_writer(encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "price": value})
     record = Record(value=header(9) + encoded.getvalue())
@@ -131,7 +131,7 @@ def test_column_with_changed_type_is_cast(
 
 
 def test_time_as_text_is_parsed(spark: SparkSession) -> None:
-    schema = order_schema({"name": "bid_time", "type": "string"}, exclude_positions="bid_time")
+    schema = order_schema({"name": "bid_time", "type": "string"}, without="bid_time")
     encoded = io.BytesIO()
     schemaless_writer(
         encoded, parse_schema(json.loads(schema)), {**asdict(Order()), "bid_time": "2026-11-20T13:30:00.123+01:00"}
@@ -154,7 +154,7 @@ def test_time_as_text_is_parsed(spark: SparkSession) -> None:
     ],
 )
 def test_column_missing_in_the_schema_is_a_reason(spark: SparkSession, column: str, reason: str) -> None:
-    schema = order_schema(exclude_positions=column)
+    schema = order_schema(without=column)
     encoded = io.BytesIO()
     schemaless_writer(encoded, parse_schema(json.loads(schema)), asdict(Order()))
     record = Record(value=header(9) + encoded.getvalue())
