@@ -155,7 +155,7 @@ class FlinkCluster:
             last = _error_message(answer)
         raise ClusterUnreachable(
             f"could not {self.action}: the JobManager at {self.url} did not respond within "
-            f"{UNREACHABLE_SECONDS} s ({last}); see: lab logs flink_jobmanager"
+            f"{UNREACHABLE_SECONDS} s ({last}); see: bin/lab logs flink_jobmanager"
         )
 
 

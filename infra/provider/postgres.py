@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections to the lab's Postgres, with connection failures classified."""
 
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import psycopg
 
 from infra import credentials
 from infra.errors import LabError
+from infra.provider.connections import accepts_connections
 from infra.provider.kind import OperationContext
 
 STARTUP_TIMEOUT_SECONDS = 30
@@ -47,13 +47,7 @@ class PostgresServer:
 
     def reachable(self) -> bool:
         """Return whether the port accepts connections and the password file exists."""
-        if not Path(self.credentials).exists():
-            return False
-        try:
-            socket.create_connection((self.host, self.port), timeout=CONNECT_SECONDS).close()
-        except OSError:
-            return False
-        return True
+        return Path(self.credentials).exists() and accepts_connections(self.host, self.port, CONNECT_SECONDS)
 
     def connect(self, database: str, action: str, call: OperationContext) -> Connection:
         """Open an autocommit connection; waits for a server that is starting.
@@ -90,7 +84,7 @@ class PostgresServer:
                     raise self.failure(action, error) from error
         raise LabError(
             f"could not {action}: the Postgres at {self} was still starting after {STARTUP_TIMEOUT_SECONDS} s; "
-            "see: lab logs postgres"
+            "see: bin/lab logs postgres"
         )
 
     def failure(self, action: str, error: psycopg.Error) -> LabError:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`labkit:index:Connector`: a Kafka Connect connector; created when the connector and all of its tasks run."""
 
-import socket
 from difflib import get_close_matches
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -13,6 +11,7 @@ from infra.http_client import client
 from infra.model.resources import RUNNING, Connector
 from infra.model.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
 from infra.provider.connect_worker import BrokerUnreachable, ConnectorStatus, ConnectWorker
+from infra.provider.connections import url_accepts_connections
 from infra.provider.failure import add_field_names, incompatible_subject
 from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
 
@@ -54,7 +53,7 @@ class ConnectorKind(Kind[Connector]):
 
     def read(self, inputs: Connector, call: OperationContext) -> ReadResult[Connector] | None:
         worker = _worker(inputs, "read", call)
-        if not _accepts_connections(inputs.worker):
+        if not url_accepts_connections(inputs.worker):
             return None  # Connect is down: it is created again, then its connectors
         if worker.cluster() != inputs.cluster:
             return None
@@ -75,7 +74,7 @@ class ConnectorKind(Kind[Connector]):
         return {}
 
     def delete(self, inputs: Connector, call: OperationContext) -> None:
-        if not _accepts_connections(inputs.worker):
+        if not url_accepts_connections(inputs.worker):
             return  # Connect is down; its state is deleted with its broker
         worker = _worker(inputs, "delete", call)
         if worker.cluster() != inputs.cluster:
@@ -104,16 +103,6 @@ class ConnectorKind(Kind[Connector]):
 
 def _worker(inputs: Connector, verb: str, call: OperationContext) -> ConnectWorker:
     return ConnectWorker(inputs.worker, f"{verb} connector {inputs.name} at {inputs.worker}", call)
-
-
-def _accepts_connections(url: str) -> bool:
-    """Return whether the port accepts connections, without the retries of a request."""
-    place = urlsplit(url)
-    try:
-        socket.create_connection((str(place.hostname), place.port or 80), timeout=5).close()
-    except OSError:
-        return False
-    return True
 
 
 def _require_own_cluster(inputs: Connector, worker: ConnectWorker) -> None:
@@ -220,10 +209,12 @@ def _await_running(
             return
         is_stale = before is not None and status is not None and before.traces == status.traces
         if status and overall == "FAILED" and (not is_stale or turn * POLL_SECONDS >= STALE_FAILURE_SECONDS):
-            raise LabError(f"connector {inputs.name} failed:\n{_failure_causes(inputs, status)}\nSee: lab logs connect")
+            raise LabError(
+                f"connector {inputs.name} failed:\n{_failure_causes(inputs, status)}\nSee: bin/lab logs connect"
+            )
     raise LabError(
         f"connector {inputs.name} was not running after {START_SECONDS} s: {_describe_progress(status)}. "
-        "See: lab logs connect"
+        "See: bin/lab logs connect"
     )
 
 

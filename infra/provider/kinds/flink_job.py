@@ -2,12 +2,11 @@
 """`labkit:index:FlinkJob`: a Flink job submitted and kept running by a launcher; created when all its tasks run."""
 
 import json
-import socket
 from typing import Any
-from urllib.parse import urlsplit
 
 from infra.errors import LabError
 from infra.model.resources import RUNNING, FlinkJob
+from infra.provider.connections import url_accepts_connections
 from infra.provider.flink_cluster import ClusterJob, FlinkCluster
 from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
 from infra.provider.notes import read_notes
@@ -30,8 +29,11 @@ PROBLEM_SECONDS = 30
 REASON_SECONDS = 10
 """Time limit for the cause of a failure: the cluster responds from a cache that is some seconds old."""
 
-END_SECONDS = 120
+CANCEL_SECONDS = 120
+"""Time limit of a cancellation."""
+
 SAVEPOINT_SECONDS = 45
+"""Time limit of the savepoint before a cancellation; a job without it is cancelled all the same."""
 
 
 class FlinkJobKind(Kind[FlinkJob]):
@@ -53,7 +55,7 @@ class FlinkJobKind(Kind[FlinkJob]):
         return {}
 
     def read(self, inputs: FlinkJob, call: OperationContext) -> ReadResult[FlinkJob] | None:
-        if not _accepts_connections(inputs.rest):
+        if not url_accepts_connections(inputs.rest):
             return None  # the cluster is down: it is created again, then its jobs
         cluster = _cluster(inputs, "read", call)
         if cluster.identity() != inputs.cluster:
@@ -69,38 +71,28 @@ class FlinkJobKind(Kind[FlinkJob]):
 
     def delete(self, inputs: FlinkJob, call: OperationContext) -> None:
         """Cancel the job; its launcher takes that as a user's request and exits."""
-        if not _accepts_connections(inputs.rest):
+        if not url_accepts_connections(inputs.rest):
             return  # the cluster is down, with its jobs
         cluster = _cluster(inputs, "cancel", call)
         if cluster.identity() != inputs.cluster:
             return  # the cluster belongs to another lab
-        for job in _active_job(inputs, cluster):
+        for job in _active_jobs(inputs, cluster):
             call.report("cancelling with a savepoint")
             _cancel_job(job, cluster, call)
-        for _ in call.poll(END_SECONDS):
-            left = _active_job(inputs, cluster)
+        for _ in call.poll(CANCEL_SECONDS):
+            left = _active_jobs(inputs, cluster)
             if not left:
                 return
             for job in left:
                 cluster.cancel(job.job_id)
-        raise LabError(f"could not {cluster.action}: it is still active {END_SECONDS} s after it was cancelled")
+        raise LabError(f"could not {cluster.action}: it is still active {CANCEL_SECONDS} s after it was cancelled")
 
 
 def _cluster(inputs: FlinkJob, verb: str, call: OperationContext) -> FlinkCluster:
     return FlinkCluster(inputs.rest, f"{verb} Flink job {inputs.name} at {inputs.rest}", call)
 
 
-def _accepts_connections(url: str) -> bool:
-    """Return whether the port accepts connections, without the retries of a request."""
-    place = urlsplit(url)
-    try:
-        socket.create_connection((str(place.hostname), place.port or 80), timeout=5).close()
-    except OSError:
-        return False
-    return True
-
-
-def _active_job(inputs: FlinkJob, cluster: FlinkCluster) -> list[ClusterJob]:
+def _active_jobs(inputs: FlinkJob, cluster: FlinkCluster) -> list[ClusterJob]:
     return [job for job in cluster.jobs(inputs.name) if not job.ended]
 
 
@@ -177,7 +169,7 @@ def _describe_end(job: ClusterJob, cluster: FlinkCluster, call: OperationContext
 
 
 def _log_hint(inputs: FlinkJob) -> str:
-    return f"See: lab logs {inputs.launcher}, and Flink's web UI at {inputs.rest}"
+    return f"See: bin/lab logs {inputs.launcher}, and Flink's web UI at {inputs.rest}"
 
 
 def _submission_problem(inputs: FlinkJob) -> str:

@@ -2,7 +2,6 @@
 """`labkit:index:Topic`: a Kafka topic; partitions can be added and settings changed without loss of records."""
 
 import logging
-import socket
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from confluent_kafka.admin import (
 
 from infra.errors import LabError
 from infra.model.resources import Topic
+from infra.provider.connections import accepts_connections
 from infra.provider.kind import Kind, OperationContext, ReadResult
 
 METADATA_TIMEOUT_SECONDS = 20
@@ -68,7 +68,7 @@ class TopicKind(Kind[Topic]):
         )
 
     def read(self, inputs: Topic, call: OperationContext) -> ReadResult[Topic] | None:
-        if not _accepts_connections(inputs.bootstrap):
+        if not _broker_accepts_connections(inputs.bootstrap):
             return None  # the broker is down: it is created again, then its topics
         admin = _admin(inputs)
         try:
@@ -113,7 +113,7 @@ class TopicKind(Kind[Topic]):
         return {}
 
     def delete(self, inputs: Topic, call: OperationContext) -> None:
-        if not _accepts_connections(inputs.bootstrap):
+        if not _broker_accepts_connections(inputs.bootstrap):
             return  # the broker is down; its data is deleted with it
         admin = _admin(inputs)
         if _cluster(inputs, admin) != inputs.cluster:
@@ -127,14 +127,10 @@ def _admin(inputs: Topic) -> AdminClient:
     return AdminClient({"bootstrap.servers": inputs.bootstrap, "socket.timeout.ms": 5000}, logger=quiet)
 
 
-def _accepts_connections(bootstrap: str) -> bool:
+def _broker_accepts_connections(bootstrap: str) -> bool:
     """Return whether the port accepts connections; the Kafka client would retry until its timeout."""
     host, _, port = bootstrap.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), timeout=5).close()
-    except OSError:
-        return False
-    return True
+    return accepts_connections(host, int(port))
 
 
 def _metadata(inputs: Topic, admin: AdminClient) -> ClusterMetadata:
@@ -156,8 +152,7 @@ def _topic_exists(error: KafkaError) -> bool:
 
 
 def _topic_missing(error: KafkaError) -> bool:
-    gone = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._TRANSPORT, KafkaError._TIMED_OUT}
-    return error.code() in gone
+    return error.code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._TRANSPORT, KafkaError._TIMED_OUT}
 
 
 def _admin_request(
