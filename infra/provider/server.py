@@ -42,7 +42,7 @@ def _to_struct(properties: dict[str, Any]) -> struct_pb2.Struct:
     return ParseDict(properties, struct_pb2.Struct())
 
 
-def _kind_name(urn: str) -> str:
+def _resource_name(urn: str) -> str:
     return urn.split("::")[-1]
 
 
@@ -163,7 +163,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             return pb.CreateResponse(properties=request.properties)
         outputs = self._run_operation(lambda: kind.create(inputs, self._operation_context(request.urn)), context)
-        return pb.CreateResponse(id=_kind_name(request.urn), properties=_to_struct(inputs.properties() | outputs))
+        return pb.CreateResponse(id=_resource_name(request.urn), properties=_to_struct(inputs.properties() | outputs))
 
     def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
         """Read a resource; one with an invalid state counts as missing, and its create takes over what exists."""
@@ -171,7 +171,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         try:
             inputs = self._inputs_of_state(kind, request.inputs)
         except StateError as error:
-            print(f"labkit: {_kind_name(request.urn)}: {error}", file=sys.stderr)
+            print(f"labkit: {_resource_name(request.urn)}: {error}", file=sys.stderr)
             return pb.ReadResponse()
         found = self._run_operation(lambda: kind.read(inputs, self._operation_context(request.urn)), context)
         if found is None:
@@ -201,7 +201,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         try:
             inputs = self._inputs_of_state(kind, request.old_inputs)
         except StateError as error:  # the supervisor, deleted last, removes the rest
-            print(f"labkit: {_kind_name(request.urn)}: {error}", file=sys.stderr)
+            print(f"labkit: {_resource_name(request.urn)}: {error}", file=sys.stderr)
             return empty_pb2.Empty()
         self._run_operation(lambda: kind.delete(inputs, self._operation_context(request.urn)), context)
         return empty_pb2.Empty()

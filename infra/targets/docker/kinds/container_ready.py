@@ -17,7 +17,7 @@ RECOVERY_TIMEOUT_SECONDS = 15
 """Time limit of a refresh for the daemon to restart a container before it counts as missing."""
 
 POLLS_PER_INSPECTION = 5
-"""Turns of `Call.poll` (ten a second) per request to the daemon."""
+"""Turns of `OperationContext.poll` (ten a second) per request to the daemon."""
 
 MIN_RUNNING_POLLS = 10
 """Polls (ten a second) that a container without a probe must run to count as ready."""
@@ -87,7 +87,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
 
 
 def _poll_daemon(call: OperationContext, seconds: float) -> Iterator[int]:
-    """Yield those turns of `Call.poll` at which to send a request to the daemon."""
+    """Yield those turns of `OperationContext.poll` at which to send a request to the daemon."""
     return (turn for turn, _ in enumerate(call.poll(seconds)) if turn % POLLS_PER_INSPECTION == 0)
 
 
