@@ -107,7 +107,10 @@ def diff(
     before: Annotated[str, typer.Argument(help="Graph file, URL of a service, or time: now, -10m, RFC 3339.")],
     after: Annotated[str, typer.Argument(help="As BEFORE.")],
     stack: Annotated[
-        str, typer.Option("--stack", envvar="LINEAGE_LAB_STACK", help="Stack whose graph is read at a time.")
+        str,
+        typer.Option(
+            "--stack", envvar="LINEAGE_LAB_STACK", help="Stack whose lineage service returns the graph of a time."
+        ),
     ] = DEFAULT_STACK,
     url: UrlOption = None,
     json_file: JsonOption = None,

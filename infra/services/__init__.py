@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One file per service: what it runs, its files, endpoints and readiness. None knows a target."""
+"""One file per service: what it runs, its files, endpoints and readiness. Independent of targets."""

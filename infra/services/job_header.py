@@ -83,12 +83,12 @@ class HeaderFormat:
             LabError: the lab does not contain a part.
         """
         entry = header.get("needs")
-        wanted = tuple(part.strip() for part in entry.value.split(",")) if entry else ()
-        for part in wanted:
+        required = tuple(part.strip() for part in entry.value.split(",")) if entry else ()
+        for part in required:
             if entry and part not in parts:
                 known = f"Known parts: {', '.join(sorted(parts))}"
                 raise self.invalid(file, entry.line, f"needs: unknown part {part!r}{suggestion(part, parts)} {known}")
-        return wanted
+        return required
 
     def invalid(self, file: str, line: int, cause: str) -> LabError:
         """Return the error for an invalid line."""

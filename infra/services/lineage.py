@@ -39,7 +39,10 @@ class LineageSettings(SettingsSection):
 
 
 def lineage_service(site: Site, settings: Settings) -> Service:
-    """Return the lineage service, which starts first and stops last, so that no event is lost; without `LAB`."""
+    """Return the lineage service, which starts first and stops last, so that no event is lost.
+
+    `_with_overview` adds the file `LAB`.
+    """
     listen = site.listen(NAME, API.name)
     return Service(
         name=NAME,

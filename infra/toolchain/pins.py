@@ -15,7 +15,7 @@ MINIMUM_NODE = (20, 19)
 """Minimum of Vite, which builds the lineage page."""
 
 MINIMUM_GO = (1, 26, 6)
-"""The `go` line of `go/engine/go.mod`."""
+"""The `go` line of `infra/toolchain/go/engine/go.mod`."""
 
 MINIMUM_PULUMI = (3, 255, 0)
 """Oldest CLI tested with the SDK in `requirements/kit.in`."""

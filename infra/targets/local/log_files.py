@@ -70,6 +70,6 @@ class Follower:
             return None  # not created yet, or being rotated
 
     def _read(self, file: BinaryIO) -> Iterator[str]:
-        *whole, self._rest = (self._rest + file.read()).split(b"\n")
-        for line in whole:
+        *complete, self._rest = (self._rest + file.read()).split(b"\n")
+        for line in complete:
             yield line.decode("utf-8", "replace")

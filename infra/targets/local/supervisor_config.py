@@ -36,9 +36,9 @@ def socket_path(root: Path) -> Path:
 
     Independent of TMPDIR, so that commands in other shells find it.
     """
-    beside = root / "supervisor" / "control.sock"
-    if len(os.fsencode(beside)) <= MAX_SOCKET_PATH_BYTES:
-        return beside
+    preferred = root / "supervisor" / "control.sock"
+    if len(os.fsencode(preferred)) <= MAX_SOCKET_PATH_BYTES:
+        return preferred
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     return Path("/tmp") / f"lineage-lab-{os.getuid()}-{digest}" / "control.sock"
 

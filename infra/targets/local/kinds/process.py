@@ -114,8 +114,8 @@ class ProcessKind(Kind[ProcessInputs]):
             first_pid = first_pid or state.pid
             if state.running and _is_ready(inputs.probe):
                 return
-        wanted = f"{inputs.probe.host}:{inputs.probe.port}{inputs.probe.path}" if inputs.probe else "running"
-        raise self._failure(inputs, supervisor, f"was not ready ({wanted}) after {timeout} s")
+        condition = f"{inputs.probe.host}:{inputs.probe.port}{inputs.probe.path}" if inputs.probe else "running"
+        raise self._failure(inputs, supervisor, f"was not ready ({condition}) after {timeout} s")
 
     def _failure(self, inputs: ProcessInputs, supervisor: Supervisor, problem: str) -> LabError:
         log = supervisor.log_path(inputs.program)
