@@ -29,11 +29,11 @@ def render(values: dict[str, str]) -> str:
 
 def parse(text: str) -> dict[str, str]:
     """Parse credentials; incomplete or malformed assignments are ignored."""
-    words = (word for line in text.splitlines() for word in _words(line))
+    words = (word for line in text.splitlines() for word in _shell_words(line))
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
-def _words(line: str) -> list[str]:
+def _shell_words(line: str) -> list[str]:
     try:
         return shlex.split(line, comments=True)
     except ValueError:  # unterminated quote, after a manual edit or a partial write

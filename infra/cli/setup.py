@@ -119,7 +119,7 @@ def setup(
         return
     settings = stack_settings(stack)
     install_lab_artifacts(artifacts, settings, required_artifacts(settings) | artifacts_for_tests() if tests else None)
-    out.print("all artefacts are installed")
+    out.print("all required artefacts are installed")
 
 
 @command

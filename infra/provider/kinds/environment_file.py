@@ -18,14 +18,14 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
     replace_on = frozenset({"path"})
 
     def create(self, inputs: EnvironmentFileInputs, call: OperationContext) -> dict[str, Any]:
-        credentials.write(Path(inputs.path), self._text(inputs))
+        credentials.write(Path(inputs.path), self._render_content(inputs))
         return {}
 
     def read(self, inputs: EnvironmentFileInputs, call: OperationContext) -> ReadResult[EnvironmentFileInputs] | None:
         path = Path(inputs.path)
         known = credentials.parse(path.read_text(encoding="utf-8")) if path.exists() else {}
         try:
-            wanted = credentials.parse(self._text(inputs))
+            wanted = credentials.parse(self._render_content(inputs))
         except LabError:
             return None  # credentials are missing: both files are created again
         if known != wanted:
@@ -39,7 +39,7 @@ class EnvironmentFileKind(Kind[EnvironmentFileInputs]):
     def delete(self, inputs: EnvironmentFileInputs, call: OperationContext) -> None:
         Path(inputs.path).unlink(missing_ok=True)
 
-    def _text(self, inputs: EnvironmentFileInputs) -> str:
+    def _render_content(self, inputs: EnvironmentFileInputs) -> str:
         known = credentials.read(Path(inputs.credentials))
         missing = set(inputs.secrets.values()) - known.keys()
         if missing:

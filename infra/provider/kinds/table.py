@@ -76,7 +76,7 @@ class TableKind(Kind[Table]):
         action = _action(inputs, "drop")
         try:
             with _connect(inputs, action, call) as connection:
-                connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(_name(inputs)))
+                connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(_table_identifier(inputs)))
         except (ForeignServer, DatabaseNotFound):
             return
         except psycopg.Error as error:
@@ -106,21 +106,21 @@ def _action(inputs: Table, verb: str) -> str:
     return f"{verb} table {SCHEMA}.{inputs.name} in database {inputs.database}"
 
 
-def _name(inputs: Table) -> sql.Identifier:
+def _table_identifier(inputs: Table) -> sql.Identifier:
     return sql.Identifier(SCHEMA, inputs.name)
 
 
-def _definition(column: Column) -> sql.Composed:
+def _column_definition(column: Column) -> sql.Composed:
     # A type has parameters and spaces and cannot be quoted; it comes from the program, not from a client.
     parts = [sql.Identifier(column.name), sql.SQL(column.type)]
     return sql.SQL(" ").join([*parts, *([sql.SQL("NOT NULL")] if column.required else [])])
 
 
 def _create_statement(inputs: Table) -> sql.Composed:
-    parts = [_definition(column) for column in inputs.columns]
+    parts = [_column_definition(column) for column in inputs.columns]
     if inputs.primary_key:
         parts.append(_primary_key(inputs))
-    return sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(_name(inputs), sql.SQL(", ").join(parts))
+    return sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(_table_identifier(inputs), sql.SQL(", ").join(parts))
 
 
 def _primary_key(inputs: Table) -> sql.Composed:
@@ -133,7 +133,7 @@ def _read_table(connection: Connection, inputs: Table) -> Table | None:
     if there is None:
         return None
     canonical = _canonical_types(connection, inputs)
-    table = _oid(connection, inputs)
+    table = _table_oid(connection, inputs)
     columns = []
     for wanted in inputs.columns:
         if found := there.get(wanted.name):
@@ -150,15 +150,15 @@ def _read_table(connection: Connection, inputs: Table) -> Table | None:
     return inputs.model_copy(update=changes)
 
 
-def _oid(connection: Connection, inputs: Table) -> int | None:
+def _table_oid(connection: Connection, inputs: Table) -> int | None:
     query = "SELECT to_regclass(%s)::oid"
-    row = connection.execute(query, (_name(inputs).as_string(connection),)).fetchone()
+    row = connection.execute(query, (_table_identifier(inputs).as_string(connection),)).fetchone()
     return int(row[0]) if row and row[0] is not None else None
 
 
 def _columns(connection: Connection, inputs: Table) -> dict[str, Column] | None:
     """Return all columns by name with the server's type names; None if the table does not exist."""
-    table = _oid(connection, inputs)
+    table = _table_oid(connection, inputs)
     if table is None:
         return None
     rows = connection.execute(_COLUMNS, (table,)).fetchall()
@@ -168,7 +168,7 @@ def _columns(connection: Connection, inputs: Table) -> dict[str, Column] | None:
 def _canonical_types(connection: Connection, inputs: Table) -> dict[str, str]:
     """Return the server's names of the declared types: `timestamp(3) without time zone` for `timestamp(3)`."""
     probe = sql.Identifier("labkit_probe")
-    parts = sql.SQL(", ").join(_definition(column) for column in inputs.columns)
+    parts = sql.SQL(", ").join(_column_definition(column) for column in inputs.columns)
     connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(probe, parts))
     rows = connection.execute(_COLUMNS.replace("%s", "'pg_temp.labkit_probe'::regclass")).fetchall()
     connection.execute(sql.SQL("DROP TABLE {}").format(sql.SQL("pg_temp.labkit_probe")))
@@ -193,7 +193,7 @@ def _reconcile(connection: Connection, inputs: Table, dropped: list[str]) -> Non
     for column in inputs.columns:
         found = there.get(column.name)
         if found is None:
-            _alter(connection, inputs, sql.SQL("ADD COLUMN {}").format(_definition(column)))
+            _alter(connection, inputs, sql.SQL("ADD COLUMN {}").format(_column_definition(column)))
         elif found.required != (column.required or column.name in inputs.primary_key):
             change = "SET NOT NULL" if not found.required else "DROP NOT NULL"
             _alter(connection, inputs, sql.SQL("ALTER COLUMN {} " + change).format(sql.Identifier(column.name)))
@@ -228,4 +228,4 @@ def _rejection(inputs: Table, cause: str) -> LabError:
 
 
 def _alter(connection: Connection, inputs: Table, change: sql.Composable) -> None:
-    connection.execute(sql.SQL("ALTER TABLE {} {}").format(_name(inputs), change))
+    connection.execute(sql.SQL("ALTER TABLE {} {}").format(_table_identifier(inputs), change))

@@ -57,7 +57,7 @@ class Containers:
 
     def states(self) -> list[State]:
         """Return the states of all services and tasks, sorted by name."""
-        return sorted((parse_state(found.attrs) for found in self._all()), key=lambda state: state.name)
+        return sorted((parse_state(found.attrs) for found in self._part_containers()), key=lambda state: state.name)
 
     def state(self, name: str) -> State | None:
         """Return the state of a service or task; None if it does not exist."""
@@ -74,7 +74,7 @@ class Containers:
 
     def memory(self) -> Mapping[str, float]:
         """Return the memory of each running container in MiB like `docker stats`, without reclaimable page cache."""
-        running = [found for found in self._all() if found.attrs["State"]["Pid"]]
+        running = [found for found in self._part_containers() if found.attrs["State"]["Pid"]]
         with ThreadPoolExecutor(_MAX_PARALLEL_STATS) as pool:
             figures = list(pool.map(self._memory_mib, running))
         return {part_name(found.attrs): mib for found, mib in zip(running, figures, strict=True)}
@@ -175,7 +175,7 @@ class Containers:
         else:
             item.remove()
 
-    def _all(self) -> list[Container]:
+    def _part_containers(self) -> list[Container]:
         return self._containers(PART_LABEL)
 
     def _find(self, name: str) -> Container | None:

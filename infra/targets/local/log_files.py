@@ -36,7 +36,7 @@ class Follower:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = self._opened()
+        self._file = self._open()
         self._rest = b""
         if self._file:
             self._file.seek(0, os.SEEK_END)
@@ -54,7 +54,7 @@ class Follower:
         """Yield the lines completed since the last call."""
         if self._file:
             yield from self._read(self._file)
-        present = self._opened()
+        present = self._open()
         if present and not (self._file and os.path.sameopenfile(present.fileno(), self._file.fileno())):
             if self._file:
                 self._file.close()
@@ -63,7 +63,7 @@ class Follower:
         elif present:
             present.close()
 
-    def _opened(self) -> BinaryIO | None:
+    def _open(self) -> BinaryIO | None:
         try:
             return self._path.open("rb")
         except FileNotFoundError:

@@ -67,7 +67,10 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
         return {}
 
     def read(self, inputs: ContainerReadyInputs, call: OperationContext) -> ReadResult[ContainerReadyInputs] | None:
-        """Return the inputs if the container is ready; runs the probe only if Docker's last health check failed."""
+        """Return the inputs if the container is ready.
+
+        Runs no probe if Docker's last health check has succeeded, to start no process for each of twenty services.
+        """
         client = shared_client()
         probe = _ProbeProcess(client, inputs, RECOVERY_TIMEOUT_SECONDS)
         for _ in _poll_daemon(call, RECOVERY_TIMEOUT_SECONDS):
