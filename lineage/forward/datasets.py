@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from lineage.events import DatasetId, JsonObject
 from lineage.forward.column_lineage import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
-from lineage.forward.facets import DATASET_FACETS, READ_FACETS, effective_facet
+from lineage.forward.facets import DATASET_FACETS, READ_FACETS
 from lineage.graph import ColumnEdge, JobLineage, LineageRecords
 from lineage.graph.job_record import JobRecord, RunRecord, Uses
-from lineage.graph.mergeable import Facets
+from lineage.graph.mergeable import Facets, effective_facet
 from lineage.graph.run_history import Direction
 
 

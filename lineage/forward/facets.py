@@ -45,9 +45,3 @@ def column_lineage_facet(content: JsonObject) -> JsonObject:
 def closed_facet(reason: str) -> JsonObject:
     """Return a custom run facet with the cause for which the service closed the run."""
     return {"_producer": PRODUCER, "_schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunFacet", "reason": reason}
-
-
-def effective_facet(facets: JsonObject, name: str) -> JsonObject | None:
-    """Return a facet, or None if it is absent or a tombstone."""
-    facet: JsonObject | None = facets.get(name)
-    return None if facet is None or facet.get("_deleted") is True else facet

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from lineage.events import Event
-from lineage.forward.facets import effective_facet
 from lineage.forward.run_ends import ClosedRun
+from lineage.graph.mergeable import effective_facet
 
 MAX_EVENTS = 256
 MAX_BYTES = 16 * 2**20
@@ -43,7 +43,7 @@ class InFlightEvent:
 class InFlightWindow:
     """Events in flight in order of arrival. Events of the same job, run or dataset are sent in that order.
 
-    The parent of a run is sent before the run: a backend that gets the child first invents the parent.
+    The parent of a run is sent before the run: a backend that receives the child first creates the parent itself.
     """
 
     def __init__(self, cursor: int) -> None:

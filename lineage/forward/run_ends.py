@@ -74,8 +74,8 @@ def end_of(lineage: LineageRecords, run: RunRecord) -> RunEnd | None:
 def closed_by(lineage: LineageRecords, event: Event, children: OpenChildren, ended: Order | None) -> list[ClosedRun]:
     """Return the runs that this event ends besides its own; parents before their children.
 
-    `ended` is the order of the terminal event of the event's own run, if that has arrived. A later event may be the
-    first to name the parent of its run, or the first of a run that has already ended. The closed runs are removed
+    `ended` is the order of the event that ended the event's own run, if that has arrived: a later event may be the
+    first to name the parent of its run, or the first of a run that has already ended. Closed children are removed
     from `children`.
     """
     if event.job is None or event.run is None:

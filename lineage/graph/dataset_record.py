@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
 from lineage.events.strict_json import canonical_json
-from lineage.graph.mergeable import Facets, Span
+from lineage.graph.mergeable import Facets, Span, effective_facet
 
 
 class DatasetVersion(NamedTuple):
@@ -89,38 +89,35 @@ class DatasetRecord:
         return self._versions
 
     def _derived_versions(self) -> list[DatasetVersion]:
-        statements = [said for _, said in sorted(self.statements.items(), key=lambda item: (item[1].order, item[0]))]
+        statements = [found for _, found in sorted(self.statements.items(), key=lambda item: (item[1].order, item[0]))]
         versions: list[DatasetVersion] = []
         fields: list[JsonObject] = []
         version: str | None = None
-        for saying in [saying for saying in statements if not saying.read] or statements:
-            fields = fields if saying.fields is None else saying.fields
-            version = saying.version or version
+        for statement in [found for found in statements if not found.read] or statements:
+            fields = fields if statement.fields is None else statement.fields
+            version = statement.version or version
             if not versions or (versions[-1].fields, versions[-1].version) != (fields, version):
-                versions.append(DatasetVersion(order=saying.order, run=saying.run, fields=fields, version=version))
+                versions.append(
+                    DatasetVersion(order=statement.order, run=statement.run, fields=fields, version=version)
+                )
         return versions
 
     def _join_statement(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
-        words = facets.get("schema"), facets.get("version")
+        stated = facets.get("schema"), facets.get("version")
         last = self._last_statement
         # Equal facets are shared: repeated statements carry identical objects.
-        if last and last[0] is words[0] and last[1] is words[1] and last[2] is read and last[3] < order:
+        if last and last[0] is stated[0] and last[1] is stated[1] and last[2] is read and last[3] < order:
             return
-        self._last_statement = (*words, read, order)
-        fields = (_facet_if_present(facets, "schema") or {}).get("fields")
-        version = (_facet_if_present(facets, "version") or {}).get("datasetVersion")
+        self._last_statement = (*stated, read, order)
+        fields = (effective_facet(facets, "schema") or {}).get("fields")
+        version = (effective_facet(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
-        saying = DatasetStatement(
+        statement = DatasetStatement(
             order=order, run=run, read=read, fields=fields, version=version if isinstance(version, str) else None
         )
-        key = saying.key
+        key = statement.key
         known = self.statements.get(key)
-        if known is None or saying.order < known.order:
-            self.statements[key] = saying
+        if known is None or statement.order < known.order:
+            self.statements[key] = statement
             self._versions = None
-
-
-def _facet_if_present(facets: JsonObject, name: str) -> JsonObject | None:
-    facet: JsonObject | None = facets.get(name)
-    return None if facet is None or facet.get("_deleted") is True else facet

@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Iterator
 
 from lineage.events.ids import DatasetId, JsonObject
+from lineage.graph.mergeable import effective_facet
 
 
 def referenced_datasets(body: JsonObject) -> set[DatasetId]:
@@ -11,12 +12,12 @@ def referenced_datasets(body: JsonObject) -> set[DatasetId]:
     found: set[DatasetId] = set()
     for dataset in (*(body.get("inputs") or ()), *(body.get("outputs") or ()), body.get("dataset") or {}):
         facets = dataset.get("facets") or {}
-        if facet := _facet_if_present(facets, "columnLineage"):
+        if facet := effective_facet(facets, "columnLineage"):
             found.update(_dataset_ids(_column_sources(facet)))
-        if facet := _facet_if_present(facets, "lineage"):
+        if facet := effective_facet(facets, "lineage"):
             found.update(_dataset_ids(lineage_sources(facet)))
     job_facets = (body.get("job") or {}).get("facets") or {}
-    for entry in (_facet_if_present(job_facets, "lineage") or {}).get("entries") or ():
+    for entry in (effective_facet(job_facets, "lineage") or {}).get("entries") or ():
         found.update(_dataset_ids([entry] if entry["type"] == "DATASET" else []))
         found.update(_dataset_ids(lineage_sources(entry)))
     return found
@@ -32,11 +33,6 @@ def _column_sources(facet: JsonObject) -> Iterator[JsonObject]:
     for field in (facet.get("fields") or {}).values():
         yield from field["inputFields"]
     yield from facet.get("dataset") or ()
-
-
-def _facet_if_present(facets: JsonObject, name: str) -> JsonObject | None:
-    facet: JsonObject | None = facets.get(name)
-    return None if facet is None or facet.get("_deleted") is True else facet
 
 
 def _dataset_ids(entities: Iterable[JsonObject]) -> Iterator[DatasetId]:

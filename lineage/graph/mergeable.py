@@ -75,6 +75,12 @@ class Facets:
         return {name: register.value for name in self._registers if (register := self.register(name))}
 
 
+def effective_facet(facets: JsonObject, name: str) -> JsonObject | None:
+    """Return a facet, or None if it is absent or a tombstone."""
+    facet: JsonObject | None = facets.get(name)
+    return None if facet is None or facet.get("_deleted") is True else facet
+
+
 def latest(name: str, *owners: Facets | None) -> JsonObject | None:
     """Return the last facet, in total order, of several owners."""
     found = [register for owner in owners if owner is not None and (register := owner.register(name))]
