@@ -118,7 +118,7 @@ class Service:
 
         Raises:
             EventError: the event must not be stored.
-            QueueFull, StoreFull, StoreError: it could not be stored; nothing was written.
+            QueueFull, StoreFull, StoreError: it cannot be stored now; nothing was written.
         """
         read = (await self._read_events([parse_json(data)]))[0]
         if isinstance(read, EventError):
@@ -131,7 +131,7 @@ class Service:
         Raises:
             BatchTooLong: there are more than `MAX_BATCH_EVENTS`; nothing was stored.
             EventError: the bytes are not a JSON array; nothing was stored.
-            QueueFull, StoreFull, StoreError: they could not be stored; nothing was written.
+            QueueFull, StoreFull, StoreError: they cannot be stored now; nothing was written.
         """
         contents = read_array(data)
         if len(contents) > MAX_BATCH_EVENTS:

@@ -128,7 +128,7 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
         raise not_found("nodeId", node)
     current = _current_version(service, found)
     if version != current:
-        message = f"{bare!r} is at version {current}; omit the version {version!r} to get its lineage"
+        message = f"{bare!r} is at version {current}; lineage of version {version!r} is not stored, omit the version"
         raise ApiError(404, "not_found", message, {"nodeId": node, "currentVersion": current})
     return found
 

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from starlette.routing import Route
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
-"""Names in events are untrusted: script injected through them must neither run nor send_file requests."""
+"""Names in events are untrusted: script injected through them must neither run nor send requests."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",

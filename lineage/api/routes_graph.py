@@ -68,7 +68,7 @@ async def _graph_json(service: Service, parameter: str, at: str | None) -> bytes
         return await service.as_of_queries.graph(time_parameter(parameter, at))
     except Compacted as error:
         earliest = format_time(error.since)
-        message = f"{parameter}: retention has compacted the events up to {earliest}; ask for that time or later"
+        message = f"{parameter}: retention has compacted the events up to {earliest}; request that time or later"
         raise ApiError(410, "compacted", message, {"field": parameter, "earliest": earliest}) from error
     except AsOfQueryFailed as error:
         message = f"the graph of that time could not be computed ({error}); retry"

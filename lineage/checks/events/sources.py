@@ -80,7 +80,7 @@ def read_stream(stream: BinaryIO, name: str) -> Iterator[RawEvent]:
 
 
 def _is_json_line(line: bytes) -> bool:
-    """Check that the first line is one event of many, rather than the begin of a document of several lines."""
+    """Check that the first line is one event of many, rather than the beginning of a document of several lines."""
     try:
         parse_json(line)
     except MalformedJson:
