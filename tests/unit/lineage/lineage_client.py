@@ -2,6 +2,9 @@
 """HTTP client for tests of a real service: keeps one connection and reconnects after the service closed it."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -9,7 +12,7 @@ from lineage_events import encode
 
 from tests.bench.http_connection import Answer, HttpConnection, request_bytes
 from tests.bench.load_generator import BATCH_PATH, EVENT_PATH
-from tests.bench.service_process import ServiceProcess
+from tests.bench.service_process import ServiceProcess, running_service
 
 DETAIL_PAGES = 15
 """Number of jobs and datasets whose pages `read_everything` reads."""
@@ -83,3 +86,14 @@ class Client:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+@contextmanager
+def connected_client(data: Path, *arguments: object, prefix: tuple[str, ...] = ()) -> Iterator[Client]:
+    """Run a service as `running_service` does; yield a client, which is closed at the end, also after a failure."""
+    with running_service(data, *arguments, prefix=prefix) as service:
+        client = Client(service)
+        try:
+            yield client
+        finally:
+            client.close()

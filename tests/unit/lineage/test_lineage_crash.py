@@ -9,6 +9,7 @@ import os
 import random
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from lineage_events import body, dataset, encode, schema, source
@@ -180,18 +181,17 @@ def requests_of(chance):
 
 def stored_numbers(service, events):
     """Return the numbers of the stored events by paging; assert that graph and counts equal those of these events."""
-    connection = HttpConnection(service.host, service.port)
     number_of = {event.encoded: number for number, event in enumerate(events)}
     found = []
-    while True:
-        target = f"/api/v1/events/lineage?limit={PAGE}&offset={len(found)}&sortDirection=asc"
-        page = json.loads(connection.exchange(request_bytes("GET", target)).body)
-        found += [number_of[canonical_json(event)] for event in page["events"]]
-        if len(found) >= page["totalCount"] or not page["events"]:
-            break
-    graph = json.loads(connection.exchange(request_bytes("GET", "/api/v1/graph")).body)
-    stats = json.loads(connection.exchange(request_bytes("GET", "/api/v1/stats")).body)
-    connection.close()
+    with closing(HttpConnection(service.host, service.port)) as connection:
+        while True:
+            target = f"/api/v1/events/lineage?limit={PAGE}&offset={len(found)}&sortDirection=asc"
+            page = json.loads(connection.exchange(request_bytes("GET", target)).body)
+            found += [number_of[canonical_json(event)] for event in page["events"]]
+            if len(found) >= page["totalCount"] or not page["events"]:
+                break
+        graph = json.loads(connection.exchange(request_bytes("GET", "/api/v1/graph")).body)
+        stats = json.loads(connection.exchange(request_bytes("GET", "/api/v1/stats")).body)
     assert len(found) == len(set(found)) == page["totalCount"] == stats["logged"]
     assert stats["unapplied"] == []
     lineage = fold_events(events[number] for number in found)

@@ -13,13 +13,12 @@ from urllib.parse import quote
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lineage_client import Client
+from lineage_client import connected_client
 from lineage_events import body, dataset, encode, recorded_lines, schema, source
 from lineage_invalid_events import JSON, complete_event, invalid_events
 
 from tests.bench.http_connection import request_bytes
 from tests.bench.load_generator import BATCH_PATH, EVENT_PATH
-from tests.bench.service_process import running_service
 
 pytestmark = pytest.mark.slow
 
@@ -39,8 +38,9 @@ def cases(number):
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     """Provide one service for all tests; afterwards it must be the same process, of bounded size, with no backlog."""
-    with running_service(tmp_path_factory.mktemp("hostile") / "data", "--max-event-bytes", MAX_EVENT_BYTES) as service:
-        client = Client(service)
+    folder = tmp_path_factory.mktemp("hostile") / "data"
+    with connected_client(folder, "--max-event-bytes", MAX_EVENT_BYTES) as client:
+        service = client.service
         assert client.post(complete_event()).status in REFUSED  # its input has no namespace, and no rule gives one
         assert client.post(body(inputs=[dataset("a")], outputs=[dataset("b")])).status == 201
         before = service.pss_mib()
@@ -49,7 +49,6 @@ def client(tmp_path_factory):
         assert client.json("/stats")["unapplied"] == []
         assert service.process.poll() is None
         assert service.pss_mib() - before < MAX_GROWTH_MIB * SCALE
-        client.close()
 
 
 def assert_rejected_with_an_error(answer):

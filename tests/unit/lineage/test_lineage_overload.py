@@ -7,18 +7,16 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
-from lineage_client import Client
+from lineage_client import Client, connected_client
 from lineage_events import at, body, dataset, encode
 
 from lineage.events import canonical_json
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
-from tests.bench.service_process import running_service
 
 pytestmark = pytest.mark.slow
 
@@ -42,16 +40,6 @@ def stored_of(number):
     return read_event(content_of(number), Rules()).encoded
 
 
-@contextmanager
-def connected(*arguments, **options):
-    with running_service(*arguments, **options) as service:
-        client = Client(service)
-        try:
-            yield client
-        finally:
-            client.close()
-
-
 def assert_stored(client, acknowledged, rejected=()):
     """Assert that every acknowledged event is stored once and no rejected one is."""
     stored = Counter(canonical_json(event) for event in client.stored())
@@ -61,7 +49,7 @@ def assert_stored(client, acknowledged, rejected=()):
 
 
 def test_overloaded_service_sends_retry_after_and_loses_nothing(tmp_path):
-    with connected(tmp_path / "data", "--queue-size", 2) as client:
+    with connected_client(tmp_path / "data", "--queue-size", 2) as client:
         numbers, enough = count(), threading.Event()
         acknowledged, refusals, rejected, failures = [], [], [], []
 
@@ -99,7 +87,7 @@ def test_overloaded_service_sends_retry_after_and_loses_nothing(tmp_path):
         assert client.json("/stats")["refused"]["overloaded"] == len(rejected)
         assert client.post(content_of(rejected[0])).status == 201
         client.service.kill()
-    with connected(tmp_path / "data") as client:
+    with connected_client(tmp_path / "data") as client:
         assert_stored(client, [*acknowledged, rejected[0]], rejected[1:])
         client.read_everything()
 
@@ -121,7 +109,7 @@ def assert_full(answer):
 
 
 def test_full_store_rejects_writes_until_its_limit_is_raised(tmp_path):
-    with connected(tmp_path / "data", "--max-store-bytes", 600_000) as client:
+    with connected_client(tmp_path / "data", "--max-store-bytes", 600_000) as client:
         acknowledged, refusal = fill(client)
         assert len(acknowledged) > 50
         assert_full(refusal)
@@ -132,7 +120,7 @@ def test_full_store_rejects_writes_until_its_limit_is_raised(tmp_path):
         assert client.post(content_of(acknowledged[0])).status in (201, 507)  # a duplicate: either is correct
         assert_stored(client, acknowledged, range(100_000, 100_050))
         client.service.kill()
-    with connected(tmp_path / "data") as client:
+    with connected_client(tmp_path / "data") as client:
         assert_stored(client, acknowledged, range(100_000, 100_050))
         assert client.post(content_of(100_000)).status == 201
         client.read_everything()
@@ -154,7 +142,7 @@ def small_disk(tmp_path):
 
 def test_full_disk_rejects_writes_until_space_is_freed(small_disk):
     folder, words = small_disk
-    with connected(folder, prefix=words) as client:
+    with connected_client(folder, prefix=words) as client:
         acknowledged, refusal = fill(client)
         assert acknowledged
         assert_full(refusal)
