@@ -163,7 +163,7 @@ def _translated(server: Server, doing: str) -> Iterator[None]:
     except psycopg.Error as error:
         raise ShopError(
             f"{doing} {server} failed: {_text(error)}. Were the tables changed by hand? "
-            "A column of your own must be nullable or have a default"
+            "Added columns must be nullable or have a default"
         ) from error
 
 

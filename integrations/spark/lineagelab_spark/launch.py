@@ -77,7 +77,7 @@ class Reporter:
         self._application.store_unreported(run.event, run.began)
 
     def end_application(self) -> None:
-        """Forget the application's run: the agent has reported its end."""
+        """Remove the application's run: the agent has reported its end."""
         remove_file(self._files[1])
 
     def end_open_runs(self, event_type: EndType, reason: str) -> None:
