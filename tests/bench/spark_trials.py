@@ -102,7 +102,7 @@ def _run_trial(plan: TrialPlan, spark: SparkSession, lineage_on: bool, checkpoin
     query.start(source, lineage, checkpoint).awaitTermination()
     lineage.close()
     after = _jvm_cpu_seconds(spark), _python_cpu_seconds(), time.monotonic()
-    jvm, python, wall = (then - now for now, then in zip(before, after, strict=True))
+    jvm, python, wall = (end - start for start, end in zip(before, after, strict=True))
     return SparkTrial(lineage_on, jvm, python, wall, sum(_count_rows(spark, table.name) for table in query.tables))
 
 

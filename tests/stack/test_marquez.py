@@ -115,7 +115,7 @@ def test_jar_is_resolved_by_its_maven_coordinate(offline, jar, capsys):
     offline.setup({"marquez"}, PlainProgress(sys.stdout))
     assert offline.has("marquez")
     assert [path.name for path in (offline.component("marquez") / "lib").iterdir()] == [f"{artifact}-{version}.jar"]
-    assert "of which no hash is pinned" in capsys.readouterr().out
+    assert "Maven, not verified: no lock" in capsys.readouterr().out
     assert offline.verify() == []
 
 
