@@ -22,7 +22,7 @@ def free_port():
 def free_offset():
     """Return a port offset at which nothing listens on any port of a lab.
 
-    From the first offset on, no port is one of the labs of `tests/stack_files.py`, which run beside these tests, or of
+    From the first offset on, no port is one of the labs of `tests/stack_files.py`, which run in parallel, or of
     those that the kernel gives to clients.
     """
     ports = {f"{service} {e.name}": e.port for service, endpoints in ENDPOINTS.items() for e in endpoints}

@@ -35,7 +35,7 @@ REAL_JAR = os.environ.get(JAR_VARIABLE) or stack_settings("dev").marquez_jar
 
 @pytest.fixture(scope="module")
 def jar(tmp_path_factory):
-    return build_jar(Artifacts.open().java(), tmp_path_factory.mktemp("stand-in"))
+    return build_jar(Artifacts.open().java(), tmp_path_factory.mktemp("fake-marquez"))
 
 
 @pytest.fixture

@@ -108,5 +108,5 @@ def read(content: object) -> Event:
 def recorded_lines(pattern: str = "*.ndjson") -> list[bytes]:
     """Return recorded Flink and Spark events, one JSON document each; skip the test without the recordings."""
     if not RECORDED.is_dir():
-        pytest.skip(f"no recorded events at {RECORDED.name}/ beside the repository")
+        pytest.skip(f"no recorded events at {RECORDED.name}/ next to the repository")
     return [line for file in sorted(RECORDED.glob(pattern)) for line in file.read_bytes().splitlines() if line]

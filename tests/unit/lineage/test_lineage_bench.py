@@ -149,11 +149,11 @@ def fake_jar(tmp_path):
         pytest.skip("no javac on PATH")
     (tmp_path / "StandIn.java").write_text(FAKE_MARQUEZ)
     subprocess.run(["javac", "-d", tmp_path, tmp_path / "StandIn.java"], check=True)
-    with zipfile.ZipFile(tmp_path / "stand-in.jar", "w") as jar:
+    with zipfile.ZipFile(tmp_path / "fake-marquez.jar", "w") as jar:
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: StandIn\n")
         for file in tmp_path.glob("*.class"):
             jar.write(file, file.name)
-    return tmp_path / "stand-in.jar"
+    return tmp_path / "fake-marquez.jar"
 
 
 def test_marquez_is_started_measured_and_stopped(fake_jar, tmp_path, monkeypatch):

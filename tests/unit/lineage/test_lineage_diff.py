@@ -225,6 +225,6 @@ def test_diff_of_recorded_graphs_is_the_added_engine():
     before, after = (export_graph(lineage, Graph(lineage)) for lineage in (part, whole))
     difference = diff_graphs(before, after)
     known, now = ({canonical_json(row) for row in export["edges"]} for export in (before, after))
-    told = [change.kind for change in difference.changes if change.subject == "edge"]
-    assert (told.count("added"), told.count("removed")) == (len(now - known), len(known - now))
-    assert told
+    kinds = [change.kind for change in difference.changes if change.subject == "edge"]
+    assert (kinds.count("added"), kinds.count("removed")) == (len(now - known), len(known - now))
+    assert kinds

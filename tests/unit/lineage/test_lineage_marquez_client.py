@@ -173,9 +173,9 @@ def test_write_calls_are_rejected_with_a_hint_to_send_events(client, call):
         getattr(client, call)(*(enums.get(argument, argument) for argument in WRITES[call]))
     response = error.value.__cause__.response
     assert (response.status_code, response.headers["allow"]) == (405, "GET")
-    told = response.json()["error"]
-    assert told["code"] == "method_not_allowed"
-    assert "lineage arrives as events" in told["message"]
+    error = response.json()["error"]
+    assert error["code"] == "method_not_allowed"
+    assert "lineage arrives as events" in error["message"]
 
 
 def test_every_write_call_of_the_client_is_covered(client):

@@ -101,8 +101,8 @@ def test_summaries_describe_nodes_and_edges(tmp_path):
     (job,) = found["jobs"]
     names = [row["name"] for row in found["datasets"]]
     # The event is of January: a streaming job silent since then is stale.
-    told = {"engine": "FLINK", "processing": "STREAMING", "state": "RUNNING", "stale": True, "runs": 1}
-    assert told.items() <= job.items()
+    expected = {"engine": "FLINK", "processing": "STREAMING", "state": "RUNNING", "stale": True, "runs": 1}
+    assert expected.items() <= job.items()
     assert job["startedAt"].startswith("2026-01-01T00:00:00")
     assert [names[place] for place in (*job["inputs"], *job["outputs"])] == ["raw", "sales"]
     sales = found["datasets"][names.index("sales")]

@@ -188,9 +188,9 @@ def test_listener_receives_events_and_does_not_delay_shutdown(tmp_path):
             lines = stream.iter_lines()
             assert next(lines) == "event: resync"
             post(url, body("START"))
-            heard = [next(lines) for _ in range(4)]
-            assert heard[:3] == ["data: {}", "", "event: event"]
-            assert json.loads(heard[3].removeprefix("data: "))["job"] == {"namespace": NAMESPACE, "name": "job"}
+            received = [next(lines) for _ in range(4)]
+            assert received[:3] == ["data: {}", "", "event: event"]
+            assert json.loads(received[3].removeprefix("data: "))["job"] == {"namespace": NAMESPACE, "name": "job"}
             process.send_signal(signal.SIGTERM)
             assert [line for line in lines if line] == []
         assert process.wait(10) == 0

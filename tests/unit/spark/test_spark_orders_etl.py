@@ -66,8 +66,8 @@ def lake(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def registry() -> Iterator[Registry]:
-    with FakeRegistry(SCHEMAS) as stand_in:
-        yield Registry(stand_in.url)
+    with FakeRegistry(SCHEMAS) as server:
+        yield Registry(server.url)
 
 
 def no_wait(_: float) -> None:
@@ -163,22 +163,22 @@ def test_unidentified_records_at_equal_positions_of_two_topics_are_distinct(
 def test_written_order_keeps_its_table(lake: SparkSession) -> None:
     """Between crash and repetition a schema is registered with which the value has another order id."""
     records = [of("a"), replace(of("b", offset=1, schema_id=SECOND), key=b"key of b"), of("c", offset=2)]
-    with FakeRegistry({FIRST: SCHEMAS[FIRST]}) as stand_in, pytest.raises(Crash):
-        etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends(1))
+    with FakeRegistry({FIRST: SCHEMAS[FIRST]}) as server, pytest.raises(Crash):
+        etl(Registry(server.url)).write(frame(lake, *records), 0, Appends(1))
     assert contents(lake) == [[], ["key of b"]]
 
-    with FakeRegistry(SCHEMAS) as stand_in:
-        etl(Registry(stand_in.url)).write(frame(lake, *records), 0, Appends())
+    with FakeRegistry(SCHEMAS) as server:
+        etl(Registry(server.url)).write(frame(lake, *records), 0, Appends())
 
     assert contents(lake) == [["a", "c"], ["key of b"]]
 
 
 def test_unwritten_order_is_evaluated_again(lake: SparkSession) -> None:
     record = of("a", schema_id=SECOND)
-    with FakeRegistry({}) as stand_in, pytest.raises(Crash):
-        etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends(0))
-    with FakeRegistry(SCHEMAS) as stand_in:
-        etl(Registry(stand_in.url)).write(frame(lake, record), 0, Appends())
+    with FakeRegistry({}) as server, pytest.raises(Crash):
+        etl(Registry(server.url)).write(frame(lake, record), 0, Appends(0))
+    with FakeRegistry(SCHEMAS) as server:
+        etl(Registry(server.url)).write(frame(lake, record), 0, Appends())
 
     assert contents(lake) == [["a"], []]
 
@@ -248,23 +248,23 @@ def test_schemas_are_requested_by_the_ids_of_the_batch(lake: SparkSession, caplo
         Record(key=b"e", offset=4, value=b"{}"),
         Record(key=b"a", offset=5, is_tombstone=True),
     )
-    with FakeRegistry(SCHEMAS) as stand_in:
-        job = etl(Registry(stand_in.url))
+    with FakeRegistry(SCHEMAS) as server:
+        job = etl(Registry(server.url))
         job.write(records, 0, Appends())
-        assert stand_in.requested == sorted([FIRST, SECOND, UNKNOWN])
+        assert server.requested == sorted([FIRST, SECOND, UNKNOWN])
         job.write(records, 1, Appends())
-        assert stand_in.requested == [*sorted([FIRST, SECOND, UNKNOWN]), UNKNOWN]
+        assert server.requested == [*sorted([FIRST, SECOND, UNKNOWN]), UNKNOWN]
 
     assert contents(lake) == [["a", "b", "c"], ["d", "e"]]
     rejected = lake.table(tables.orders_rejected().name).collect()
     assert {row["order_id"]: row["reason"] for row in rejected} == {"d": UNKNOWN_SCHEMA, "e": NOT_FRAMED}
-    assert f"schema {UNKNOWN} is not in the registry at {stand_in.url}, or no Avro record: 1 records" in caplog.text
+    assert f"schema {UNKNOWN} is not in the registry at {server.url}, or no Avro record: 1 records" in caplog.text
 
 
 def test_new_schema_is_used_without_restart(lake: SparkSession) -> None:
     schemas: dict[int, str] = {FIRST: SCHEMAS[FIRST]}
-    with FakeRegistry(schemas) as stand_in:
-        job = etl(Registry(stand_in.url))
+    with FakeRegistry(schemas) as server:
+        job = etl(Registry(server.url))
         job.write(frame(lake, of("a")), 0, Appends())
         schemas[SECOND] = SCHEMAS[SECOND]
         job.write(frame(lake, of("b", offset=1, schema_id=SECOND), of("c", offset=2)), 1, Appends())
@@ -295,8 +295,8 @@ def test_unavailable_registry_is_retried(lake: SparkSession, caplog: pytest.LogC
         if len(pauses) == 3:
             away[FIRST] = (200, {"schema": SCHEMAS[FIRST]})
 
-    with FakeRegistry({}, away) as stand_in:
-        OrdersEtl(Registry(stand_in.url), LATE_AFTER, wait).write(frame(lake, of("a")), 0, Appends())
+    with FakeRegistry({}, away) as server:
+        OrdersEtl(Registry(server.url), LATE_AFTER, wait).write(frame(lake, of("a")), 0, Appends())
 
     assert contents(lake) == [["a"], []]
     assert pauses == [0.5, 1, 2]
