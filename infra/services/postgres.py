@@ -100,7 +100,7 @@ def _initdb(cluster: str) -> Binary:
     )
 
 
-_ACCESS = """# Everybody shows the password. Where the server can be reached from is listen_addresses' matter.
+_ACCESS = """# Every connection requires password authentication; listen_addresses limits the interfaces.
 host all all all scram-sha-256
 host replication all all scram-sha-256
 """
