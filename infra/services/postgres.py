@@ -100,7 +100,7 @@ def _initdb(cluster: str) -> Binary:
     )
 
 
-_ACCESS = """# Every connection requires password authentication; listen_addresses limits the interfaces.
+_ACCESS = """# Every connection is authenticated; listen_addresses limits the interfaces.
 host all all all scram-sha-256
 host replication all all scram-sha-256
 """
