@@ -3,8 +3,7 @@
 
 import json
 import re
-import threading
-import time
+from functools import partial
 
 import boto3
 import httpx
@@ -21,6 +20,7 @@ from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.subject import SubjectKind
 from infra.services.connect import connectors
 from infra.toolchain import Artifacts
+from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
 
 pytestmark = [
@@ -28,6 +28,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
+
+until = partial(polling.until, seconds=60)
 KIND = ConnectorKind()
 CONNECTORS = ("orders_source", "orders_lake", "orders_archive")
 SINK = {
@@ -134,17 +136,6 @@ class Pipeline(PartialLab):
         registry = f"http://{self.address(8081)}/apis/ccompat/v7"
         answer = httpx.get(f"{registry}/subjects/{subject}/versions", trust_env=False)
         return answer.json() if answer.is_success else []
-
-
-def until(condition, seconds=60):
-    """Wait until a condition holds; return False at the timeout."""
-    waiter = threading.Event()
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        waiter.wait(0.2)
-    return False
 
 
 def unchanged(result):

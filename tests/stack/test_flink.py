@@ -3,8 +3,7 @@
 
 import json
 import signal
-import threading
-import time
+from functools import partial
 
 import boto3
 import httpx
@@ -18,9 +17,12 @@ from infra.provider.kind import OperationContext
 from infra.provider.kinds import flink_job
 from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
+from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
+
+until = partial(polling.until, seconds=60)
 KIND = FlinkJobKind()
 
 SOURCE_TABLE = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"
@@ -54,7 +56,7 @@ class Cluster(PartialLab):
             answers.append(result.json())
             return answers[-1]["resultType"] != "NOT_READY"
 
-        assert until(is_ready, 120)
+        assert until(is_ready, seconds=120)
         return answers[-1]
 
     def request(self, method, path):
@@ -83,17 +85,6 @@ class Cluster(PartialLab):
             launcher="by_hand",
             definition="",
         ).model_copy(update=changes)
-
-
-def until(condition, seconds=60):
-    """Wait until a condition holds; return False at the timeout."""
-    waiter = threading.Event()
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        waiter.wait(0.2)
-    return False
 
 
 @pytest.fixture(scope="module")
@@ -209,9 +200,9 @@ def test_job_survives_a_kill_of_its_task_manager(lab):
             lab.state(job) != "RUNNING"
             or lab.request("GET", f"/jobs/{job}/exceptions").json()["exceptionHistory"]["entries"]
         ),
-        90,
+        seconds=90,
     )
-    assert until(lambda: KIND.read(lab.inputs("survivor"), OperationContext()) is not None, 120)
+    assert until(lambda: KIND.read(lab.inputs("survivor"), OperationContext()) is not None, seconds=120)
     assert KIND.read(lab.inputs("survivor"), OperationContext()).inputs == lab.inputs("survivor")
     assert lab.state(job) == "RUNNING"
 

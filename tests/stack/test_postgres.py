@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postgres as the lab runs it, and databases as resources, with the real engine and a real server."""
 
-import threading
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -14,6 +14,7 @@ from infra.provider.kind import OperationContext
 from infra.provider.kinds.database import DatabaseKind
 from infra.targets.local.supervisor import Supervisor
 from infra.toolchain import Artifacts
+from tests.stack import polling
 from tests.stack.engine import Engine
 from tests.stack.postgres_lab import PROGRAM, declarations
 
@@ -22,15 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
 
-
-def until(condition, seconds=20):
-    """Wait until a condition holds; return False at the timeout."""
-    waiter = threading.Event()
-    for _ in range(seconds * 10):
-        if condition():
-            return True
-        waiter.wait(0.1)
-    return False
+until = partial(polling.until, seconds=20)
 
 
 class Server:

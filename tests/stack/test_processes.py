@@ -4,15 +4,18 @@
 import json
 import signal
 import socket
-import threading
+from functools import partial
 
 import httpx
 import psutil
 import pytest
 
 from infra.targets.local.supervisor import Supervisor
+from tests.stack import polling
 
 pytestmark = pytest.mark.stack
+
+until = partial(polling.until, seconds=20)
 
 
 def responds(port):
@@ -28,16 +31,6 @@ def pid_of(engine, program):
     assert state is not None
     assert state.pid > 0
     return state.pid
-
-
-def until(condition, seconds=20):
-    """Wait until a condition holds; return False at the timeout."""
-    waiter = threading.Event()
-    for _ in range(seconds * 10):
-        if condition():
-            return True
-        waiter.wait(0.1)
-    return False
 
 
 def processes_of(engine):

@@ -3,8 +3,7 @@
 
 import re
 import shutil
-import threading
-import time
+from functools import partial
 
 import httpx
 import psutil
@@ -14,9 +13,12 @@ from infra.cli.tasks import run_task
 from infra.errors import ServiceError
 from infra.namespaces import JOB_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
+from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
+
+until = partial(polling.until, seconds=120)
 
 FAILS = """# lab: task
 
@@ -83,14 +85,6 @@ def column_edges(part, job):
     """Return (output column, input column) of a job's edges in the graph."""
     edges = api(part, "/api/v1/graph")["columns"]
     return {(e["output"]["field"], e["input"]["field"]) for e in edges if e["job"]["name"] == job}
-
-
-def until(condition, seconds=120):
-    deadline, waiter = time.monotonic() + seconds, threading.Event()
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        waiter.wait(0.2)
-    return found
 
 
 def test_script_without_lab_imports_emits_lineage(part):
