@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
 from lineage.api.schemas import graph as schemas
 from lineage.api.time_slices import in_slices, run_cooperatively
-from lineage.events import DatasetId, JobId, JsonObject, canonical_json
+from lineage.events import JsonObject, canonical_json, identity_json
 from lineage.graph.adjacency import Column
 from lineage.graph.traversal import ReachedNode, Step, Traversal, TraversalResult
 from lineage.service import Service
@@ -54,10 +54,10 @@ def _result_sections(found: TraversalResult) -> dict[str, Iterator[JsonObject]]:
     return {
         "columns": (_column_json(column) | _reach_json(how) for column, how in sorted(found.columns.items())),
         "datasets": (
-            _identity_json(dataset) | _reach_json(reached.how) | {"whole": reached.whole}
+            identity_json(dataset) | _reach_json(reached.how) | {"whole": reached.whole}
             for dataset, reached in sorted(found.datasets.items())
         ),
-        "jobs": (_identity_json(job) | _reach_json(how) for job, how in sorted(found.jobs.items())),
+        "jobs": (identity_json(job) | _reach_json(how) for job, how in sorted(found.jobs.items())),
     }
 
 
@@ -68,7 +68,7 @@ def _reach_json(how: ReachedNode) -> JsonObject:
 
 def _step_json(step: Step) -> JsonObject:
     return {
-        "job": _identity_json(step.job),
+        "job": identity_json(step.job),
         "input": _column_json(step.source),
         "output": _column_json(step.output),
         "type": step.type,
@@ -78,8 +78,4 @@ def _step_json(step: Step) -> JsonObject:
 
 
 def _column_json(column: Column) -> JsonObject:
-    return _identity_json(column.dataset) | ({} if column.field is None else {"field": column.field})
-
-
-def _identity_json(identity: DatasetId | JobId) -> JsonObject:
-    return {"namespace": identity.namespace, "name": identity.name}
+    return identity_json(column.dataset) | ({} if column.field is None else {"field": column.field})

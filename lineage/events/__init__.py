@@ -3,7 +3,7 @@
 
 from lineage.events.errors import EventError, InvalidEvent, MalformedJson
 from lineage.events.event import Event, event_from_body
-from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.ids import DatasetId, JobId, JsonObject, RunId, identity_json
 from lineage.events.strict_json import canonical_json, parse_json
 from lineage.events.validation import Kind, ValidatedEvent, validate_event
 
@@ -20,6 +20,7 @@ __all__ = [
     "ValidatedEvent",
     "canonical_json",
     "event_from_body",
+    "identity_json",
     "parse_json",
     "validate_event",
 ]

@@ -28,3 +28,8 @@ class RunId(NamedTuple):
 
     run: str
     job: JobId
+
+
+def identity_json(identity: DatasetId | JobId) -> JsonObject:
+    """Return an identity as an object with `namespace` and `name`."""
+    return {"namespace": identity.namespace, "name": identity.name}

@@ -2,9 +2,8 @@
 """Graph export as canonical JSON: the definition of graph equality in tests and in the contract check."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.events.ids import JobId, JsonObject, identity_json
 from lineage.events.strict_json import canonical_json
 from lineage.graph.adjacency import Graph
 from lineage.graph.dataset_record import DatasetRecord
@@ -66,32 +65,32 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
 def _job_json(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:
     facet = lineage.jobs[job].facets.get("jobType") or {}
     state = run_outcome(lineage, view.latest_run).state if view.latest_run else None
-    return {**_identity_json(job), "type": facet.get("processingType"), "state": state}
+    return {**identity_json(job), "type": facet.get("processingType"), "state": state}
 
 
 def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage) -> None:
     for direction, datasets in (("input", view.inputs), ("output", view.outputs)):
         for dataset in datasets:
             export["edges"].append(
-                {"job": _identity_json(job), "direction": direction, "dataset": _identity_json(dataset)}
+                {"job": identity_json(job), "direction": direction, "dataset": identity_json(dataset)}
             )
     for flow in view.flows:
         export["flows"].append(
-            {"job": _identity_json(job), "input": _identity_json(flow.source), "output": _identity_json(flow.output)}
+            {"job": identity_json(job), "input": identity_json(flow.source), "output": identity_json(flow.output)}
         )
     for edge in view.columns:
         export["datasetColumns" if edge.field is None else "columns"].append(_column_json(edge))
     for vanished in view.vanished:
-        row = {"direction": vanished.direction, "dataset": _identity_json(vanished.dataset), "reason": vanished.reason}
-        export["vanished"].append({"job": _identity_json(job), **row})
+        row = {"direction": vanished.direction, "dataset": identity_json(vanished.dataset), "reason": vanished.reason}
+        export["vanished"].append({"job": identity_json(job), **row})
 
 
 def _column_json(edge: ColumnEdge) -> JsonObject:
-    output = _identity_json(edge.output) if edge.field is None else {**_identity_json(edge.output), "field": edge.field}
+    output = identity_json(edge.output) if edge.field is None else {**identity_json(edge.output), "field": edge.field}
     return {
-        "job": _identity_json(edge.job),
+        "job": identity_json(edge.job),
         "output": output,
-        "input": {**_identity_json(edge.source), "field": edge.source_field},
+        "input": {**identity_json(edge.source), "field": edge.source_field},
         "type": edge.type,
         "subtype": edge.subtype,
         "masking": edge.masking,
@@ -102,7 +101,7 @@ def _dataset_json(record: DatasetRecord) -> JsonObject:
     identifiers = record.all_facets().get("symlinks", {}).get("identifiers") or ()
     symlinks = {(i["namespace"], i["name"], i.get("type")) for i in identifiers}
     return {
-        **_identity_json(record.id),
+        **identity_json(record.id),
         "fields": _fields_json(record.fields()),
         "symlinks": sorted(
             ({"namespace": ns, "name": name, "type": kind} for ns, name, kind in symlinks), key=canonical_json
@@ -117,7 +116,3 @@ def _fields_json(fields: Iterable[JsonObject]) -> list[JsonObject]:
         | ({"fields": _fields_json(field["fields"])} if field.get("fields") else {})
         for field in fields
     ]
-
-
-def _identity_json(identity: DatasetId | JobId) -> dict[str, Any]:
-    return {"namespace": identity.namespace, "name": identity.name}

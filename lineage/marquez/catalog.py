@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from lineage.events import DatasetId, JobId, JsonObject
+from lineage.events import DatasetId, JobId, JsonObject, identity_json
 from lineage.events.event import Order
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
@@ -50,7 +50,7 @@ class Catalog:
             "vanishedEdges": [
                 {
                     "direction": edge.direction,
-                    "dataset": _identity_json(edge.dataset),
+                    "dataset": identity_json(edge.dataset),
                     "since": format_time(edge.since),
                     "reason": edge.reason,
                 }
@@ -66,7 +66,7 @@ class Catalog:
         run = view.latest_run
         parent = ((run and run.facets.get("parent")) or {}).get("job", {}).get("name")
         return {
-            "id": _identity_json(job),
+            "id": identity_json(job),
             "type": _JOB_TYPES.get(facets.get("jobType", {}).get("processingType", ""), "BATCH"),
             "name": job.name,
             "simpleName": job.name.removeprefix(f"{parent}."),
@@ -74,8 +74,8 @@ class Catalog:
             "parentJobUuid": None,
             **_span_times(record.span),
             "namespace": job.namespace,
-            "inputs": [_identity_json(dataset) for dataset in sorted(view.inputs)],
-            "outputs": [_identity_json(dataset) for dataset in sorted(view.outputs)],
+            "inputs": [identity_json(dataset) for dataset in sorted(view.inputs)],
+            "outputs": [identity_json(dataset) for dataset in sorted(view.outputs)],
             "tags": _tags_of_facets(facets),
             "location": facets.get("sourceCodeLocation", {}).get("url"),
             "description": facets.get("documentation", {}).get("description"),
@@ -92,14 +92,14 @@ class Catalog:
         record = self._lineage.jobs[job]
         identity = job_version_id(job, version.inputs, version.outputs)
         return {
-            "id": {**_identity_json(job), "version": identity},
+            "id": {**identity_json(job), "version": identity},
             "name": job.name,
             "createdAt": format_time(version.created),
             "version": identity,
             "namespace": job.namespace,
             "location": (record.facets.get("sourceCodeLocation") or {}).get("url"),
-            "inputs": [_identity_json(dataset) for dataset in sorted(version.inputs)],
-            "outputs": [_identity_json(dataset) for dataset in sorted(version.outputs)],
+            "inputs": [identity_json(dataset) for dataset in sorted(version.inputs)],
+            "outputs": [identity_json(dataset) for dataset in sorted(version.outputs)],
             "latestRun": self.run(version.latest_run) if version.latest_run else None,
         }
 
@@ -124,7 +124,7 @@ class Catalog:
             "durationMs": took,
             "args": {},
             "jobVersion": {
-                **_identity_json(run.id.job),
+                **identity_json(run.id.job),
                 "version": self._job_version(run.id.job, frozenset(run.inputs), frozenset(run.outputs)),
             },
             "inputDatasetVersions": self._used_versions(run.inputs, run.span.last),
@@ -149,7 +149,7 @@ class Catalog:
         record = self._lineage.datasets[dataset]
         facets = record.all_facets()
         return {
-            "id": _identity_json(dataset),
+            "id": identity_json(dataset),
             "type": "STREAM" if dataset.namespace.startswith("kafka://") else "DB_TABLE",
             "name": dataset.name,
             "physicalName": dataset.name,
@@ -180,7 +180,7 @@ class Catalog:
         run = self._lineage.run(version.run.run, version.run.job) if version.run else None
         return {
             **{key: summary[key] for key in ("type", "name", "physicalName", "namespace", "sourceName", "tags")},
-            "id": {**_identity_json(dataset), "version": identity},
+            "id": {**identity_json(dataset), "version": identity},
             "createdAt": format_time(version.order.time),
             "version": identity,
             "fields": _field_rows(version.fields, facets),
@@ -203,7 +203,7 @@ class Catalog:
         return [
             {
                 "datasetVersionId": {
-                    **_identity_json(dataset),
+                    **identity_json(dataset),
                     "version": self.dataset_versions(dataset).version_id_used(facets, until),
                 },
                 "facets": {},
@@ -290,7 +290,3 @@ def _span_times(span: Span) -> JsonObject:
 
 def _optional_time(nanos: int | None) -> str | None:
     return None if nanos is None else format_time(nanos)
-
-
-def _identity_json(identity: DatasetId | JobId) -> JsonObject:
-    return {"namespace": identity.namespace, "name": identity.name}
