@@ -19,6 +19,7 @@ from typing import NamedTuple
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Column, Graph
 from lineage.graph.dependencies import Dependencies
+from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.records import LineageRecords
 
 _NODES_PER_SLICE = 500
@@ -205,18 +206,7 @@ class _BreadthFirstSearch:
     def _transitions_of_column(self, column: Column) -> Iterator[_Transition]:
         for edge in self._dependencies.graph.columns_from.get(column, ()):
             output = Column(edge.output, edge.field)
-            yield (
-                edge.job,
-                Step(
-                    job=edge.job,
-                    source=column,
-                    output=output,
-                    type=edge.type,
-                    subtype=edge.subtype,
-                    masking=edge.masking,
-                ),
-                output,
-            )
+            yield _edge_transition(edge, column, output, onward=output)
         if self._certain or column.dataset in self._touched:
             return
         self._touched.add(column.dataset)
@@ -240,18 +230,7 @@ class _BreadthFirstSearch:
     def _transitions_to_sources(self, thing: Column) -> Iterator[_Transition]:
         for edge in self._dependencies.graph.columns_into.get(thing, ()):
             source = Column(edge.source, edge.source_field)
-            yield (
-                edge.job,
-                Step(
-                    job=edge.job,
-                    source=source,
-                    output=thing,
-                    type=edge.type,
-                    subtype=edge.subtype,
-                    masking=edge.masking,
-                ),
-                source,
-            )
+            yield _edge_transition(edge, source, thing, onward=source)
         if thing.field is not None:
             return
         for job in self._dependencies.writers(thing.dataset):
@@ -264,6 +243,21 @@ class _BreadthFirstSearch:
                 if thing.dataset not in links.with_columns:
                     for field in self._dependencies.columns(source_id):
                         yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, field))
+
+
+def _edge_transition(edge: ColumnEdge, source: Column, output: Column, onward: Column) -> _Transition:
+    return (
+        edge.job,
+        Step(
+            job=edge.job,
+            source=source,
+            output=output,
+            type=edge.type,
+            subtype=edge.subtype,
+            masking=edge.masking,
+        ),
+        onward,
+    )
 
 
 def _flow_transition(job: JobId, source: DatasetId, output: DatasetId, onward: Column) -> _Transition:
