@@ -2,7 +2,6 @@
 """`labkit:index:Process`: a service or a task under the stack's supervisord."""
 
 import shutil
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import httpx
 
 from infra.errors import LabError, PreflightError, ServiceError
 from infra.http_client import client
+from infra.provider.connections import accepts_connections
 from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs
@@ -133,7 +133,6 @@ def _is_ready(probe: ProbeInputs | None) -> bool:
         if probe.path:
             answer = client().get(f"http://{probe.host}:{probe.port}{probe.path}", timeout=5)
             return answer.is_success
-        socket.create_connection((probe.host, probe.port), timeout=5).close()
     except (OSError, httpx.HTTPError):
         return False  # not yet
-    return True
+    return accepts_connections(probe.host, probe.port)
