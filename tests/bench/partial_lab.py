@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from pyiceberg.table import StaticTable
+from pyiceberg.table import StaticTable, Table
 
 from infra import credentials
 from infra.catalog import ENDPOINTS, LabSettings, build_lab
@@ -140,7 +140,12 @@ def read_table(warehouse: Path, name: str) -> StaticTable:
 
 def count_rows(warehouse: Path, table: str) -> int:
     """Return the number of rows of a table in a warehouse folder."""
-    snapshot = read_table(warehouse, table).current_snapshot()
+    return snapshot_rows(read_table(warehouse, table))
+
+
+def snapshot_rows(table: Table) -> int:
+    """Return the number of rows that the current snapshot of a table reports; 0 without a snapshot."""
+    snapshot = table.current_snapshot()
     if snapshot is None or snapshot.summary is None:
         return 0
     return int(snapshot.summary["total-records"] or 0)

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow.parquet
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from pyiceberg.catalog import load_catalog
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Operation
 
 from infra.namespaces import TABLE_ORDERS, TOPIC_ORDERS
 from tests.bench.figures import Figures, quantile
+from tests.bench.partial_lab import snapshot_rows
 from tests.smoke.etl_tables import await_etl
 from tests.smoke.lab_under_test import LabUnderTest
+from tests.smoke.stores import PipelineStores
 from tests.stack_files import BENCH
 
 ROWS = 1_000
@@ -48,41 +48,15 @@ def row_ages(written: Mapping[str, int], visible: Mapping[str, int], since: int)
     return [(visible[order] - at) / 1000 for order, at in written.items() if at >= since and order in visible]
 
 
-def first_records(bootstrap: str) -> dict[str, int]:
+def first_records(stores: PipelineStores) -> dict[str, int]:
     """Return the time of each order's first record in the topic, in milliseconds since the epoch.
 
     Raises:
         KafkaException: the broker does not respond.
     """
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": "bench",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "enable.auto.commit": False,
-        }
-    )
     first: dict[str, int] = {}
-    try:
-        partitions = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
-        consumer.assign([TopicPartition(TOPIC_ORDERS, number, 0) for number in partitions])
-        open_partitions = len(partitions)
-        while open_partitions:
-            message = consumer.poll(20)
-            if message is None:
-                raise KafkaException(
-                    KafkaError(KafkaError._TIMED_OUT, f"no record of {TOPIC_ORDERS} received for 20 s")
-                )
-            if message.error() is None:
-                order, at = message.key().decode(), message.timestamp()[1]
-                first[order] = min(at, first.get(order, at))
-            elif message.error().code() == KafkaError._PARTITION_EOF:
-                open_partitions -= 1
-            else:
-                raise KafkaException(message.error())
-    finally:
-        consumer.close()
+    for record in stores.records(TOPIC_ORDERS):
+        first[record.key] = min(record.timestamp, first.get(record.key, record.timestamp))
     return first
 
 
@@ -108,7 +82,7 @@ def _row_ages(lab: LabUnderTest, wanted: int) -> list[float]:
     _run_lab_command(lab, "stop", "shop")
     if wrong := await_etl(lab.stores).differences:
         raise RuntimeError(f"the ETL output of stack {BENCH} is wrong: {'; '.join(wrong)}")
-    found = row_ages(first_records(lab.environment["LAB_KAFKA"]), first_commits(_orders_table(lab)), since)
+    found = row_ages(first_records(lab.stores), first_commits(lab.stores.iceberg_table(TABLE_ORDERS)), since)
     if len(found) < wanted:
         raise RuntimeError(f"{TABLE_ORDERS} has {len(found)} rows to measure instead of {wanted}")
     return found
@@ -117,34 +91,11 @@ def _row_ages(lab: LabUnderTest, wanted: int) -> list[float]:
 def _await_rows(lab: LabUnderTest, more: int) -> None:
     """Wait until the table has `more` rows besides those of records written before now."""
     deadline, waiter = time.monotonic() + FILL_TIMEOUT, threading.Event()
-    written = len(first_records(lab.environment["LAB_KAFKA"]))
-    while (found := _count_rows(lab)) < written + more:
+    written = len(first_records(lab.stores))
+    while (found := snapshot_rows(lab.stores.iceberg_table(TABLE_ORDERS))) < written + more:
         if time.monotonic() > deadline:
             raise RuntimeError(f"{TABLE_ORDERS} has {found} rows after {FILL_TIMEOUT} s, expected {written + more}")
         waiter.wait(1)
-
-
-def _count_rows(lab: LabUnderTest) -> int:
-    snapshot = _orders_table(lab).current_snapshot()
-    if snapshot is None or snapshot.summary is None:
-        return 0
-    return int(snapshot.summary["total-records"] or 0)
-
-
-def _orders_table(lab: LabUnderTest) -> Table:
-    environment = lab.environment
-    catalog = load_catalog(
-        "lake",
-        **{
-            "type": "rest",
-            "uri": environment["LAB_ICEBERG_CATALOG"],
-            "s3.endpoint": environment["AWS_ENDPOINT_URL_S3"],
-            "s3.access-key-id": environment["AWS_ACCESS_KEY_ID"],
-            "s3.secret-access-key": environment["AWS_SECRET_ACCESS_KEY"],
-            "s3.region": environment["AWS_REGION"],
-        },
-    )
-    return catalog.load_table(TABLE_ORDERS)
 
 
 def _run_lab_command(lab: LabUnderTest, *words: str) -> None:

@@ -20,6 +20,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from psycopg.rows import dict_row
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table import Table
 
 from infra.namespaces import ARCHIVE_BUCKET, RAW_TABLES
 from infra.services.connect.connectors import RECORD_OFFSET, RECORD_PARTITION
@@ -91,12 +92,20 @@ class PipelineStores:
 
     def table(self, name: str) -> pyarrow.Table:
         """Return all rows of a table, read by PyIceberg through the REST catalog."""
-        return self._catalog.load_table(name).scan().to_arrow()
+        return self.iceberg_table(name).scan().to_arrow()
+
+    def iceberg_table(self, name: str) -> Table:
+        """Return the current state of a table from the REST catalog.
+
+        Raises:
+            NoSuchTableError: the table does not exist.
+        """
+        return self._catalog.load_table(name)
 
     def has_table(self, name: str) -> bool:
         """Return True if the table exists in the lake."""
         try:
-            self._catalog.load_table(name)
+            self.iceberg_table(name)
         except NoSuchTableError:
             return False
         return True
