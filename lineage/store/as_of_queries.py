@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As-of queries: the graph at a past time, built from the log in a subprocess.
+"""Queries of the graph at a past time, which is built from the log in a subprocess.
 
 The event loop is not blocked; the subprocess reads the same file and exits with its result.
 """

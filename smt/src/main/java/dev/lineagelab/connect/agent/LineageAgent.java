@@ -196,7 +196,7 @@ final class LineageAgent {
 
   /**
    * End runs of connectors that were deleted while no worker led them. All workers send the same
-   * event byte for byte, as it is derived from shared state only; the service deduplicates it.
+   * event byte for byte, because it is derived from shared state only; the service deduplicates it.
    */
   private void endOrphans(final Set<String> present, final long now) {
     orphans.keySet().retainAll(state.openRuns());
