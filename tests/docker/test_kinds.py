@@ -16,13 +16,14 @@ from infra import credentials
 from infra.errors import LabError, PreflightError
 from infra.project import PROJECT, python_path
 from infra.provider.kind import OperationContext
+from infra.targets.container_paths import USER
 from infra.targets.docker import engine as docker_engine
 from infra.targets.docker.engine import EngineError, connect
 from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.targets.docker.kinds.container_ready import ContainerReadyKind
 from infra.targets.docker.kinds.credentials_volume import CredentialsVolumeKind
 from infra.targets.docker.kinds.docker_host import DockerHostKind
-from infra.targets.docker.names import CHECKOUT_LABEL, STACK_LABEL, USER
+from infra.targets.docker.names import CHECKOUT_LABEL, STACK_LABEL
 
 LABEL = "dev.lineage-lab.test"
 STACK = "docker-kinds"

@@ -10,8 +10,10 @@ from pulumi.runtime.rpc import UNKNOWN
 
 from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
+from infra.targets.container_paths import PROJECT_FOLDER
+from infra.targets.container_site import ImagePrograms
 from infra.targets.docker.container import ContainerRenderer
-from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.site import DockerSite
 from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
 from tests.docker.plugin.container import Container

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from infra.errors import LabError
 from infra.model import Endpoint, PublicImage, Service, Task
+from infra.targets.container_paths import CREDENTIALS_FOLDER, FILES, PROBE, SCRATCH, USER, VOLUMES, host_name
 from infra.targets.docker import names
 from infra.targets.docker.inputs import (
     ContainerInputs,
@@ -86,14 +87,14 @@ class ContainerRenderer:
             image=public.reference if public else self.image(part),
             entrypoints=SHELL if public else None,
             command=[*(() if public else SHELL), start_script(part, self.launcher)],
-            hostname=names.host_name(part.name),
-            user=f"{names.USER}:{names.USER}",
+            hostname=host_name(part.name),
+            user=f"{USER}:{USER}",
             labels=[],
             networks_advanced=[
-                NetworkAttachment(name=names.network_name(self.site.stack), aliases=[names.host_name(part.name)])
+                NetworkAttachment(name=names.network_name(self.site.stack), aliases=[host_name(part.name)])
             ],
             volumes=self._volumes(part),
-            tmpfs={names.FILES: f"uid={names.USER},gid={names.USER},mode=0700,size={FILES_MIB}m"},
+            tmpfs={FILES: f"uid={USER},gid={USER},mode=0700,size={FILES_MIB}m"},
             memory=limit,
             memory_swap=limit,
             restart=_restart_policy(service),
@@ -111,14 +112,14 @@ class ContainerRenderer:
         data = names.volume_name(self.site.stack, part.name)
         credentials = names.credentials_volume_name(self.site.stack)
         return [
-            VolumeMount(container_path=names.SCRATCH),
+            VolumeMount(container_path=SCRATCH),
             *(
-                [VolumeMount(container_path=names.VOLUMES, volume_name=data)]
+                [VolumeMount(container_path=VOLUMES, volume_name=data)]
                 if isinstance(part, Service) and part.volumes
                 else []
             ),
             *(
-                [VolumeMount(container_path=names.CREDENTIALS_FOLDER, volume_name=credentials, read_only=True)]
+                [VolumeMount(container_path=CREDENTIALS_FOLDER, volume_name=credentials, read_only=True)]
                 if part.secrets
                 else []
             ),
@@ -156,7 +157,7 @@ class ContainerRenderer:
             return []
         port, path = self.site.listen(service.name, service.ready.endpoint).port, service.ready.path
         if not isinstance(service.run, PublicImage):
-            return [names.PROBE, LOOPBACK, str(port), *((path,) if path else ())]
+            return [PROBE, LOOPBACK, str(port), *((path,) if path else ())]
         if not path:
             raise LabError(
                 f"{service.name} is a public image, and its probe has no HTTP path: set one that responds with 2xx"

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from docker.errors import APIError
 from docker.models.containers import Container
 
+from infra.targets.container_paths import USER
 from infra.targets.docker.engine import docker_errors
-from infra.targets.docker.names import USER
 
 PAUSE_ATTEMPTS = 5
 PAUSE_RETRY_SECONDS = 0.5

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of Docker objects and paths inside containers."""
+"""Names and labels of Docker objects."""
 
 import hashlib
 from pathlib import Path
 
 from infra.project import PROJECT
+from infra.targets.container_paths import host_name
 
 PREFIX = "lineage-lab"
 
@@ -20,31 +21,8 @@ credentials."""
 SERVICE_ROLE = "service"
 TASK_ROLE = "task"
 
-PROGRAMS = "/opt/lineage-lab"
-"""Folder of the programs in the lab's images, read-only."""
-
-PROBE = f"{PROGRAMS}/bin/probe"
-"""Probe command of the lab's images; arguments: host, port and an optional HTTP path."""
-
 PUBLIC_IMAGE_PROBE = ("wget", "-q", "-T", "10", "-O", "/dev/null")
 """Probe command of public images, followed by a URL; Debian's and Alpine's wget support these options."""
-
-_WRITABLE = "/var/lib/lineage-lab"
-FILES = f"{_WRITABLE}/files"
-VOLUMES = f"{_WRITABLE}/volumes"
-SCRATCH = "/tmp"
-"""Folder for temporary files; some programs write to `/tmp` whatever `TMPDIR` is."""
-
-CREDENTIALS_FOLDER = "/run/lineage-lab"
-CREDENTIALS_NAME = "credentials.env"
-
-USER = 10001
-"""Uid and gid of all processes in containers."""
-
-
-def host_name(part: str) -> str:
-    """Return the host name of a part on the stack's network; Java rejects URIs with `_` in the host name."""
-    return part.replace("_", "-")
 
 
 def network_name(stack: str) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from infra.errors import LabError
 from infra.model import Java, Service, Task
-from infra.targets.docker.names import FILES, SCRATCH, VOLUMES
-from infra.targets.docker.site import JARS
+from infra.targets.container_paths import FILES, JARS, SCRATCH, VOLUMES
 from infra.targets.launch_script import Launcher
 
 MAX_SCRIPT_BYTES = 128 * 1024 - 1

@@ -9,6 +9,8 @@ from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, 
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
+from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
+from infra.targets.container_site import ImagePrograms
 from infra.targets.declarations import (
     CREDENTIALS,
     DISK_MIB,
@@ -29,7 +31,7 @@ from infra.targets.docker.inputs import (
 )
 from infra.targets.docker.keys import container_key, image_key, volume_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
-from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.site import DockerSite
 from infra.targets.launch_script import Launcher
 from infra.toolchain import Artifacts
 
@@ -202,6 +204,6 @@ def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> Docke
     site = DockerSite(
         stack=stack, checkout=PROJECT, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=programs
     )
-    file = Path(names.CREDENTIALS_FOLDER) / names.CREDENTIALS_NAME
-    launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", names.USER)
+    file = Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME
+    launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", USER)
     return DockerTarget(ContainerRenderer(site, launcher, image, PROJECT), stack_root(stack), settings)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
-from infra.targets.docker import names
+from infra.targets.container_paths import PROJECT_FOLDER, USER, host_name
+from infra.targets.container_site import ImagePrograms
 from infra.targets.docker.container import ContainerRenderer
-from infra.targets.docker.site import PROJECT_FOLDER, DockerSite, ImagePrograms
+from infra.targets.docker.site import DockerSite
 from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
 from infra.targets.local.site import LocalSite
@@ -45,7 +46,7 @@ class Programs:
 
 LOCAL_SITE = LocalSite(root=STACK_ROOT, port_offset=OFFSET, endpoints=ENDPOINTS, programs=Programs())
 IMAGE_PROGRAMS = ImagePrograms(lambda component: component != "marquez")
-DOCKER_LAUNCHER = Launcher(IMAGE_PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIALS), user=names.USER)
+DOCKER_LAUNCHER = Launcher(IMAGE_PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIALS), user=USER)
 
 
 def local_resources(settings):
@@ -56,7 +57,7 @@ def local_resources(settings):
 
 
 def image(part):
-    return f"lineage-lab/{names.host_name(part.name)}:made"
+    return f"lineage-lab/{host_name(part.name)}:made"
 
 
 def docker_target(stack="dev", settings=None, image=image):

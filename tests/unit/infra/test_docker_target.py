@@ -15,6 +15,7 @@ from infra.project import PROJECT
 from infra.services import kafka
 from infra.services.marquez import api as marquez
 from infra.services.marquez import web as marquez_web
+from infra.targets.container_paths import FILES, PROBE, VOLUMES
 from infra.targets.declarations import outputs
 from infra.targets.docker import names
 from infra.targets.docker.inputs import go_duration
@@ -240,7 +241,7 @@ def test_a_service_that_may_exit_is_restarted_on_failure_only():
 
 def test_health_check_and_readiness_run_the_same_probe():
     assert container("kafka").healthcheck.tests == ["CMD", *RENDERED["kafka"].inputs.probe]
-    assert RENDERED["schema_registry"].inputs.probe == [names.PROBE, "127.0.0.1", "8082", "/health/ready"]
+    assert RENDERED["schema_registry"].inputs.probe == [PROBE, "127.0.0.1", "8082", "/health/ready"]
     assert container("shop").healthcheck is None
     assert RENDERED["shop"].inputs.probe == []
 
@@ -264,7 +265,7 @@ def test_a_changed_image_of_the_launcher_restarts_its_flink_jobs():
 def test_start_script_writes_files_unchanged(tmp_path, text):
     part = Task("example", Binary("true"), files={"a.conf": text})
     script = start_script(part, Launcher(SystemPrograms(), tmp_path, tmp_path / "credentials.env"))
-    subprocess.run(["/bin/sh", "-c", script.replace(names.FILES, str(tmp_path))], check=True, timeout=60)
+    subprocess.run(["/bin/sh", "-c", script.replace(FILES, str(tmp_path))], check=True, timeout=60)
     assert (tmp_path / "a.conf").read_text() == text or (text, (tmp_path / "a.conf").read_text()) == ("", "\n")
 
 
@@ -278,7 +279,7 @@ class SystemPrograms:
 def test_start_script_creates_the_folders_of_volumes(tmp_path):
     part = Service("example", Binary("true"), volumes=("data", "more"))
     script = start_script(part, Launcher(SystemPrograms(), tmp_path, tmp_path / "credentials.env"))
-    subprocess.run(["/bin/sh", "-c", script.replace(names.VOLUMES, str(tmp_path))], check=True, timeout=60)
+    subprocess.run(["/bin/sh", "-c", script.replace(VOLUMES, str(tmp_path))], check=True, timeout=60)
     assert {path.name for path in tmp_path.iterdir()} == {"data", "more"}
 
 

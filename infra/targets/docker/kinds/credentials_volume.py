@@ -19,9 +19,9 @@ from docker.models.containers import Container
 from infra import credentials
 from infra.errors import LabError
 from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
 from infra.targets.docker.engine import docker_errors, read_text, shared_client
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
-from infra.targets.docker.names import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
 
 
 class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
