@@ -52,16 +52,34 @@ class SettingsSection(BaseModel):
 class Settings(SettingsSection):
     """Settings of a stack: keys of the lab itself, and those that its services add (`infra.catalog.LabSettings`)."""
 
-    target: Literal["local", "docker"] = Field(
-        "local", description="where the lab runs: local, processes of this machine; docker, containers"
+    target: Literal["local", "docker", "kubernetes"] = Field(
+        "local",
+        description="where the lab runs: local, processes of this machine; docker, containers; kubernetes, pods",
     )
     profile: Literal["full", "connect"] = Field(
         "full",
         description="full: the whole lakehouse; connect: Kafka Connect and what it needs, no Spark, no Flink",
     )
     base_image: str = Field(
-        "debian:bookworm-slim", min_length=1, description="with target docker: base of the lab's images"
+        "debian:bookworm-slim", min_length=1, description="with target docker or kubernetes: base of the lab's images"
     )
+    kubernetes_context: str = Field(
+        "", description="with target kubernetes: context of the kubeconfig that the lab may be deployed to; required"
+    )
+    kubernetes_server: str = Field(
+        "", description="URL that the context's API server must have, as a second safeguard; empty: any"
+    )
+    kubernetes_namespace: str = Field(
+        "",
+        pattern=r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$",
+        description="namespace of the lab, which it creates and removes; empty: lineage-lab-STACK",
+    )
+    image_registry: str = Field(
+        "", description="registry and path of the lab's images, HOST/PATH; empty: images that the nodes have"
+    )
+    image_tag: str = Field("", description="tag of the lab's images in the registry; empty: the hash of their contents")
+    image_pull_secret: str = Field("", description="Secret with the registry's credentials, in the lab's namespace")
+    storage_class: str = Field("", description="storage class of the volumes; empty: the cluster's default class")
     port_offset: int = Field(
         0, ge=0, le=50000, description="added to every conventional port, so that several labs fit on a machine"
     )

@@ -182,6 +182,9 @@ class Service:
         restart: restart policy: `always`, or `on_failure` for a program that may complete.
         stop_seconds: grace period before the process is killed.
         stop_signal: signal that requests a graceful shutdown.
+        replicas: number of equal instances; more than one only on a target that has `Site.own_host_variable`.
+        starts_executors: the program is a Spark driver that starts its executors as pods (target `kubernetes`).
+        replica_files: files that differ between replicas, one mapping for each; empty if none does.
     """
 
     name: str
@@ -198,6 +201,9 @@ class Service:
     restart: Literal["always", "on_failure"] = "always"
     stop_seconds: int = 30
     stop_signal: Literal["TERM", "INT"] = "TERM"
+    replicas: int = 1
+    replica_files: tuple[Mapping[str, str], ...] = ()
+    starts_executors: bool = False
 
     @property
     def key(self) -> str:
@@ -217,6 +223,7 @@ class Task:
     secrets: Mapping[str, str] = field(default_factory=dict)
     memory_mib: int = 1024
     stop_seconds: int = 30
+    starts_executors: bool = False
 
     @property
     def key(self) -> str:

@@ -72,6 +72,10 @@ class Site(Protocol):
     def client_credentials(self) -> str:
         """Path of the credentials file on the user's machine."""
 
+    @property
+    def own_host_variable(self) -> str:
+        """Name of the environment variable with the address of the replica itself; empty: services have one replica."""
+
     def host(self, service: str) -> str:
         """Return the host name by which others reach ports that a service or task chooses at run time."""
 
@@ -83,6 +87,12 @@ class Site(Protocol):
 
     def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:
         """Return the listeners of an `advertised` endpoint; the one for other services comes first."""
+
+    def replica_listeners(self, service: str, endpoint: str, replica: int) -> tuple[Listener, ...]:
+        """Return the listeners of one of several replicas, as `listeners`; replicas are numbered from 0."""
+
+    def replica_host(self, service: str, replica: int) -> str:
+        """Return the host name of one of several replicas of a service that has volumes."""
 
     def file(self, service: str, name: str) -> str:
         """Return the path of one of the service's `files`, as the service sees it."""

@@ -8,6 +8,7 @@ service to the lab; nothing else in the tree lists services (`infra.services.dis
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from infra.errors import SettingsError
 from infra.model import Endpoint, Part, Resource, Service, Site, Task
 from infra.settings import Settings, SettingsSection
 from infra.user_files import UserFiles
@@ -51,6 +52,15 @@ def _no_variables(site: Site) -> dict[str, str]:
 
 def _no_components(settings: Settings) -> dict[str, str]:
     return {}
+
+
+def require_kubernetes(settings: Settings, key: str, replicas: int) -> None:
+    """Raise SettingsError if a setting asks for several replicas on a target that runs one of each service."""
+    if replicas > 1 and settings.target != "kubernetes":
+        raise SettingsError(
+            f"lineage-lab:{key} is {replicas}, and target {settings.target} runs one replica of each service: remove "
+            "the setting, or set lineage-lab:target: kubernetes"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka: broker and KRaft controller in one node."""
+"""Kafka: one broker, or several, each with a KRaft controller in the same node."""
 
 import base64
 import hashlib
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import Field
 
-from infra.model import Address, Endpoint, Java, Prepare, Probe, Service, Site, Topic
+from infra.model import Address, Endpoint, Java, Listener, Prepare, Probe, Service, Site, Topic
 from infra.services import jvm
-from infra.services.definition import EVERY_PROFILE, ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition, require_kubernetes
 from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
@@ -27,6 +28,9 @@ class KafkaSettings(SettingsSection):
     """Settings of the Kafka broker."""
 
     kafka_heap_mib: int = Field(384, ge=128, description="maximum heap of the Kafka broker, MiB")
+    kafka_brokers: Literal[1, 3] = Field(
+        1, description="brokers, with target kubernetes: 1, or 3 with three replicas of each topic; fixed once created"
+    )
 
 
 def cluster_id(site: Site) -> str:
@@ -34,8 +38,17 @@ def cluster_id(site: Site) -> str:
 
     The id is unique per lab, so that another broker at the same address is detected.
     """
-    digest = hashlib.sha256(f"kafka of {site.identity}".encode()).digest()
+    return _uuid(f"kafka of {site.identity}")
+
+
+def _uuid(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
     return base64.b64encode(digest[:16], altchars=b"ab").decode().rstrip("=")
+
+
+def brokers(settings: Settings) -> int:
+    """Return the number of brokers, which is also the number of replicas of each topic."""
+    return settings.section(KafkaSettings).kafka_brokers
 
 
 def topic(site: Site, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> Topic:
@@ -70,7 +83,7 @@ def kafka_service(site: Site, settings: Settings) -> Service:
                     "kafka",
                     "kafka.tools.StorageTool",
                     heap_mib=64,
-                    args=("format", "--standalone", "-t", cluster_id(site), "-c", config),
+                    args=("format", *_first_controllers(site, settings), "-t", cluster_id(site), "-c", config),
                     options=(*jvm.C1_ONLY, *options),
                 ),
                 unless=f"{site.volume(NAME, DATA)}/meta.properties",
@@ -78,38 +91,81 @@ def kafka_service(site: Site, settings: Settings) -> Service:
         ),
         endpoints=ENDPOINTS,
         ready=Probe(BROKER.name),
-        files={CONFIG: render_properties(_broker_config(site)), LOGGING: _LOGGING},
+        files={**_common_files(site, settings), LOGGING: _LOGGING},
+        replicas=brokers(settings),
+        replica_files=_replica_files(site, settings),
         volumes=(DATA,),
         memory_mib=broker_settings.kafka_heap_mib + 150,
     )
 
 
-def _broker_config(site: Site) -> dict[str, str | int | bool]:
-    single_replica = {
-        f"{log}.{setting}": 1
-        for log in ("transaction.state.log", "share.coordinator.state.topic")
-        for setting in ("replication.factor", "min.isr")
-    }
-    listeners = site.listeners(NAME, BROKER.name)
-    bound = {known.name: known.bind for known in listeners} | {"CONTROLLER": site.listen(NAME, CONTROLLER.name)}
+def _common_files(site: Site, settings: Settings) -> dict[str, str]:
+    if brokers(settings) > 1:
+        return {}
+    controller = site.listen(NAME, CONTROLLER.name)
+    config = _broker_config(site.listeners(NAME, BROKER.name), controller, site)
+    controllers = {"controller.quorum.bootstrap.servers": str(site.address(NAME, CONTROLLER.name))}
+    return {CONFIG: render_properties({"node.id": 1, **controllers, **config, **_replication(1)})}
+
+
+def _replica_files(site: Site, settings: Settings) -> tuple[Mapping[str, str], ...]:
+    """Return the configuration of each of several brokers; each is its own node with its own addresses."""
+    count = brokers(settings)
+    if count == 1:
+        return ()
+    controller = Address(site.interface, CONTROLLER.port)
+    controllers = {"controller.quorum.bootstrap.servers": ",".join(map(str, _controllers(site, count)))}
+    configs = [
+        {
+            "node.id": node,
+            **controllers,
+            **_broker_config(site.replica_listeners(NAME, BROKER.name, node), controller, site),
+            **_replication(count),
+        }
+        for node in range(count)
+    ]
+    return tuple({CONFIG: render_properties(config)} for config in configs)
+
+
+def _first_controllers(site: Site, settings: Settings) -> tuple[str, ...]:
+    """Return the options of `format` that name the controllers of a new cluster."""
+    count = brokers(settings)
+    if count == 1:
+        return ("--standalone",)
+    nodes = enumerate(_controllers(site, count))
+    return ("--initial-controllers", ",".join(f"{n}@{at}:{_uuid(f'node {n} of {site.identity}')}" for n, at in nodes))
+
+
+def _controllers(site: Site, count: int) -> list[Address]:
+    return [Address(site.replica_host(NAME, node), CONTROLLER.port) for node in range(count)]
+
+
+def _replication(count: int) -> dict[str, int]:
+    """Return the replication of all topics; of three replicas, two must have a record before it is acknowledged."""
+    logs = ("transaction.state.log", "share.coordinator.state.topic")
+    in_sync = max(1, count - 1)
+    factors = {f"{log}.replication.factor": count for log in (*logs, "offsets.topic")}
+    minimums = {f"{log}.min.isr": in_sync for log in logs}
+    topics = {"default.replication.factor": count, "min.insync.replicas": in_sync} if count > 1 else {}
+    return {**factors, **minimums, **topics}
+
+
+def _broker_config(listeners: tuple[Listener, ...], controller: Address, site: Site) -> dict[str, str | int | bool]:
+    bound = {known.name: known.bind for known in listeners} | {"CONTROLLER": controller}
     return {
         "process.roles": "broker,controller",
-        "node.id": 1,
         "listeners": _listener_list(bound),
         "advertised.listeners": _listener_list({known.name: known.reached for known in listeners}),
         "inter.broker.listener.name": listeners[0].name,
-        "controller.quorum.bootstrap.servers": str(site.address(NAME, CONTROLLER.name)),
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in bound),
         "log.dirs": site.volume(NAME, DATA),
         "auto.create.topics.enable": False,
         "delete.topic.enable": True,
         "num.partitions": 1,
-        "offsets.topic.replication.factor": 1,
         "offsets.topic.num.partitions": 4,
         "transaction.state.log.num.partitions": 4,
         "share.coordinator.state.topic.num.partitions": 4,
-        **single_replica,
         "group.initial.rebalance.delay.ms": 0,
         "num.network.threads": 2,
         "num.io.threads": 4,
@@ -131,6 +187,10 @@ logger.server.level=info
 """
 
 
+def _check(settings: Settings) -> None:
+    require_kubernetes(settings, "kafkaBrokers", brokers(settings))
+
+
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Kafka",
@@ -138,6 +198,7 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     components=("kafka",),
     settings=KafkaSettings,
+    check=_check,
     profiles=EVERY_PROFILE,
     position=10,
 )

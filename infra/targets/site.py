@@ -4,7 +4,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from infra.model import ClassData, Endpoint
+from infra.errors import LabError
+from infra.model import ClassData, Endpoint, Listener
 from infra.project import version
 from infra.targets.launch_script import Programs, class_data
 
@@ -28,6 +29,10 @@ class BaseSite:
     endpoints: Mapping[str, tuple[Endpoint, ...]]
     programs: Programs
 
+    @property
+    def own_host_variable(self) -> str:
+        return ""
+
     def class_path(self, component: str) -> str:
         return f"{self.component(component)}/lib/*"
 
@@ -45,6 +50,12 @@ class BaseSite:
 
     def has(self, component: str) -> bool:
         return self.programs.has(component)
+
+    def replica_listeners(self, service: str, endpoint: str, replica: int) -> tuple[Listener, ...]:
+        raise LabError(f"{service} has several replicas, which only the target kubernetes can run")
+
+    def replica_host(self, service: str, replica: int) -> str:
+        raise LabError(f"{service} has several replicas, which only the target kubernetes can run")
 
     def _endpoint(self, service: str, name: str) -> Endpoint:
         return next(endpoint for endpoint in self.endpoints[service] if endpoint.name == name)

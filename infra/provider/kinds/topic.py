@@ -27,6 +27,9 @@ from infra.provider.kind import Kind, OperationContext, ReadResult
 METADATA_TIMEOUT_SECONDS = 20
 """Time limit of an admin request, and for a new topic to appear in the metadata."""
 
+BROKER_DEFAULT = -1
+"""Replication factor of a new topic: the broker's `default.replication.factor`."""
+
 T = TypeVar("T")
 
 CONNECTION_ERRORS = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN})
@@ -53,7 +56,7 @@ class TopicKind(Kind[Topic]):
                 f"(cluster {found}, expected {inputs.cluster}). "
                 "Stop that lab or program, or set another lineage-lab:portOffset"
             )
-        new = NewTopic(inputs.name, inputs.partitions, 1, config=inputs.config)
+        new = NewTopic(inputs.name, inputs.partitions, BROKER_DEFAULT, config=inputs.config)
         created = _admin_request(inputs, "create", lambda: admin.create_topics([new])[inputs.name], _topic_exists)
         if not created:
             there = self.read(inputs, call)

@@ -9,7 +9,7 @@ from infra import credentials
 from infra.model import Connector, Endpoint, Java, Probe, Service, Site
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage_settings
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
-from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage
+from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage, require_kubernetes
 from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
@@ -39,6 +39,9 @@ class ConnectSettings(SettingsSection):
     """Settings of the Kafka Connect worker."""
 
     connect_heap_mib: int = Field(768, ge=256, description="maximum heap of the Kafka Connect worker, MiB")
+    connect_workers: int = Field(
+        1, ge=1, le=16, description="workers of Kafka Connect; more than one with target kubernetes"
+    )
 
 
 def secret(name: str) -> str:
@@ -86,20 +89,22 @@ def connect_service(site: Site, settings: Settings) -> Service:
         needs=(kafka.NAME,),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/health"),
-        files={CONFIG: render_properties(_worker_config(site)), LOGGING: _LOGGING},
+        files={CONFIG: render_properties(_worker_config(site, settings)), LOGGING: _LOGGING},
+        replicas=settings.section(ConnectSettings).connect_workers,
         env={"AWS_REGION": credentials.S3_REGION},
         secrets={name: name for name in SECRETS},
         memory_mib=settings.section(ConnectSettings).connect_heap_mib + 200,
     )
 
 
-def _worker_config(site: Site) -> dict[str, str | int | bool]:
+def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool]:
     listen, reached = site.listen(NAME, REST.name), site.address(NAME, REST.name)
+    own = site.own_host_variable  # other workers forward requests to the leader
     return {
         "bootstrap.servers": str(site.address(kafka.NAME, kafka.BROKER.name)),
         "group.id": GROUP,
         "listeners": listen.url,
-        "rest.advertised.host.name": reached.host,
+        "rest.advertised.host.name": f"${{{PROVIDER}:{own}}}" if own else reached.host,
         "rest.advertised.port": reached.port,
         "plugin.path": ",".join(site.component(name) for name in PLUGINS),
         # Discover plugins through META-INF/services; scanning all classes takes 20 s and 500 MB.
@@ -111,8 +116,8 @@ def _worker_config(site: Site) -> dict[str, str | int | bool]:
         "connector.client.config.override.policy": "All",
         "config.providers": PROVIDER,
         f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
-        f"config.providers.{PROVIDER}.param.allowlist.pattern": "|".join(SECRETS),
-        **_internal_topics(),
+        f"config.providers.{PROVIDER}.param.allowlist.pattern": "|".join((*SECRETS, own) if own else SECRETS),
+        **_internal_topics(kafka.brokers(settings)),
         "offset.flush.interval.ms": 5000,
         # A killed worker is removed from the group after 6 s; its tasks restart immediately on a remaining worker.
         "session.timeout.ms": 6000,
@@ -129,12 +134,12 @@ def _lineage(site: Site) -> dict[str, str]:
     return connect_lineage_settings(site.address(lineage.NAME, lineage.API.name).url, str(database))
 
 
-def _internal_topics() -> dict[str, str | int | bool]:
-    """Return the settings of the topics that Connect creates, unreplicated for the single broker."""
+def _internal_topics(replicas: int) -> dict[str, str | int | bool]:
+    """Return the settings of the topics that Connect creates."""
     kinds = ("config", "offset", "status")
     return {
         **{f"{kind}.storage.topic": f"connect-{kind}" for kind in kinds},
-        **{f"{kind}.storage.replication.factor": 1 for kind in kinds},
+        **{f"{kind}.storage.replication.factor": replicas for kind in kinds},
         "offset.storage.partitions": 4,
         "status.storage.partitions": 2,
     }
@@ -159,6 +164,10 @@ logger.schemas.level=off
 """
 
 
+def _check(settings: Settings) -> None:
+    require_kubernetes(settings, "connectWorkers", settings.section(ConnectSettings).connect_workers)
+
+
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Kafka Connect",
@@ -166,6 +175,7 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     components=(COMPONENT, *PLUGINS),
     settings=ConnectSettings,
+    check=_check,
     web_page=WebPage(REST, "/connectors?expand=status"),
     profiles=EVERY_PROFILE,
     position=30,

@@ -10,7 +10,7 @@ from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
 from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
 from infra.services import jvm, lineage
-from infra.services.definition import ServiceDefinition, WebPage
+from infra.services.definition import ServiceDefinition, WebPage, require_kubernetes
 from infra.services.flink.settings import (
     COMPONENT,
     FEATURE,
@@ -109,6 +109,7 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         endpoints=_service_endpoints(TASKMANAGER, settings),
         ready=Probe(TASKMANAGER_DATA.name),
         files=_config_files(site, settings),
+        replicas=settings.section(FlinkSettings).flink_taskmanagers,
         env=_service_environment(TASKMANAGER, site),
         secrets=SECRETS,
         memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + NON_HEAP_MIB,
@@ -192,6 +193,10 @@ logger.web.level=error
 """
 
 
+def _check_taskmanagers(settings: Settings) -> None:
+    require_kubernetes(settings, "flinkTaskmanagers", settings.section(FlinkSettings).flink_taskmanagers)
+
+
 DEFINITIONS = (
     ServiceDefinition(
         name=JOBMANAGER,
@@ -212,6 +217,7 @@ DEFINITIONS = (
         components=(COMPONENT,),
         settings=FlinkSettings,
         enabled=enabled,
+        check=_check_taskmanagers,
         position=201,
     ),
     ServiceDefinition(

@@ -63,6 +63,9 @@ class FlinkSettings(SettingsSection):
     """Settings of the Flink cluster."""
 
     flink_heap_mib: int = Field(384, ge=256, description="maximum heap of Flink's TaskManager, MiB")
+    flink_taskmanagers: int = Field(
+        1, ge=1, le=64, description="TaskManagers of Flink; more than one with target kubernetes"
+    )
     flink_slots: int = Field(
         4, ge=2, le=1024, description="task slots of the TaskManager; a job occupies as many as its parallelism"
     )
@@ -122,6 +125,7 @@ def direct_memory_mib() -> int:
 
 def _addresses(site: Site) -> Options:
     rest, gateway = site.listen(JOBMANAGER, JOBMANAGER_REST.name), site.listen(GATEWAY, GATEWAY_REST.name)
+    taskmanager = site.address(TASKMANAGER, TASKMANAGER_RPC.name).host
     manager, worker = site.listen(JOBMANAGER, JOBMANAGER_RPC.name), site.listen(TASKMANAGER, TASKMANAGER_RPC.name)
     return {
         "jobmanager.rpc.address": site.address(JOBMANAGER, JOBMANAGER_RPC.name).host,
@@ -132,7 +136,8 @@ def _addresses(site: Site) -> Options:
         "rest.port": rest.port,
         "rest.bind-port": str(rest.port),
         "rest.bind-address": rest.host,
-        "taskmanager.host": site.address(TASKMANAGER, TASKMANAGER_RPC.name).host,
+        # Several TaskManagers register with the address of their network interface, Flink's default.
+        **({} if site.own_host_variable else {"taskmanager.host": taskmanager}),
         "taskmanager.bind-host": worker.host,
         "taskmanager.rpc.port": str(worker.port),
         "taskmanager.data.port": site.listen(TASKMANAGER, TASKMANAGER_DATA.name).port,

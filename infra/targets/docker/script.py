@@ -5,12 +5,12 @@ The script is the container's command: nothing is mounted from the user's machin
 machine, and `docker inspect` shows all of it. It contains no secrets.
 """
 
-from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from infra.errors import LabError
-from infra.model import Java, Service, Task
-from infra.targets.container_paths import FILES, JARS, SCRATCH, VOLUMES
+from infra.model import Service, Task
+from infra.targets.container_paths import FILES
+from infra.targets.container_script import container_script
 from infra.targets.launch_script import Launcher
 
 MAX_SCRIPT_BYTES = 128 * 1024 - 1
@@ -25,15 +25,7 @@ def start_script(part: Service | Task, launcher: Launcher) -> str:
     Raises:
         LabError: script and files exceed `MAX_SCRIPT_BYTES`.
     """
-    volumes = part.volumes if isinstance(part, Service) else ()
-    lines = [
-        "set -eu",
-        f"export HOME={SCRATCH}",
-        *(f"mkdir -p {VOLUMES}/{name}" for name in volumes),
-        *(_write_file(name, text) for name, text in part.files.items()),
-        launcher.script(_with_jar_in_image(part), Path(SCRATCH)).removeprefix("#!/bin/sh\n"),
-    ]
-    script = "\n".join(lines)
+    script = container_script(part, launcher, (_write_file(name, text) for name, text in part.files.items()))
     if len(script.encode()) > MAX_SCRIPT_BYTES:
         raise LabError(
             f"{part.name} has {sum(map(len, part.files.values())) // 1024} KiB of files ({', '.join(part.files)}): "
@@ -50,10 +42,3 @@ def _write_file(name: str, text: str) -> str:
     body = text if text.endswith("\n") else text + "\n"
     folder = f"mkdir -p {(PurePosixPath(FILES) / name).parent}\n" if "/" in name else ""
     return f"{folder}cat > {FILES}/{name} <<'{end}'\n{body}{end}"
-
-
-def _with_jar_in_image(part: Service | Task) -> Service | Task:
-    """Return the part with the path of the user's jar in the image."""
-    if isinstance(part.run, Java) and part.run.jar:
-        return replace(part, run=replace(part.run, jar=f"{JARS}/{PurePosixPath(part.run.jar).name}"))
-    return part

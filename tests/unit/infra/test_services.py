@@ -28,6 +28,8 @@ class FakeSite:
 
     client_credentials = "/stack/credentials.env"
 
+    own_host_variable = ""
+
     def host(self, service):
         return service
 

@@ -3,3 +3,4 @@
 
 from infra.targets.docker.images.facade import ImageListing as ImageListing
 from infra.targets.docker.images.facade import Images as Images
+from infra.targets.docker.images.references import registry_reference as registry_reference

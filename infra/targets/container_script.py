@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start script of a container: prepares its writable folders and files, and then executes the service."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from infra.model import Java, Service, Task
+from infra.targets.container_paths import JARS, SCRATCH, VOLUMES
+from infra.targets.launch_script import Launcher
+
+
+def container_script(part: Service | Task, launcher: Launcher, file_commands: Iterable[str]) -> str:
+    """Return the start script of a part; `file_commands` put its configuration files into place."""
+    volumes = part.volumes if isinstance(part, Service) else ()
+    lines = [
+        "set -eu",
+        f"export HOME={SCRATCH}",
+        *(f"mkdir -p {VOLUMES}/{name}" for name in volumes),
+        *file_commands,
+        launcher.script(_with_jar_in_image(part), Path(SCRATCH)).removeprefix("#!/bin/sh\n"),
+    ]
+    return "\n".join(lines)
+
+
+def _with_jar_in_image(part: Service | Task) -> Service | Task:
+    """Return the part with the path of the user's jar in the image."""
+    if isinstance(part.run, Java) and part.run.jar:
+        return replace(part, run=replace(part.run, jar=f"{JARS}/{PurePosixPath(part.run.jar).name}"))
+    return part
