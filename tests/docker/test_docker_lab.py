@@ -18,7 +18,8 @@ from infra.services import iceberg_catalog, kafka, schema_registry
 from infra.services.connect import worker as connect
 from infra.services.shop import writer as shop
 from infra.targets.container_paths import USER
-from infra.targets.docker.names import PART_LABEL, container_name, stack_labels
+from infra.targets.docker.names import container_name
+from infra.targets.labels import PART_LABEL, stack_labels
 from lineage.checks.diff.compare import diff_graphs
 from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import DockerLab

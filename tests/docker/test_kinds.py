@@ -23,7 +23,7 @@ from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVo
 from infra.targets.docker.kinds.container_ready import ContainerReadyKind
 from infra.targets.docker.kinds.credentials_volume import CredentialsVolumeKind
 from infra.targets.docker.kinds.docker_host import DockerHostKind
-from infra.targets.docker.names import CHECKOUT_LABEL, STACK_LABEL
+from infra.targets.labels import CHECKOUT_LABEL, STACK_LABEL
 
 LABEL = "dev.lineage-lab.test"
 STACK = "docker-kinds"

@@ -22,6 +22,7 @@ from infra.targets.docker.inputs import (
 )
 from infra.targets.docker.script import start_script
 from infra.targets.docker.site import DockerSite
+from infra.targets.labels import DEFINITION_LABEL, PART_LABEL, ROLE_LABEL, SERVICE_ROLE, TASK_ROLE, stack_labels
 from infra.targets.launch_script import Launcher
 from infra.targets.site import LOOPBACK
 
@@ -71,10 +72,10 @@ class ContainerRenderer:
         """
         unlabelled = self._unlabelled_container(part)
         labels = {
-            **names.stack_labels(self.site.stack, self.project),
-            names.PART_LABEL: part.name,
-            names.ROLE_LABEL: names.SERVICE_ROLE if isinstance(part, Service) else names.TASK_ROLE,
-            names.DEFINITION_LABEL: definition_hash(unlabelled),
+            **stack_labels(self.site.stack, self.project),
+            PART_LABEL: part.name,
+            ROLE_LABEL: SERVICE_ROLE if isinstance(part, Service) else TASK_ROLE,
+            DEFINITION_LABEL: definition_hash(unlabelled),
         }
         return unlabelled.model_copy(update={"labels": labels_of(labels)})
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, SERVICE_ROLE
+from infra.targets.labels import PART_LABEL, ROLE_LABEL, SERVICE_ROLE
 from infra.targets.runtime import State
 
 _ON_FAILURE = "on-failure"

@@ -9,10 +9,10 @@ import pulumi_docker as docker
 
 from infra.provider.resource import LabkitResource
 from infra.targets.declarations import ResourceDeclaration
-from infra.targets.docker import names
 from infra.targets.docker.inputs import ContainerInputs, NetworkInputs, RemoteImageInputs, VolumeInputs
 from infra.targets.docker.keys import container_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
+from infra.targets.labels import CREDENTIALS_LABEL
 from infra.targets.registration import credentials_fingerprint, labkit_resource
 
 
@@ -70,7 +70,7 @@ class DockerResourceFactory:
             if "volume_name" in mount:
                 mount["volume_name"] = self._names[mount["volume_name"]]
         if secrets is not None:
-            arguments["labels"].append({"label": names.CREDENTIALS_LABEL, "value": secrets})
+            arguments["labels"].append({"label": CREDENTIALS_LABEL, "value": secrets})
         return arguments
 
 

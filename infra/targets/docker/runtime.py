@@ -19,7 +19,7 @@ from infra.targets.container_paths import VOLUMES
 from infra.targets.docker.container_data import folder_copy
 from infra.targets.docker.container_state import is_service, parse_state, part_name, unix_time, used_memory_mib
 from infra.targets.docker.engine import closing_stream, docker_errors, shared_client
-from infra.targets.docker.names import PART_LABEL, stack_labels
+from infra.targets.labels import PART_LABEL, stack_labels
 from infra.targets.runtime import State, indent_log_lines, unknown_program
 
 POLL_SECONDS = 0.5

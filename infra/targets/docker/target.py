@@ -32,6 +32,7 @@ from infra.targets.docker.inputs import (
 from infra.targets.docker.keys import container_key, image_key, volume_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.targets.docker.site import DockerSite
+from infra.targets.labels import checkout_id, stack_labels
 from infra.targets.launch_script import Launcher
 from infra.toolchain import Artifacts
 
@@ -75,7 +76,7 @@ class DockerTarget:
 
     @property
     def _labels(self) -> dict[str, str]:
-        return names.stack_labels(self.site.stack, self.containers.project)
+        return stack_labels(self.site.stack, self.containers.project)
 
     def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return every resource of the lab; sends no request to a daemon."""
@@ -95,7 +96,7 @@ class DockerTarget:
         inputs = DockerHostInputs(
             root=str(self.root),
             stack=self.site.stack,
-            checkout=names.checkout_id(self.containers.project),
+            checkout=checkout_id(self.containers.project),
             ports={
                 f"{service.name} {endpoint.name}": self.site.address(service.name, endpoint.name, "outside").port
                 for service in lab.services

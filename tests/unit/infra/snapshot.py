@@ -11,7 +11,7 @@ from collections import defaultdict
 from itertools import takewhile
 
 from infra.project import PROJECT
-from infra.targets.docker.names import DEFINITION_LABEL
+from infra.targets.labels import DEFINITION_LABEL
 
 HASHES = {"revision", "definition"}
 """Properties that are hashes of sources or of other properties."""

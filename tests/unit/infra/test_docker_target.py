@@ -21,6 +21,7 @@ from infra.targets.docker import names
 from infra.targets.docker.inputs import go_duration
 from infra.targets.docker.registration import DockerResourceFactory
 from infra.targets.docker.script import MAX_SCRIPT_BYTES, start_script
+from infra.targets.labels import CREDENTIALS_LABEL, DEFINITION_LABEL, ROLE_LABEL, STACK_LABEL, stack_labels
 from infra.targets.launch_script import Launcher
 from infra.targets.local.site import LocalSite
 from infra.targets.local.target import LocalTarget
@@ -152,7 +153,7 @@ def test_two_stacks_share_no_names_ports_volumes_or_cluster_ids():
 
 
 def test_stacks_of_the_same_name_in_two_checkouts_have_different_labels():
-    assert names.stack_labels("dev", Path("/a")) != names.stack_labels("dev", Path("/b"))
+    assert stack_labels("dev", Path("/a")) != stack_labels("dev", Path("/b"))
 
 
 @pytest.mark.parametrize("name", [*SERVICES, *TASKS, *PUBLIC_IMAGES])
@@ -163,7 +164,7 @@ def test_containers_are_unprivileged_and_limited(name):
     assert inputs.capabilities.drops == ["ALL"]
     assert inputs.security_opts == ("no-new-privileges",)
     assert inputs.memory == inputs.memory_swap > 0
-    assert labels(inputs)[names.STACK_LABEL] == "dev"
+    assert labels(inputs)[STACK_LABEL] == "dev"
     properties = inputs.properties()
     assert not {"privileged", "ulimits", "envs", "mounts", "uploads"} & properties.keys()
 
@@ -229,7 +230,7 @@ def test_containers_of_tasks_are_created_but_not_started():
     assert {(container(name).start, container(name).must_run, container(name).restart) for name in TASKS} == {
         (False, False, "no")
     }
-    assert {labels(container(name))[names.ROLE_LABEL] for name in TASKS} == {"task"}
+    assert {labels(container(name))[ROLE_LABEL] for name in TASKS} == {"task"}
     assert {container(name).start for name in SERVICES} == {True}
 
 
@@ -251,7 +252,7 @@ def test_every_change_of_a_container_changes_its_definition_label():
     renderer = docker_target().containers
     task = Task("example", Binary("true"))
     changed = replace(task, stop_seconds=task.stop_seconds + 1)
-    found = [labels(renderer.container(part))[names.DEFINITION_LABEL] for part in (task, changed, task)]
+    found = [labels(renderer.container(part))[DEFINITION_LABEL] for part in (task, changed, task)]
     assert found[0] == found[2] != found[1]
 
 
@@ -356,9 +357,7 @@ def test_a_container_takes_the_names_of_network_and_volumes_from_their_outputs(r
 
 def test_containers_with_secrets_have_the_fingerprint_of_the_credentials_as_label(registered):
     def fingerprints(name):
-        return [
-            label["value"] for label in registered[name].inputs["labels"] if label["label"] == names.CREDENTIALS_LABEL
-        ]
+        return [label["value"] for label in registered[name].inputs["labels"] if label["label"] == CREDENTIALS_LABEL]
 
     assert fingerprints("container/connect") == fingerprints("supplier_stats") == ["F"]
     assert fingerprints("container/kafka") == []

@@ -14,8 +14,8 @@ from infra.cli.tasks import run_task
 from infra.errors import LabError, ServiceError
 from infra.targets.container_paths import VOLUMES
 from infra.targets.docker.engine import EngineError, shared_client
-from infra.targets.docker.names import PART_LABEL, ROLE_LABEL, stack_labels
 from infra.targets.docker.runtime import Containers
+from infra.targets.labels import PART_LABEL, ROLE_LABEL, stack_labels
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.supervisor_config import Program
 

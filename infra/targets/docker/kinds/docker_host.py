@@ -13,8 +13,8 @@ from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
 from infra.targets.docker.engine import docker_errors, engine_host, shared_client
 from infra.targets.docker.kind_inputs import DockerHostInputs
-from infra.targets.docker.names import CHECKOUT_LABEL, STACK_LABEL
 from infra.targets.docker.runtime import Containers
+from infra.targets.labels import CHECKOUT_LABEL, STACK_LABEL
 
 MIB = 2**20
 
