@@ -19,8 +19,8 @@ from infra.targets.launch_script import Launcher
 from tests.docker.plugin.container import Container
 from tests.docker.plugin.container_config import actual_inputs, create_request, format_duration, parse_duration
 from tests.docker.plugin.network import Network
-from tests.docker.plugin.properties import ANY_KEY
 from tests.docker.plugin.resources import RESOURCES
+from tests.vendor_plugin.properties import ANY_KEY
 
 SCHEMA = PROJECT.parent / "shared" / "provider-schemas" / "docker.json"
 IMAGE = {"name": "one", "image": "sha256:0"}

@@ -14,8 +14,8 @@ from tests.docker.plugin.container_config import (
     parse_duration,
     update_arguments,
 )
-from tests.docker.plugin.properties import InvalidProperty, Properties
 from tests.docker.plugin.resource import Daemon, DockerRequestError, NotStartedError, Resource, ResourceState
+from tests.vendor_plugin.properties import InvalidProperty, Properties
 
 UPDATABLE = frozenset({"restart", "memory", "memorySwap"})
 """Inputs that an update applies to an existing container."""

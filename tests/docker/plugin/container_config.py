@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.docker.plugin.properties import Properties
 from tests.docker.plugin.resource import docker_labels, without_none
+from tests.vendor_plugin.properties import Properties
 
 MIB = 1024 * 1024
 SECOND = 10**9

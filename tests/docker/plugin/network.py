@@ -3,8 +3,8 @@
 
 import docker.errors
 
-from tests.docker.plugin.properties import Properties
 from tests.docker.plugin.resource import Daemon, DockerRequestError, Resource, ResourceState, docker_labels
+from tests.vendor_plugin.properties import Properties
 
 IN_USE_SECONDS = 30
 """Time limit for the removal of the network's containers."""

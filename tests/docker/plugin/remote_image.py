@@ -4,8 +4,8 @@
 import docker.errors
 from docker.models.images import Image
 
-from tests.docker.plugin.properties import Properties
 from tests.docker.plugin.resource import Daemon, DockerRequestError, Resource, ResourceState
+from tests.vendor_plugin.properties import Properties
 
 
 class RemoteImage(Resource):

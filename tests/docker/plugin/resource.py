@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import docker
 
-from tests.docker.plugin.properties import InvalidProperty, Properties, Property, property_paths, validate
+from tests.vendor_plugin.properties import InvalidProperty, Properties, Property, property_paths, validate
 
 
 class DockerRequestError(Exception):
@@ -89,9 +89,11 @@ class Resource(ABC):
     @cached_property
     def properties(self) -> dict[str, Property]:
         """Inputs in the vendor's schema."""
-        from tests.docker.plugin.schema import schema_properties
+        import pulumi_docker
 
-        return schema_properties(self.arguments)
+        from tests.vendor_plugin.schema import argument_properties
+
+        return argument_properties(getattr(pulumi_docker, self.arguments))
 
     def check(self, news: Properties, olds: Properties | None = None) -> tuple[Properties, list[InvalidProperty]]:
         """Return the inputs with defaults, and those that are invalid.

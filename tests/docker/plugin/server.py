@@ -4,56 +4,44 @@
 Modules of the resources are imported with the first request for a resource, as in `infra.provider.server`.
 """
 
-import threading
 from collections.abc import Callable
 from functools import cached_property
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-import grpc
-from google.protobuf import any_pb2, empty_pb2, struct_pb2
-from google.protobuf.json_format import MessageToDict, ParseDict
-from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
+from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.rpc import UNKNOWN
 
 from infra.provider.server import serve
-from tests.docker.plugin.properties import InvalidProperty, Properties, validate
+from tests.vendor_plugin.provider import (
+    Context,
+    FakeProvider,
+    configuration,
+    failures,
+    from_struct,
+    resource_type,
+    to_struct,
+)
 
 if TYPE_CHECKING:
     from tests.docker.plugin.resource import Daemon, NotStartedError, Resource, ResourceState
 
-VERSION = f"{version('pulumi-docker')}+fake"
-"""Version of the SDK that the stack uses, with a suffix."""
-
-Context = grpc.ServicerContext
 T = TypeVar("T")
 
 
-def to_struct(properties: Properties) -> struct_pb2.Struct:
-    """Convert properties to the protocol's type."""
-    return ParseDict(properties, struct_pb2.Struct())
-
-
-def from_struct(sent: struct_pb2.Struct) -> Properties:
-    """Convert properties from the protocol's type, whose only number type is double: integral values become int."""
-    return _with_integers(MessageToDict(sent))
-
-
-def _with_integers(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _with_integers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_integers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-class FakeDockerProvider(provider_pb2_grpc.ResourceProviderServicer):
+class FakeDockerProvider(FakeProvider):
     """Dispatches the engine's requests to the resources."""
 
+    distribution = "pulumi-docker"
+
     def __init__(self) -> None:
-        self._stopped = threading.Event()
+        super().__init__()
         self._host: str | None = None
+
+    def configuration_arguments(self) -> type:
+        import pulumi_docker
+
+        return pulumi_docker.ProviderArgs
 
     @cached_property
     def _daemon(self) -> "Daemon":
@@ -63,18 +51,14 @@ class FakeDockerProvider(provider_pb2_grpc.ResourceProviderServicer):
         from tests.docker.plugin.resource import Daemon
 
         client = docker.DockerClient(base_url=self._host) if self._host else docker.from_env()
-        return Daemon(client, self._stopped)
+        return Daemon(client, self.stopped)
 
     def _resource(self, urn: str, context: Context) -> "Resource":
         from tests.docker.plugin.resources import RESOURCES
 
-        token = urn.split("::")[-2].rsplit("$", 1)[-1]
+        token = resource_type(urn)
         found = next((resource for resource in RESOURCES if resource.token == token), None)
-        return found or self._abort(context, f"the fake plugin does not support {token}")
-
-    def _abort(self, context: Context, text: str) -> NoReturn:
-        context.abort(grpc.StatusCode.UNKNOWN, text)
-        raise AssertionError("abort always raises")
+        return found or self.abort(context, f"the fake plugin does not support {token}")
 
     def _call_daemon(self, operation: "Callable[[Daemon], T]", context: Context) -> T:
         """Run an operation and convert its errors to messages for the user."""
@@ -88,44 +72,25 @@ class FakeDockerProvider(provider_pb2_grpc.ResourceProviderServicer):
         except NotStartedError as error:
             self._abort_partial_create(error, context)
         except DockerRequestError as error:
-            self._abort(context, str(error))
+            self.abort(context, str(error))
         except docker.errors.APIError as error:
-            self._abort(context, f"the Docker daemon rejected the request: {error.explanation or error}")
+            self.abort(context, f"the Docker daemon rejected the request: {error.explanation or error}")
         except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
-            self._abort(context, f"the Docker daemon cannot be reached: {error}")
+            self.abort(context, f"the Docker daemon cannot be reached: {error}")
 
     def _abort_partial_create(self, error: "NotStartedError", context: Context) -> NoReturn:
-        """Report a partially created resource, which the engine stores in the state and updates next time."""
         state = error.state
-        detail = any_pb2.Any()
-        detail.Pack(
-            pb.ErrorResourceInitFailed(
-                id=state.id,
-                inputs=to_struct(state.inputs),
-                properties=to_struct(state.properties),
-                reasons=[str(error)],
-            )
+        created = pb.ErrorResourceInitFailed(
+            id=state.id,
+            inputs=to_struct(state.inputs),
+            properties=to_struct(state.properties),
+            reasons=[str(error)],
         )
-        status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error), details=[detail])
-        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-        self._abort(context, str(error))
-
-    def GetPluginInfo(self, request: empty_pb2.Empty, context: Context) -> plugin_pb2.PluginInfo:
-        return plugin_pb2.PluginInfo(version=VERSION)
-
-    def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Validate the provider's configuration if it differs from the state."""
-        settings, before = (_provider_configuration(from_struct(sent)) for sent in (request.news, request.olds))
-        found = _invalid_configuration(settings) if settings != before else []
-        failures = [pb.CheckFailure(property=wrong.path, reason=wrong.reason) for wrong in found]
-        return pb.CheckResponse(inputs=request.news, failures=failures)
-
-    def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
-        return pb.DiffResponse(changes=pb.DiffResponse.DIFF_NONE)
+        self.abort_partial(context, str(error), created)
 
     def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
         """Check that the daemon responds unless `disableDockerDaemonCheck` is set, as the vendor's plugin does."""
-        settings = _provider_configuration(from_struct(request.args))
+        settings = configuration(request.args)
         self._host = settings.get("host")
         if not settings.get("disableDockerDaemonCheck"):
             self._call_daemon(lambda daemon: daemon.client.ping(), context)
@@ -133,8 +98,7 @@ class FakeDockerProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         inputs, found = self._resource(request.urn, context).check(from_struct(request.news), from_struct(request.olds))
-        failures = [pb.CheckFailure(property=wrong.path, reason=wrong.reason) for wrong in found]
-        return pb.CheckResponse(inputs=to_struct(inputs), failures=failures)
+        return pb.CheckResponse(inputs=to_struct(inputs), failures=failures(found))
 
     def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """Compare the new inputs with the state, which has the values read from the daemon, not with the old inputs."""
@@ -184,23 +148,6 @@ class FakeDockerProvider(provider_pb2_grpc.ResourceProviderServicer):
         resource, inputs = self._resource(request.urn, context), from_struct(request.properties)
         self._call_daemon(lambda daemon: resource.delete(daemon, request.id, inputs), context)
         return empty_pb2.Empty()
-
-    def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:
-        self._stopped.set()
-        return empty_pb2.Empty()
-
-
-def _provider_configuration(sent: Properties) -> Properties:
-    """Return the provider's configuration without the engine's keys; values that are not text are sent as JSON text."""
-    literals = {"true": True, "false": False}
-    own = {key: value for key, value in sent.items() if key not in {"version", "__internal"}}
-    return {key: literals.get(value, value) if isinstance(value, str) else value for key, value in own.items()}
-
-
-def _invalid_configuration(settings: Properties) -> list[InvalidProperty]:
-    from tests.docker.plugin.schema import schema_properties
-
-    return list(validate(settings, schema_properties("ProviderArgs")))
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the vendor's resources, read from the typed arguments of the vendor's SDK.
+"""Inputs of a vendor's resources, read from the typed arguments of the vendor's SDK.
 
 The SDK is slow to import: this module is imported only to validate inputs.
 """
@@ -11,22 +11,20 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 import pulumi
-import pulumi_docker
-from pydantic.alias_generators import to_camel
+from pulumi import _types as sdk_types  # the only place that has the names of the protocol
 
-from tests.docker.plugin.properties import ANY_KEY, Property, Shape
+from tests.vendor_plugin.properties import ANY_KEY, ANYTHING, Property, Shape
 
-
-def schema_properties(name: str) -> dict[str, Property]:
-    """Return the properties of a class of arguments in the SDK (`ContainerArgs`), by their names in the protocol."""
-    return _properties(getattr(pulumi_docker, name))
+SCALARS = frozenset({str, bool, int, float})
 
 
-def _properties(arguments: type) -> dict[str, Property]:
+def argument_properties(arguments: type) -> dict[str, Property]:
+    """Return the properties of a class of arguments (`ContainerArgs`), by their names in the protocol."""
     hints = typing.get_type_hints(arguments.__init__, localns=vars(pulumi.output))  # where `Input` is defined
+    names = sdk_types.input_type_py_to_pulumi_names(arguments)
     parameters = list(inspect.signature(arguments.__init__).parameters.values())[1:]  # without `self`
     return {
-        to_camel(known.name): Property(_shape(hints[known.name]), known.default is inspect.Parameter.empty)
+        names[known.name]: Property(_shape(hints[known.name]), known.default is inspect.Parameter.empty)
         for known in parameters
     }
 
@@ -40,7 +38,11 @@ def _shape(hint: Any) -> Shape:
         return [_shape(typing.get_args(hint)[0])]
     if origin is Mapping:
         return {ANY_KEY: _shape(typing.get_args(hint)[1])}
-    return hint if hint in {str, bool, int, float} else _properties(hint)
+    if origin is typing.Literal:
+        return type(typing.get_args(hint)[0])
+    if hint in SCALARS:
+        return hint
+    return argument_properties(hint) if sdk_types.is_input_type(hint) else ANYTHING
 
 
 def _is_wrapping(hint: Any) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Validation of a resource's inputs against the types of the vendor's SDK."""
+"""Validation of a resource's inputs against the types of a vendor's SDK."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,12 @@ from typing import Any
 from pulumi.runtime.rpc import UNKNOWN
 
 Shape = Any
-"""`str`, `bool`, `int`, `float`, `[shape]` for a list, `{"*": shape}` for a map, `{name: Property}` for an object."""
+"""`str`, `bool`, `int`, `float`, `[shape]` for a list, `{"*": shape}` for a map, `{name: Property}` for an object.
+
+`ANYTHING` if the SDK accepts every value.
+"""
+
+ANYTHING = object
 
 Properties = dict[str, Any]
 """Properties of a resource, as in the provider protocol."""
