@@ -7,10 +7,10 @@ For stacks on other targets, the functions do nothing.
 from typing import TYPE_CHECKING
 
 from infra.cli.console import out, progress_display
-from infra.cli.docker_plugin import ensure_plugin
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
 from infra.cli.stack_model import services_and_tasks
+from infra.cli.vendor_plugin import DOCKER, ensure_plugin
 from infra.settings import Settings
 from infra.toolchain.progress import format_size
 
@@ -28,7 +28,7 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
         return
     from infra.targets.docker.images import Images
 
-    ensure_plugin(stack)
+    ensure_plugin(DOCKER, stack)
     parts = services_and_tasks(stack.name, settings, stack.artifacts)
     images, daemon = Images(stack.artifacts, settings.base_image), docker_daemon()
     images.pull(parts, daemon, progress_display())
@@ -38,7 +38,7 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
 def prepare_destroy(stack: Stack) -> None:
     """Install what `pulumi destroy` requires, even if the stack's configuration is invalid."""
     if stack_target(stack.name) == "docker":
-        ensure_plugin(stack)
+        ensure_plugin(DOCKER, stack)
 
 
 def remove_images(stack: Stack) -> None:
