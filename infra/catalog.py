@@ -8,6 +8,7 @@ from infra.services.discovery import definitions
 from infra.services.flink import jobs as flink_jobs
 from infra.services.flink import user_jobs as flink_user_jobs
 from infra.services.shop import tables as shop_tables
+from infra.services.spark import executors as spark_executors
 from infra.services.spark import jobs as spark_jobs
 from infra.services.spark import settings as spark_settings
 from infra.services.spark import user_jobs as spark_user_jobs
@@ -27,6 +28,9 @@ PIPELINE: tuple[Pipeline, ...] = (
 
 PIPELINE_SETTINGS = (shop_tables.TopicSettings, spark_settings.SparkSettings, spark_jobs.EtlSettings)
 """Settings sections of the pipeline's parts."""
+
+PIPELINE_CHECKS = (spark_executors.check,)
+"""Checks of settings that no service declares."""
 
 LabSettings = compose_settings(
     (*(definition.settings for definition in definitions() if definition.settings), *PIPELINE_SETTINGS)
@@ -63,6 +67,8 @@ def check_settings(settings: Settings) -> None:
     for definition in definitions():
         if definition.requested(settings):
             definition.check(settings)
+    for check in PIPELINE_CHECKS:
+        check(settings)
 
 
 def components(settings: Settings) -> frozenset[str]:

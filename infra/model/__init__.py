@@ -32,5 +32,6 @@ from infra.model.service import Task as Task
 from infra.model.service import components_of as components_of
 from infra.model.site import Address as Address
 from infra.model.site import ClassData as ClassData
+from infra.model.site import ExecutorPods as ExecutorPods
 from infra.model.site import Listener as Listener
 from infra.model.site import Site as Site

@@ -183,7 +183,7 @@ class Service:
         stop_seconds: grace period before the process is killed.
         stop_signal: signal that requests a graceful shutdown.
         replicas: number of equal instances; more than one only on a target that has `Site.own_host_variable`.
-        starts_executors: the program is a Spark driver that starts its executors as pods (target `kubernetes`).
+        executor: program of the pods that the program itself creates (`Site.executor_pods`); None if it creates none.
         replica_files: files that differ between replicas, one mapping for each; empty if none does.
     """
 
@@ -203,7 +203,7 @@ class Service:
     stop_signal: Literal["TERM", "INT"] = "TERM"
     replicas: int = 1
     replica_files: tuple[Mapping[str, str], ...] = ()
-    starts_executors: bool = False
+    executor: "Task | None" = None
 
     @property
     def key(self) -> str:
@@ -223,7 +223,7 @@ class Task:
     secrets: Mapping[str, str] = field(default_factory=dict)
     memory_mib: int = 1024
     stop_seconds: int = 30
-    starts_executors: bool = False
+    executor: "Task | None" = None
 
     @property
     def key(self) -> str:

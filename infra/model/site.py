@@ -49,6 +49,25 @@ class ClassData:
     configuration: str
 
 
+@dataclass(frozen=True)
+class ExecutorPods:
+    """What a Spark driver needs to know to create its executors as pods.
+
+    Attributes:
+        template: path of the pod template.
+        container: name of the executor's container in the template.
+        image_variable: environment variable of the driver with the image of the pods, its own.
+        name_variable: environment variable with the name of the driver's pod, which owns the executors.
+        namespace_variable: environment variable with the namespace.
+    """
+
+    template: str
+    container: str
+    image_variable: str
+    name_variable: str
+    namespace_variable: str
+
+
 class Site(Protocol):
     """Addresses and paths of a target, as a service sees them; implemented by each target."""
 
@@ -75,6 +94,10 @@ class Site(Protocol):
     @property
     def own_host_variable(self) -> str:
         """Name of the environment variable with the address of the replica itself; empty: services have one replica."""
+
+    @property
+    def executor_pods(self) -> ExecutorPods | None:
+        """How Spark drivers create executor pods; None if they cannot."""
 
     def host(self, service: str) -> str:
         """Return the host name by which others reach ports that a service or task chooses at run time."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from infra.errors import LabError
-from infra.model import ClassData, Endpoint, Listener
+from infra.model import ClassData, Endpoint, ExecutorPods, Listener
 from infra.project import version
 from infra.targets.launch_script import Programs, class_data
 
@@ -32,6 +32,10 @@ class BaseSite:
     @property
     def own_host_variable(self) -> str:
         return ""
+
+    @property
+    def executor_pods(self) -> ExecutorPods | None:
+        return None
 
     def class_path(self, component: str) -> str:
         return f"{self.component(component)}/lib/*"

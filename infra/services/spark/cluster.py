@@ -5,6 +5,7 @@ from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.services import jvm
 from infra.services.definition import ServiceDefinition, WebPage
+from infra.services.spark import executors
 from infra.services.spark.job import COMPONENT, PACKAGE
 from infra.services.spark.logging import LOG4J2_PROPERTIES
 from infra.services.spark.settings import SparkSettings, process_environment
@@ -37,6 +38,8 @@ def master(site: Site, settings: Settings) -> str:
     """Return the master URL for drivers."""
     if included(settings):
         return f"spark://{site.address(MASTER, RPC.name)}"
+    if executors.included(settings):
+        return executors.MASTER
     return settings.section(SparkSettings).spark_master or LOCAL_MASTER
 
 

@@ -7,10 +7,11 @@ from infra.namespaces import CHECKPOINT_BUCKET, JOB_NAMESPACE, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, lineage, schema_registry
 from infra.services.properties import render_properties
 from infra.services.spark import cluster as spark_cluster
+from infra.services.spark import executors as spark_executors
 from infra.services.spark import history as spark_history
 from infra.services.spark.job import COMPONENT, Driver
 from infra.services.spark.logging import LOG4J2_PROPERTIES
-from infra.services.spark.settings import LOGGING, driver_settings, process_environment
+from infra.services.spark.settings import LOGGING, SECRETS, driver_settings, process_environment
 from infra.settings import Settings
 
 PROPERTIES = "spark.properties"
@@ -20,18 +21,13 @@ TIMER = "lineagelab_spark.launch_every"
 STOP_SECONDS = 45
 """Grace period: a streaming driver finishes its batch (10 s), Spark stops, the JVM gets 10 s more, then is killed."""
 
-SECRETS = {
-    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
-    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
-}
-"""Environment variables of the AWS SDK for Iceberg and s3a, so that no Spark property contains a key."""
-
 
 def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
     """Return a driver that runs continuously or periodically; it is restarted whenever it exits."""
     return Service(
         name=driver.program,
-        run=_driver_program(driver),
+        run=_driver_program(driver, settings),
+        executor=spark_executors.program(driver, site, settings),
         needs=_driver_needs(driver, settings),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site),
@@ -45,7 +41,8 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
     """Return a driver that runs to completion."""
     return Task(
         name=driver.program,
-        run=_driver_program(driver),
+        run=_driver_program(driver, settings),
+        executor=spark_executors.program(driver, site, settings),
         needs=_driver_needs(driver, settings),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site),
@@ -55,12 +52,13 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
     )
 
 
-def _driver_program(driver: Driver) -> Python:
+def _driver_program(driver: Driver, settings: Settings) -> Python:
+    executor = (spark_executors.MODULE,) if spark_executors.included(settings) else ()
     application = ("--application", driver.job) if driver.has_agent else ()
     launch = (*application, driver.module, *driver.arguments)
     if driver.every:
-        return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module))
-    return _driver_python(LAUNCHER, launch, uses=(driver.module,))
+        return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module, *executor))
+    return _driver_python(LAUNCHER, launch, uses=(driver.module, *executor))
 
 
 def _driver_python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
@@ -75,7 +73,8 @@ def _driver_needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
 
 def _driver_files(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
     master = spark_cluster.master(site, settings)
-    spark = driver_settings(driver, site, master) | spark_history.event_log(driver, settings)
+    executors = spark_executors.properties(driver, site, settings)
+    spark = driver_settings(driver, site, master) | executors | spark_history.event_log(driver, settings)
     return {PROPERTIES: render_properties(spark), LOGGING: LOG4J2_PROPERTIES}
 
 

@@ -17,6 +17,12 @@ LOGGING = "log4j2.properties"
 
 EXECUTOR_HEAP_MIB = 512
 
+SECRETS = {
+    "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
+    "AWS_SECRET_ACCESS_KEY": credentials.S3_SECRET_KEY,
+}
+"""Environment variables of the AWS SDK for Iceberg and s3a, so that no Spark property contains a key."""
+
 MAX_AVRO_VALUE_LENGTH = 2**20
 """Maximum length of an Avro string or byte array (bytes) and of a collection (items). A corrupt record can declare a
 length of gigabytes; allocating it would kill the driver."""
@@ -34,9 +40,15 @@ class SparkSettings(SettingsSection):
     spark_worker_cores: int = Field(2, ge=2, le=1024, description="cores of the Spark worker (spark: cluster)")
     spark_worker_memory_mib: int = Field(2048, ge=1024, description="memory of the Spark worker for executors, MiB")
     spark_history: BooleanSetting = Field(False, description="true: a Spark history server for completed batch jobs")
-    spark: Literal["local", "cluster"] = Field(
+    spark: Literal["local", "cluster", "kubernetes"] = Field(
         "local",
-        description="local: Spark jobs run inside their drivers; cluster: on a standalone cluster of the lab",
+        description=(
+            "local: Spark jobs run inside their drivers; cluster: on a standalone cluster of the lab; kubernetes: in "
+            "executor pods (target kubernetes)"
+        ),
+    )
+    spark_executors: int = Field(
+        2, ge=1, le=100, description="executor pods of a batch job at most (spark: kubernetes); a streaming job has one"
     )
 
     @field_validator("spark_master")
@@ -55,7 +67,7 @@ def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
         "spark.app.name": driver.job,
         **_master_properties(driver, site, master),
         "spark.driver.memory": f"{driver.heap_mib}m",
-        "spark.driver.host": site.host(driver.program),
+        "spark.driver.host": _driver_host(driver, site),
         "spark.driver.bindAddress": site.interface,
         "spark.driver.defaultJavaOptions": _driver_jvm_properties(driver, site),
         "spark.ui.enabled": False,
@@ -66,6 +78,11 @@ def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
         **s3a(site),
         **agent,
     }
+
+
+def _driver_host(driver: Driver, site: Site) -> str:
+    """Return the address by which executors reach the driver; Spark resolves `${env:NAME}`."""
+    return f"${{env:{site.own_host_variable}}}" if site.own_host_variable else site.host(driver.program)
 
 
 def process_environment(site: Site) -> dict[str, str]:

@@ -4,13 +4,22 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from infra.model import Address, Listener
+from infra.model import Address, ExecutorPods, Listener
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, host_name
 from infra.targets.container_site import ALL_INTERFACES, OUTSIDE, ContainerSite
 from infra.targets.site import INSIDE, LOOPBACK
 
 OWN_HOST_VARIABLE = "POD_IP"
 """Environment variable of every container with the address of its pod, set by the chart."""
+
+EXECUTOR_PODS = ExecutorPods(
+    template="/etc/lineage-lab/executor.yaml",
+    container="executor",
+    image_variable="IMAGE",
+    name_variable="POD_NAME",
+    namespace_variable="POD_NAMESPACE",
+)
+"""Template in the driver's ConfigMap, and environment variables of every container; both from the chart."""
 
 REPLICA_PORT_STEP = 100
 """Difference between the forwarded ports of two replicas of a service that advertises its address."""
@@ -37,6 +46,10 @@ class KubernetesSite(ContainerSite):
     @property
     def own_host_variable(self) -> str:
         return OWN_HOST_VARIABLE
+
+    @property
+    def executor_pods(self) -> ExecutorPods:
+        return EXECUTOR_PODS
 
     def for_clients_in_cluster(self) -> "KubernetesSite":
         """Return the site whose outside addresses are those of the namespace."""

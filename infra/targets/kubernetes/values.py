@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra import credentials
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
 from infra.settings import Settings
 from infra.targets.kubernetes.in_cluster import resource_entries, setup_part
@@ -25,6 +26,9 @@ STARTUP_FACTOR = 2
 """Ratio of a pod's time limit for readiness to a process's: it reads its programs from image layers, uncached."""
 
 DEFINITION_LENGTH = 16
+
+PASSWORD_LENGTH = 32
+"""Characters of a credential that the chart generates, where Helm installs it without Pulumi."""
 
 ImageSelector = Callable[[Service | Task], str]
 """Returns the reference of the image that a part runs on."""
@@ -66,7 +70,7 @@ class ValuesRenderer:
             "stack": self.site.stack,
             "checkout": self.checkout,
             "images": {"pullSecrets": [self.settings.image_pull_secret] if self.settings.image_pull_secret else []},
-            "credentials": {"fingerprint": fingerprint},
+            "credentials": {"fingerprint": fingerprint, "names": dict.fromkeys(credentials.NAMES, PASSWORD_LENGTH)},
             "storage": {"className": self.settings.storage_class},
             "setup": self._setup(lab, resources, setup),
             **{name: {"enabled": False} for name in sorted(self.chart_services - services.keys())},
@@ -110,7 +114,7 @@ class ValuesRenderer:
             "secrets": bool(part.secrets),
             "stopSeconds": part.stop_seconds,
             "needs": list(part.needs),
-            "executors": part.starts_executors,
+            **({"executor": {"script": start_script(part.executor, self.launcher)}} if part.executor else {}),
             "resources": {
                 "requests": {"cpu": CPU_REQUEST, "memory": f"{part.memory_mib}Mi"},
                 "limits": {"memory": f"{memory_limit_mib(part)}Mi"},

@@ -30,6 +30,8 @@ class FakeSite:
 
     own_host_variable = ""
 
+    executor_pods = None
+
     def host(self, service):
         return service
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chart of the lab, and its values for a stack of this checkout."""
+
+from pathlib import Path
+from typing import Any
+
+from infra.catalog import ENDPOINTS, build_lab, check_settings
+from infra.model import Service, Task
+from infra.project import PROJECT
+from infra.settings import Settings
+from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
+from infra.targets.container_site import ImagePrograms
+from infra.targets.docker.images import Images, registry_reference
+from infra.targets.kubernetes.site import KubernetesSite
+from infra.targets.kubernetes.values import ValuesRenderer, chart_services
+from infra.targets.labels import checkout_id
+from infra.targets.launch_script import Launcher
+from infra.toolchain import Artifacts
+from infra.user_files import read_user_files
+
+CHART = PROJECT / "charts" / "lineage-lab"
+
+
+def values_renderer(stack: str, settings: Settings, artifacts: Artifacts) -> ValuesRenderer:
+    """Return the renderer of a stack's values."""
+    images = Images(artifacts, settings.base_image)
+
+    def image(part: Service | Task) -> str:
+        return registry_reference(images.image_for(part), settings.image_registry, settings.image_tag)
+
+    programs = ImagePrograms(artifacts.has)
+    site = KubernetesSite(
+        stack=stack, checkout=PROJECT, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=programs
+    )
+    launcher = Launcher(programs, Path(PROJECT_FOLDER), Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME, "linux", USER)
+    return ValuesRenderer(site, launcher, image, settings, chart_services(CHART, ENDPOINTS), checkout_id(PROJECT))
+
+
+def helm_values(stack: str, settings: Settings, artifacts: Artifacts) -> dict[str, Any]:
+    """Return the values with which Helm installs the lab of a stack without Pulumi.
+
+    Raises:
+        LabError: a configured jar is missing, or a user file is invalid.
+    """
+    check_settings(settings)
+    renderer, files = values_renderer(stack, settings, artifacts), read_user_files(PROJECT)
+    lab = build_lab(renderer.site, settings, files)
+    resources = build_lab(renderer.site.for_clients_in_cluster(), settings, files).resources
+    return renderer.values(lab, resources, setup=True)
