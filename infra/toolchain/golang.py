@@ -4,8 +4,8 @@
 import os
 import re
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from infra.toolchain.cache import Cache
@@ -20,12 +20,14 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class GoModule:
-    """A Go module below `GO_MODULES` and the packages to build.
+    """A Go module and the packages to build.
 
     Attributes:
-        name: folder of the module.
+        name: folder of the module below `root`.
         packages: packages to build.
+        root: folder of modules.
         tags: build tags, separated by commas.
+        variables: string variables to set in the binaries, by their qualified names.
         version_of: required module whose version is linked into the variable `version_variable`.
         version_variable: variable that receives the version.
         extras: files of the module `version_of` that are installed together with the binaries.
@@ -33,14 +35,24 @@ class GoModule:
 
     name: str
     packages: tuple[str, ...]
+    root: Path = GO_MODULES
     tags: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
     version_of: str = ""
     version_variable: str = ""
     extras: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:
-        return GO_MODULES / self.name
+        return self.root / self.name
+
+    def linked_variables(self) -> dict[str, str]:
+        """Return all string variables to set in the binaries. Raises ValueError if go.mod lacks `version_of`."""
+        variables = dict(self.variables)
+        if self.version_of:
+            go_mod = (self.directory / "go.mod").read_text("utf-8")
+            variables[self.version_variable] = required_version(go_mod, self.version_of)
+        return variables
 
 
 def required_version(go_mod: str, module: str) -> str:
@@ -61,10 +73,7 @@ class GoToolchain:
 
     def build(self, module: GoModule, destination: Path, on_text: Callable[[str], None]) -> None:
         """Build `module` into `destination`: minutes on a cold cache; a rerun resumes an interrupted build."""
-        ldflags = "-s -w"
-        if module.version_of:
-            version = required_version((module.directory / "go.mod").read_text("utf-8"), module.version_of)
-            ldflags += f" -X {module.version_variable}={version}"
+        ldflags = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in module.linked_variables().items())])
         tags = ["-tags", module.tags] if module.tags else []
         arguments = ["build", "-v", "-trimpath", *tags, "-ldflags", ldflags, "-o", f"{destination}{os.sep}"]
         self._run_go(module, [*arguments, *module.packages], on_text)

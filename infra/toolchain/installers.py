@@ -2,7 +2,7 @@
 """One installer per kind of artefact; all of them run with the cache's lock held."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +12,7 @@ from infra.toolchain import manifest as manifests
 from infra.toolchain.binaries import BINARIES, Binary, download_release, find_on_path, manifest_of_path_binary
 from infra.toolchain.cache import Cache, platform_tag
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.golang import GoToolchain, go_environment
+from infra.toolchain.golang import GoModule, GoToolchain, go_environment
 from infra.toolchain.maven import Maven, ResolvedJars, is_locked
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import Progress
@@ -185,26 +185,37 @@ class BinaryInstaller:
         return _report_done(self.progress, spec, manifest, started)
 
     def _build_from_source(self, specs: list[ArtifactSpec]) -> list[InstalledArtifact]:
-        names = " and ".join(spec.name for spec in specs)
         remedy_without_go = "; ".join(BINARIES[spec.name].remedy_without_go for spec in specs)
-        go = prerequisites.find_go(f"building {names}", go_environment(self.cache), remedy_without_go)
-        toolchain = GoToolchain(self.cache, self.runner, go.executable)
-        version = prerequisites.format_version(go.version)
-        results = []
-        for spec in specs:
-            started = time.monotonic()
-            self.progress.start(spec.label, f"building with Go {version}; this takes minutes")
-            with self.cache.staging(spec.name) as staged:
-                module = BINARIES[spec.name].module
-                toolchain.build(module, staged, _progress_callback(self.progress, spec.label))
-                manifest = manifests.create(staged, spec.key, f"built with Go {version}")
-                self.cache.publish(staged, spec.folder, manifest)
-            results.append(_report_done(self.progress, spec, manifest, started))
-        self.progress.start("Go caches", "deleting module and build cache")
+        builds = [(spec, BINARIES[spec.name].module) for spec in specs]
+        return build_go_modules(builds, self.cache, self.runner, self.progress, remedy_without_go)
+
+
+def build_go_modules(
+    builds: Sequence[tuple[ArtifactSpec, GoModule]],
+    cache: Cache,
+    runner: Runner,
+    progress: Progress,
+    remedy_without_go: str,
+) -> list[InstalledArtifact]:
+    """Build Go modules into their folders of the cache, then delete Go's own caches. Raises ArtifactError."""
+    names = " and ".join(spec.name for spec, _ in builds)
+    go = prerequisites.find_go(f"building {names}", go_environment(cache), remedy_without_go)
+    toolchain = GoToolchain(cache, runner, go.executable)
+    version = prerequisites.format_version(go.version)
+    results = []
+    for spec, module in builds:
         started = time.monotonic()
-        toolchain.purge()
-        self.progress.done("Go caches", "deleted", time.monotonic() - started, 0)
-        return results
+        progress.start(spec.label, f"building with Go {version}; this takes minutes")
+        with cache.staging(spec.name) as staged:
+            toolchain.build(module, staged, _progress_callback(progress, spec.label))
+            manifest = manifests.create(staged, spec.key, f"built with Go {version}")
+            cache.publish(staged, spec.folder, manifest)
+        results.append(_report_done(progress, spec, manifest, started))
+    progress.start("Go caches", "deleting module and build cache")
+    started = time.monotonic()
+    toolchain.purge()
+    progress.done("Go caches", "deleted", time.monotonic() - started, 0)
+    return results
 
 
 @dataclass(frozen=True)
