@@ -1,0 +1,246 @@
+{{/* Pods. Every template of a service includes these, so that all pods have the same restrictions and environment. */}}
+
+{{/* Security context of a pod, as the Pod Security level `restricted` demands. */}}
+{{- define "lab.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+fsGroup: 10001
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{/* Security context of a container. */}}
+{{- define "lab.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{/* Environment of every container. Arguments: image, replicated (the pod is one of a StatefulSet). */}}
+{{- define "lab.environment" -}}
+- name: IMAGE
+  value: {{ .image | quote }}
+- name: POD_NAME
+  valueFrom: {fieldRef: {fieldPath: metadata.name}}
+- name: POD_NAMESPACE
+  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+- name: POD_IP
+  valueFrom: {fieldRef: {fieldPath: status.podIP}}
+- name: REPLICA
+{{- if .replicated }}
+  valueFrom: {fieldRef: {fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']"}}
+{{- else }}
+  value: "0"
+{{- end }}
+{{- end }}
+
+{{/* Command of a container. A program that SIGINT stops, and SIGTERM not as gracefully, gets SIGINT instead. */}}
+{{- define "lab.command" -}}
+{{- if eq (.part.stopSignal | default "TERM") "INT" -}}
+- /bin/sh
+- -c
+- |
+  /bin/sh /etc/lineage-lab/start.sh &
+  program=$!
+  trap 'kill -INT $program' TERM
+  wait $program
+  trap '' TERM
+  wait $program
+{{- else -}}
+- /bin/sh
+- /etc/lineage-lab/start.sh
+{{- end }}
+{{- end }}
+
+{{/* Mounts of the volumes below. Arguments: part. */}}
+{{- define "lab.mounts" -}}
+- name: config
+  mountPath: /etc/lineage-lab
+  readOnly: true
+- name: files
+  mountPath: /var/lib/lineage-lab/files
+- name: scratch
+  mountPath: /tmp
+{{- if .part.volumes }}
+- name: data
+  mountPath: /var/lib/lineage-lab/volumes
+{{- end }}
+{{- if .part.secrets }}
+- name: credentials
+  mountPath: /run/lineage-lab
+  readOnly: true
+{{- end }}
+{{- end }}
+
+{{/* Volume of a part's ConfigMap: `start.sh`, `files/` and, for each replica, `replicas/N/`. Arguments: part. */}}
+{{- define "lab.configVolume" -}}
+- name: config
+  configMap:
+    name: {{ include "lab.name" .part }}
+    items:
+      - {key: start.sh, path: start.sh}
+      {{- if .part.executor }}
+      - {key: executor.sh, path: executor.sh}
+      - {key: executor.yaml, path: executor.yaml}
+      {{- end }}
+      {{- range $name, $text := .part.files }}
+      - {key: {{ include "lab.fileKey" (dict "name" $name) }}, path: {{ printf "files/%s" $name | quote }}}
+      {{- end }}
+      {{- range $replica, $files := .part.replicaFiles }}
+      {{- range $name, $text := $files }}
+      - {key: {{ include "lab.fileKey" (dict "name" $name "replica" $replica) }}, path: {{ printf "replicas/%d/%s" $replica $name | quote }}}
+      {{- end }}
+      {{- end }}
+{{- end }}
+
+{{/* Key of a file in a ConfigMap, which must not contain `/`. Arguments: name, replica. */}}
+{{- define "lab.fileKey" -}}
+{{ if hasKey . "replica" }}replica-{{ .replica }}.{{ end }}file.{{ .name | replace "/" "__" }}
+{{- end }}
+
+{{/* Volumes of a pod; a StatefulSet adds `data`. Arguments: root, part. */}}
+{{- define "lab.volumes" -}}
+{{ include "lab.configVolume" . }}
+- name: files
+  emptyDir: {sizeLimit: 16Mi}
+- name: scratch
+  emptyDir: {}
+{{- if or .part.secrets .part.needs }}
+- name: credentials
+  secret:
+    secretName: {{ include "lab.credentialsSecret" .root }}
+    defaultMode: 0440
+{{- end }}
+{{- if .part.needs }}
+- name: resources
+  configMap:
+    name: lineage-lab-resources
+{{- end }}
+{{- end }}
+
+{{/* Init container that waits for what a part needs: all pods of a release start at once. Arguments: root, part. */}}
+{{- define "lab.await" -}}
+- name: await
+  image: {{ .root.Values.setup.image | quote }}
+  imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+  command: [/bin/sh, /etc/lineage-lab-resources/await.sh]
+  args: {{ toJson .part.needs }}
+  env:
+    {{- include "lab.environment" (dict "image" .root.Values.setup.image "replicated" false) | nindent 4 }}
+  securityContext:
+    {{- include "lab.containerSecurity" . | nindent 4 }}
+  resources:
+    {{- toYaml .root.Values.setup.podResources | nindent 4 }}
+  volumeMounts:
+    - {name: resources, mountPath: /etc/lineage-lab-resources, readOnly: true}
+    - {name: credentials, mountPath: /run/lineage-lab, readOnly: true}
+    - {name: scratch, mountPath: /tmp}
+{{- end }}
+
+{{/* Annotations that replace the pods when their configuration or credentials change. Arguments: root, part. */}}
+{{- define "lab.podAnnotations" -}}
+checksum/config: {{ include "lab.configData" . | sha256sum }}
+dev.lineage-lab.definition: {{ .part.definition | default "" | quote }}
+{{- if .part.secrets }}
+dev.lineage-lab.credentials: {{ .root.Values.credentials.fingerprint | quote }}
+{{- end }}
+{{- with .part.podAnnotations }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Common part of a pod's specification. Arguments: root, part, replicated, restartPolicy. */}}
+{{- define "lab.podSpec" -}}
+{{- if not .replicated }}
+hostname: {{ include "lab.name" .part }}
+{{- end }}
+{{- with .root.Values.images.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- if .part.executor }}
+serviceAccountName: spark
+automountServiceAccountToken: true
+{{- else }}
+automountServiceAccountToken: false
+{{- end }}
+enableServiceLinks: false
+shareProcessNamespace: true
+terminationGracePeriodSeconds: {{ .part.stopSeconds | default 30 }}
+{{- with .restartPolicy }}
+restartPolicy: {{ . }}
+{{- end }}
+securityContext:
+  {{- include "lab.podSecurity" . | nindent 2 }}
+{{- with .part.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .part.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .part.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if .part.needs }}
+initContainers:
+  {{- include "lab.await" . | nindent 2 }}
+{{- end }}
+containers:
+  - name: {{ include "lab.name" .part }}
+    image: {{ .part.image | quote }}
+    imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+    command:
+      {{- include "lab.command" . | nindent 6 }}
+    env:
+      {{- include "lab.environment" (dict "image" .part.image "replicated" .replicated) | nindent 6 }}
+    {{- with .part.ports }}
+    ports:
+      {{- range . }}
+      - {name: {{ .name }}, containerPort: {{ .port }}}
+      {{- end }}
+    {{- end }}
+    {{- with .part.probe }}
+    {{- include "lab.probes" . | nindent 4 }}
+    {{- end }}
+    securityContext:
+      {{- include "lab.containerSecurity" . | nindent 6 }}
+    resources:
+      {{- toYaml .part.resources | nindent 6 }}
+    volumeMounts:
+      {{- include "lab.mounts" . | nindent 6 }}
+volumes:
+  {{- include "lab.volumes" . | nindent 2 }}
+{{- end }}
+
+{{/* Probes of a container. A service that hangs leaves the Service's endpoints; it is not killed. Argument: probe. */}}
+{{- define "lab.probes" -}}
+startupProbe:
+  {{- include "lab.probeAction" . | nindent 2 }}
+  periodSeconds: 2
+  timeoutSeconds: 5
+  failureThreshold: {{ div (add .seconds 1) 2 }}
+readinessProbe:
+  {{- include "lab.probeAction" . | nindent 2 }}
+  periodSeconds: 10
+  timeoutSeconds: 10
+  failureThreshold: 3
+{{- end }}
+
+{{- define "lab.probeAction" -}}
+{{- if .path -}}
+httpGet: {path: {{ .path | quote }}, port: {{ .port }}}
+{{- else -}}
+tcpSocket: {port: {{ .port }}}
+{{- end }}
+{{- end }}
