@@ -14,14 +14,14 @@ import pytest
 DEADLINE = "LINEAGE_LAB_TEST_DEADLINE"
 """Environment variable: seconds since the epoch by which the tests should end; without it all of them run."""
 
-SLOW_LAYERS = frozenset({"connect", "docker", "flink", "packages"})
+SLOW_LAYERS = frozenset({"connect", "docker", "flink", "kubernetes", "packages"})
 """Folders whose tests are all slow."""
 
 RESERVED_SECONDS = 3 * 60
 """A slow test starts only this long before the deadline: most end within it, with the labs that they use."""
 
-RESERVED_FOR_LAYER = {"docker": 25 * 60}
-"""The same for folders whose tests build on each other: all of them start, or none."""
+RESERVED_FOR_LAYER = {"docker": 25 * 60, "kubernetes": 20 * 60}
+"""The same for folders whose tests build on each other, or whose set-up takes long: all of them start, or none."""
 
 TESTS = Path(__file__).parent
 

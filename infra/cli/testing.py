@@ -37,6 +37,9 @@ SLOW_LANES = (("smoke", "docker"), ("unit", "stack", "connect", "flink", "page",
 The Docker tests compare their lab with the graph of the smoke tests, so both run in one process.
 """
 
+LAST_LAYERS = ("kubernetes",)
+"""Folders of `tests/` whose slow tests run alone, after all others: a cluster with a lab takes both cores."""
+
 TWO_LANES_MEMORY = 15 * 2**30
 """Bytes required to run both lanes in parallel: a lab takes up to 8 GiB, a Flink cluster or Connect workers with
 their services up to 4 GiB."""
@@ -68,13 +71,14 @@ class StepFactory:
         return [[checks, [self._unit_tests("not slow")]], [[self._python_tests("smoke", "not slow", ["smoke"])]]]
 
     def slow_stages(self) -> list[Stage]:
-        """Return the tests that are marked `slow`: in two lanes if the memory suffices, else in one."""
+        """Return the tests that are marked `slow`: in two lanes if the memory suffices, else in one; then the last."""
         labs, others = SLOW_LANES
         parts = self._python_tests("parts", "slow", [layer for layer in others if layer != "unit"])
         lanes = [[self._python_tests("labs", "slow", labs)], [self._unit_tests("slow"), parts]]
+        last = [[self._python_tests("cluster", "slow", LAST_LAYERS)]]
         if psutil.virtual_memory().total >= TWO_LANES_MEMORY:
-            return [lanes]
-        return [[[step for lane in reversed(lanes) for step in lane]]]
+            return [lanes, last]
+        return [[[step for lane in reversed(lanes) for step in lane]], last]
 
     def pytest_step(self, arguments: Iterable[str]) -> Step:
         """Return a step that runs pytest with these arguments."""

@@ -7,13 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from infra.errors import LabError
+from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import PlainProgress, format_size
 from tests.kubernetes.cluster.cluster import COMPONENTS, Cluster
+from tests.kubernetes.cluster.errors import ClusterUnavailable
 from tests.kubernetes.cluster.images import import_image
 from tests.kubernetes.cluster.volumes import provide_volumes
 
 NOT_RUNNING = 3
 """Exit status of `status` if the cluster does not run."""
+
+UNAVAILABLE = 4
+"""Exit status of `up` if this machine cannot run the cluster or cannot build its binaries."""
 
 
 def up(cluster: Cluster) -> int:
@@ -80,7 +85,7 @@ def main(arguments: list[str]) -> int:
         return COMMANDS[options.command](cluster)
     except LabError as error:
         print(error, file=sys.stderr)
-        return 1
+        return UNAVAILABLE if isinstance(error, ClusterUnavailable | ArtifactError) else 1
     except KeyboardInterrupt:
         print("Interrupted; run the same command again to continue.", file=sys.stderr)
         return 130

@@ -10,7 +10,7 @@ import pytest
 
 from infra.cli.test_report import LayerReport
 from infra.cli.test_steps import Step, StepResult, StepRunner
-from infra.cli.testing import FAST_LAYERS, SLOW_LANES
+from infra.cli.testing import FAST_LAYERS, LAST_LAYERS, SLOW_LANES
 from infra.project import PROJECT
 from tests import conftest
 
@@ -99,7 +99,7 @@ def test_every_folder_with_tests_belongs_to_a_lane():
     """Folders without `test_*.py` do not count: `bench` measures, `chaos` is run by hand."""
     tests = PROJECT / "tests"
     folders = {path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py")}
-    assert {layer for lane in SLOW_LANES for layer in lane} == folders
+    assert {layer for lane in (*SLOW_LANES, LAST_LAYERS) for layer in lane} == folders
     assert set(FAST_LAYERS) | {"unit", "smoke"} == folders - conftest.SLOW_LAYERS
 
 

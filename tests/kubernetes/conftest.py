@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the Kubernetes tests: the cluster, its command line clients, a namespace."""
+
+import os
+import subprocess
+import uuid
+
+import pytest
+
+from infra.project import PROJECT
+from tests.kubernetes.cluster.__main__ import UNAVAILABLE
+from tests.kubernetes.cluster.cluster import Cluster
+from tests.kubernetes.kubectl import Kubectl
+
+START = "LINEAGE_LAB_TEST_CLUSTER"
+"""Environment variable; with `start`, `.ci/cluster` starts a cluster for these tests if none runs."""
+
+SCRIPT = PROJECT / ".ci" / "cluster"
+
+
+@pytest.fixture(scope="session")
+def started_cluster():
+    """Cluster of this machine; started and stopped by this fixture if `START` is set and none runs."""
+    cluster = Cluster.open()
+    if cluster.is_running():
+        yield cluster
+        return
+    if os.environ.get(START) != "start":
+        pytest.skip(f"no cluster runs; `.ci/cluster up` starts one, as root on Debian, and so does {START}=start")
+    try:
+        done = subprocess.run([SCRIPT, "up"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode == UNAVAILABLE:
+            pytest.skip(done.stderr.strip())
+        assert done.returncode == 0, done.stderr
+        yield cluster
+    finally:
+        subprocess.run([SCRIPT, "down"], check=True)
+
+
+@pytest.fixture(scope="session")
+def cluster(started_cluster):
+    """Cluster of this machine, with its kubeconfig and its clients in the environment."""
+    binaries = started_cluster.binaries
+    clients = (binaries.kubernetes("kubectl").parent, binaries.helm.parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KUBECONFIG", str(started_cluster.folders.kubeconfig))
+        for folder in clients:
+            patch.setenv("PATH", str(folder), prepend=os.pathsep)
+        yield started_cluster
+
+
+@pytest.fixture(scope="session")
+def cluster_command(cluster):
+    """Function that runs `.ci/cluster` with arguments and returns its output."""
+
+    def run(*arguments):
+        done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def kubectl(cluster):
+    """Client of the administrator, in no particular namespace."""
+    return Kubectl()
+
+
+@pytest.fixture
+def namespace(kubectl):
+    """Client in a namespace of the test, which enforces restricted Pod Security; its deletion is not awaited."""
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    kubectl.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+    yield Kubectl(name)
+    kubectl.run("delete", "namespace", name, "--wait=false")
