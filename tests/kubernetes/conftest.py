@@ -40,12 +40,9 @@ def started_cluster():
 @pytest.fixture(scope="session")
 def cluster(started_cluster):
     """Cluster of this machine, with its kubeconfig and its clients in the environment."""
-    binaries = started_cluster.binaries
-    clients = (binaries.kubernetes("kubectl").parent, binaries.helm.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KUBECONFIG", str(started_cluster.folders.kubeconfig))
-        for folder in clients:
-            patch.setenv("PATH", str(folder), prepend=os.pathsep)
+        patch.setenv("PATH", str(started_cluster.folders.programs), prepend=os.pathsep)
         yield started_cluster
 
 

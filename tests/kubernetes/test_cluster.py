@@ -10,7 +10,7 @@ import pytest
 
 from infra.targets.container_paths import USER
 from tests.kubernetes.cluster import addresses, volumes
-from tests.kubernetes.cluster.images import write_busybox_image
+from tests.kubernetes.cluster.images import ctr, write_busybox_image
 from tests.kubernetes.kubectl import Kubectl, KubectlError
 from tests.kubernetes.manifests import HTTP_PORT, SERVE, SLEEP, pod, service, stateful_set
 
@@ -22,11 +22,18 @@ def test_administrator_reads_the_memory_of_a_ready_node(kubectl):
     assert kubectl.run("config", "current-context") == addresses.CONTEXT
 
 
-def test_pod_of_an_imported_image_runs_as_its_user(namespace, cluster, cluster_command, tmp_path):
+@pytest.fixture
+def imported_image(cluster, cluster_command, tmp_path):
+    """Name of an image that is imported for the test."""
     image = f"lab.local/imported:{uuid.uuid4().hex[:8]}"
     write_busybox_image(tmp_path / "image.tar", image, ["sh"])
     assert image in cluster_command("import-image", str(tmp_path / "image.tar"))
-    namespace.apply(pod("one", ["sh", "-c", "id; exec sleep infinity"], image=image))
+    yield image
+    ctr(cluster.folders, "images", "rm", image)
+
+
+def test_pod_of_an_imported_image_runs_as_its_user(namespace, imported_image):
+    namespace.apply(pod("one", ["sh", "-c", "id; exec sleep infinity"], image=imported_image))
     namespace.await_condition("condition=Ready", "pod/one")
     assert namespace.run("logs", "one") == f"uid={USER} gid={USER} groups={USER}"
     assert namespace.exec("one", "id", "-u") == str(USER)

@@ -12,6 +12,7 @@ from infra.toolchain.progress import PlainProgress, format_size
 from tests.kubernetes.cluster.cluster import COMPONENTS, Cluster
 from tests.kubernetes.cluster.errors import ClusterUnavailable
 from tests.kubernetes.cluster.images import import_image
+from tests.kubernetes.cluster.requirements import check_machine
 from tests.kubernetes.cluster.volumes import provide_volumes
 
 NOT_RUNNING = 3
@@ -78,6 +79,7 @@ def main(arguments: list[str]) -> int:
     """Run a command and return its exit status."""
     options = _parser().parse_args(arguments)
     try:
+        check_machine()
         cluster = Cluster.open()
         if options.command == IMPORT:
             print("\n".join(line for archive in options.archives for line in import_image(cluster.folders, archive)))

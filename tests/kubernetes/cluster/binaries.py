@@ -19,6 +19,9 @@ MODULES = Path(__file__).parent / "go"
 _KUBERNETES = "k8s.io/kubernetes"
 _HELM = "helm.sh/helm/v3"
 
+_LINK_NAMES = {"server": "etcd"}
+"""Names of links to executables; Go names an executable after its package."""
+
 
 def _version(module: str, requirement: str) -> str:
     return required_version((MODULES / module / "go.mod").read_text("utf-8"), requirement)
@@ -68,7 +71,7 @@ def _modules() -> dict[str, GoModule]:
 
 @dataclass(frozen=True)
 class ClusterBinaries:
-    """Paths of the executables in the cache; they exist after `install`."""
+    """Executables of Kubernetes, etcd, CoreDNS and Helm in the cache."""
 
     cache: Cache
 
@@ -77,27 +80,6 @@ class ClusterBinaries:
         """Open the cache. Raises ArtifactError if it is not writable."""
         return cls(Cache.open(default_root() / "cluster"))
 
-    def kubernetes(self, program: str) -> Path:
-        """Return the path of a program of Kubernetes, such as `kubectl`."""
-        return self._spec(_modules()["kubernetes"]).folder / program
-
-    @property
-    def etcd(self) -> Path:
-        """Path of etcd; Go names it after its package."""
-        return self._spec(_modules()["etcd"]).folder / "server"
-
-    @property
-    def coredns(self) -> Path:
-        return self._spec(_modules()["coredns"]).folder / "coredns"
-
-    @property
-    def helm(self) -> Path:
-        return self._spec(_modules()["helm"]).folder / "helm"
-
-    def missing(self) -> list[str]:
-        """Return the names of modules that are not built."""
-        return [spec.name for spec, _ in self._missing_builds()]
-
     def install(self, progress: Progress) -> None:
         """Build what is missing: about 15 minutes of processor time if all is. Raises ArtifactError."""
         with self.cache.lock(progress.note), sigterm_as_keyboard_interrupt():
@@ -105,6 +87,15 @@ class ClusterBinaries:
                 self.cache.clear_tmp()
                 remedy = f"copy {self.cache.root} from a {platform_tag()} machine that has built it"
                 build_go_modules(builds, self.cache, Runner(self.cache.tmp), progress, remedy)
+
+    def link_into(self, folder: Path) -> None:
+        """Create a link to each installed executable in `folder`, or replace it."""
+        for module in _modules().values():
+            for program in self._spec(module).folder.iterdir():
+                if program.name != manifests.MANIFEST_FILE:
+                    link = folder / _LINK_NAMES.get(program.name, program.name)
+                    link.unlink(missing_ok=True)
+                    link.symlink_to(program)
 
     def _missing_builds(self) -> list[tuple[ArtifactSpec, GoModule]]:
         builds = [(self._spec(module), module) for module in _modules().values()]

@@ -66,6 +66,7 @@ class Cluster:
         self.binaries.install(progress)
         with self.binaries.cache.lock(progress.note):
             self.folders.create()
+            self.binaries.link_into(self.folders.programs)
             create_credentials(self.folders)
             create_network(self.folders)
             create_cgroup()
@@ -81,7 +82,7 @@ class Cluster:
             for component in reversed(COMPONENTS):
                 self.process(component).stop(_STOP_TIMEOUT)
             remove_containers(self.folders)
-            remove_rules(self.binaries)
+            remove_rules(self.folders)
             remove_network(self.folders)
             remove_files(self.folders)
 
@@ -98,14 +99,14 @@ class Cluster:
     def start_kubelet(self) -> None:
         """Start the kubelet and wait until it has reported a ready node. Raises ClusterError."""
         started = datetime.now(UTC).replace(microsecond=0)
-        self.process("kubelet").start(node.kubelet_command(self.binaries, self.folders))
+        self.process("kubelet").start(node.kubelet_command(self.folders))
         self._wait("kubelet", lambda: _health_reason(addresses.KUBELET_HEALTH_PORT))
         self._wait("kubelet", lambda: self._node_reason(started))
 
     def _start_control_plane(self) -> None:
         commands = {
-            "etcd": control_plane.etcd_command(self.binaries, self.folders),
-            "apiserver": control_plane.apiserver_command(self.binaries, self.folders),
+            "etcd": control_plane.etcd_command(self.folders),
+            "apiserver": control_plane.apiserver_command(self.folders),
             "containerd": node.containerd_command(self.folders),
         }
         for component, command in commands.items():
@@ -118,11 +119,11 @@ class Cluster:
         """Start the clients of the API server, which must respond: some of them exit if it does not."""
         dns.grant_access(self.api)
         commands = {
-            "controller-manager": control_plane.controller_manager_command(self.binaries, self.folders),
-            "scheduler": control_plane.scheduler_command(self.binaries, self.folders),
-            "kubelet": node.kubelet_command(self.binaries, self.folders),
-            "proxy": node.proxy_command(self.binaries, self.folders),
-            "coredns": dns.coredns_command(self.binaries, self.folders),
+            "controller-manager": control_plane.controller_manager_command(self.folders),
+            "scheduler": control_plane.scheduler_command(self.folders),
+            "kubelet": node.kubelet_command(self.folders),
+            "proxy": node.proxy_command(self.folders),
+            "coredns": dns.coredns_command(self.folders),
         }
         for component, command in commands.items():
             self.process(component).start(command)

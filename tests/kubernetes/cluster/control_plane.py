@@ -4,16 +4,15 @@
 from pathlib import Path
 
 from tests.kubernetes.cluster import addresses
-from tests.kubernetes.cluster.binaries import ClusterBinaries
 from tests.kubernetes.cluster.folders import ClusterFolders
 
 Command = list[str | Path]
 
 
-def etcd_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def etcd_command(folders: ClusterFolders) -> Command:
     """Return the command line of etcd; it does not sync to disk, as the data need not survive a power failure."""
     return [
-        binaries.etcd,
+        folders.programs / "etcd",
         f"--data-dir={folders.etcd}",
         f"--listen-client-urls={addresses.ETCD_CLIENT_URL}",
         f"--advertise-client-urls={addresses.ETCD_CLIENT_URL}",
@@ -24,11 +23,11 @@ def etcd_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
     ]
 
 
-def apiserver_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def apiserver_command(folders: ClusterFolders) -> Command:
     """Return the command line of the API server, with the default admission plugins and NodeRestriction."""
     credentials = folders.credentials
     return [
-        binaries.kubernetes("kube-apiserver"),
+        folders.programs / "kube-apiserver",
         f"--etcd-servers={addresses.ETCD_CLIENT_URL}",
         f"--bind-address={addresses.NODE_ADDRESS}",
         f"--advertise-address={addresses.NODE_ADDRESS}",
@@ -50,11 +49,11 @@ def apiserver_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Com
     ]
 
 
-def controller_manager_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def controller_manager_command(folders: ClusterFolders) -> Command:
     """Return the command line of the controller manager; each controller uses its own service account."""
     kubeconfig = folders.kubeconfig_of("controller-manager")
     return [
-        binaries.kubernetes("kube-controller-manager"),
+        folders.programs / "kube-controller-manager",
         f"--kubeconfig={kubeconfig}",
         "--use-service-account-credentials=true",
         f"--service-account-private-key-file={folders.credentials}/service-account.key",
@@ -65,10 +64,10 @@ def controller_manager_command(binaries: ClusterBinaries, folders: ClusterFolder
     ]
 
 
-def scheduler_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def scheduler_command(folders: ClusterFolders) -> Command:
     """Return the command line of the scheduler."""
     return [
-        binaries.kubernetes("kube-scheduler"),
+        folders.programs / "kube-scheduler",
         f"--kubeconfig={folders.kubeconfig_of('scheduler')}",
         "--leader-elect=false",
         "--secure-port=0",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.kubernetes.cluster import addresses
 from tests.kubernetes.cluster.commands import run
+from tests.kubernetes.cluster.files import write_if_changed
 from tests.kubernetes.cluster.folders import ClusterFolders
 
 ADMINISTRATOR = "admin"
@@ -32,8 +33,8 @@ def create_credentials(folders: ClusterFolders) -> None:
     tokens = _tokens(folder / "tokens.csv")
     for component, token in tokens.items():
         path = folders.kubeconfig if component == ADMINISTRATOR else folders.kubeconfig_of(component)
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(_kubeconfig(folder / "ca.crt", component, token), indent=2) + "\n")
+        text = json.dumps(_kubeconfig(folder / "ca.crt", component, token), indent=2) + "\n"
+        write_if_changed(path, text, mode=0o600)
 
 
 def administrator_token(folders: ClusterFolders) -> str:

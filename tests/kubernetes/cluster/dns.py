@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.kubernetes.cluster import addresses
 from tests.kubernetes.cluster.api import ApiServer
-from tests.kubernetes.cluster.binaries import ClusterBinaries
 from tests.kubernetes.cluster.control_plane import Command
 from tests.kubernetes.cluster.credentials import USERS
+from tests.kubernetes.cluster.files import write_if_changed
 from tests.kubernetes.cluster.folders import ClusterFolders
 
 _COREFILE = """.:{port} {{
@@ -32,10 +32,11 @@ _HOST_RESOLVER = Path("/etc/resolv.conf")
 _QUERY_TIMEOUT = 2
 
 
-def coredns_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def coredns_command(folders: ClusterFolders) -> Command:
     """Write the configuration of CoreDNS and return its command line."""
     path = folders.configuration / "Corefile"
-    path.write_text(
+    write_if_changed(
+        path,
         _COREFILE.format(
             port=addresses.DNS_PORT,
             address=addresses.NODE_ADDRESS,
@@ -43,9 +44,9 @@ def coredns_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Comma
             kubeconfig=folders.kubeconfig_of("coredns"),
             context=addresses.CONTEXT,
             fallback=_fallback(),
-        )
+        ),
     )
-    return [binaries.coredns, "-conf", path]
+    return [folders.programs / "coredns", "-conf", path]
 
 
 def grant_access(api: ApiServer) -> None:

@@ -27,6 +27,11 @@ class ClusterFolders:
         return self.root / "kubeconfig"
 
     @property
+    def programs(self) -> Path:
+        """Links to the binaries, for PATH."""
+        return self.root / "bin"
+
+    @property
     def credentials(self) -> Path:
         return self.root / "credentials"
 
@@ -75,6 +80,6 @@ class ClusterFolders:
         self.root.mkdir(parents=True, exist_ok=True)
         for folder in (self.configuration, self.etcd, self.containerd, self.cni, self.kubelet, self.pod_logs):
             folder.mkdir(exist_ok=True)
-        for folder in (self.processes, self.volumes):
+        for folder in (self.processes, self.programs, self.volumes):
             folder.mkdir(exist_ok=True)
         self.credentials.mkdir(mode=0o700, exist_ok=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.kubernetes.cluster import addresses
 from tests.kubernetes.cluster.commands import run
+from tests.kubernetes.cluster.files import write_if_changed
 from tests.kubernetes.cluster.folders import ClusterFolders
 
 _RULES = (
@@ -43,7 +44,7 @@ def create_network(folders: ClusterFolders) -> None:
     for table, chain, rule in _RULES:
         if run(["iptables", "-w", "-t", table, "-C", chain, *rule], check=False).returncode != 0:
             run(["iptables", "-w", "-t", table, "-A", chain, *rule])
-    (folders.cni / "10-pods.conflist").write_text(json.dumps(_cni_configuration(folders), indent=2))
+    write_if_changed(folders.cni / "10-pods.conflist", json.dumps(_cni_configuration(folders), indent=2))
 
 
 def remove_network(folders: ClusterFolders) -> None:

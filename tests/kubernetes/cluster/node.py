@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 from tests.kubernetes.cluster import addresses
-from tests.kubernetes.cluster.binaries import ClusterBinaries
 from tests.kubernetes.cluster.cgroups import CGROUP
 from tests.kubernetes.cluster.control_plane import Command
+from tests.kubernetes.cluster.files import write_if_changed
 from tests.kubernetes.cluster.folders import ClusterFolders
 from tests.kubernetes.cluster.images import PAUSE_IMAGE
 from tests.kubernetes.cluster.requirements import CNI_PLUGINS
@@ -43,14 +43,14 @@ disabled_plugins = [
 def containerd_command(folders: ClusterFolders) -> Command:
     """Write containerd's configuration and return its command line."""
     path = folders.configuration / "containerd.toml"
-    path.write_text(_CONTAINERD.format(folders=folders, pause_image=PAUSE_IMAGE, plugins=CNI_PLUGINS))
+    write_if_changed(path, _CONTAINERD.format(folders=folders, pause_image=PAUSE_IMAGE, plugins=CNI_PLUGINS))
     return ["containerd", "--config", path]
 
 
-def kubelet_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def kubelet_command(folders: ClusterFolders) -> Command:
     """Write the kubelet's configuration and return its command line."""
     return [
-        binaries.kubernetes("kubelet"),
+        folders.programs / "kubelet",
         f"--config={_write(folders, 'kubelet', _kubelet_configuration(folders))}",
         f"--kubeconfig={folders.kubeconfig_of('kubelet')}",
         f"--hostname-override={addresses.NODE}",
@@ -60,10 +60,10 @@ def kubelet_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Comma
     ]
 
 
-def proxy_command(binaries: ClusterBinaries, folders: ClusterFolders) -> Command:
+def proxy_command(folders: ClusterFolders) -> Command:
     """Write the configuration of kube-proxy and return its command line."""
     configuration = _write(folders, "proxy", _proxy_configuration(folders))
-    return [binaries.kubernetes("kube-proxy"), f"--config={configuration}"]
+    return [folders.programs / "kube-proxy", f"--config={configuration}"]
 
 
 def _kubelet_configuration(folders: ClusterFolders) -> dict[str, object]:
@@ -118,5 +118,5 @@ def _proxy_configuration(folders: ClusterFolders) -> dict[str, object]:
 
 def _write(folders: ClusterFolders, name: str, content: dict[str, object]) -> Path:
     path = folders.configuration / f"{name}.json"
-    path.write_text(json.dumps(content, indent=2))
+    write_if_changed(path, json.dumps(content, indent=2))
     return path

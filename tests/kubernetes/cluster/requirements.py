@@ -39,16 +39,16 @@ def missing_packages() -> list[str]:
     return missing
 
 
-def install_packages(note: Callable[[str], None]) -> None:
-    """Check the machine and install missing packages.
-
-    Raises:
-        ClusterUnavailable: not Linux, not root, or packages that cannot be installed.
-    """
+def check_machine() -> None:
+    """Raise ClusterUnavailable if this is not Linux, or the user is not root."""
     if sys.platform != "linux":
         raise ClusterUnavailable(f"no cluster: the kubelet requires Linux, this is {sys.platform}")
     if os.geteuid() != 0:
         raise ClusterUnavailable("no cluster: only root can run the kubelet and containerd")
+
+
+def install_packages(note: Callable[[str], None]) -> None:
+    """Install missing packages. Raises ClusterUnavailable if they cannot be installed."""
     missing = missing_packages()
     if not missing:
         return

@@ -6,7 +6,6 @@ import shutil
 import signal
 from pathlib import Path
 
-from tests.kubernetes.cluster.binaries import ClusterBinaries
 from tests.kubernetes.cluster.cgroups import remove_cgroup
 from tests.kubernetes.cluster.commands import run
 from tests.kubernetes.cluster.errors import ClusterError
@@ -33,9 +32,9 @@ def remove_containers(folders: ClusterFolders) -> None:
             result.unlink()
 
 
-def remove_rules(binaries: ClusterBinaries) -> None:
+def remove_rules(folders: ClusterFolders) -> None:
     """Remove the iptables rules of kube-proxy; it leaves the chain that a kubelet might share. Raises ClusterError."""
-    run([binaries.kubernetes("kube-proxy"), "--cleanup"])
+    run([folders.programs / "kube-proxy", "--cleanup"])
     iptables = ["iptables", "-w"]
     chain = run([*iptables, "-S", _SHARED_CHAIN], check=False).stdout.splitlines()
     if chain == [f"-N {_SHARED_CHAIN}"]:
