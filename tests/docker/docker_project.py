@@ -15,13 +15,13 @@ import json, pathlib
 import pulumi, pulumi_docker
 
 wanted = json.loads(pathlib.Path("wanted.json").read_text())
-provider = pulumi_docker.Provider("quiet", disable_docker_daemon_check=True) if wanted["quiet"] else None
+provider = None if wanted["provider"] is None else pulumi_docker.Provider("daemon", **wanted["provider"])
 made = {}
 for kind, name, arguments, needs in wanted["typed"]:
     after = pulumi.ResourceOptions(depends_on=[made[need] for need in needs], provider=provider)
     made[name] = getattr(pulumi_docker, kind)(name, opts=after, **arguments)
 for token, name, inputs in wanted["raw"]:
-    pulumi.CustomResource(token, name, inputs)
+    pulumi.CustomResource(token, name, inputs, pulumi.ResourceOptions(depends_on=list(made.values())))
 """
 
 
@@ -32,7 +32,7 @@ class DockerProject(Engine):
         super().__init__(folder, program=PROGRAM)
         self.daemon = daemon
         self.prefix = f"lab-test-{abs(hash(folder)):x}"[:24]
-        self.wanted = {"typed": [], "raw": [], "quiet": False}
+        self.wanted = {"typed": [], "raw": [], "provider": None}
 
     def docker_name(self, name: str) -> str:
         """Return the name in Docker of a resource of this project."""

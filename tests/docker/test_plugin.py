@@ -2,9 +2,11 @@
 """The fake of the vendor's plugin, run by the real engine on a real daemon."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
+from infra.targets.docker.engine import engine_host
 from tests.docker.conftest import PLUGIN
 
 CONTAINER = "docker:index/container:Container"
@@ -103,7 +105,7 @@ def test_a_preview_creates_nothing(project, container):
     assert project.object_names() == set()
 
 
-def test_invalid_properties_are_rejected_before_anything_is_created(project, base_image):
+def test_invalid_properties_of_a_resource_are_rejected_after_others_were_created(project, base_image):
     project.add("Network", "net")
     inputs = {"name": project.docker_name("one"), "image": base_image, "colour": "green", "ports": [{"extern": 81}]}
     project.wanted["raw"] = [[CONTAINER, "one", inputs]]
@@ -111,7 +113,7 @@ def test_invalid_properties_are_rejected_before_anything_is_created(project, bas
     assert ended.status != 0
     for text in ("colour", "ports[0].extern", "the vendor's schema has no such property", "ports[0].internal"):
         assert text in ended.text
-    assert project.docker_name("one") not in project.object_names()
+    assert project.object_names() == {project.docker_name("net")}
 
 
 def test_an_unsupported_resource_is_rejected(project):
@@ -136,16 +138,12 @@ def test_a_changed_environment_replaces_and_changed_memory_updates(project, cont
     assert two.attrs["HostConfig"]["Memory"] == 96 << 20
 
 
-def test_a_container_with_an_image_tag_is_replaced_on_every_update(project, container):
-    """The vendor's plugin reads the image's id back, so that a stack must set the id.
-
-    See kreuzwerker/terraform-provider-docker#49.
-    """
+def test_a_container_with_an_image_tag_is_unchanged_by_a_refresh(project, container):
     container(image="debian:bookworm-slim")
     up(project)
     before = project.container("one").id
-    up(project, "--refresh")
-    assert project.container("one").id != before
+    assert "2 unchanged" in up(project, "--refresh")
+    assert project.container("one").id == before
 
 
 def test_a_removed_container_is_created_again_and_no_other(project, container):
@@ -170,6 +168,25 @@ def test_a_killed_container_is_started_again(project, container):
     assert project.container("one").status == "running"
 
 
+def test_a_killed_container_with_published_ports_is_replaced(project, container):
+    container(ports=[{"internal": 80, "external": 23456, "ip": "127.0.0.1"}])
+    up(project)
+    before = project.container("one").id
+    project.container("one").kill()
+    up(project, "--refresh")
+    assert project.container("one").id != before
+    assert project.container("one").status == "running"
+
+
+def test_a_killed_container_without_must_run_is_left_alone(project, container):
+    container(must_run=False, ports=[{"internal": 80, "external": 23456, "ip": "127.0.0.1"}])
+    up(project)
+    before = project.container("one").id
+    project.container("one").kill()
+    assert "2 unchanged" in up(project, "--refresh")
+    assert (project.container("one").id, project.container("one").status) == (before, "exited")
+
+
 def test_a_container_without_must_run_stays_created(project, container):
     container(start=False, must_run=False)
     up(project)
@@ -188,25 +205,42 @@ def test_a_removed_network_and_volume_are_created_again(project):
     assert project.object_names() == {project.docker_name("net"), project.docker_name("data")}
 
 
-def test_a_container_that_cannot_start_stays_in_the_state_and_starts_later(project, container):
+@pytest.mark.parametrize("must_run", [True, False])
+def test_a_container_that_cannot_start_is_kept_and_with_must_run_replaced(project, container, must_run):
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
-        container(ports=[{"internal": 80, "external": port, "ip": "127.0.0.1"}])
+        container(ports=[{"internal": 80, "external": port, "ip": "127.0.0.1"}], must_run=must_run)
         ended = project.up()
         assert ended.status != 0
-        assert "was created, but could not be started" in ended.text
+        assert "Unable to start container" in ended.text
         assert "address already in use" in ended.text
     before = project.container("one").id
     assert project.state()["one"]["id"] == before
     up(project, "--refresh")
-    assert (project.container("one").id, project.container("one").status) == (before, "running")
+    if must_run:
+        assert project.container("one").id != before
+        assert project.container("one").status == "running"
+    else:
+        assert (project.container("one").id, project.container("one").status) == (before, "created")
 
 
-def test_a_missing_image_is_named(project, container):
-    container(image="lineage-lab/none:0")
+def test_a_missing_image_is_pulled_before_it_is_reported(project, container):
+    """The registry's port, 9, refuses connections."""
+    container(image="127.0.0.1:9/lineage-lab/none:0")
     ended = project.up()
     assert ended.status != 0
-    assert "image lineage-lab/none:0 does not exist" in ended.text
+    image = "127.0.0.1:9/lineage-lab/none:0"
+    assert f"Unable to create container with image {image}: unable to pull image {image}" in ended.text
+
+
+def test_destroy_fails_after_a_container_was_removed_and_succeeds_after_a_refresh(project, container):
+    container()
+    up(project)
+    project.container("one").remove(force=True)
+    ended = project.pulumi("destroy", "--yes", "--skip-preview")
+    assert ended.status != 0
+    assert "Error stopping container" in ended.text
+    assert project.pulumi("destroy", "--yes", "--skip-preview", "--refresh").status == 0
 
 
 def test_a_container_is_stopped_gracefully_before_its_removal(project, container):
@@ -226,16 +260,47 @@ def test_a_container_is_stopped_gracefully_before_its_removal(project, container
     assert project.container("reader").exec_run(["cat", "/data/end"]).output == b"stopped\n"
 
 
-def test_a_preview_without_a_daemon_fails_unless_the_check_is_disabled(project, monkeypatch, tmp_path):
+@pytest.mark.parametrize("provider", [None, {"disable_docker_daemon_check": True}])
+def test_a_preview_without_a_daemon_fails_even_if_the_check_is_disabled(project, monkeypatch, tmp_path, provider):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'missing.sock'}")
     project.add("Network", "net")
+    project.wanted["provider"] = provider
     ended = project.pulumi("preview")
     assert ended.status != 0
-    assert "the Docker daemon cannot be reached" in ended.text
-    project.wanted["quiet"] = True
-    ended = project.pulumi("preview")
+    assert "failed to connect to any docker daemon" in ended.text
+
+
+@pytest.fixture
+def moved_socket(project, monkeypatch, tmp_path, daemon):
+    """A project with a volume, created at an address of the daemon that is gone now; `DOCKER_HOST` is the new one."""
+    socket_path = Path(engine_host().removeprefix("unix://"))
+    if not socket_path.is_socket():
+        pytest.skip("the daemon has no local socket")
+    old, new = tmp_path / "old.sock", tmp_path / "new.sock"
+    old.symlink_to(socket_path)
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{old}")
+    project.add("Volume", "data")
+    project.wanted["provider"] = {}
+    up(project)
+    old.rename(new)
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{new}")
+    return project
+
+
+@pytest.mark.parametrize("command", [("refresh",), ("up", "--refresh"), ("destroy",)], ids="_".join)
+def test_commands_use_the_daemons_address_in_the_state_unless_they_run_the_program(moved_socket, command):
+    ended = moved_socket.pulumi(*command, "--yes", "--skip-preview")
+    assert ended.status != 0
+    assert "failed to connect to any docker daemon" in ended.text
+    ended = moved_socket.pulumi(*command, "--yes", "--skip-preview", "--run-program")
     assert ended.status == 0, ended.text
-    assert "+ 3 to create" in ended.text
+    assert bool(moved_socket.object_names()) == (command != ("destroy",))
+
+
+def test_an_update_without_a_refresh_updates_the_daemons_address_and_no_resource(moved_socket):
+    text = up(moved_socket)
+    assert "~ 1 updated" in text
+    assert moved_socket.pulumi("destroy", "--yes", "--skip-preview").status == 0
 
 
 def test_the_engine_warns_that_the_plugin_is_from_path(project):
@@ -253,10 +318,9 @@ def test_a_public_image_has_its_identifier_as_output_and_is_kept_on_destroy(proj
     assert daemon.images.get(base_image).id == identifier
 
 
-def test_a_failed_pull_names_image_and_remedy(project):
+def test_a_failed_pull_names_the_image(project):
     """The registry's port, 9, refuses connections."""
     project.wanted["typed"] = [["RemoteImage", "image", {"name": "127.0.0.1:9/some/page:1", "keep_locally": True}, []]]
     ended = project.up()
     assert ended.status != 0
-    assert "could not pull image 127.0.0.1:9/some/page:1" in ended.text
-    assert "docker load" in ended.text
+    assert "unable to pull image 127.0.0.1:9/some/page:1" in ended.text

@@ -3,6 +3,7 @@
 
 import json
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,18 @@ from infra.targets.docker.container import ContainerRenderer
 from infra.targets.docker.site import DockerSite
 from infra.targets.docker.target import DockerTarget
 from infra.targets.launch_script import Launcher
+from tests.docker.plugin import IMITATED_VERSION
 from tests.docker.plugin.container import Container
-from tests.docker.plugin.container_config import actual_inputs, create_request, format_duration, parse_duration
+from tests.docker.plugin.container_config import (
+    actual_inputs,
+    create_request,
+    format_duration,
+    parse_duration,
+    published_ports,
+)
 from tests.docker.plugin.network import Network
 from tests.docker.plugin.resources import RESOURCES
+from tests.docker.plugin.server import FakeDockerProvider
 from tests.vendor_plugin.properties import ANY_KEY
 
 SCHEMA = PROJECT.parent / "shared" / "provider-schemas" / "docker.json"
@@ -212,17 +221,59 @@ def test_only_given_inputs_are_read_back_in_the_daemons_format():
     response = {
         "Name": "/one",
         "Image": "sha256:1",
+        "State": {"Running": True},
+        "NetworkSettings": {"Ports": {}},
         "Config": dict.fromkeys(["Cmd", "Entrypoint", "User", "Hostname"])
+        | {"Image": "some:tag"}
         | {"Healthcheck": {"Test": ["CMD", "true"], "Interval": 60 * 10**9}},
         "HostConfig": dict.fromkeys(["ReadonlyRootfs", "Init", "SecurityOpt", "CapDrop"])
         | {"RestartPolicy": {"Name": "no"}, "LogConfig": {"Type": "json-file", "Config": {}}}
         | {"Memory": 64 << 20, "MemorySwap": -1},
     }
-    inputs = {"image": "some:tag", "memory": 32, "memorySwap": -1, "healthcheck": {"interval": "60s"}, "envs": ["A=1"]}
+    inputs = {
+        "image": "some:tag",
+        "mustRun": False,
+        "memory": 32,
+        "memorySwap": -1,
+        "healthcheck": {"interval": "60s"},
+        "envs": ["A=1"],
+    }
     assert actual_inputs(response, inputs) == {
-        "image": "sha256:1",
+        "image": "some:tag",
+        "mustRun": False,
         "memory": 64,
         "memorySwap": -1,
         "healthcheck": {"interval": "1m0s"},
         "envs": ["A=1"],
     }
+    assert actual_inputs(response, inputs | {"image": "sha256:0"})["image"] == "sha256:1"
+
+
+@pytest.mark.parametrize(
+    ("published", "ports", "expected"),
+    [
+        ({"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "81"}]}, [{"internal": 80, "external": 81}], None),
+        ({"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "81"}]}, [{"internal": 80}], None),
+        ({"80/tcp": None}, [{"internal": 80}], []),
+        (
+            {
+                "80/tcp": [{"HostIp": "127.0.0.1", "HostPort": "81"}],
+                "9/udp": [{"HostIp": "127.0.0.1", "HostPort": "9"}],
+            },
+            [{"internal": 80, "external": 81, "ip": "127.0.0.1"}, {"internal": 9, "external": 9, "ip": "127.0.0.1"}],
+            [
+                {"internal": 9, "external": 9, "ip": "127.0.0.1", "protocol": "udp"},
+                {"internal": 80, "external": 81, "ip": "127.0.0.1", "protocol": "tcp"},
+            ],
+        ),
+    ],
+    ids=["as given", "random port", "stopped", "another order"],
+)
+def test_ports_are_read_back_in_order_as_far_as_they_are_published(published, ports, expected):
+    response = {"NetworkSettings": {"Ports": published}}
+    assert published_ports(response, {"ports": ports}) == (ports if expected is None else expected)
+
+
+def test_the_imitated_version_is_that_of_the_sdk():
+    """A newer plugin may behave differently: compare the vendor's changes before raising the version."""
+    assert version(FakeDockerProvider.distribution) == IMITATED_VERSION

@@ -14,6 +14,7 @@ from tests.docker.plugin.container_config import (
     parse_duration,
     update_arguments,
 )
+from tests.docker.plugin.image_lookup import find_or_pull_image
 from tests.docker.plugin.resource import Daemon, DockerRequestError, NotStartedError, Resource, ResourceState
 from tests.vendor_plugin.properties import InvalidProperty, Properties
 
@@ -38,9 +39,8 @@ removeVolumes healthcheck.tests healthcheck.interval healthcheck.timeout healthc
 class Container(Resource):
     """`docker.Container`.
 
-    Of the inputs whose change does not force a replacement only a few are applied to an existing container, as by the
-    vendor's plugin: restart, memory, memorySwap; and mustRun, which starts it. Unlike the vendor's plugin, it does not
-    check after the start that a container with mustRun runs, and does not remove it otherwise.
+    Of the inputs whose change does not force a replacement only a few are applied to an existing container: restart,
+    memory, memorySwap; and mustRun, which starts it.
     """
 
     token = "docker:index/container:Container"
@@ -76,52 +76,49 @@ class Container(Resource):
         return failures
 
     def create(self, daemon: Daemon, inputs: Properties) -> ResourceState:
-        client = daemon.client.api
+        """Create a container, and start it unless `start` is off; a start that fails leaves the container."""
         try:
-            resource_id = client.create_container_from_config(create_request(inputs), inputs["name"])["Id"]
-        except docker.errors.ImageNotFound as error:
-            raise DockerRequestError(
-                f"could not create container {inputs['name']}: image {inputs['image']} does not exist"
-            ) from error
+            find_or_pull_image(daemon, inputs["image"])
+        except DockerRequestError as error:
+            raise DockerRequestError(f"Unable to create container with image {inputs['image']}: {error}") from error
+        client = daemon.client.api
+        resource_id = client.create_container_from_config(create_request(inputs), inputs["name"])["Id"]
         try:
             for network in inputs.get("networksAdvanced", [])[1:]:  # the request to create accepts one
                 client.connect_container_to_network(resource_id, network["name"], aliases=network.get("aliases"))
             if inputs["start"]:
                 client.start(resource_id)
         except docker.errors.APIError as error:
-            made = self._state(daemon, resource_id, inputs)
+            made = ResourceState(resource_id, inputs, container_outputs(client.inspect_container(resource_id)))
             raise NotStartedError(
-                f"container {inputs['name']} was created, but could not be started: {error.explanation}", made
+                f"Unable to start container: Error response from daemon: {error.explanation}", made
             ) from error
         return self._state(daemon, resource_id, inputs)
 
     def read(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState | None:
         """Read a container; `mustRun` is False if it does not run, so that the next update starts it."""
         try:
-            response = daemon.client.api.inspect_container(resource_id)
+            return self._state(daemon, resource_id, inputs)
         except docker.errors.NotFound:
             return None
-        must_run = inputs["mustRun"] and response["State"]["Running"]
-        return ResourceState(
-            resource_id, actual_inputs(response, inputs) | {"mustRun": must_run}, container_outputs(response)
-        )
 
     def update(self, daemon: Daemon, resource_id: str, old: Properties, new: Properties) -> ResourceState:
         client = daemon.client.api
+        if new["mustRun"] and not old["mustRun"] and new["start"]:
+            client.start(resource_id)
         if any(old.get(key) != new.get(key) for key in UPDATABLE):
             client.update_container(resource_id, **update_arguments(new))
-        if new["mustRun"] and not old["mustRun"]:
-            client.start(resource_id)
         return self._state(daemon, resource_id, new)
 
     def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
         client = daemon.client.api
         try:
-            if grace := inputs.get("destroyGraceSeconds", 0):
-                client.stop(resource_id, timeout=grace)
-            client.remove_container(resource_id, v=inputs.get("removeVolumes", True), force=True)
-        except docker.errors.NotFound:
-            return
+            client.stop(resource_id, timeout=inputs.get("destroyGraceSeconds", 0))
+        except docker.errors.NotFound as error:
+            raise DockerRequestError(
+                f"Error stopping container {resource_id}: Error response from daemon: {error.explanation}"
+            ) from error
+        client.remove_container(resource_id, v=inputs.get("removeVolumes", True), force=True)
 
     def _state(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState:
         response = daemon.client.api.inspect_container(resource_id)

@@ -137,13 +137,14 @@ def _to_bytes(size: int | None) -> int | None:
 def actual_inputs(response: Mapping[str, Any], inputs: Properties) -> Properties:
     """Return the inputs with the daemon's current values, as far as the vendor's plugin reads them back.
 
-    A value that is read back in another format (image tag, `60s`) differs in the next update, as with the vendor's
-    plugin.
+    A value that is read back in another format (`60s`) differs in the next update, as with the vendor's plugin.
     """
-    config, host = response["Config"], response["HostConfig"]
+    config, host, running = response["Config"], response["HostConfig"], response["State"]["Running"]
     real = {
         "name": response["Name"].removeprefix("/"),
-        "image": response["Image"],
+        "image": response["Image"] if inputs["image"].startswith("sha256:") else config["Image"],
+        "mustRun": inputs["mustRun"] and running,
+        "ports": published_ports(response, inputs) if running or inputs["mustRun"] else inputs.get("ports"),
         "command": config["Cmd"],
         "entrypoints": config["Entrypoint"],
         "user": config["User"],
@@ -163,6 +164,20 @@ def actual_inputs(response: Mapping[str, Any], inputs: Properties) -> Properties
         "stopTimeout": config.get("StopTimeout"),
     }
     return inputs | {key: value for key, value in real.items() if key in inputs}
+
+
+def published_ports(response: Mapping[str, Any], inputs: Properties) -> list[Properties]:
+    """Return the ports that are published now, ordered by internal port; a stopped container has none."""
+    published = response["NetworkSettings"]["Ports"] or {}
+    found = [
+        {"internal": int(port), "external": int(bound["HostPort"]), "ip": bound["HostIp"], "protocol": protocol}
+        for (port, protocol), bindings in ((key.split("/"), bindings) for key, bindings in published.items())
+        for bound in bindings or ()
+    ]
+    found.sort(key=lambda port: port["internal"])
+    wanted = inputs.get("ports", [])
+    same = len(found) == len(wanted) and all({**now, **given} == now for now, given in zip(found, wanted, strict=True))
+    return wanted if same else found  # the input without the defaults of the vendor's schema
 
 
 def _healthcheck_of(real: Mapping[str, Any], inputs: Properties) -> Properties:

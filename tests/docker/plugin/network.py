@@ -35,7 +35,7 @@ class Network(Resource):
         )
 
     def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
-        last = "the update was stopped"
+        last = ""
         for _ in daemon.attempts(IN_USE_SECONDS):
             try:
                 daemon.client.networks.get(resource_id).remove()

@@ -4,6 +4,7 @@
 import docker.errors
 from docker.models.images import Image
 
+from tests.docker.plugin.image_lookup import find_image, find_or_pull_image
 from tests.docker.plugin.resource import Daemon, DockerRequestError, Resource, ResourceState
 from tests.vendor_plugin.properties import Properties
 
@@ -18,17 +19,13 @@ class RemoteImage(Resource):
     outputs = ("imageId", "repoDigest")
 
     def create(self, daemon: Daemon, inputs: Properties) -> ResourceState:
-        name = inputs["name"]
         try:
-            return _state(_find_image(daemon, name) or daemon.client.images.pull(name), inputs)
-        except docker.errors.APIError as error:
-            raise DockerRequestError(
-                f"could not pull image {name}: {error.explanation}. Give the daemon access to the registry, or load "
-                "the image with `docker load`"
-            ) from error
+            return _state(find_or_pull_image(daemon, inputs["name"]), inputs)
+        except DockerRequestError as error:
+            raise DockerRequestError(f"Unable to read Docker image into resource: {error}") from error
 
     def read(self, daemon: Daemon, resource_id: str, inputs: Properties) -> ResourceState | None:
-        found = _find_image(daemon, inputs["name"])
+        found = find_image(daemon, inputs["name"])
         return found and _state(found, inputs)
 
     def update(self, daemon: Daemon, resource_id: str, old: Properties, new: Properties) -> ResourceState:
@@ -42,13 +39,6 @@ class RemoteImage(Resource):
             daemon.client.images.remove(inputs["name"])
         except docker.errors.ImageNotFound:
             return
-
-
-def _find_image(daemon: Daemon, name: str) -> Image | None:
-    try:
-        return daemon.client.images.get(name)
-    except docker.errors.ImageNotFound:
-        return None
 
 
 def _state(image: Image, inputs: Properties) -> ResourceState:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base class of the fake plugin's resources."""
 
-import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -53,17 +53,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Daemon:
-    """Client of the daemon, and an event that is set when the user stops the update."""
+    """Client of the daemon."""
 
     client: docker.DockerClient
-    stopped: threading.Event
 
     def attempts(self, seconds: float) -> Iterator[None]:
-        """Yield ten times a second for at most `seconds` or until the update is stopped."""
+        """Yield ten times a second for at most `seconds`, also after the user has stopped the update."""
         for _ in range(round(seconds * 10)):
             yield
-            if self.stopped.wait(0.1):
-                return
+            time.sleep(0.1)
 
 
 class Resource(ABC):

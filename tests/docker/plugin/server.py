@@ -4,6 +4,7 @@
 Modules of the resources are imported with the first request for a resource, as in `infra.provider.server`.
 """
 
+import os
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, TypeVar
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+DEFAULT_HOST = "unix:///var/run/docker.sock"
+
 
 class FakeDockerProvider(FakeProvider):
     """Dispatches the engine's requests to the resources."""
@@ -36,7 +39,7 @@ class FakeDockerProvider(FakeProvider):
 
     def __init__(self) -> None:
         super().__init__()
-        self._host: str | None = None
+        self._host = DEFAULT_HOST
 
     def configuration_arguments(self) -> type:
         import pulumi_docker
@@ -45,13 +48,12 @@ class FakeDockerProvider(FakeProvider):
 
     @cached_property
     def _daemon(self) -> "Daemon":
-        """Client of the daemon, connected on first use: a preview does not require a daemon."""
+        """Client of the daemon."""
         import docker
 
         from tests.docker.plugin.resource import Daemon
 
-        client = docker.DockerClient(base_url=self._host) if self._host else docker.from_env()
-        return Daemon(client, self.stopped)
+        return Daemon(docker.DockerClient(base_url=self._host))
 
     def _resource(self, urn: str, context: Context) -> "Resource":
         from tests.docker.plugin.resources import RESOURCES
@@ -88,13 +90,40 @@ class FakeDockerProvider(FakeProvider):
         )
         self.abort_partial(context, str(error), created)
 
+    def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
+        """Set the daemon's address from the environment if the program does not, which keeps it in the state."""
+        response = super().CheckConfig(request, context)
+        if "host" not in response.inputs and "DOCKER_HOST" in os.environ:
+            response.inputs["host"] = os.environ["DOCKER_HOST"]
+        return response
+
+    def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
+        """Compare the provider's configurations; no change replaces it."""
+        old, new = configuration(request.old_inputs), configuration(request.news)
+        changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+        return pb.DiffResponse(
+            changes=pb.DiffResponse.DIFF_SOME if changed else pb.DiffResponse.DIFF_NONE, diffs=changed
+        )
+
     def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
-        """Check that the daemon responds unless `disableDockerDaemonCheck` is set, as the vendor's plugin does."""
-        settings = configuration(request.args)
-        self._host = settings.get("host")
-        if not settings.get("disableDockerDaemonCheck"):
-            self._call_daemon(lambda daemon: daemon.client.ping(), context)
+        """Check that the daemon responds, even if `disableDockerDaemonCheck` is set."""
+        import docker.errors
+        import requests.exceptions
+
+        self._host = configuration(request.args).get("host", DEFAULT_HOST)
+        try:
+            self._daemon.client.ping()
+        except (docker.errors.DockerException, requests.exceptions.RequestException):
+            self.abort(
+                context,
+                "docker native provider returned an unexpected error from Configure: failed to connect to any docker "
+                "daemon",
+            )
         return pb.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
+
+    def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:
+        """Do nothing: operations continue to their end."""
+        return empty_pb2.Empty()
 
     def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         inputs, found = self._resource(request.urn, context).check(from_struct(request.news), from_struct(request.olds))

@@ -6,7 +6,7 @@ import docker.errors
 from tests.docker.plugin.resource import Daemon, DockerRequestError, Resource, ResourceState, docker_labels
 from tests.vendor_plugin.properties import Properties
 
-IN_USE_SECONDS = 20
+IN_USE_SECONDS = 30
 """Time limit for the removal of the volume's container."""
 
 CONFLICT = 409
@@ -33,7 +33,7 @@ class Volume(Resource):
         return ResourceState(resource_id, inputs, {"mountpoint": attributes["Mountpoint"]})
 
     def delete(self, daemon: Daemon, resource_id: str, inputs: Properties) -> None:
-        last = "the update was stopped"
+        last = ""
         for _ in daemon.attempts(IN_USE_SECONDS):
             try:
                 daemon.client.volumes.get(resource_id).remove()
