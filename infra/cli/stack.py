@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from infra.cli.checkpoint import read_resources, stack_outputs
+from infra.cli.checkpoint import Resource, has_other_docker_host, read_resources, stack_outputs
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
 from infra.cli.stack_file import stack_target
 from infra.errors import Interrupted, LabError
@@ -97,14 +97,17 @@ class Stack:
         if not self.exists():
             self._run_quietly("stack", "init", self.name)
 
+    def resources(self) -> list[Resource]:
+        """Return all resources in the stack's state; empty if there is no stack."""
+        return read_resources(self._checkpoint) if self.exists() else []
+
     def resource_ids(self) -> set[str]:
         """Return the ids of all resources in the stack's state; empty if there is no stack."""
-        resources = read_resources(self._checkpoint) if self.exists() else []
-        return {resource["id"] for resource in resources if "id" in resource}
+        return {resource["id"] for resource in self.resources() if "id" in resource}
 
     def outputs(self) -> dict[str, Any]:
         """Return the stack's outputs; empty if there is no stack, or before its first update."""
-        return stack_outputs(read_resources(self._checkpoint)) if self.exists() else {}
+        return stack_outputs(self.resources())
 
     def endpoints(self) -> Mapping[str, str]:
         """Return the addresses of the lab by name: URLs or `host:port`.
@@ -163,11 +166,19 @@ class Stack:
         """Return the environment variables that plain `pulumi` requires for this stack."""
         variables = pulumi_environment(self.artifacts)
         if stack_target(self.name) == "docker":
-            from infra.targets.docker.engine import engine_host
-
-            # Pulumi's plugin reads only this variable; the daemon may be selected by a Docker context.
-            variables["DOCKER_HOST"] = engine_host()
+            variables |= self._docker_variables()
         return variables
+
+    def _docker_variables(self) -> dict[str, str]:
+        """Return the variables that select the same Docker daemon for all plugins, whose precedences differ.
+
+        Refresh and destroy use the daemon's address in the state, unless they run the program.
+        """
+        from infra.targets.docker.engine import engine_host
+
+        host = engine_host()
+        moved = {"PULUMI_RUN_PROGRAM": "true"} if has_other_docker_host(self.resources(), host) else {}
+        return {"DOCKER_HOST": host, "DOCKER_CONTEXT": "", **moved}
 
     @property
     def _checkpoint(self) -> Path:

@@ -277,3 +277,17 @@ def test_connect_without_permission_names_the_remedy(tmp_path):
 def test_docker_host_selects_the_daemon(monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", "tcp://somewhere:1")
     assert docker_engine.engine_host() == "tcp://somewhere:1"
+
+
+def test_a_docker_context_selects_the_daemon(monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    assert docker_engine.engine_host() == docker_engine.DEFAULT_HOST
+    for command in (["create", "lab", "--docker", "host=unix:///run/lab.sock"], ["use", "lab"]):
+        subprocess.run(["docker", "context", *command], capture_output=True, check=True)
+    assert docker_engine.engine_host() == "unix:///run/lab.sock"
+    monkeypatch.setenv("DOCKER_CONTEXT", "default")
+    assert docker_engine.engine_host() == docker_engine.DEFAULT_HOST
+    monkeypatch.setenv("DOCKER_CONTEXT", "missing")
+    with pytest.raises(EngineError, match="the Docker context missing of DOCKER_CONTEXT cannot be read"):
+        docker_engine.engine_host()

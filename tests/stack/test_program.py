@@ -72,6 +72,15 @@ def test_preview_shows_all_resources_and_creates_nothing(preview):
     assert not (PROJECT / ".lab" / STACK).exists()
 
 
+def test_preview_without_a_docker_daemon_names_the_socket_and_the_remedy(preview, environment, monkeypatch, tmp_path):
+    monkeypatch.setitem(environment, "DOCKER_HOST", f"unix://{tmp_path / 'missing.sock'}")
+    status, text = preview(target="docker")
+    assert status != 0
+    assert f"the Docker daemon at unix://{tmp_path / 'missing.sock'} cannot be reached" in text
+    assert "Start it" in text
+    assert "Traceback" not in text
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [

@@ -37,13 +37,23 @@ class EngineError(LabError):
 
 
 def engine_host() -> str:
-    """Return the daemon's address: `DOCKER_HOST`, else the one of the `docker` command's current context."""
+    """Return the daemon's address as the `docker` command: `DOCKER_HOST`, `DOCKER_CONTEXT`, else the current context.
+
+    Raises:
+        EngineError: the context of `DOCKER_CONTEXT` cannot be read.
+    """
     if host := os.environ.get("DOCKER_HOST"):
         return host
+    name = os.environ.get("DOCKER_CONTEXT") or None
     try:
-        context = ContextAPI.get_current_context()
+        context = ContextAPI.get_context(name)
     except (DockerException, ValueError, OSError):  # damaged configuration of the `docker` command, which is optional
-        return DEFAULT_HOST
+        context = None
+    if name and context is None:
+        raise EngineError(
+            f"the Docker context {name} of DOCKER_CONTEXT cannot be read. `docker context ls` lists the existing ones; "
+            "or set DOCKER_HOST to the daemon's address"
+        )
     return str(context.Host) if context and context.Host else DEFAULT_HOST
 
 

@@ -19,14 +19,15 @@ from infra.targets.registration import credentials_fingerprint, labkit_resource
 class DockerResourceFactory:
     """Registers resources and sets the inputs that are outputs of other resources.
 
-    The vendor's provider does not check the daemon: a preview works without one, and the errors of `DockerHost`,
-    which is created first, have remedies.
+    Args:
+        host: the daemon's address. It is part of the state: `pulumi refresh` and `pulumi destroy` use the one of the
+            last update unless they run the program (https://github.com/pulumi/pulumi-docker/issues/1106).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, host: str) -> None:
         self._names: dict[str, pulumi.Output[str]] = {}
         self._images: dict[str, pulumi.Output[str]] = {}
-        self._vendor = pulumi.ResourceOptions(provider=docker.Provider("daemon", disable_docker_daemon_check=True))
+        self._vendor = pulumi.ResourceOptions(provider=docker.Provider("daemon", host=host))
 
     def __call__(
         self, wanted: ResourceDeclaration, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]

@@ -85,11 +85,18 @@ class DockerTarget:
         return (*base, *parts, environment_file(lab, self.site, self.settings, self._environment_file))
 
     def deploy(self, lab: Lab) -> None:
-        """Register the stack's resources and outputs with Pulumi."""
+        """Register the stack's resources and outputs with Pulumi.
+
+        Raises:
+            EngineError: the daemon does not respond. The vendor's plugin requires it for a preview too, and its error
+                has neither address nor remedy.
+        """
+        from infra.targets.docker.engine import connect, engine_host
         from infra.targets.docker.registration import DockerResourceFactory
         from infra.targets.registration import export_outputs, register_resources
 
-        register_resources(self.render(lab), DockerResourceFactory())
+        connect().close()
+        register_resources(self.render(lab), DockerResourceFactory(engine_host()))
         export_outputs(lab, self.site, self.settings, self._environment_file)
 
     def _host_declaration(self, lab: Lab) -> ResourceDeclaration:

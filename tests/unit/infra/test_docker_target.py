@@ -40,6 +40,7 @@ from tests.unit.infra.rendered_labs import (
 RENDERED = docker_resources(docker_target())
 WITH_MARQUEZ = docker_resources(docker_target(settings=LabSettings(target="docker", marquez=True, port_offset=OFFSET)))
 SERVICES = [key.removeprefix("container/") for key in RENDERED if key.startswith("container/")]
+DAEMON = "unix:///run/another.sock"
 PUBLIC_IMAGES = ["marquez", "marquez_web"]
 TASKS = [key for key, found in RENDERED.items() if found.kind == "Container" and not key.startswith("container/")]
 
@@ -323,7 +324,7 @@ def register_lab(target):
 
     @pulumi.runtime.test
     def program():
-        register_resources(target.render(docker_lab(target)), DockerResourceFactory())
+        register_resources(target.render(docker_lab(target)), DockerResourceFactory(DAEMON))
 
     program()
     return mocks.registered
@@ -339,7 +340,7 @@ def test_every_rendered_resource_is_registered(registered):
     assert registered.keys() == RENDERED.keys() | {"daemon"}
     assert registered["topic/orders"].typ == "labkit:index:Topic"
     assert registered["container/kafka"].typ == "docker:index/container:Container"
-    assert registered["daemon"].inputs["disableDockerDaemonCheck"] == "true"
+    assert registered["daemon"].inputs == {"host": DAEMON}
 
 
 def test_a_container_is_registered_with_its_rendered_inputs(registered):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stack names and files, stale locks of killed updates, and the plugin folder."""
+"""Stack names and files, stale locks of killed updates, the plugin folder, and the Docker daemon of the state."""
 
+import json
 import os
 import platform
 import shutil
@@ -88,3 +89,46 @@ def test_installed_plugins_survive_the_removal_of_the_state(monkeypatch, tmp_pat
     shutil.rmtree(state)
     Stack("mine", SimpleNamespace(cache=SimpleNamespace(root=cache))).create_if_missing()
     assert plugin.is_dir()
+
+
+@pytest.fixture
+def docker_stack(stack_file, monkeypatch, tmp_path):
+    """Function that writes the state of a stack on Docker, with the daemon's address, and returns the stack."""
+    stack_file.write_text("config:\n  lineage-lab:target: docker\n")
+    monkeypatch.setattr("infra.cli.stack.PULUMI_STATE", tmp_path)
+    monkeypatch.setattr("infra.cli.stack.pulumi_environment", lambda artifacts: {})
+
+    def write(**provider):
+        stack = Stack("mine", None)
+        resources = [{"type": "pulumi:providers:docker", "inputs": provider}] if provider else []
+        stack._checkpoint.parent.mkdir(parents=True)
+        stack._checkpoint.write_text(json.dumps({"version": 3, "checkpoint": {"latest": {"resources": resources}}}))
+        return stack
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("provider", "runs_program"),
+    [
+        ({}, False),
+        ({"host": "unix:///run/here.sock"}, False),
+        ({"host": "unix:///run/moved.sock"}, True),
+        ({"disableDockerDaemonCheck": "true"}, True),
+    ],
+    ids=["new stack", "same address", "moved", "no address"],
+)
+def test_pulumi_runs_the_program_if_the_state_has_another_address_of_the_daemon(
+    docker_stack, monkeypatch, provider, runs_program
+):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/here.sock")
+    variables = docker_stack(**provider).pulumi_variables()
+    assert variables["DOCKER_HOST"] == "unix:///run/here.sock"
+    assert (variables.get("PULUMI_RUN_PROGRAM") == "true") is runs_program
+
+
+def test_pulumi_does_not_use_a_docker_context_of_the_environment(docker_stack, monkeypatch):
+    """The vendor's plugin would prefer it to the daemon's address."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/here.sock")
+    monkeypatch.setenv("DOCKER_CONTEXT", "elsewhere")
+    assert docker_stack().environment()["DOCKER_CONTEXT"] == ""
