@@ -10,6 +10,7 @@
     <cache>/images.json                           image ids of the Docker daemon
     <cache>/pulumi-plugins                        Pulumi plugins published by their vendors
     <cache>/maven, pip, npm, go                   caches of the package managers
+    <cache>/cluster                               binaries of the Kubernetes cluster for tests
     <cache>/logs                                  output of the package managers
     <cache>/tmp                                   temporary files
 

@@ -53,7 +53,7 @@ def write_busybox_image(archive: Path, name: str, command: list[str]) -> None:
     configuration = {
         "architecture": _ARCHITECTURES[platform.machine()],
         "os": "linux",
-        "config": {"Entrypoint": command, "Env": ["PATH=/bin"], "User": f"{USER}:{USER}"},
+        "config": {"Cmd": command, "Env": ["PATH=/bin"], "User": f"{USER}:{USER}"},
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]},
     }
     manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]

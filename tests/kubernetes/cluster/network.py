@@ -36,7 +36,7 @@ def create_network(folders: ClusterFolders) -> None:
     _save_sysctls(folders)
     for name, value in _SYSCTLS.items():
         _sysctl_file(name).write_text(value)
-    if not Path("/sys/class/net", addresses.BRIDGE).exists():
+    if addresses.BRIDGE not in _bridges():
         run(["ip", "link", "add", addresses.BRIDGE, "type", "bridge"])
     length = ipaddress.ip_network(addresses.POD_SUBNET).prefixlen
     run(["ip", "address", "replace", f"{addresses.NODE_ADDRESS}/{length}", "dev", addresses.BRIDGE])
@@ -52,7 +52,7 @@ def remove_network(folders: ClusterFolders) -> None:
     for table, chain, rule in _RULES:
         while run(["iptables", "-w", "-t", table, "-D", chain, *rule], check=False).returncode == 0:
             pass
-    if Path("/sys/class/net", addresses.BRIDGE).exists():
+    if addresses.BRIDGE in _bridges():
         run(["ip", "link", "delete", addresses.BRIDGE])
     _restore_sysctls(folders)
 
@@ -84,10 +84,15 @@ def _restore_sysctls(folders: ClusterFolders) -> None:
     """Restore the settings; those of the network only if no other bridge, as Docker's, requires them."""
     if not _saved_sysctls(folders).exists():
         return
-    other_bridge = any(Path("/sys/class/net").glob("*/bridge"))
+    other_bridge = bool(_bridges())
     for name, value in json.loads(_saved_sysctls(folders).read_text()).items():
         if not (name in _SYSCTLS and other_bridge):
             _sysctl_file(name).write_text(value)
+
+
+def _bridges() -> list[str]:
+    """Return the names of the bridges of this machine."""
+    return [link["ifname"] for link in json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]).stdout)]
 
 
 def _sysctl_file(name: str) -> Path:
