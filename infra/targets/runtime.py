@@ -130,3 +130,14 @@ def unknown_program(name: str, states: Iterable[State]) -> ServiceError:
     """Return the error about an unknown service or task."""
     names = ", ".join(state.name for state in states)
     return ServiceError(f"the lab has no service or task {name}; it has {names or 'none at all'}")
+
+
+def split_lines(chunks: Iterator[bytes]) -> Iterator[str]:
+    """Yield the lines of a stream of chunks, which need not end at line boundaries."""
+    rest = b""
+    for chunk in chunks:
+        *complete, rest = (rest + chunk).split(b"\n")
+        for line in complete:
+            yield line.decode("utf-8", "replace").rstrip("\r")
+    if rest:
+        yield rest.decode("utf-8", "replace")

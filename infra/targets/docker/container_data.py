@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Consistent copies of folders in containers, transferred as archives, as the daemon may run on another machine."""
 
-import shutil
-import tarfile
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -12,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from docker.errors import APIError
 from docker.models.containers import Container
 
-from infra.targets.container_paths import USER
 from infra.targets.docker.engine import docker_errors
+from infra.targets.folder_archive import packed, relative_files, unpack
 
 PAUSE_ATTEMPTS = 5
 PAUSE_RETRY_SECONDS = 0.5
@@ -36,7 +34,7 @@ def folder_copy(container: Container, folder: PurePosixPath) -> Iterator[Path]:
             _download(container, folder, Path(temporary))
         copy = Path(temporary) / folder.name
         copy.mkdir(exist_ok=True)
-        before = _relative_files(copy)
+        before = relative_files(copy)
         yield copy
         if not running:
             _upload(container, folder, copy, before)
@@ -72,21 +70,7 @@ def _download(container: Container, folder: PurePosixPath, destination: Path) ->
             chunks, _ = container.get_archive(str(folder))
             for chunk in chunks:
                 file.write(chunk)
-        file.seek(0)
-        with tarfile.open(fileobj=file) as archive:
-            for member in archive:
-                _unpack(archive, member, destination)
-
-
-def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, destination: Path) -> None:
-    """Unpack a regular file below `destination`; ignore links, special files and paths outside."""
-    name, content = PurePosixPath(member.name), archive.extractfile(member) if member.isfile() else None
-    if content is None or name.is_absolute() or ".." in name.parts:
-        return
-    path = destination / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with content, path.open("wb") as file:
-        shutil.copyfileobj(content, file)
+        unpack(file, destination)
 
 
 def _upload(container: Container, folder: PurePosixPath, copy: Path, before: set[Path]) -> None:
@@ -94,20 +78,7 @@ def _upload(container: Container, folder: PurePosixPath, copy: Path, before: set
 
     The archive API cannot remove files: files deleted from the copy become empty, which SQLite treats as missing.
     """
-    for deleted in before - _relative_files(copy):
+    for deleted in before - relative_files(copy):
         (copy / deleted).touch()
-
-    def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
-        member.uid = member.gid = USER
-        return member
-
-    with tempfile.TemporaryFile() as file:
-        with tarfile.open(fileobj=file, mode="w") as archive:
-            archive.add(copy, folder.name, filter=owned)
-        file.seek(0)
-        with docker_errors(f"write {folder} of {container.name}"):
-            container.put_archive(str(folder.parent), file)
-
-
-def _relative_files(folder: Path) -> set[Path]:
-    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    with packed(copy, folder.name) as file, docker_errors(f"write {folder} of {container.name}"):
+        container.put_archive(str(folder.parent), file)

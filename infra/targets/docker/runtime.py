@@ -20,7 +20,7 @@ from infra.targets.docker.container_data import folder_copy
 from infra.targets.docker.container_state import is_service, parse_state, part_name, unix_time, used_memory_mib
 from infra.targets.docker.engine import closing_stream, docker_errors, shared_client
 from infra.targets.labels import PART_LABEL, stack_labels
-from infra.targets.runtime import State, indent_log_lines, unknown_program
+from infra.targets.runtime import State, indent_log_lines, split_lines, unknown_program
 
 POLL_SECONDS = 0.5
 """Interval at which `follow` checks for a restart of a container."""
@@ -236,14 +236,3 @@ def _ignore_removed() -> Iterator[None]:
     except ServiceError as error:
         if not isinstance(error.__cause__, APIError) or error.__cause__.status_code not in _REMOVED_CODES:
             raise
-
-
-def split_lines(chunks: Iterator[bytes]) -> Iterator[str]:
-    """Yield the lines of a stream of chunks, which need not end at line boundaries."""
-    rest = b""
-    for chunk in chunks:
-        *complete, rest = (rest + chunk).split(b"\n")
-        for line in complete:
-            yield line.decode("utf-8", "replace").rstrip("\r")
-    if rest:
-        yield rest.decode("utf-8", "replace")

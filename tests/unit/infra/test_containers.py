@@ -4,8 +4,8 @@
 import pytest
 
 from infra.targets.docker.container_state import parse_state, used_memory_mib
-from infra.targets.docker.runtime import split_lines
 from infra.targets.labels import PART_LABEL, ROLE_LABEL
+from infra.targets.runtime import split_lines
 
 NEVER = "0001-01-01T00:00:00Z"
 
