@@ -25,10 +25,12 @@ class OperationContext:
     Attributes:
         stopped: set when the user interrupts the update.
         report: shows a progress line on the resource's row while the update runs.
+        warn: adds a warning to the update's summary.
     """
 
     stopped: threading.Event = field(default_factory=threading.Event)
     report: Callable[[str], None] = lambda _: None
+    warn: Callable[[str], None] = lambda _: None
 
     def poll(self, seconds: float) -> Iterator[None]:
         """Yield every `POLL_SECONDS` for at most `seconds`, at least once.

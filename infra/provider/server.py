@@ -90,14 +90,18 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
     def _operation_context(self, urn: str) -> "OperationContext":
         from infra.provider.kind import OperationContext
 
-        def report(text: str) -> None:
-            request = engine_pb2.LogRequest(severity=engine_pb2.LogSeverity.INFO, message=text, urn=urn, ephemeral=True)
+        def send(text: str, severity: "engine_pb2.LogSeverity.ValueType", ephemeral: bool) -> None:
+            request = engine_pb2.LogRequest(severity=severity, message=text, urn=urn, ephemeral=ephemeral)
             try:
                 self._engine.Log(request, timeout=2)
-            except grpc.RpcError as error:  # losing a progress line must not fail the resource
-                print(f"labkit: cannot send a progress message to the engine: {error}", file=sys.stderr)
+            except grpc.RpcError as error:  # losing a line must not fail the resource
+                print(f"labkit: cannot send a message to the engine: {error}: {text}", file=sys.stderr)
 
-        return OperationContext(self._stopped, report)
+        return OperationContext(
+            self._stopped,
+            report=lambda text: send(text, engine_pb2.LogSeverity.INFO, ephemeral=True),
+            warn=lambda text: send(text, engine_pb2.LogSeverity.WARNING, ephemeral=False),
+        )
 
     def _abort(self, code: grpc.StatusCode, text: str, context: Context) -> NoReturn:
         context.abort(code, text)

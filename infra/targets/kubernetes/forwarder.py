@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from infra.targets.kubernetes.channels import CHUNK, ChannelConnector, Channels, ChannelsClosed
 from infra.targets.kubernetes.kind_inputs import Forward
 from infra.targets.kubernetes.objects import PODS
-from infra.targets.kubernetes.request_errors import RequestError
+from infra.targets.kubernetes.request_errors import UNAUTHORIZED, RequestError
 from infra.targets.site import LOOPBACK
 
 DATA, ERRORS = 0, 1
@@ -156,7 +156,7 @@ class Forwarder:
                     return await self._open_pod(pod)
                 except RequestError as error:
                     problem = str(error)
-                    if error.status == 401:
+                    if error.status == UNAUTHORIZED:
                         self._rejected()
             await asyncio.sleep(PAUSE_SECONDS)
         _LOG.warning("connection of %s failed: %s", self, problem)

@@ -10,8 +10,22 @@ from infra.errors import ServiceError
 MAX_MESSAGE_LENGTH = 1000
 """Characters of the server's message; a rejected pod lists every violated rule."""
 
+UNAUTHORIZED = 401
+FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
+
+_REMEDIES = {
+    UNAUTHORIZED: ". The credentials in the kubeconfig are missing or have expired: log in to the cluster again",
+    FORBIDDEN: (
+        ". The user of the context lacks this permission: use another context, or let an administrator of the cluster "
+        "grant the role `admin` in the lab's namespace"
+    ),
+    **dict.fromkeys(
+        (429, 500, 502, 503, 504), ". The API server is overloaded or starting, or a node is down: repeat the command"
+    ),
+}
+"""What the user can do, by HTTP status."""
 
 
 class RequestError(ServiceError):
@@ -46,23 +60,7 @@ def rejection(server: str, attempt: str, status: int, body: bytes) -> RequestErr
     """
     message = " ".join(str(parse_status(body).get("message") or body.decode(errors="replace")).split())
     text = f"{server} could not {attempt} (status {status}): {message[:MAX_MESSAGE_LENGTH]}"
-    return RequestError(text + _remedy(status), status)
-
-
-def _remedy(status: int) -> str:
-    match status:
-        case 401:
-            return ". The credentials in the kubeconfig are missing or have expired: log in to the cluster again"
-        case 403:
-            return (
-                ". The user of the context lacks this permission: use another context, or let an administrator of "
-                "the cluster grant the role `admin` in the lab's namespace (docs/how-to/run-on-kubernetes.md lists "
-                "what the lab requires)"
-            )
-        case 429 | 500 | 502 | 503 | 504:
-            return ". The API server is overloaded or starting: repeat the command"
-        case _:
-            return ""
+    return RequestError(text + _REMEDIES.get(status, ""), status)
 
 
 def no_response(server: str, attempt: str, cause: BaseException) -> RequestError:
