@@ -56,7 +56,7 @@ class Evidence:
 def failure_message(evidence: Evidence) -> str:
     """Return the error's text."""
     stage = evidence.stage
-    after = f" after {evidence.seconds} s" if evidence.seconds else ""
+    after = f" after {evidence.seconds} s" if evidence.seconds and ":" not in stage.text else ""
     sections = [
         f"{evidence.service} {stage.text.rstrip('. ')}{after}.{_remedy(evidence)}",
         *(_claim_text(claim, events) for claim, events in evidence.claims),
