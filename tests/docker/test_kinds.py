@@ -195,6 +195,7 @@ def host_inputs(tmp_path):
             "root": str(tmp_path / "root"),
             "stack": STACK,
             "checkout": "here",
+            "images": {},
             "ports": {},
             "memory_mib": 1,
             "disk_mib": 1,
@@ -230,6 +231,22 @@ def test_a_stack_of_the_same_name_of_another_checkout_is_rejected_and_kept(creat
         DockerHostKind().create(host_inputs(), OperationContext())
     assert container.name in str(raised.value)
     assert status(container) == "created"
+
+
+def test_a_missing_image_is_reported_before_the_start_and_before_an_update(daemon, host_inputs, base_image):
+    complete = host_inputs(images={"kafka": base_image})
+    lacking = host_inputs(images={"kafka": base_image, "connect": "sha256:" + 64 * "0", "shop": "lineage-lab/none:0"})
+    message = rf"images of connect, shop are missing.*bin/lab images build --stack {STACK}"
+    with pytest.raises(PreflightError, match=message):
+        DockerHostKind().create(lacking, OperationContext())
+    with pytest.raises(PreflightError, match=message):
+        DockerHostKind().update(complete, lacking, OperationContext())
+    DockerHostKind().update(lacking, complete, OperationContext())
+
+
+def test_a_removed_image_is_drift(daemon, host_inputs, base_image):
+    lacking = host_inputs(images={"kafka": base_image, "connect": "lineage-lab/none:0"})
+    assert DockerHostKind().read(lacking, OperationContext()).inputs == host_inputs(images={"kafka": base_image})
 
 
 def test_connect_without_a_daemon_names_the_remedy(monkeypatch, tmp_path):

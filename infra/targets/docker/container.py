@@ -127,7 +127,8 @@ class ContainerRenderer:
         ]
 
     def _ports(self, service: Service) -> list[Port]:
-        return [
+        """Return the published ports by container port, the order in which the vendor's plugin reads them back."""
+        ports = [
             Port(
                 internal=self.site.container_port(service.name, endpoint.name),
                 external=self.site.address(service.name, endpoint.name, "outside").port,
@@ -135,6 +136,7 @@ class ContainerRenderer:
             )
             for endpoint in published_endpoints(service)
         ]
+        return sorted(ports, key=lambda port: port.internal)
 
     def _healthcheck(self, service: Service) -> Healthcheck | None:
         command = self.probe(service)

@@ -14,7 +14,7 @@ import docker
 import requests
 from docker import DockerClient
 from docker.context import ContextAPI
-from docker.errors import DockerException, NotFound
+from docker.errors import DockerException, ImageNotFound, NotFound
 from docker.models.containers import Container
 from docker.types.daemon import CancellableStream
 
@@ -131,6 +131,16 @@ def error_message(error: BaseException) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:600]
+
+
+def has_image(client: DockerClient, image: str) -> bool:
+    """Return whether the daemon has an image, given its reference or identifier."""
+    with docker_errors(f"inspect image {image}"):
+        try:
+            client.images.get(image)
+        except ImageNotFound:
+            return False
+    return True
 
 
 def find_container(client: DockerClient, name: str) -> Container | None:

@@ -72,8 +72,9 @@ class Capabilities(Inputs):
 class ContainerInputs(Inputs):
     """A container; memory in MiB, times in seconds. `entrypoints` overrides the image's entry point.
 
-    `must_run` is off: the vendor's plugin would remove a container that exits at once, with its log. Its start is
-    checked by `labkit:index:ContainerReady`.
+    `must_run` is off: with it, the vendor's plugin replaces a stopped container that publishes ports, which it reads as
+    unpublished, and its log is lost. A container that did not start, or has stopped, is kept;
+    `labkit:index:ContainerReady` starts it.
     """
 
     name: str

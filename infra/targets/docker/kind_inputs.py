@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of the Docker target's kinds. Separate from the kinds, so that the program does not import their clients."""
 
+from pydantic import Field
+
 from infra.model.inputs import Inputs
 from infra.provider.preflight import Preflight
 
@@ -53,6 +55,8 @@ class DockerHostInputs(Inputs):
         root: the stack's folder on this machine, which is removed with the resource.
         stack: the stack's name, a label of its containers.
         checkout: id of the checkout, which distinguishes stacks of the same name.
+        images: image, by reference or identifier, of each service and task that does not run on a public one; a refresh
+            leaves out those that the daemon lacks.
         ports: ports of this machine that the stack binds, by purpose.
         memory_mib: memory of the services and the largest task.
         disk_mib: disk space that the lab requires.
@@ -62,6 +66,7 @@ class DockerHostInputs(Inputs):
     root: str
     stack: str
     checkout: str
+    images: dict[str, str] = Field(default_factory=dict)  # may be missing in the state of an earlier version
     ports: dict[str, int]
     memory_mib: int
     disk_mib: int

@@ -60,8 +60,7 @@ class DockerResourceFactory:
     def _container_arguments(self, inputs: ContainerInputs, secrets: pulumi.Output[str] | None) -> dict[str, Any]:
         """Return the arguments of a container, with network, volumes and public image as outputs of their resources.
 
-        A replaced network or volume replaces the container too. The image is its identifier: the vendor's plugin
-        reports an image's name as changed on every refresh.
+        A replaced network or volume replaces the container too, as does a public image with another identifier.
         """
         arguments = _sdk_arguments(inputs)
         arguments["image"] = self._images.get(inputs.image, inputs.image)

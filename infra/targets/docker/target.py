@@ -104,6 +104,11 @@ class DockerTarget:
             root=str(self.root),
             stack=self.site.stack,
             checkout=checkout_id(self.containers.project),
+            images={
+                part.name: self.containers.image(part)
+                for part in (*lab.services, *lab.tasks)
+                if not isinstance(part.run, PublicImage)
+            },
             ports={
                 f"{service.name} {endpoint.name}": self.site.address(service.name, endpoint.name, "outside").port
                 for service in lab.services
@@ -204,7 +209,7 @@ def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> Docke
     images = Images(artifacts, settings.base_image)
 
     def image(part: Service | Task) -> str:
-        """Return the identifier of a built image: the vendor's plugin reports a name as changed on every refresh."""
+        """Return the identifier of a built image, so that an image that was built again replaces its containers."""
         reference = images.image_for(part)
         return images.identifier(reference) or reference
 

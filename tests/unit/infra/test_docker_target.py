@@ -62,6 +62,21 @@ def test_marquez_adds_its_resources_and_changes_only_lineage_host_and_environmen
 
 
 @pytest.mark.parametrize("rendered", [RENDERED, WITH_MARQUEZ], ids=["default", "with Marquez"])
+def test_the_host_requires_every_image_that_the_lab_builds(rendered):
+    images = {found.inputs.image for key, found in rendered.items() if found.kind == "Container"}
+    public = {found.inputs.name for found in rendered.values() if found.kind == "RemoteImage"}
+    assert set(rendered["docker"].inputs.images.values()) == images - public
+
+
+@pytest.mark.parametrize("rendered", [RENDERED, WITH_MARQUEZ], ids=["default", "with Marquez"])
+def test_published_ports_are_ordered_as_the_vendors_plugin_reads_them(rendered):
+    for key, found in rendered.items():
+        if found.kind == "Container" and found.inputs.ports:
+            ports = [port.internal for port in found.inputs.ports]
+            assert ports == sorted(ports), key
+
+
+@pytest.mark.parametrize("rendered", [RENDERED, WITH_MARQUEZ], ids=["default", "with Marquez"])
 def test_every_dependency_is_rendered(rendered):
     assert {need for resource in rendered.values() for need in resource.needs} <= rendered.keys()
 

@@ -11,7 +11,7 @@ from docker import DockerClient
 from infra.errors import PreflightError
 from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
-from infra.targets.docker.engine import docker_errors, engine_host, shared_client
+from infra.targets.docker.engine import docker_errors, engine_host, has_image, shared_client
 from infra.targets.docker.kind_inputs import DockerHostInputs
 from infra.targets.docker.runtime import Containers
 from infra.targets.labels import CHECKOUT_LABEL, STACK_LABEL
@@ -29,6 +29,7 @@ class DockerHostKind(Kind[DockerHostInputs]):
     def create(self, inputs: DockerHostInputs, call: OperationContext) -> dict[str, Any]:
         client = shared_client()
         _reject_stack_of_other_checkout(client, inputs)
+        _require_images(client, inputs)
         Containers(inputs.stack).remove_unmanaged(set)  # orphans of a run whose state is lost
         self._preflight(client, inputs, call)
         Path(inputs.root).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -42,15 +43,18 @@ class DockerHostKind(Kind[DockerHostInputs]):
         )
 
     def read(self, inputs: DockerHostInputs, call: OperationContext) -> ReadResult[DockerHostInputs] | None:
-        """Return the inputs; an unreachable daemon is an error.
+        """Return the inputs without missing images, so that the next update checks the images.
 
-        Reporting it as missing would create it again, which removes the containers of other resources.
+        An unreachable daemon is an error: reporting it as missing would create it again, which removes the containers
+        of other resources.
         """
-        shared_client()
-        return ReadResult(inputs)
+        missing = _missing_images(shared_client(), inputs)
+        images = {part: image for part, image in inputs.images.items() if part not in missing}
+        return ReadResult(inputs.model_copy(update={"images": images}))
 
     def update(self, old: DockerHostInputs, new: DockerHostInputs, call: OperationContext) -> dict[str, Any]:
-        """Do nothing: ports, memory and disk are checked before the first start only."""
+        """Check that the images exist; ports, memory and disk are checked before the first start only."""
+        _require_images(shared_client(), new)
         return {}
 
     def delete(self, inputs: DockerHostInputs, call: OperationContext) -> None:
@@ -70,6 +74,21 @@ def _reject_stack_of_other_checkout(client: DockerClient, inputs: DockerHostInpu
             f"({len(others)} containers, for example {others[0].name}). Choose another stack name: "
             "bin/lab up --stack NAME, with a Pulumi.NAME.yaml like Pulumi.docker.yaml"
         )
+
+
+def _require_images(client: DockerClient, inputs: DockerHostInputs) -> None:
+    """Raise PreflightError if an image is missing; the vendor's plugin would try to pull it from a public registry."""
+    if missing := _missing_images(client, inputs):
+        raise PreflightError(
+            f"the images of {', '.join(missing)} are missing on the Docker daemon at {engine_host()}. Build them: "
+            f"bin/lab images build --stack {inputs.stack}"
+        )
+
+
+def _missing_images(client: DockerClient, inputs: DockerHostInputs) -> list[str]:
+    """Return the names of the services and tasks whose image the daemon lacks."""
+    existing = {image: has_image(client, image) for image in set(inputs.images.values())}
+    return sorted(part for part, image in inputs.images.items() if not existing[image])
 
 
 def _is_local_daemon() -> bool:
