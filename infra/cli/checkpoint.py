@@ -15,7 +15,6 @@ FORMAT_VERSION = 3
 """Supported `VersionedCheckpoint`: https://github.com/pulumi/pulumi/blob/master/sdk/go/common/apitype/stacks.go."""
 
 _STACK_TYPE = "pulumi:pulumi:Stack"
-_DOCKER_PROVIDER_TYPE = "pulumi:providers:docker"
 
 Resource = dict[str, Any]
 
@@ -45,9 +44,3 @@ def read_resources(file: Path) -> list[Resource]:
 def stack_outputs(resources: list[Resource]) -> dict[str, Any]:
     """Return the outputs of a stack; empty before its first update."""
     return next((dict(resource.get("outputs") or {}) for resource in resources if resource["type"] == _STACK_TYPE), {})
-
-
-def has_other_docker_host(resources: list[Resource], host: str) -> bool:
-    """Return True if the resources were last updated on a Docker daemon at another address than `host`."""
-    providers = [resource for resource in resources if resource["type"] == _DOCKER_PROVIDER_TYPE]
-    return any(provider.get("inputs", {}).get("host") != host for provider in providers)

@@ -6,6 +6,7 @@ For stacks on other targets, the functions do nothing.
 
 from typing import TYPE_CHECKING
 
+from infra.cli import docker_state
 from infra.cli.console import out, progress_display
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
@@ -22,12 +23,14 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
     """Install what `pulumi up` requires: the plugin, and images that the daemon lacks.
 
     Raises:
-        LabError: there is no daemon, an image cannot be pulled or built, or the plugin cannot be installed.
+        LabError: there is no daemon, the stack runs on another one, an image cannot be pulled or built, or the plugin
+            cannot be installed.
     """
     if settings.target != "docker":
         return
     from infra.targets.docker.images import Images
 
+    _existing_containers(stack)
     ensure_plugin(DOCKER, stack)
     parts = services_and_tasks(stack.name, settings, stack.artifacts)
     images, daemon = Images(stack.artifacts, settings.base_image), docker_daemon()
@@ -36,9 +39,33 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
 
 
 def prepare_destroy(stack: Stack) -> None:
-    """Install what `pulumi destroy` requires, even if the stack's configuration is invalid."""
-    if stack_target(stack.name) == "docker":
-        ensure_plugin(DOCKER, stack)
+    """Install what `pulumi destroy` requires, even if the stack's configuration is invalid.
+
+    Removes containers that no longer exist from the state: the vendor's plugin fails to delete them.
+
+    Raises:
+        LabError: there is no daemon, the stack runs on another one, or the plugin cannot be installed.
+    """
+    if stack_target(stack.name) != "docker":
+        return
+    ensure_plugin(DOCKER, stack)
+    if missing := docker_state.missing_containers(stack.resources(), _existing_containers(stack)):
+        targets = [word for urn in missing for word in ("--target", urn)]
+        stack.run_pulumi("refresh", "--yes", "--skip-preview", "--suppress-outputs", *targets)
+
+
+def _existing_containers(stack: Stack) -> set[str]:
+    """Return the ids of the stack's containers on the selected daemon.
+
+    Raises:
+        LabError: there is no daemon, or the stack runs on another one.
+    """
+    from infra.targets.docker.engine import engine_host
+    from infra.targets.docker.runtime import Containers
+
+    existing = Containers(stack.name).ids()
+    docker_state.reject_other_daemon(stack.name, stack.resources(), engine_host(), existing)
+    return existing
 
 
 def remove_images(stack: Stack) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 import psutil
 
-from infra.cli.checkpoint import Resource, has_other_docker_host, read_resources, stack_outputs
+from infra.cli import docker_state
+from infra.cli.checkpoint import Resource, read_resources, stack_outputs
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
 from infra.cli.stack_file import stack_target
 from infra.errors import Interrupted, LabError
@@ -177,7 +178,7 @@ class Stack:
         from infra.targets.docker.engine import engine_host
 
         host = engine_host()
-        moved = {"PULUMI_RUN_PROGRAM": "true"} if has_other_docker_host(self.resources(), host) else {}
+        moved = {"PULUMI_RUN_PROGRAM": "true"} if docker_state.has_moved(self.resources(), host) else {}
         return {"DOCKER_HOST": host, "DOCKER_CONTEXT": "", **moved}
 
     @property

@@ -8,6 +8,7 @@ Pulumi's engine, the daemon, images and services are real. The vendor's plugin i
 import json
 import socket
 import subprocess
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,6 +19,7 @@ from infra.services import iceberg_catalog, kafka, schema_registry
 from infra.services.connect import worker as connect
 from infra.services.shop import writer as shop
 from infra.targets.container_paths import USER
+from infra.targets.docker.engine import engine_host
 from infra.targets.docker.names import container_name
 from infra.targets.labels import PART_LABEL, stack_labels
 from lineage.checks.diff.compare import diff_graphs
@@ -52,11 +54,31 @@ def local_graph(request):
 
 
 @pytest.fixture(scope="module")
-def lab(new_lab, local_graph):
-    """The running lab. The local lab is removed first: a small machine has no memory for both."""
-    new_lab.first_up = new_lab.lab("up")
+def lab(new_lab, local_graph, tmp_path_factory):
+    """The running lab, whose state has an address of the daemon that is gone.
+
+    The local lab is removed first: a small machine has no memory for both.
+    """
+    with daemon_at(tmp_path_factory.mktemp("first") / "docker.sock"):
+        new_lab.first_up = new_lab.lab("up")
     assert new_lab.first_up.status == 0, new_lab.first_up.text
     return new_lab
+
+
+@contextmanager
+def daemon_at(path):
+    """Make the daemon available at another local socket, and select that; does nothing for a remote daemon."""
+    scheme, _, original = engine_host().partition("://")
+    if scheme != "unix":
+        yield
+        return
+    path.symlink_to(original)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DOCKER_HOST", f"unix://{path}")
+            yield
+    finally:
+        path.unlink()
 
 
 def restart_daemon():
@@ -136,7 +158,15 @@ def test_status_logs_run_and_doctor_work(lab):
     assert lab.lab("doctor").status == 0
 
 
-def test_a_second_up_changes_nothing(lab):
+def test_a_second_up_finds_the_daemon_at_its_new_address_and_changes_no_container(lab):
+    before = lab.start_times()
+    ended = lab.lab("up")
+    assert ended.status == 0, ended.text
+    assert "docker:daemon updated" in ended.text
+    assert lab.start_times() == before
+
+
+def test_a_third_up_changes_nothing(lab):
     before = lab.start_times()
     ended = lab.lab("up")
     assert ended.status == 0
@@ -213,9 +243,12 @@ def test_data_outlive_a_restart_of_the_daemon(lab):
     assert lab.lab("start", shop.NAME).status == 0
 
 
-def test_down_removes_everything_except_the_images(lab):
+def test_down_removes_everything_except_the_images(lab, tmp_path):
+    """Also after a container was removed by hand and the daemon's socket has moved."""
     images = {found.attrs["Config"]["Image"] for found in lab.containers().values()}
-    ended = lab.lab("down")
+    lab.containers()[schema_registry.NAME].remove(force=True, v=True)
+    with daemon_at(tmp_path / "docker.sock"):
+        ended = lab.lab("down")
     assert ended.status == 0, ended.text
     assert lab.object_names() == set()
     assert not lab.root.exists()

@@ -51,6 +51,11 @@ class Containers:
         """Client of the daemon."""
         return shared_client()
 
+    def ids(self) -> set[str]:
+        """Return the ids of all containers of the stack."""
+        with docker_errors("list containers"):  # ids only: inspecting each is slow and rarely needed
+            return {found["Id"] for found in self.client.api.containers(all=True, filters=self._filter())}
+
     def exists(self) -> bool:
         """Return whether the stack has a container."""
         with docker_errors("list containers"):
@@ -142,8 +147,7 @@ class Containers:
 
     def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
         """Remove containers and networks of the stack whose ids are not `known`; volumes, which hold data, are kept."""
-        with docker_errors("list containers"):  # ids only: inspecting each is slow and rarely needed
-            existing = {found["Id"] for found in self.client.api.containers(all=True, filters=self._filter())}
+        existing = self.ids()
         networks = self._networks()
         managed = known() if existing or networks else set()
         containers = self._containers() if existing - managed else []

@@ -106,8 +106,8 @@ class DockerTarget:
             checkout=checkout_id(self.containers.project),
             images={
                 part.name: self.containers.image(part)
-                for part in (*lab.services, *lab.tasks)
-                if not isinstance(part.run, PublicImage)
+                for part in lab.parts
+                if isinstance(part, Service | Task) and not isinstance(part.run, PublicImage)
             },
             ports={
                 f"{service.name} {endpoint.name}": self.site.address(service.name, endpoint.name, "outside").port
