@@ -2,6 +2,7 @@
 """Spark standalone cluster, optional: a master and a worker; otherwise jobs run locally or on a user's cluster."""
 
 from infra import credentials
+from infra.errors import SettingsError
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.services import jvm
 from infra.services.definition import ServiceDefinition, WebPage
@@ -62,6 +63,15 @@ def daemon_environment(name: str, site: Site, heap_mib: int, *options: str) -> d
         "SPARK_DAEMON_MEMORY": f"{heap_mib}m",
         "SPARK_DAEMON_JAVA_OPTS": " ".join((*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY, logging, *options)),
     }
+
+
+def _check(settings: Settings) -> None:
+    """Raise SettingsError on Kubernetes, where master and worker cannot listen at the name of their Service."""
+    if settings.target == "kubernetes":
+        raise SettingsError(
+            "lineage-lab:spark is cluster, and the lab's target is kubernetes: set lineage-lab:spark: kubernetes, "
+            "whose executors are pods, or local"
+        )
 
 
 def _master(site: Site, settings: Settings) -> Service:
@@ -133,6 +143,7 @@ DEFINITIONS = (
         components=(COMPONENT,),
         settings=SparkSettings,
         enabled=included,
+        check=_check,
         web_page=WebPage(MASTER_WEB),
         position=110,
     ),

@@ -3,7 +3,8 @@
 
 import pytest
 
-from infra.catalog import LabSettings, build_lab
+from infra.catalog import LabSettings, build_lab, check_settings
+from infra.errors import SettingsError
 from tests.unit.infra.test_services import FakeSite
 
 QUICK = "-XX:TieredStopAtLevel=1"
@@ -85,6 +86,12 @@ def test_configured_master_url_replaces_the_cluster():
     lab = build(spark="cluster", spark_master="spark://far:7077")
     assert not {"spark_master", "spark_worker"} & {service.name for service in lab.services}
     assert properties(lab.service("orders_etl"))["spark.master"] == "spark://far:7077"
+
+
+@pytest.mark.parametrize(("target", "spark"), [("kubernetes", "cluster"), ("docker", "kubernetes")])
+def test_executors_that_the_target_cannot_run_are_refused(target, spark):
+    with pytest.raises(SettingsError, match=f"lineage-lab:spark is {spark}, and the lab's target is {target}"):
+        check_settings(LabSettings(target=target, spark=spark))
 
 
 def test_master_persists_its_state_and_worker_has_credentials(cluster):
