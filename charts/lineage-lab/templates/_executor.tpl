@@ -5,23 +5,15 @@ apiVersion: v1
 kind: Pod
 metadata:
   labels:
-    {{- include "lab.releaseLabels" .root | nindent 4 }}
+    {{- include "lab.podLabels" .root | nindent 4 }}
     app.kubernetes.io/component: {{ include "lab.name" .part }}-executor
     dev.lineage-lab.part: {{ .part.name | quote }}
     dev.lineage-lab.role: executor
 spec:
-  {{- with .root.Values.images.pullSecrets }}
-  imagePullSecrets:
-    {{- range . }}
-    - name: {{ . }}
-    {{- end }}
-  {{- end }}
-  automountServiceAccountToken: false
-  enableServiceLinks: false
+  {{- include "lab.podBasics" (dict "root" .root "scheduling" .part) | nindent 2 }}
   shareProcessNamespace: true
+  automountServiceAccountToken: false
   restartPolicy: Never
-  securityContext:
-    {{- include "lab.podSecurity" . | nindent 4 }}
   containers:
     - name: executor
       imagePullPolicy: {{ .root.Values.images.pullPolicy }}

@@ -22,6 +22,25 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
+{{/* What all pods have in common. Arguments: root, scheduling (values with nodeSelector, tolerations, affinity). */}}
+{{- define "lab.podBasics" -}}
+enableServiceLinks: false
+securityContext:
+  {{- include "lab.podSecurity" . | nindent 2 }}
+{{- with .root.Values.images.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" }}
+{{- with get $.scheduling $key }}
+{{ $key }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Environment of every container. Arguments: image, replicated (the pod is one of a StatefulSet). */}}
 {{- define "lab.environment" -}}
 - name: IMAGE
@@ -40,18 +59,22 @@ seccompProfile:
 {{- end }}
 {{- end }}
 
-{{/* Command of a container. A program that SIGINT stops, and SIGTERM not as gracefully, gets SIGINT instead. */}}
+{{/* Command of a container. A program that SIGINT stops, and SIGTERM not as gracefully, gets SIGINT instead: a shell
+starts it, with the signal's default action, which POSIX shells disable for their background processes. */}}
 {{- define "lab.command" -}}
 {{- if eq (.part.stopSignal | default "TERM") "INT" -}}
 - /bin/sh
 - -c
 - |
-  /bin/sh /etc/lineage-lab/start.sh &
-  program=$!
-  trap 'kill -INT $program' TERM
+  default=
+  env --default-signal=INT true 2>/dev/null && default='env --default-signal=INT'
+  $default /bin/sh /etc/lineage-lab/start.sh &
+  program=$! stopped=
+  trap 'stopped=yes; kill -INT $program' TERM
   wait $program
-  trap '' TERM
-  wait $program
+  status=$?
+  if [ "$stopped" ]; then trap '' TERM; wait $program; status=$?; fi
+  exit $status
 {{- else -}}
 - /bin/sh
 - /etc/lineage-lab/start.sh
@@ -155,42 +178,29 @@ dev.lineage-lab.credentials: {{ .root.Values.credentials.fingerprint | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Common part of a pod's specification. Arguments: root, part, replicated, restartPolicy. */}}
+{{/* Specification of the pod of a part. Arguments: root, part, replicated, restartPolicy. */}}
 {{- define "lab.podSpec" -}}
-{{- if not .replicated }}
-hostname: {{ include "lab.name" .part }}
-{{- end }}
-{{- with .root.Values.images.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
-{{- end }}
-{{- if .part.executor }}
-serviceAccountName: spark
-automountServiceAccountToken: true
-{{- else }}
-automountServiceAccountToken: false
-{{- end }}
-enableServiceLinks: false
+{{ include "lab.podBasics" (dict "root" .root "scheduling" .part) }}
 shareProcessNamespace: true
 terminationGracePeriodSeconds: {{ .part.stopSeconds | default 30 }}
 {{- with .restartPolicy }}
 restartPolicy: {{ . }}
 {{- end }}
-securityContext:
-  {{- include "lab.podSecurity" . | nindent 2 }}
-{{- with .part.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
+{{- if not .replicated }}
+hostname: {{ include "lab.name" .part }}
 {{- end }}
-{{- with .part.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
+automountServiceAccountToken: {{ not (empty .part.executor) }}
+{{- if .part.executor }}
+serviceAccountName: spark
 {{- end }}
-{{- with .part.affinity }}
-affinity:
-  {{- toYaml . | nindent 2 }}
+{{- if gt (int .part.replicas) 1 }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "lab.selector" (dict "root" .root "component" (include "lab.name" .part)) | nindent 8 }}
 {{- end }}
 {{- if .part.needs }}
 initContainers:

@@ -1,25 +1,40 @@
 {{/* Objects of a service or task. */}}
 
+{{- define "lab.writeValues" -}}
+write them with `bin/lab render kubernetes --into values.yaml`
+{{- end }}
+
 {{/* Fail if values were not rendered from the lab's model. Arguments: part, key. */}}
 {{- define "lab.require" -}}
 {{- range $field := list "name" "image" "script" }}
-{{- if not (index $.part $field) }}
-{{- fail (printf "%s.%s is missing: write the values with `bin/lab render kubernetes --into values.yaml`, or set %s.enabled: false" $.key $field $.key) }}
+{{- if not (get $.part $field) }}
+{{- $problem := printf "values of %s are incomplete (no %s.%s)" $.key $.key $field }}
+{{- fail (printf "%s: %s, or set %s.enabled to false" $problem (include "lab.writeValues" .) $.key) }}
 {{- end }}
 {{- end }}
-{{- $files := .part.replicaFiles | default list }}
-{{- if and $files (ne (len $files) (int .part.replicas)) }}
-{{- fail (printf "%s.replicas is %v and %s.replicaFiles has %d entries: replicas of this service have configurations of their own; change their number in the stack's settings (lineage-lab:kafkaBrokers) and write the values again" .key .part.replicas .key (len $files)) }}
+{{- end }}
+
+{{/* Fail if a service cannot have this number of replicas. Arguments: part, key, replicable. */}}
+{{- define "lab.requireReplicas" -}}
+{{- $replicas := int .part.replicas }}
+{{- $configurations := len (.part.replicaFiles | default list) }}
+{{- if and $configurations (ne $configurations $replicas) }}
+{{- $problem := printf "%s.replicas is %d and %s.replicaFiles has %d entries" .key $replicas .key $configurations }}
+{{- $remedy := "set their number in the stack (lineage-lab:kafkaBrokers) and write the values again" }}
+{{- fail (printf "%s: each replica has a configuration of its own; %s" $problem $remedy) }}
+{{- end }}
+{{- if and (gt $replicas 1) (not .replicable) (not $configurations) }}
+{{- fail (printf "%s.replicas is %d: this service runs as one replica" .key $replicas) }}
 {{- end }}
 {{- end }}
 
 {{/* Data of a part's ConfigMap. Arguments: root, part. */}}
 {{- define "lab.configData" -}}
 start.sh: |
-  {{- .part.script | nindent 2 }}
+  {{- .part.script | trimSuffix "\n" | nindent 2 }}
 {{- if .part.executor }}
 executor.sh: |
-  {{- .part.executor.script | nindent 2 }}
+  {{- .part.executor.script | trimSuffix "\n" | nindent 2 }}
 executor.yaml: |
   {{- include "lab.executorPod" . | nindent 2 }}
 {{- end }}
@@ -45,10 +60,12 @@ data:
   {{- include "lab.configData" . | nindent 2 }}
 {{- end }}
 
-{{/* ConfigMap, Service and StatefulSet or Deployment of a service. Arguments: root, part, key (in the values). */}}
+{{/* ConfigMap, Service and StatefulSet or Deployment of a service. Arguments: root, part, key (in the values),
+replicable (several replicas with one configuration share the work). */}}
 {{- define "lab.service" -}}
 {{- if .part.enabled }}
 {{- include "lab.require" . }}
+{{- include "lab.requireReplicas" . }}
 {{- $name := include "lab.name" .part }}
 {{- $arguments := dict "root" .root "part" .part "role" "service" "replicated" (not (empty .part.volumes)) }}
 {{ include "lab.configMap" $arguments }}
@@ -114,7 +131,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "lab.labels" . | nindent 8 }}
+        {{- include "lab.partPodLabels" . | nindent 8 }}
       annotations:
         {{- include "lab.podAnnotations" . | nindent 8 }}
     spec:
@@ -134,7 +151,8 @@ spec:
             storage: {{ (.part.storage | default dict).size | default .root.Values.storage.size }}
 {{- end }}
 
-{{/* Deployment. A program that must not run twice is stopped before its successor starts. */}}
+{{/* Deployment. Pods are stopped before their successors start: jobs and a JobManager must not run twice, and a small
+cluster has no memory for both. */}}
 {{- define "lab.deployment" }}
 {{- $name := include "lab.name" .part }}
 apiVersion: apps/v1
@@ -148,14 +166,19 @@ metadata:
 spec:
   replicas: {{ .part.replicas }}
   strategy:
-    type: {{ if .part.ports }}RollingUpdate{{ else }}Recreate{{ end }}
+    {{- if gt (int .part.replicas) 1 }}
+    type: RollingUpdate
+    rollingUpdate: {maxSurge: 0, maxUnavailable: 1}
+    {{- else }}
+    type: Recreate
+    {{- end }}
   selector:
     matchLabels:
       {{- include "lab.selector" (dict "root" .root "component" $name) | nindent 6 }}
   template:
     metadata:
       labels:
-        {{- include "lab.labels" . | nindent 8 }}
+        {{- include "lab.partPodLabels" . | nindent 8 }}
       annotations:
         {{- include "lab.podAnnotations" . | nindent 8 }}
     spec:
@@ -205,7 +228,7 @@ spec:
       template:
         metadata:
           labels:
-            {{- include "lab.labels" $arguments | nindent 12 }}
+            {{- include "lab.partPodLabels" $arguments | nindent 12 }}
           annotations:
             {{- include "lab.podAnnotations" $arguments | nindent 12 }}
         spec:
