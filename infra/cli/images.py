@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab images build | list | remove`: images of stacks on Docker."""
+"""`lab images build | list | remove | push | load`: images of stacks on Docker and Kubernetes."""
 
 from typing import Annotated
 
@@ -7,6 +7,7 @@ import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress_display
 from infra.cli.docker_stack import docker_daemon
+from infra.cli.image_transfer import load, push
 from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack_file import stack_settings
 from infra.cli.stack_model import services_and_tasks
@@ -20,7 +21,7 @@ BaseOption = Annotated[
 
 app = typer.Typer(
     name="images",
-    help="Build, list and remove the images of stacks on Docker.",
+    help="Build, list, remove, push and load the images of stacks on Docker and Kubernetes.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -70,3 +71,7 @@ def remove(
     kept = services_and_tasks(stack, stack_settings(stack), artifacts) if old else ()
     removed = Images(artifacts).remove(docker_daemon(), kept)
     out.print(f"{len(removed)} images removed")
+
+
+app.command()(push)
+app.command()(load)

@@ -23,8 +23,8 @@ from infra.targets.docker.engine import engine_host
 from infra.targets.docker.names import container_name
 from infra.targets.labels import PART_LABEL, stack_labels
 from lineage.checks.diff.compare import diff_graphs
-from tests.docker.conftest import SCRIPT
 from tests.docker.docker_lab import DockerLab
+from tests.docker_daemon import SCRIPT
 from tests.smoke.delivery import await_delivery, read_delivery
 from tests.smoke.lab_under_test import LOCAL_GRAPH, LabUnderTest
 from tests.stack_files import SMOKE_DOCKER

@@ -14,7 +14,8 @@ from infra.model import Binary, Java, Service
 from infra.project import PROJECT
 from infra.targets.docker.images import Images
 from infra.targets.docker.images.contents import Content, Contents
-from infra.targets.docker.images.daemon import NAME_LABEL, STAGE_LABEL, ImageDaemon, ImageError
+from infra.targets.docker.images.daemon import NAME_LABEL, STAGE_LABEL, ImageDaemon
+from infra.targets.docker.images.errors import ImageError
 from infra.targets.docker.images.recipes import FOLDER, Image, Recipes
 from infra.targets.docker.images.record import ImageRecord
 from infra.toolchain import Artifacts

@@ -18,7 +18,8 @@ from infra.project import PROJECT
 from infra.targets.docker.images import Images, wheels
 from infra.targets.docker.images.contents import PROBE, Content, Contents
 from infra.targets.docker.images.context import context_stream
-from infra.targets.docker.images.daemon import ImageDaemon, ImageError, platform_mismatch
+from infra.targets.docker.images.daemon import ImageDaemon, platform_mismatch
+from infra.targets.docker.images.errors import ImageError
 from infra.targets.docker.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
 from infra.targets.docker.images.record import ImageRecord
 from infra.toolchain import Artifacts

@@ -3,7 +3,7 @@
 
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import docker
 import requests
 from docker.errors import APIError, DockerException, ImageNotFound
 
-from infra.errors import LabError
 from infra.targets.docker.images.context import DOCKERFILE, context_stream
+from infra.targets.docker.images.errors import DISK_FULL, ImageError, ImageInUseError, error_text, image_errors
 from infra.targets.docker.images.recipes import Image
 
 NAME_LABEL = "dev.lineage-lab.image"
@@ -23,14 +23,6 @@ _TAIL_LINES = 15
 _WIDTH = 80
 _PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64"}
 _IN_USE = 409
-
-
-class ImageError(LabError):
-    """An image could not be pulled, built or removed."""
-
-
-class ImageInUseError(ImageError):
-    """A container uses the image."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,7 @@ class ImageDaemon:
 
     def stored_images(self) -> list[StoredImage]:
         """Return the images that the lab built, of every checkout."""
-        with _image_errors("Listing the images of the Docker daemon"):
+        with image_errors("Listing the images of the Docker daemon"):
             images = self.client.api.images(filters={"label": NAME_LABEL})
         return [StoredImage(one["Id"], _references(one["RepoTags"]), one["Size"]) for one in images]
 
@@ -69,7 +61,7 @@ class ImageDaemon:
             if references is not None and not set(image.references) & set(references):
                 continue
             parent: tuple[object, ...] = ()
-            with _image_errors("Reading the layers of an image from the Docker daemon"):
+            with image_errors("Reading the layers of an image from the Docker daemon"):
                 history = api.history(image.identifier)
             for layer in reversed(history):
                 parent = (hash(parent), layer["CreatedBy"], layer["Created"])
@@ -82,7 +74,7 @@ class ImageDaemon:
         Raises:
             ImageError: the daemon's platform is not this machine's, or the base image cannot be pulled.
         """
-        with _image_errors("Reading the version of the Docker daemon"):
+        with image_errors("Reading the version of the Docker daemon"):
             version = self.client.version()
         if reason := platform_mismatch(version, platform.system(), platform.machine()):
             raise ImageError(f"Building images: {reason}")
@@ -91,7 +83,7 @@ class ImageDaemon:
 
     def has_image(self, reference: str) -> bool:
         """Return whether the daemon has an image, built by the lab or not."""
-        with _image_errors(f"Looking up the image {reference} in the Docker daemon"):
+        with image_errors(f"Looking up the image {reference} in the Docker daemon"):
             try:
                 self.client.images.get(reference)
             except ImageNotFound:
@@ -110,7 +102,7 @@ class ImageDaemon:
             copy = "copy the image from a machine that has it (`docker save` there, `docker load` here)"
             remedies = ["give the Docker daemon access to the registry", copy, *([remedy] if remedy else [])]
             raise ImageError(
-                f"Pulling the public image {reference}: {_error_text(error)}. Remedy: {'; or '.join(remedies)}"
+                f"Pulling the public image {reference}: {error_text(error)}. Remedy: {'; or '.join(remedies)}"
             ) from error
 
     def _pull_base(self, base: str) -> None:
@@ -118,7 +110,7 @@ class ImageDaemon:
             self.client.images.pull(base)
         except DockerException as error:
             raise ImageError(
-                f"Pulling the base image {base}: {_error_text(error)}. Run `docker pull {base}` with access to a "
+                f"Pulling the base image {base}: {error_text(error)}. Run `docker pull {base}` with access to a "
                 "registry or `docker load` with a saved image, or choose another one with `bin/lab images build --base "
                 "IMAGE` and lineage-lab:baseImage in the stack's configuration"
             ) from error
@@ -132,7 +124,7 @@ class ImageDaemon:
         """
         api: Any = self.client.api
         attempt = f"Building the image {image.reference}"
-        with _image_errors(attempt), closing(context_stream(image)) as context:
+        with image_errors(attempt), closing(context_stream(image)) as context:
             messages = api.build(
                 fileobj=context,
                 custom_context=True,
@@ -162,16 +154,16 @@ class ImageDaemon:
                 continue
             except APIError as error:
                 if error.status_code != _IN_USE:
-                    raise ImageError(f"{attempt}: {_error_text(error)}") from error
+                    raise ImageError(f"{attempt}: {error_text(error)}") from error
                 remedy = "Remove the labs that use it first: `bin/lab down --stack NAME`"
-                raise ImageInUseError(f"{attempt}: {_error_text(error)}. {remedy}") from error
+                raise ImageInUseError(f"{attempt}: {error_text(error)}. {remedy}") from error
 
     def remove_stages(self, label: str = STAGE_LABEL) -> None:
         """Remove the images of build stages with their layers; must not be called while such a build runs.
 
         Stages that a cancelled build still uses are removed after the next build.
         """
-        with _image_errors("Listing the build stages of images"):
+        with image_errors("Listing the build stages of images"):
             stages = self.client.api.images(filters={"label": label, "dangling": True}, quiet=True)
         for stage in sorted(set(stages)):
             with suppress(ImageInUseError):
@@ -222,30 +214,10 @@ def _follow_build(attempt: str, messages: Iterator[Mapping[str, Any]], on_text: 
 def _remedy(error: str, output: str) -> str:
     text = f"{error}\n{output}".lower()
     if "no space left" in text:
-        return _DISK_FULL
+        return DISK_FULL
     if "unable to fetch" in text or "temporary failure resolving" in text or "unable to locate package" in text:
         return (
             "apt in the build could not download Debian's packages: give containers access to Debian's mirror, or "
             "choose a base image with Python 3.11 and Java 17 (`bin/lab images build --base IMAGE`)"
         )
     return "correct the cause in the output, then repeat the command: finished images are kept"
-
-
-_DISK_FULL = (
-    "free disk space in the Docker daemon's data folder (`docker info -f '{{.DockerRootDir}}'`): "
-    "`bin/lab images remove --old` removes images of earlier versions, `docker system df` lists other usage"
-)
-
-
-@contextmanager
-def _image_errors(attempt: str) -> Iterator[None]:
-    try:
-        yield
-    except (DockerException, requests.exceptions.RequestException) as error:
-        remedy = _DISK_FULL if "no space left" in str(error).lower() else "check that the daemon runs, then try again"
-        raise ImageError(f"{attempt}: {_error_text(error)}. Remedy: {remedy}") from error
-
-
-def _error_text(error: Exception) -> str:
-    explanation = getattr(error, "explanation", None)
-    return str(explanation or error).strip().rstrip(".")

@@ -63,6 +63,11 @@ class Images:
         """Return the identifier (`sha256:...`) that `build` recorded for an image; None if it is not built."""
         return self._record.identifiers().get(reference)
 
+    def references(self, parts: Iterable[Part]) -> list[str]:
+        """Return the references of the built images that parts run on, without the images below them."""
+        built = [part for part in parts if not isinstance(part.run, PublicImage)]
+        return sorted({self.image_for(part) for part in built})
+
     def required_images(self, parts: Iterable[Part]) -> list[Image]:
         """Return the built images that parts run on, with the images below them, each after its base."""
         built = [part for part in parts if not isinstance(part.run, PublicImage)]
