@@ -19,7 +19,7 @@ def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = N
     """
     previous = runtime.require_state(name)
     if previous.alive:
-        raise LabError(f"{name} is already running (pid {previous.pid})")
+        raise LabError(f"{name} is already running" + (f" (pid {previous.pid})" if previous.pid else ""))
     started = time.monotonic()
     try:
         state = runtime.run_to_end(name, show)

@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 from infra.targets.kubernetes.kubeconfig import SETTING, ClusterError, load_configuration
 from infra.targets.kubernetes.objects import ObjectType
 from infra.targets.kubernetes.request_errors import NOT_FOUND, RequestError, no_response, parse_status, rejection
+from infra.targets.runtime import split_lines
 
 MINIMUM_VERSION = (1, 28)
 """Oldest supported release: label `apps.kubernetes.io/pod-index` of StatefulSets."""
@@ -130,16 +131,11 @@ class Cluster:
         """Return the JSON at a path."""
         return self._json("GET", path, attempt, query)
 
-    def lines(self, path: str, attempt: str, query: Mapping[str, Any]) -> Iterator[bytes]:
+    def lines(self, path: str, attempt: str, query: Mapping[str, Any]) -> Iterator[str]:
         """Yield the lines of a stream until its end, or until it had no data for `STREAM_SECONDS`."""
         response = self._request("GET", path, attempt, query, stream=True)
-        rest = b""
         try:
-            for chunk in response.stream():
-                *complete, rest = (rest + chunk).split(b"\n")
-                yield from complete
-            if rest:
-                yield rest
+            yield from split_lines(response.stream())
         except ReadTimeoutError:
             return
         except (HTTPError, OSError) as error:

@@ -3,9 +3,7 @@
 
 import subprocess
 import sys
-import threading
 import uuid
-from itertools import takewhile
 
 import docker.errors
 import pytest
@@ -18,18 +16,17 @@ from infra.targets.docker.runtime import Containers
 from infra.targets.labels import PART_LABEL, ROLE_LABEL, stack_labels
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.supervisor_config import Program
+from tests.runtime_contract import *  # noqa: F403 - its tests are collected here
+from tests.runtime_contract import SERVICE_SCRIPT, await_truthy
 
 IMAGE = "debian:bookworm-slim"
 
-unread_stream = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 """Docker's SDK leaves the connection of a log that is not read to its end to the garbage collector."""
-
-SERVICE_SCRIPT = 'trap "echo bye; exit 0" TERM; echo "hello $$"; while :; do sleep 0.1; done'
-"""Service that prints its pid and shuts down gracefully."""
 
 
 class ShellProcesses(Supervisor):
-    """Supervisor whose programs are shell scripts."""
+    """Supervisor whose programs are shell scripts (`tests.runtime_contract`)."""
 
     def create(self, name, script, is_service):
         folder = self.root / "services" / name
@@ -37,12 +34,15 @@ class ShellProcesses(Supervisor):
         (folder / "run").write_text(script)
         self.add(Program(name, is_service, stop_seconds=5))
 
+    def process(self, name):
+        return self.require_state(name).pid
+
     def clear(self):
         self.shut_down()
 
 
 class ShellContainers(Containers):
-    """Containers that run shell scripts; services are started, as an update does."""
+    """Containers that run shell scripts (`tests.runtime_contract`); services are started, as an update does."""
 
     def create(self, name, script, is_service, **arguments):
         container = self.client.containers.create(
@@ -57,6 +57,9 @@ class ShellContainers(Containers):
         if is_service:
             container.start()
         return container
+
+    def process(self, name):
+        return self.require_state(name).pid
 
     def clear(self):
         self.shut_down()
@@ -99,105 +102,19 @@ def containers():
     created.clear()
 
 
-def await_truthy(condition):
-    waiter = threading.Event()
-    for _ in range(300):
-        if value := condition():
-            return value
-        waiter.wait(0.1)
-    pytest.fail("the condition was not met within 30 s")
+def test_log_of_a_stopped_service_has_its_last_lines(runtime):
+    runtime.create("server", SERVICE_SCRIPT, is_service=True)
+    await_truthy(lambda: "hello" in runtime.log_tail("server"))
+    runtime.stop("server")
+    assert "bye" in runtime.log_tail("server")
 
 
-def test_each_run_of_a_task_shows_only_its_own_lines(runtime):
-    runtime.create("counter", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three", is_service=False)
-    assert runtime.require_state("counter").status == "STOPPED"
-    for _ in range(2):
-        lines = []
-        run_task(runtime, "counter", lines.append)
-        assert lines == ["one", "two", "three"]
-    assert (runtime.require_state("counter").status, runtime.require_state("counter").exit_status) == ("EXITED", 0)
-    assert runtime.require_state("counter").healthy
-
-
-def test_error_of_a_failed_task_has_exit_status_and_end_of_log(runtime):
-    runtime.create("failing", "echo before the end; exit 7", is_service=False)
-    with pytest.raises(ServiceError, match=r"(?s)failing failed \(exit status 7\).*log.*before the end"):
-        run_task(runtime, "failing")
-    assert not runtime.require_state("failing").healthy
-
-
-@unread_stream
-def test_interrupt_stops_the_task(runtime):
-    runtime.create("sleeper", "echo started; exec sleep 600", is_service=False)
-
-    def interrupt(line):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_task(runtime, "sleeper", interrupt)
-    assert not runtime.require_state("sleeper").alive
-
-
-def test_running_task_cannot_be_run_again(runtime):
+def test_error_about_a_running_task_has_its_process_id(runtime):
     runtime.create("sleeper", "exec sleep 600", is_service=False)
     runtime.run("sleeper")
     await_truthy(lambda: runtime.require_state("sleeper").alive)
-    with pytest.raises(LabError, match=r"sleeper is already running \(pid \d+\)"):
+    with pytest.raises(LabError, match=r"already running \(pid \d+\)"):
         run_task(runtime, "sleeper")
-
-
-def test_service_is_stopped_and_started(runtime):
-    runtime.create("server", SERVICE_SCRIPT, is_service=True)
-    runtime.create("counter", "true", is_service=False)
-    assert (runtime.is_service("server"), runtime.is_service("counter")) == (True, False)
-    await_truthy(lambda: runtime.require_state("server").running)
-    first = runtime.require_state("server")
-    assert first.pid
-    assert first.started
-    assert runtime.memory()["server"] > 0
-    assert "counter" not in runtime.memory()
-    runtime.stop("server")
-    runtime.stop("server")  # no effect
-    assert runtime.require_state("server").status == "STOPPED"
-    assert "bye" in runtime.log_tail("server")
-    runtime.run("server")
-    runtime.run("server")  # no effect
-    await_truthy(lambda: runtime.require_state("server").running)
-    assert runtime.require_state("server").pid != first.pid
-
-
-def test_error_about_an_unknown_name_lists_the_existing_names(runtime):
-    runtime.create("one", "true", is_service=False)
-    runtime.create("two", "true", is_service=False)
-    assert runtime.state("three") is None
-    with pytest.raises(ServiceError, match="no service or task three; it has one, two"):
-        runtime.require_state("three")
-
-
-@unread_stream
-def test_followed_log_continues_after_a_restart(runtime):
-    runtime.create("server", SERVICE_SCRIPT, is_service=True)
-    await_truthy(lambda: "hello" in runtime.log_tail("server"))
-    lines = runtime.follow("server", 5)
-    assert next(lines).startswith("hello")
-    runtime.stop("server")
-    runtime.run("server")
-    assert "bye" in list(takewhile(lambda line: not line.startswith("hello"), lines))
-
-
-def test_log_is_empty_before_the_first_run(runtime):
-    runtime.create("never", "true", is_service=False)
-    assert runtime.log_tail("never").startswith("  (")
-
-
-def test_shut_down_stops_everything(runtime):
-    runtime.create("server", SERVICE_SCRIPT, is_service=True)
-    runtime.create("sleeper", "exec sleep 600", is_service=False)
-    runtime.run("sleeper")
-    assert runtime.exists()
-    assert runtime.shut_down()
-    assert not runtime.exists()
-    assert not runtime.shut_down()
 
 
 def test_shut_down_removes_only_networks_and_volumes_of_the_stack(containers):
