@@ -81,7 +81,7 @@ class ClusterBinaries:
         return cls(Cache.open(default_root() / "cluster"))
 
     def install(self, progress: Progress) -> None:
-        """Build what is missing: about 15 minutes of processor time if all is. Raises ArtifactError."""
+        """Build what is missing: about 18 minutes of processor time if all is. Raises ArtifactError."""
         with self.cache.lock(progress.note), sigterm_as_keyboard_interrupt():
             if builds := self._missing_builds():
                 self.cache.clear_tmp()
