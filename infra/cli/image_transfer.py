@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress_display
-from infra.cli.docker_stack import docker_daemon
+from infra.cli.container_stacks import docker_daemon
 from infra.cli.stack_file import stack_settings
 from infra.cli.stack_model import services_and_tasks
 from infra.errors import SettingsError

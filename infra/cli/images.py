@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress_display
-from infra.cli.docker_stack import docker_daemon
+from infra.cli.container_stacks import docker_daemon
 from infra.cli.image_transfer import load, push
 from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack_file import stack_settings

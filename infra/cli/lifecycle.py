@@ -13,7 +13,7 @@ import httpx
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
-from infra.cli.docker_stack import prepare_destroy, prepare_update, remove_images
+from infra.cli.container_stacks import prepare_destroy, prepare_update, remove_images
 from infra.cli.first_run import first_run
 from infra.cli.setup import install_lab_artifacts
 from infra.cli.stack import Stack

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from infra.catalog import LabSettings, check_settings, components, optional_components
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress_display
-from infra.cli.docker_stack import print_docker_report
+from infra.cli.container_stacks import print_docker_report
 from infra.cli.stack import Stack
 from infra.cli.stack_file import config_text, stack_settings
 from infra.errors import LabError

@@ -20,7 +20,7 @@ import psutil
 from infra.cli import docker_state
 from infra.cli.checkpoint import Resource, read_resources, stack_outputs
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
-from infra.cli.stack_file import stack_target
+from infra.cli.stack_file import stack_place, stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
 from infra.targets.local.supervisor import Supervisor
@@ -76,16 +76,22 @@ class Stack:
 
     @cached_property
     def runtime(self) -> Runtime:
-        """Processes or containers of the stack, depending on its target.
+        """Processes, containers or pods of the stack, depending on its target.
 
         Raises:
             SettingsError: the configuration cannot be read.
         """
-        if stack_target(self.name) == "docker":
+        target = stack_target(self.name)
+        if target == "docker":
             # Imported here, because it imports Docker's SDK.
             from infra.targets.docker.runtime import Containers
 
             return Containers(self.name)
+        if target == "kubernetes":
+            # Imported here, because it imports the Kubernetes client.
+            from infra.targets.kubernetes.runtime import Pods
+
+            return Pods(*stack_place(self.name), self.name)
         return Supervisor(self.root)
 
     def exists(self) -> bool:

@@ -9,6 +9,7 @@ from infra.catalog import LabSettings
 from infra.errors import SettingsError
 from infra.project import NAME, PROJECT
 from infra.settings import Settings, parse_settings
+from infra.targets.kubernetes.namespace import stack_namespace
 
 
 def stack_settings(stack: str) -> Settings:
@@ -27,6 +28,16 @@ def stack_target(stack: str) -> str:
         SettingsError: the file is not YAML.
     """
     return _read_config(stack).get("target", str(Settings.model_fields["target"].default))
+
+
+def stack_place(stack: str) -> tuple[str, str]:
+    """Return context and namespace of a stack on Kubernetes, even if other settings are invalid.
+
+    Raises:
+        SettingsError: the file is not YAML.
+    """
+    config = _read_config(stack)
+    return config.get("kubernetesContext", ""), stack_namespace(stack, config.get("kubernetesNamespace", ""))
 
 
 def config_text(value: object) -> str:

@@ -29,10 +29,14 @@ def build_lab_and_target(stack: str, settings: Settings, artifacts: Artifacts) -
 
 
 def services_and_tasks(stack: str, settings: Settings, artifacts: Artifacts) -> tuple[Service | Task, ...]:
-    """Return the services and tasks of a stack; on Docker, each runs on an image.
+    """Return the services and tasks of a stack; on Docker and Kubernetes, each runs on an image.
 
     Raises:
         LabError: as for `build_lab_and_target`.
     """
+    if settings.target == "kubernetes":
+        from infra.targets.kubernetes.chart import parts_on_images
+
+        return parts_on_images(stack, settings, artifacts)
     lab, _ = build_lab_and_target(stack, settings, artifacts)
     return (*lab.services, *lab.tasks)

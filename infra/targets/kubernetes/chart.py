@@ -11,6 +11,7 @@ from infra.settings import Settings
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
 from infra.targets.container_site import ImagePrograms
 from infra.targets.docker.images import Images, registry_reference
+from infra.targets.kubernetes.in_cluster import setup_part
 from infra.targets.kubernetes.site import KubernetesSite
 from infra.targets.kubernetes.values import ValuesRenderer, chart_services
 from infra.targets.labels import checkout_id
@@ -34,6 +35,12 @@ def values_renderer(stack: str, settings: Settings, artifacts: Artifacts) -> Val
     )
     launcher = Launcher(programs, Path(PROJECT_FOLDER), Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME, "linux", USER)
     return ValuesRenderer(site, launcher, image, settings, chart_services(CHART, ENDPOINTS), checkout_id(PROJECT))
+
+
+def parts_on_images(stack: str, settings: Settings, artifacts: Artifacts) -> tuple[Service | Task, ...]:
+    """Return everything that runs on an image: services, tasks, and the program that creates resources."""
+    lab = build_lab(values_renderer(stack, settings, artifacts).site, settings, read_user_files(PROJECT))
+    return (*lab.services, *lab.tasks, setup_part())
 
 
 def helm_values(stack: str, settings: Settings, artifacts: Artifacts) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.catalog import ENDPOINTS, LabSettings, check_settings
+from infra.catalog import ENDPOINTS, LabSettings, build_lab, check_settings
 from infra.errors import LabError
 from infra.services import kafka
 from infra.services.connect.worker import CONFIG, connect_service
@@ -69,3 +69,31 @@ def test_a_worker_advertises_its_pod_and_may_read_its_address():
 def test_several_replicas_are_refused_on_other_targets(setting):
     with pytest.raises(LabError, match=r"is 3, and target docker runs one replica of each service"):
         check_settings(LabSettings(target="docker", **{setting: 3}))
+
+
+def spark_driver(name, **settings):
+    lab = build_lab(SITE, LabSettings(target="kubernetes", **settings))
+    driver = next(part for part in (*lab.services, *lab.tasks) if part.name == name)
+    return driver, properties(driver.files["spark.properties"])
+
+
+def test_a_batch_driver_creates_executor_pods_of_its_own_image():
+    driver, config = spark_driver("supplier_stats", spark="kubernetes", spark_executors=3)
+    assert config["spark.master"] == "k8s://https://kubernetes.default.svc"
+    assert config["spark.driver.host"] == "${env:POD_IP}"
+    assert config["spark.kubernetes.container.image"] == "${env:IMAGE}"
+    assert config["spark.dynamicAllocation.maxExecutors"] == "3"
+    assert "jobs.spark.launch_executor" in driver.run.uses
+    assert driver.executor.secrets == driver.secrets
+    assert "jobs.spark.launch_executor" in start_script(driver.executor, DOCKER_LAUNCHER)
+
+
+def test_a_streaming_driver_keeps_one_executor():
+    _, config = spark_driver("orders_etl", spark="kubernetes")
+    assert config["spark.executor.instances"] == "1"
+    assert "spark.dynamicAllocation.enabled" not in config
+
+
+def test_executors_in_pods_are_refused_on_other_targets():
+    with pytest.raises(LabError, match=r"spark is kubernetes, and the lab's target is docker"):
+        check_settings(LabSettings(target="docker", spark="kubernetes"))

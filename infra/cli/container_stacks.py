@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work of the `lab` command for stacks on Docker: images, Pulumi's plugin, and a report on the daemon.
+"""Work of the `lab` command for stacks on Docker and Kubernetes: Pulumi's plugins, images, a report on the daemon.
 
-For stacks on other targets, the functions do nothing.
+For stacks of local processes, the functions do nothing.
 """
 
 from typing import TYPE_CHECKING
@@ -11,27 +11,34 @@ from infra.cli.console import out, progress_display
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_target
 from infra.cli.stack_model import services_and_tasks
-from infra.cli.vendor_plugin import DOCKER, ensure_plugin
+from infra.cli.vendor_plugin import DOCKER, KUBERNETES, ensure_plugin
 from infra.settings import Settings
 from infra.toolchain.progress import format_size
 
 if TYPE_CHECKING:
     from infra.targets.docker.images.daemon import ImageDaemon
 
+PLUGINS = {"docker": DOCKER, "kubernetes": KUBERNETES}
+"""Plugin of each target that is built on a vendor's."""
+
 
 def prepare_update(stack: Stack, settings: Settings) -> None:
-    """Install what `pulumi up` requires: the plugin, and images that the daemon lacks.
+    """Install what `pulumi up` requires: the plugin and, on Docker, images that the daemon lacks.
+
+    The nodes of a cluster get their images from a registry, or by `lab images load`.
 
     Raises:
         LabError: there is no daemon, the stack runs on another one, an image cannot be pulled or built, or the plugin
             cannot be installed.
     """
+    if settings.target == "docker":
+        _existing_containers(stack)
+    if plugin := PLUGINS.get(settings.target):
+        ensure_plugin(plugin, stack)
     if settings.target != "docker":
         return
     from infra.targets.docker.images import Images
 
-    _existing_containers(stack)
-    ensure_plugin(DOCKER, stack)
     parts = services_and_tasks(stack.name, settings, stack.artifacts)
     images, daemon = Images(stack.artifacts, settings.base_image), docker_daemon()
     images.pull(parts, daemon, progress_display())
@@ -41,14 +48,16 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
 def prepare_destroy(stack: Stack) -> None:
     """Install what `pulumi destroy` requires, even if the stack's configuration is invalid.
 
-    Removes containers that no longer exist from the state: the vendor's plugin fails to delete them.
+    On Docker, removes containers that no longer exist from the state: the vendor's plugin fails to delete them.
 
     Raises:
         LabError: there is no daemon, the stack runs on another one, or the plugin cannot be installed.
     """
-    if stack_target(stack.name) != "docker":
+    target = stack_target(stack.name)
+    if plugin := PLUGINS.get(target):
+        ensure_plugin(plugin, stack)
+    if target != "docker":
         return
-    ensure_plugin(DOCKER, stack)
     if missing := docker_state.missing_containers(stack.resources(), _existing_containers(stack)):
         targets = [word for urn in missing for word in ("--target", urn)]
         stack.run_pulumi("refresh", "--yes", "--skip-preview", "--suppress-outputs", *targets)
