@@ -51,9 +51,9 @@ def properties(driver: Driver, site: Site, settings: Settings) -> Properties:
         {"spark.executor.instances": 1}
         if driver.streaming
         else {
+            "spark.executor.instances": count,  # at the start
             "spark.dynamicAllocation.enabled": True,
             "spark.dynamicAllocation.shuffleTracking.enabled": True,
-            "spark.dynamicAllocation.initialExecutors": count,
             "spark.dynamicAllocation.minExecutors": 1,
             "spark.dynamicAllocation.maxExecutors": count,
         }
