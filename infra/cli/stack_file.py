@@ -9,7 +9,7 @@ from infra.catalog import LabSettings
 from infra.errors import SettingsError
 from infra.project import NAME, PROJECT
 from infra.settings import Settings, parse_settings
-from infra.targets.kubernetes.namespace import stack_namespace
+from infra.targets.kubernetes.stack_namespace import stack_namespace
 
 
 def stack_settings(stack: str) -> Settings:

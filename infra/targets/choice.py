@@ -8,9 +8,10 @@ from infra.toolchain import Artifacts
 
 if TYPE_CHECKING:
     from infra.targets.docker.target import DockerTarget
+    from infra.targets.kubernetes.target import KubernetesTarget
     from infra.targets.local.target import LocalTarget
 
-    Target = LocalTarget | DockerTarget
+    Target = LocalTarget | DockerTarget | KubernetesTarget
 
 
 def target_for(stack: str, settings: Settings, artifacts: Artifacts) -> "Target":
@@ -23,6 +24,10 @@ def target_for(stack: str, settings: Settings, artifacts: Artifacts) -> "Target"
         from infra.targets.docker.target import docker_target
 
         return docker_target(stack, settings, artifacts)
+    if settings.target == "kubernetes":
+        from infra.targets.kubernetes.target import kubernetes_target
+
+        return kubernetes_target(stack, settings, artifacts)
     from infra.targets.local.target import local_target
 
     return local_target(stack, settings, artifacts)
