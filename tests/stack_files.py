@@ -14,10 +14,22 @@ import yaml
 from infra.project import NAME, PROJECT
 
 SMOKE, SMOKE_DOCKER, CHAOS, BENCH, BENCH_DOCKER = "smoke", "docker-smoke", "chaos", "bench", "bench-docker"
+SMOKE_KUBERNETES, SMOKE_REDUCED = "kubernetes-smoke", "reduced-smoke"
+
+REDUCED: Mapping[str, str] = {"shopRate": "50", "flink": "false", "maintenanceEvery": ""}
+"""Profile that fits two cores on Kubernetes; `SMOKE_REDUCED` is the same lab as local processes."""
 
 CONFIG: Mapping[str, Mapping[str, str]] = {
     SMOKE: {"portOffset": "10000", "shopRate": "50", "flink": "true"},
     SMOKE_DOCKER: {"target": "docker", "portOffset": "12500", "shopRate": "50", "flink": "true"},
+    SMOKE_KUBERNETES: {
+        **REDUCED,
+        "target": "kubernetes",
+        "kubernetesContext": "lineage-lab-ci",
+        "portOffset": "17500",
+        "spark": "kubernetes",
+    },
+    SMOKE_REDUCED: {**REDUCED, "portOffset": "18500"},
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "false"},
     # No figure of the lifecycle benchmark is about Flink.

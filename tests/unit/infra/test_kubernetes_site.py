@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Addresses on Kubernetes, and the configuration of several replicas."""
 
-from pathlib import Path
-
 import pytest
 
-from infra.catalog import ENDPOINTS, LabSettings, build_lab, check_settings
+from infra.catalog import LabSettings, build_lab, check_settings
 from infra.errors import LabError
 from infra.services import kafka
 from infra.services.connect.worker import CONFIG, connect_service
-from infra.targets.container_site import ImagePrograms
 from infra.targets.kubernetes.script import start_script
-from infra.targets.kubernetes.site import KubernetesSite
 from tests.unit.infra.rendered_labs import DOCKER_LAUNCHER
+from tests.unit.infra.rendered_values import SITE
 
-SITE = KubernetesSite(
-    stack="dev", checkout=Path("/project"), port_offset=100, endpoints=ENDPOINTS, programs=ImagePrograms(lambda _: True)
-)
 THREE = LabSettings(target="kubernetes", kafka_brokers=3, connect_workers=2)
 
 

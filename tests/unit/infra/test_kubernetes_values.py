@@ -5,28 +5,12 @@ from difflib import ndiff
 
 import pytest
 
-from infra.catalog import ENDPOINTS, LabSettings, build_lab
+from infra.catalog import ENDPOINTS
 from infra.model import Service
-from infra.project import PROJECT
 from infra.targets.kubernetes.chart import CHART
-from infra.targets.kubernetes.values import ValuesRenderer, chart_services, value_name
-from infra.user_files import UserFiles, read_user_files
-from tests.unit.infra.rendered_labs import DOCKER_LAUNCHER, docker_lab, docker_target, image
-from tests.unit.infra.test_kubernetes_site import SITE
-
-FILES = UserFiles(flink=read_user_files(PROJECT).flink)
-
-
-def renderer(**settings):
-    chosen = LabSettings(target="kubernetes", **settings)
-    return ValuesRenderer(SITE, DOCKER_LAUNCHER, image, chosen, chart_services(CHART, ENDPOINTS), "0123456789ab")
-
-
-def rendered(setup=True, **settings):
-    made = renderer(**settings)
-    lab = build_lab(SITE, made.settings, FILES)
-    resources = build_lab(SITE.for_clients_in_cluster(), made.settings, FILES).resources
-    return lab, made.values(lab, resources, setup)
+from infra.targets.kubernetes.values import chart_services, value_name
+from tests.unit.infra.rendered_labs import docker_lab, docker_target
+from tests.unit.infra.rendered_values import rendered
 
 
 def parts_of(values):

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lab on Kubernetes, controlled by the `lab` command and inspected with kubectl."""
+
+from typing import Any
+
+from infra.targets.kubernetes.stack_namespace import stack_namespace
+from infra.targets.labels import PART_LABEL, ROLE_LABEL
+from tests.kubernetes.kubectl import Kubectl
+from tests.smoke.lab_under_test import LabUnderTest
+from tests.stack_files import SMOKE_KUBERNETES
+
+
+class KubernetesLab(LabUnderTest):
+    """The stack of the Kubernetes tests."""
+
+    def __init__(self) -> None:
+        super().__init__(SMOKE_KUBERNETES)
+        self.namespace = stack_namespace(self.stack, "")
+        self.kubectl = Kubectl(self.namespace)
+
+    def pods(self, role: str = "service") -> dict[str, dict[str, Any]]:
+        """Return the pods of services (`service`), tasks or executors by the name of their part."""
+        found = self.kubectl.get("pods", "--selector", f"{ROLE_LABEL}={role}")["items"]
+        return {pod["metadata"]["labels"][PART_LABEL]: pod for pod in found}
+
+    def start_times(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Return the pod's id and its containers' start times of each service, which change with any restart."""
+        return {
+            name: (
+                pod["metadata"]["uid"],
+                tuple(status["state"]["running"]["startedAt"] for status in pod["status"]["containerStatuses"]),
+            )
+            for name, pod in self.pods().items()
+        }
