@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from infra.cli import docker_state
 from infra.cli.console import out, progress_display
 from infra.cli.stack import Stack
-from infra.cli.stack_file import stack_target
+from infra.cli.stack_file import stack_place, stack_target
 from infra.cli.stack_model import services_and_tasks
 from infra.cli.vendor_plugin import DOCKER, KUBERNETES, ensure_plugin
 from infra.settings import Settings
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PLUGINS = {"docker": DOCKER, "kubernetes": KUBERNETES}
 """Plugin of each target that is built on a vendor's."""
+
+RELEASE_TYPE = "kubernetes:helm.sh/v3:Release"
 
 
 def prepare_update(stack: Stack, settings: Settings) -> None:
@@ -48,7 +50,7 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
 def prepare_destroy(stack: Stack) -> None:
     """Install what `pulumi destroy` requires, even if the stack's configuration is invalid.
 
-    On Docker, removes containers that no longer exist from the state: the vendor's plugin fails to delete them.
+    Removes containers and a Helm release that no longer exist from the state: the vendors' plugins fail to delete them.
 
     Raises:
         LabError: there is no daemon, the stack runs on another one, or the plugin cannot be installed.
@@ -56,11 +58,24 @@ def prepare_destroy(stack: Stack) -> None:
     target = stack_target(stack.name)
     if plugin := PLUGINS.get(target):
         ensure_plugin(plugin, stack)
+    if target == "kubernetes":
+        _forget_missing_release(stack)
     if target != "docker":
         return
     if missing := docker_state.missing_containers(stack.resources(), _existing_containers(stack)):
         targets = [word for urn in missing for word in ("--target", urn)]
         stack.run_pulumi("refresh", "--yes", "--skip-preview", "--suppress-outputs", *targets)
+
+
+def _forget_missing_release(stack: Stack) -> None:
+    """Remove the Helm release from the state if the namespace has no record of it."""
+    from infra.targets.kubernetes.client import shared_cluster
+    from infra.targets.kubernetes.release_records import has_records
+
+    found = [known["urn"] for known in stack.resources() if known["type"] == RELEASE_TYPE]
+    context, namespace = stack_place(stack.name)
+    if found and not has_records(shared_cluster(context), namespace):
+        stack.run_pulumi("refresh", "--yes", "--skip-preview", "--suppress-outputs", "--target", found[0])
 
 
 def _existing_containers(stack: Stack) -> set[str]:

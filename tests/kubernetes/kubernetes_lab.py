@@ -5,6 +5,7 @@ from typing import Any
 
 from infra.targets.kubernetes.stack_namespace import stack_namespace
 from infra.targets.labels import PART_LABEL, ROLE_LABEL
+from tests.kubernetes.cluster.cluster import Cluster
 from tests.kubernetes.kubectl import Kubectl
 from tests.smoke.lab_under_test import LabUnderTest
 from tests.stack_files import SMOKE_KUBERNETES
@@ -32,3 +33,10 @@ class KubernetesLab(LabUnderTest):
             )
             for name, pod in self.pods().items()
         }
+
+
+def load_images(lab: LabUnderTest, cluster: Cluster) -> None:
+    """Build the images of a stack, and give those to the node that it lacks."""
+    for words in (("build",), ("load", "--to", "containerd", "--address", str(cluster.folders.containerd_socket))):
+        ended = lab.lab("images", *words)
+        assert ended.status == 0, ended.text

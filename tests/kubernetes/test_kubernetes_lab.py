@@ -6,6 +6,9 @@ Pulumi's engine, the cluster, Helm, images and services are real. The vendor's p
 """
 
 import json
+import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -17,21 +20,33 @@ from infra.services.connect import worker as connect
 from infra.services.shop import writer as shop
 from infra.targets.container_paths import USER
 from lineage.checks.diff.compare import diff_graphs
-from tests.kubernetes.kubernetes_lab import KubernetesLab
+from tests.docker_daemon import base_image as base_image
+from tests.docker_daemon import daemon as daemon
+from tests.docker_daemon import start_daemon as start_daemon
+from tests.kubernetes.kubernetes_lab import KubernetesLab, load_images
 from tests.smoke.delivery import await_delivery, read_delivery
 from tests.smoke.lab_under_test import LabUnderTest
-from tests.stack_files import SMOKE_KUBERNETES, SMOKE_REDUCED, stack_file
+from tests.stack_files import CONFIG, SMOKE_KUBERNETES, SMOKE_REDUCED, stack_file
 
 pytestmark = pytest.mark.smoke
 
 MAX_SECONDS_TO_AN_ERROR = 120
+PLUGIN = Path(__file__).parent / "plugin" / "bin"
 
 
 @pytest.fixture(scope="module")
-def new_lab(cluster, node_images, fake_plugin):
+def fake_plugin():
+    """Put the fake of the vendor's plugin first on PATH, where the engine finds it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(PLUGIN), prepend=os.pathsep)
+        yield
+
+
+@pytest.fixture(scope="module")
+def new_lab(cluster, base_image, fake_plugin):
     """A configured lab before its first `up`, whose images the node has; it is removed after the tests."""
     with KubernetesLab().configured() as lab:
-        node_images(lab.stack)
+        load_images(lab, cluster)
         yield lab
 
 
@@ -62,7 +77,7 @@ def lab(new_lab, local_graph):
         ({"storageClass": "fast"}, r"storage class fast.*lab-static"),
     ],
 )
-def test_up_to_a_wrong_place_is_refused_and_creates_nothing(new_lab, settings, message, matching):
+def test_up_to_a_wrong_place_is_refused_and_creates_nothing(new_lab, settings, message):
     config = {"target": "kubernetes", "kubernetesContext": "lineage-lab-ci", "flink": "false", **settings}
     with stack_file(SMOKE_KUBERNETES, config, keep=True):
         ended = new_lab.lab("up")
@@ -70,7 +85,7 @@ def test_up_to_a_wrong_place_is_refused_and_creates_nothing(new_lab, settings, m
         pass
     assert ended.status == 1
     assert "Traceback" not in ended.text
-    assert matching(message, ended.text), ended.text
+    assert re.search(message, ended.text), ended.text
     assert new_lab.pods() == {}
 
 
@@ -176,7 +191,7 @@ def test_scaled_workers_share_the_work_and_lose_nothing(lab):
 
 
 def test_an_image_that_the_node_lacks_is_reported_in_time_and_repaired(lab):
-    config = dict(lab.stack_config, imageTag="missing")
+    config = {**CONFIG[SMOKE_KUBERNETES], "imageTag": "missing"}
     with stack_file(SMOKE_KUBERNETES, config, keep=True):
         ended = lab.lab("up", seconds=MAX_SECONDS_TO_AN_ERROR)
     with stack_file(SMOKE_KUBERNETES, keep=True):

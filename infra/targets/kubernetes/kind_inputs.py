@@ -19,6 +19,7 @@ class KubernetesClusterInputs(Inputs):
         checkout: id of the checkout, which distinguishes stacks of the same name.
         storage_class: storage class of the volumes; empty: the cluster's default. None: the lab has no volumes.
         ports: ports of this machine that the stack binds, by purpose.
+        fixed_replicas: number of replicas of services that cannot change it once they have data.
         memory_mib: memory of the services and the largest task.
         preflight: reaction to insufficient memory.
     """
@@ -31,6 +32,7 @@ class KubernetesClusterInputs(Inputs):
     checkout: str
     storage_class: str | None = None
     ports: dict[str, int]
+    fixed_replicas: dict[str, int]
     memory_mib: int
     preflight: Preflight
 

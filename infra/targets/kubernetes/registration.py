@@ -21,7 +21,9 @@ class KubernetesResourceFactory:
     """
 
     def __init__(self, context: str) -> None:
-        self._vendor = pulumi.ResourceOptions(provider=kubernetes.Provider("kubernetes", context=context))
+        # Without the identifier, the plugin would replace the release when another cluster becomes the current one.
+        provider = kubernetes.Provider("kubernetes", context=context, cluster_identifier=context)
+        self._vendor = pulumi.ResourceOptions(provider=provider)
 
     def __call__(
         self, wanted: ResourceDeclaration, options: pulumi.ResourceOptions, made: Mapping[str, pulumi.CustomResource]

@@ -36,6 +36,7 @@ from infra.targets.kubernetes.stack_namespace import stack_namespace
 from infra.targets.kubernetes.values import STARTUP_FACTOR, ValuesRenderer
 from infra.targets.labels import stack_labels
 from infra.toolchain import Artifacts
+from infra.toolchain.cache import hash_tree
 from infra.user_files import read_user_files
 
 CLUSTER = "cluster"
@@ -120,6 +121,7 @@ class KubernetesTarget:
             checkout=self.renderer.checkout,
             storage_class=self.settings.storage_class,
             ports={f"{one.service} {one.remote}": one.local for one in self._forwards(lab)},
+            fixed_replicas={service.name: service.replicas for service in lab.services if service.replica_files},
             memory_mib=lab.memory_mib,
             preflight=self.settings.preflight,
         )
@@ -169,6 +171,7 @@ class KubernetesTarget:
 
     def _release_declaration(self, values: dict[str, Any]) -> ResourceDeclaration:
         values["credentials"] |= {"existingSecret": names.CREDENTIALS_SECRET}
+        values["chart"] = hash_tree(CHART, below=CHART)
         inputs = ReleaseInputs(name=names.RELEASE, chart=str(CHART), namespace=self.namespace, values=values)
         return ResourceDeclaration("Release", RELEASE, inputs, (CLUSTER, CREDENTIALS, CREDENTIALS_SECRET), secret=True)
 

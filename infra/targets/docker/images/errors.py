@@ -4,9 +4,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import requests
-from docker.errors import DockerException
-
 from infra.errors import LabError
 
 DISK_FULL = (
@@ -26,6 +23,9 @@ class ImageInUseError(ImageError):
 @contextmanager
 def image_errors(attempt: str) -> Iterator[None]:
     """Convert errors of the Docker SDK; `attempt` begins the message. Raises ImageError."""
+    import requests  # here, as the command line imports this module and rarely needs the SDK
+    from docker.errors import DockerException
+
     try:
         yield
     except (DockerException, requests.exceptions.RequestException) as error:

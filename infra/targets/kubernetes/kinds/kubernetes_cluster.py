@@ -60,7 +60,8 @@ class KubernetesClusterKind(Kind[KubernetesClusterInputs]):
     def update(
         self, old: KubernetesClusterInputs, new: KubernetesClusterInputs, call: OperationContext
     ) -> dict[str, Any]:
-        """Check the server; ports, storage and memory are checked before the first start only."""
+        """Check the server and what cannot change; ports, storage and memory are checked before the first start."""
+        _require_equal_replicas(old, new)
         _cluster(new)
         return {}
 
@@ -69,6 +70,17 @@ class KubernetesClusterKind(Kind[KubernetesClusterInputs]):
         delete_namespace(_cluster(inputs), inputs.namespace, _owner(inputs), call)
         background.stop(ForwardFiles(Path(inputs.root)).lock, call)
         shutil.rmtree(inputs.root, ignore_errors=True)
+
+
+def _require_equal_replicas(old: KubernetesClusterInputs, new: KubernetesClusterInputs) -> None:
+    """Raise PreflightError if a service is to get another number of replicas than its data are distributed over."""
+    for service in sorted(old.fixed_replicas.keys() | new.fixed_replicas.keys()):
+        before, after = old.fixed_replicas.get(service, 1), new.fixed_replicas.get(service, 1)
+        if before != after:
+            raise PreflightError(
+                f"{service} of stack {new.stack} runs with {before} replicas, which hold its data; the settings ask "
+                f"for {after}. Set the number back, or create the lab again: bin/lab down --stack {new.stack}"
+            )
 
 
 def _owner(inputs: KubernetesClusterInputs) -> dict[str, str]:
