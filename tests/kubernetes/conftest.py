@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the Kubernetes tests: the cluster, its command line clients, a namespace."""
+"""Fixtures of the Kubernetes tests: the cluster, its command line clients, Helm, a namespace."""
 
 import os
 import subprocess
@@ -9,7 +9,9 @@ import pytest
 
 from infra.project import PROJECT
 from tests.kubernetes.cluster.__main__ import UNAVAILABLE
+from tests.kubernetes.cluster.binaries import ClusterBinaries
 from tests.kubernetes.cluster.cluster import Cluster
+from tests.kubernetes.helm import Helm
 from tests.kubernetes.kubectl import Kubectl
 
 START = "LINEAGE_LAB_TEST_CLUSTER"
@@ -44,6 +46,15 @@ def cluster(started_cluster):
         patch.setenv("KUBECONFIG", str(started_cluster.folders.kubeconfig))
         patch.setenv("PATH", str(started_cluster.folders.programs), prepend=os.pathsep)
         yield started_cluster
+
+
+@pytest.fixture(scope="session")
+def helm(request):
+    """Helm, whether or not a cluster runs; it is built with the cluster."""
+    program = ClusterBinaries.open().helm
+    if not program.exists():
+        request.getfixturevalue("started_cluster")
+    return Helm(program)
 
 
 @pytest.fixture(scope="session")

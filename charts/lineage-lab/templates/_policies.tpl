@@ -11,14 +11,16 @@
 {{- end }}
 {{- end }}
 
-{{/* Beginning of a policy. Arguments: root, component (its name), selects (default: that component). */}}
+{{/* Beginning of a policy. Arguments: root, component, name (default: the component), selects (components; default: the
+component). */}}
 {{- define "lab.policyHead" }}
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
-  name: {{ .component }}
+  name: {{ .name | default .component }}
   labels:
     {{- include "lab.releaseLabels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
 spec:
   podSelector:
     {{- $components := .selects | default (list .component) }}

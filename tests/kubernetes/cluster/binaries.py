@@ -80,6 +80,11 @@ class ClusterBinaries:
         """Open the cache. Raises ArtifactError if it is not writable."""
         return cls(Cache.open(default_root() / "cluster"))
 
+    @property
+    def helm(self) -> Path:
+        """Path of Helm, which exists once it is installed."""
+        return self._spec(_helm_module()).folder / "helm"
+
     def install(self, progress: Progress) -> None:
         """Build what is missing: about 18 minutes of processor time if all is. Raises ArtifactError."""
         with self.cache.lock(progress.note), sigterm_as_keyboard_interrupt():

@@ -7,7 +7,9 @@ import json
 import platform
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from infra.targets.container_paths import USER
 from tests.kubernetes.cluster.commands import run
@@ -47,9 +49,18 @@ def import_own_images(folders: ClusterFolders) -> None:
                 import_image(folders, archive)
 
 
-def write_busybox_image(archive: Path, name: str, command: list[str]) -> None:
-    """Write an image in the format of `docker save`, whose processes run as the user of the lab's containers."""
-    layer = _busybox_layer()
+def write_busybox_image(
+    archive: Path, name: str, command: list[str], scripts: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Write an image in the format of `docker save`, whose processes run as the user of the lab's containers.
+
+    Args:
+        archive: the file.
+        name: name and tag of the image.
+        command: default command.
+        scripts: text of further executables by their path without the leading slash.
+    """
+    layer = _busybox_layer(scripts)
     configuration = {
         "architecture": _ARCHITECTURES[platform.machine()],
         "os": "linux",
@@ -63,8 +74,8 @@ def write_busybox_image(archive: Path, name: str, command: list[str]) -> None:
         _add_file(tar, "manifest.json", json.dumps(manifest).encode())
 
 
-def _busybox_layer() -> bytes:
-    """Return a layer with busybox and one link per command."""
+def _busybox_layer(scripts: Mapping[str, str]) -> bytes:
+    """Return a layer with busybox, one link per command, and scripts."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as tar:
         for folder, mode in (("bin", 0o755), ("tmp", 0o1777)):
@@ -77,6 +88,8 @@ def _busybox_layer() -> bytes:
                 link = tarfile.TarInfo(f"bin/{command}")
                 link.type, link.linkname = tarfile.SYMTYPE, "busybox"
                 tar.addfile(link)
+        for path, text in scripts.items():
+            _add_file(tar, path, text.encode(), mode=0o755)
     return content.getvalue()
 
 
