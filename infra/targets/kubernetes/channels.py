@@ -155,13 +155,13 @@ class ChannelConnector:
             async with asyncio.timeout(CONNECT_SECONDS):
                 reader, writer = await self._connect()
         except (TimeoutError, OSError) as error:
-            raise no_response(str(self._cluster), attempt, error or TimeoutError("timed out")) from error
+            raise no_response(str(self._cluster), attempt, error) from error
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
                 await self._upgrade(reader, writer, f"{self._prefix}{path}?{urlencode(query)}", attempt)
         except BaseException as error:
             writer.transport.abort()
-            if isinstance(error, (OSError, EOFError, asyncio.TimeoutError, ValueError)):
+            if isinstance(error, (OSError, EOFError, TimeoutError, ValueError)):
                 raise no_response(str(self._cluster), attempt, error) from error
             raise
         return Channels(reader, writer)

@@ -5,6 +5,7 @@ import asyncio
 import itertools
 import logging
 import socket
+import struct
 from collections.abc import Callable, Iterator
 
 from infra.targets.kubernetes.channels import CHUNK, ChannelConnector, Channels, ChannelsClosed
@@ -78,21 +79,27 @@ class Forwarder:
         return len(self._tasks)
 
     def reserve(self) -> None:
-        """Bind the port without listening: connections are refused, and no other process can bind it.
+        """Bind the port without listening: connections are refused, and the system gives the port to nobody else.
 
         Raises:
-            OSError: another process has bound it.
+            OSError: another process listens on it.
         """
         self._reserved = bound_socket(self._forward.local)
 
     async def update(self) -> None:
-        """Listen if a ready pod exists, else refuse connections; open connections remain."""
+        """Listen if a ready pod exists, else refuse connections; open connections remain.
+
+        Raises:
+            OSError: another process listens on the port.
+        """
         ready = bool(self._ready_pods())
         if ready and self._server is None:
-            if self._reserved is None:
-                self.reserve()
-            self._server = await asyncio.start_server(self._accept, sock=self._reserved, backlog=BACKLOG, limit=CHUNK)
-            self._reserved = None
+            bound, self._reserved = self._reserved or bound_socket(self._forward.local), None
+            try:
+                self._server = await asyncio.start_server(self._accept, sock=bound, backlog=BACKLOG, limit=CHUNK)
+            except OSError:
+                bound.close()
+                raise
         elif not ready and self._server is not None:
             self._server.close()
             self._server = None
@@ -125,17 +132,17 @@ class Forwarder:
         try:
             await self._serve(reader, writer)
         except asyncio.CancelledError:
-            writer.transport.abort()
+            reset(writer)
         except Exception:
             _LOG.exception("connection of %s failed", self)
-            writer.transport.abort()
+            reset(writer)
         finally:
             self._tasks.discard(task)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         channels = await self._open(reader)
         if channels is None:
-            writer.transport.abort()  # the client sees a reset
+            reset(writer)
             return
         try:
             problem = await relay(reader, writer, channels)
@@ -143,8 +150,9 @@ class Forwarder:
             await channels.close()
         if problem:
             _LOG.warning("connection of %s: %s", self, problem)
-            writer.transport.abort()
-        await _finish(writer)
+            reset(writer)
+        else:
+            await _finish(writer)
 
     async def _open(self, reader: asyncio.StreamReader) -> Channels | None:
         """Connect to a ready pod; None if none is reachable in time, or the client has gone."""
@@ -177,6 +185,13 @@ def bound_socket(port: int) -> socket.socket:
         bound.close()
         raise
     return bound
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """End the connection to a client so that it does not take the end for that of the data."""
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, channels: Channels) -> str:

@@ -15,6 +15,9 @@ from infra.targets.labels import CHECKOUT_LABEL, STACK_LABEL
 DELETE_SECONDS = 300
 """Time limit for a namespace to be deleted with its pods and volumes."""
 
+VOLUME_SECONDS = 60
+"""Time limit for the provisioner to delete the volumes of a deleted namespace."""
+
 POLLS_PER_REQUEST = 10
 """Turns of `OperationContext.poll` (ten a second) per request to the API server."""
 
@@ -72,7 +75,7 @@ def require_owner(cluster: Cluster, namespace: KubernetesObject, owner: Mapping[
 def delete_namespace(cluster: Cluster, name: str, owner: Mapping[str, str], call: OperationContext) -> bool:
     """Delete a namespace and wait until everything in it is gone; return whether it existed.
 
-    Reports volumes whose storage class keeps them.
+    Warns of volumes that remain.
 
     Raises:
         PreflightError: the namespace belongs to something else.
@@ -86,8 +89,8 @@ def delete_namespace(cluster: Cluster, name: str, owner: Mapping[str, str], call
     await_deletion(cluster, name, call)
     if remaining := _await_volumes(cluster, name, call):
         call.warn(
-            f"volumes of namespace {name} remain, as their storage class retains them: delete them with "
-            f"`kubectl --context {cluster.context} delete persistentvolume {' '.join(remaining)}`"
+            f"volumes of namespace {name} remain, as their storage class retains them or its provisioner has not "
+            f"deleted them: kubectl --context {cluster.context} delete persistentvolume {' '.join(remaining)}"
         )
     return True
 
@@ -118,9 +121,9 @@ def deletion_problems(namespace: Mapping[str, Any]) -> list[str]:
 
 
 def _await_volumes(cluster: Cluster, namespace: str, call: OperationContext) -> list[str]:
-    """Return the volumes of a namespace that are retained, when all others are gone; at most for a minute."""
+    """Wait until the volumes of a namespace are deleted, without those that are retained; return what remains."""
     try:
-        for turn, _ in enumerate(call.poll(60)):
+        for turn, _ in enumerate(call.poll(VOLUME_SECONDS)):
             if turn % POLLS_PER_REQUEST == 0:
                 volumes = volumes_of(cluster.list(VOLUMES), namespace)
                 if all(retained for _, retained in volumes):

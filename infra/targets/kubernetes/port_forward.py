@@ -112,19 +112,24 @@ class Forwarding:
 
     async def _update(self, changed: asyncio.Event) -> None:
         """Open and close the ports with each change of the ready pods; a busy port is tried again every second."""
+        reported: set[str] = set()
         while True:
             changed.clear()
-            if all([await _updated(forwarder) for forwarder in self.forwarders]):
-                await changed.wait()
-            else:
+            busy = {str(forwarder) for forwarder in self.forwarders if not await _is_updated(forwarder)}
+            if busy - reported:
+                _LOG.warning("held by another process: %s", ", ".join(sorted(busy)))
+            reported = busy
+            if busy:
                 await asyncio.sleep(1)
+            else:
+                await changed.wait()
 
 
-async def _updated(forwarder: Forwarder) -> bool:
+async def _is_updated(forwarder: Forwarder) -> bool:
+    """Open or close a port; return False if another process listens on it."""
     try:
         await forwarder.update()
-    except OSError as error:
-        _LOG.warning("%s: %s", forwarder, error)
+    except OSError:
         return False
     return True
 

@@ -2,6 +2,7 @@
 """Messages with remedies for failed requests to the API server. Pure functions."""
 
 import json
+import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,19 +70,20 @@ def no_response(server: str, attempt: str, cause: BaseException) -> RequestError
 
 
 def _connection_problem(cause: BaseException) -> str:
+    """Return why there is no response: the type of the error, or its text if a library has wrapped it."""
     text = " ".join(str(cause).split())
-    if "CERTIFICATE_VERIFY_FAILED" in text or "certificate verify failed" in text:
+    if "certificate verify failed" in text:
         return (
             f"its certificate is not signed by the authority in the kubeconfig ({_last_cause(text)}). The cluster may "
             "have been created again: export its kubeconfig again"
         )
-    if "Name or service not known" in text or "nodename nor servname" in text or "name resolution" in text:
+    if isinstance(cause, socket.gaierror) or "NameResolutionError" in text or "Name or service not known" in text:
         return "its host name is unknown. Check the network or VPN, and the server's URL in the kubeconfig"
-    if "Connection refused" in text:
+    if isinstance(cause, ConnectionRefusedError) or "Connection refused" in text:
         return "connection refused. Start the cluster, or export its kubeconfig again if its port has changed"
-    if "timed out" in text:
+    if isinstance(cause, TimeoutError) or "timed out" in text:
         return "no response. Check the network or VPN, and whether the cluster runs"
-    return _last_cause(text)
+    return _last_cause(text) or type(cause).__name__
 
 
 def _last_cause(text: str) -> str:
