@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contexts of the kubeconfig: the cluster that a stack is deployed to, and the user's credentials for it."""
 
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kubernetes.client import Configuration
@@ -43,13 +46,38 @@ def load_configuration(context: str) -> Configuration:
         raise ClusterError(f"{problem}. Set {SETTING} to one of its contexts:{known}")
     configuration = Configuration()
     try:
-        kube_config.load_kube_config(kubeconfig_path(), context, configuration)
+        with _logged_errors() as problems:
+            kube_config.load_kube_config(kubeconfig_path(), context, configuration)
     except (ConfigException, OSError, ValueError) as error:
-        raise ClusterError(
-            f"the credentials of context {context} in {kubeconfig_path()} cannot be loaded: {error}. "
-            f"Check them with `kubectl --context {context} get namespaces`"
-        ) from error
+        raise _credentials_error(context, str(error)) from error
+    if problems:
+        raise _credentials_error(context, "; ".join(problems))
     return configuration
+
+
+def _credentials_error(context: str, problem: str) -> ClusterError:
+    return ClusterError(
+        f"the credentials of context {context} in {kubeconfig_path()} cannot be loaded: {problem}. "
+        f"Check them with `kubectl --context {context} get namespaces`"
+    )
+
+
+@contextmanager
+def _logged_errors() -> Iterator[list[str]]:
+    """Collect the errors that the client library only logs: a program that provides the token has failed."""
+    messages: list[str] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            messages.append(record.getMessage())
+
+    collector = Collector(logging.ERROR)
+    root = logging.getLogger()
+    root.addHandler(collector)
+    try:
+        yield messages
+    finally:
+        root.removeHandler(collector)
 
 
 def _servers() -> dict[str, str]:

@@ -143,7 +143,7 @@ def _has_completed(pod: Mapping[str, Any]) -> bool:
 
 
 def _pending_statuses(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the statuses of containers that are not ready and whose turn it is: init containers run one by one."""
+    """Yield the statuses of containers that are not ready: the init container that runs, or the other containers."""
     for status in pod["status"].get("initContainerStatuses") or ():
         if not status.get("ready") and (status["state"].get("terminated") or {}).get("exitCode") != 0:
             yield status

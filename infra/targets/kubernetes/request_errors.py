@@ -26,7 +26,7 @@ _REMEDIES = {
         (429, 500, 502, 503, 504), ". The API server is overloaded or starting, or a node is down: repeat the command"
     ),
 }
-"""What the user can do, by HTTP status."""
+"""Remedies by HTTP status."""
 
 
 class RequestError(ServiceError):

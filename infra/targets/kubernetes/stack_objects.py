@@ -74,7 +74,7 @@ class StackObjects:
         return self.service_pods(part)
 
     def current(self, kind: ObjectType, item: KubernetesObject) -> KubernetesObject | None:
-        """Return an object as it is now; None if it is gone, or another one has its name."""
+        """Return the present state of an object; None if it is gone, or another one has its name."""
         found = self.cluster.find(kind, self.namespace, item["metadata"]["name"])
         return found if found and found["metadata"]["uid"] == item["metadata"]["uid"] else None
 

@@ -28,7 +28,7 @@ _CLAIM_REMEDY = "Set lineage-lab:storageClass to a class whose provisioner works
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known about a service that does not start.
+    """Observations about a service that does not start.
 
     Attributes:
         service: name of the service.
