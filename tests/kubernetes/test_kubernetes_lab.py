@@ -70,7 +70,7 @@ def lab(new_lab, local_graph):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kubernetesContext": ""}, r"no lineage-lab:kubernetesContext"),
+        ({"kubernetesContext": ""}, r"no context is set.*lineage-lab:kubernetesContext"),
         ({"kubernetesContext": "production"}, r"production.*lineage-lab-ci"),
         ({"kubernetesServer": "https://192.0.2.1:6443"}, r"192\.0\.2\.1"),
         ({"kubernetesNamespace": "kube-system"}, r"kube-system"),
