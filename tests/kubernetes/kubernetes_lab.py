@@ -21,8 +21,8 @@ class KubernetesLab(LabUnderTest):
 
     def pods(self, role: str = "service") -> dict[str, dict[str, Any]]:
         """Return the pods of services (`service`), tasks or executors by the name of their part."""
-        found = self.kubectl.get("pods", "--selector", f"{ROLE_LABEL}={role}")["items"]
-        return {pod["metadata"]["labels"][PART_LABEL]: pod for pod in found}
+        found = self.kubectl.get("pods", "--selector", f"{ROLE_LABEL}={role}") or {"items": []}
+        return {pod["metadata"]["labels"][PART_LABEL]: pod for pod in found["items"]}
 
     def start_times(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Return the pod's id and its containers' start times of each service, which change with any restart."""
