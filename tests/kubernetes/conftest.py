@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the Kubernetes tests: the cluster, its command line clients, Helm, a namespace."""
 
+import json
 import os
 import subprocess
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from tests.kubernetes.cluster.binaries import ClusterBinaries
 from tests.kubernetes.cluster.cluster import Cluster
 from tests.kubernetes.helm import Helm
 from tests.kubernetes.kubectl import Kubectl
+from tests.kubernetes.relay import Relay
 
 START = "LINEAGE_LAB_TEST_CLUSTER"
 """Environment variable; with `start`, `.ci/cluster` starts a cluster for these tests if none runs."""
@@ -83,3 +86,22 @@ def namespace(kubectl):
     kubectl.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
     yield Kubectl(name)
     kubectl.run("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture
+def relay(cluster, tmp_path, monkeypatch):
+    """Relay whose address is that of a context `relayed`, in a kubeconfig of the test."""
+    config = json.loads(Path(cluster.folders.kubeconfig).read_text())
+    settings = dict(config["clusters"][0]["cluster"])
+    host, port = settings["server"].removeprefix("https://").split(":")
+    created = Relay((host, int(port)))
+    created.start()
+    settings |= {"server": f"https://127.0.0.1:{created.port}", "tls-server-name": host}
+    config["clusters"].append({"name": "relayed", "cluster": settings})
+    user = config["contexts"][0]["context"]["user"]
+    config["contexts"].append({"name": "relayed", "context": {"cluster": "relayed", "user": user}})
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    yield created
+    created.stop()

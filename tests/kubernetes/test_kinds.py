@@ -45,6 +45,7 @@ def inputs(cluster, tmp_path):
             "checkout": "here",
             "storage_class": "",
             "ports": {},
+            "fixed_replicas": {"kafka": 1},
             "memory_mib": 1,
             "preflight": "strict",
         }
@@ -66,6 +67,20 @@ def test_create_makes_a_restricted_namespace_and_the_folder(inputs):
     assert Path(inputs().root).is_dir()
     assert KubernetesClusterKind().read(inputs(), OperationContext()).inputs == inputs()
     KubernetesClusterKind().create(inputs(), OperationContext())  # of a run whose state is lost
+
+
+def test_namespace_follows_a_checkout_that_was_moved(inputs):
+    KubernetesClusterKind().create(inputs(), OperationContext())
+    KubernetesClusterKind().update(inputs(), inputs(checkout="there"), OperationContext())
+    assert KubernetesClusterKind().read(inputs(checkout="there"), OperationContext())
+    with pytest.raises(PreflightError):
+        KubernetesClusterKind().update(inputs(), inputs(checkout="elsewhere"), OperationContext())
+
+
+def test_number_of_replicas_that_hold_data_cannot_change(inputs):
+    KubernetesClusterKind().create(inputs(), OperationContext())
+    with pytest.raises(PreflightError, match="kafka of stack kinds runs with 1 replicas"):
+        KubernetesClusterKind().update(inputs(), inputs(fixed_replicas={"kafka": 3}), OperationContext())
 
 
 def test_delete_removes_the_namespace_with_its_pods_and_the_folder(inputs):

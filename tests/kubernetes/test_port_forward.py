@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kind PortForward and its process, on a real cluster."""
 
-import json
 import os
 import signal
 import socket
@@ -24,6 +23,7 @@ from infra.targets.kubernetes.kinds.port_forward import PortForwardKind
 from infra.targets.kubernetes.port_forward import ForwardFiles
 from tests.kubernetes.cluster import addresses
 from tests.kubernetes.lab_workloads import service, workload
+from tests.kubernetes.relay import free_port
 from tests.runtime_contract import await_truthy
 
 STACK = "forward"
@@ -62,11 +62,6 @@ def services(kubectl):
     inside.run("rollout", "status", "statefulset/web", "--timeout=60s")
     yield inside
     kubectl.run("delete", "namespace", name, "--wait=false")
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 @pytest.fixture
@@ -281,63 +276,6 @@ def test_error_of_a_process_that_cannot_start_has_the_cause(services, tmp_path):
     with pytest.raises(LabError, match=r"did not start: .* no context 'nowhere'"):
         PortForwardKind().create(inputs, OperationContext())
     assert background.process_id(files_of(inputs).lock) is None
-
-
-class Relay:
-    """TCP relay to the API server, which the test can switch off and on."""
-
-    def __init__(self, target):
-        self._target = target
-        self._connections = []
-        self.port = free_port()
-        self._server = None
-
-    def start(self):
-        self._server = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
-
-    def _accept(self, server):
-        with suppress(OSError):
-            while True:
-                client, _ = server.accept()
-                upstream = socket.create_connection(self._target)
-                self._connections += [client, upstream]
-                for source, destination in ((client, upstream), (upstream, client)):
-                    threading.Thread(target=self._copy, args=(source, destination), daemon=True).start()
-
-    def _copy(self, source, destination):
-        with suppress(OSError):
-            while data := source.recv(1 << 16):
-                destination.sendall(data)
-            destination.shutdown(socket.SHUT_RDWR)
-
-    def stop(self):
-        self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-        for connection in self._connections:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
-        self._connections = []
-
-
-@pytest.fixture
-def relay(cluster, tmp_path, monkeypatch):
-    """Relay whose address is that of a context `relayed`, in a kubeconfig of the test."""
-    config = json.loads(Path(cluster.folders.kubeconfig).read_text())
-    settings = dict(config["clusters"][0]["cluster"])
-    host, port = settings["server"].removeprefix("https://").split(":")
-    created = Relay((host, int(port)))
-    created.start()
-    settings |= {"server": f"https://127.0.0.1:{created.port}", "tls-server-name": host}
-    config["clusters"].append({"name": "relayed", "cluster": settings})
-    user = config["contexts"][0]["context"]["user"]
-    config["contexts"].append({"name": "relayed", "context": {"cluster": "relayed", "user": user}})
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(config))
-    monkeypatch.setenv("KUBECONFIG", str(path))
-    yield created
-    created.stop()
 
 
 def test_forwarding_continues_after_an_outage_of_the_api_server(relay, forward, services):

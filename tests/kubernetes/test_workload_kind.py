@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from urllib3 import Retry
 
 from infra.errors import Interrupted, LabError
 from infra.provider.kind import OperationContext
@@ -228,3 +229,19 @@ def test_interrupt_ends_the_wait(apply, inputs):
     threading.Timer(1, call.stopped.set).start()
     with pytest.raises(Interrupted):
         WorkloadKind().create(inputs(seconds=600), call)
+
+
+def test_outage_of_the_api_server_interrupts_no_start(apply, inputs, relay):
+    apply(f"sleep 6; touch /tmp/ready; {WAIT_FOR_TERM}", ready_file="/tmp/ready")
+    threading.Timer(2, relay.stop).start()
+    threading.Timer(5, relay.start).start()
+    WorkloadKind().create(inputs(context="relayed"), OperationContext())
+
+
+def test_unreachable_api_server_is_an_error_and_not_a_missing_workload(inputs, relay, monkeypatch):
+    monkeypatch.setattr(shared_cluster("relayed"), "retries", Retry(0))
+    relay.stop()
+    for operation in (WorkloadKind().read, WorkloadKind().delete):
+        with pytest.raises(LabError, match="cannot be reached to read Deployment schema-registry"):
+            operation(inputs(context="relayed"), OperationContext())
+    relay.start()

@@ -87,16 +87,19 @@ def start(module: str, *arguments: str) -> None:
         ServiceError: it failed; with its message.
     """
     environment = {**os.environ, "PYTHONPATH": python_path(PROJECT)}
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        timeout=START_SECONDS,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            timeout=START_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ServiceError(f"it was not ready within {START_SECONDS} s") from error
     if done.returncode != 0:
         raise ServiceError(done.stderr.strip())
 

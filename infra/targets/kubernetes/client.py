@@ -7,12 +7,14 @@ the lab's pure functions any better, and a recorded object is a test case.
 
 import functools
 import json
+import logging
 import re
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+import urllib3
 from kubernetes.client import Configuration
 from kubernetes.client.rest import RESTClientObject
 from urllib3 import BaseHTTPResponse, HTTPResponse, Retry, Timeout
@@ -59,6 +61,9 @@ class Cluster:
         self.configuration = configuration
         self.retries = retries
         configuration.connection_pool_maxsize = MAX_CONNECTIONS
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)  # it logs each retry
+        if not configuration.verify_ssl:  # the user's choice in the kubeconfig; a warning with each request otherwise
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._http = RESTClientObject(configuration).pool_manager
         self._credentials = threading.Lock()
 

@@ -72,6 +72,17 @@ def require_owner(cluster: Cluster, namespace: KubernetesObject, owner: Mapping[
     )
 
 
+def hand_over_namespace(cluster: Cluster, name: str, former: Mapping[str, str], owner: Mapping[str, str]) -> None:
+    """Change the owner of a namespace: the checkout of the stack was moved.
+
+    Raises:
+        PreflightError: the namespace belongs to something else than its former owner.
+    """
+    require_owner(cluster, cluster.get(NAMESPACES, "", name), former)
+    if former != owner:
+        cluster.patch(NAMESPACES, "", name, {"metadata": {"labels": dict(owner)}})
+
+
 def delete_namespace(cluster: Cluster, name: str, owner: Mapping[str, str], call: OperationContext) -> bool:
     """Delete a namespace and wait until everything in it is gone; return whether it existed.
 

@@ -12,7 +12,13 @@ from infra.targets.kubernetes import background
 from infra.targets.kubernetes.capacity import free_memory_mib
 from infra.targets.kubernetes.client import Cluster, KubernetesObject, shared_cluster
 from infra.targets.kubernetes.kind_inputs import KubernetesClusterInputs
-from infra.targets.kubernetes.namespace import delete_namespace, ensure_namespace, is_terminating, require_owner
+from infra.targets.kubernetes.namespace import (
+    delete_namespace,
+    ensure_namespace,
+    hand_over_namespace,
+    is_terminating,
+    require_owner,
+)
 from infra.targets.kubernetes.objects import NAMESPACES, NODES, PODS, STORAGE_CLASSES
 from infra.targets.kubernetes.port_forward import ForwardFiles
 from infra.targets.kubernetes.release_records import remove_records
@@ -60,9 +66,12 @@ class KubernetesClusterKind(Kind[KubernetesClusterInputs]):
     def update(
         self, old: KubernetesClusterInputs, new: KubernetesClusterInputs, call: OperationContext
     ) -> dict[str, Any]:
-        """Check the server and what cannot change; ports, storage and memory are checked before the first start."""
+        """Check what cannot change, and hand the namespace over to a checkout that was moved.
+
+        Ports, storage and memory are checked before the first start only.
+        """
         _require_equal_replicas(old, new)
-        _cluster(new)
+        hand_over_namespace(_cluster(new), new.namespace, _owner(old), _owner(new))
         return {}
 
     def delete(self, inputs: KubernetesClusterInputs, call: OperationContext) -> None:

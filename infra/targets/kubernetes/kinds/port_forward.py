@@ -34,6 +34,7 @@ class PortForwardKind(Kind[PortForwardInputs]):
         try:
             background.start(MODULE, str(files.config))
         except ServiceError as error:
+            background.stop(files.lock, OperationContext())  # one that is not ready in time still runs
             raise ServiceError(f"the port forwarding to namespace {inputs.namespace} did not start: {error}") from error
         return {}
 
