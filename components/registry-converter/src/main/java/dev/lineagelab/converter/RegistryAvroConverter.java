@@ -14,7 +14,9 @@ import org.apache.kafka.connect.storage.Converter;
 
 /**
  * Converter between Connect records and Avro: Apicurio's converter and its options, except that an
- * unavailable registry is reported as {@link org.apache.kafka.connect.errors.RetriableException}.
+ * unavailable registry is reported as {@link org.apache.kafka.connect.errors.RetriableException},
+ * and that {@value ConfluentSchemaResolver#URL} is the root of the API of a registry with
+ * Confluent's API.
  */
 public final class RegistryAvroConverter implements Converter {
   private static final String VERSION =
@@ -40,7 +42,11 @@ public final class RegistryAvroConverter implements Converter {
   @Override
   public void configure(final Map<String, ?> options, final boolean isKey) {
     final Map<String, Object> completed = new HashMap<>(options);
-    completed.putIfAbsent(SerdeConfig.SCHEMA_RESOLVER, RetriableSchemaResolver.class);
+    completed.putIfAbsent(
+        SerdeConfig.SCHEMA_RESOLVER,
+        options.containsKey(ConfluentSchemaResolver.URL)
+            ? ConfluentSchemaResolver.class
+            : RetriableSchemaResolver.class);
     apicurio.configure(completed, isKey);
   }
 

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.Optional;
 
-/** Classification of errors of Apicurio's registry client. */
+/** Classification of errors of Apicurio's registry client, and of {@link ConfluentApi}. */
 final class RegistryErrors {
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
@@ -34,6 +34,9 @@ final class RegistryErrors {
     if (e instanceof RestClientException response) {
       return Optional.ofNullable(response.getError()).flatMap(RegistryErrors::unavailabilityOf);
     }
+    if (e instanceof ConfluentApi.StatusException response) {
+      return unavailability(response.status(), response.getMessage());
+    }
     // A complete response that is not JSON does not come from a registry.
     if (e instanceof IOException && !(e instanceof JsonProcessingException)
         || e instanceof UnresolvedAddressException) {
@@ -51,8 +54,12 @@ final class RegistryErrors {
     if (code == null) {
       return Optional.ofNullable(error.getName()).map(name -> noResponse(name, error.getMessage()));
     }
-    return code >= SERVER_ERROR || code == TOO_MANY_REQUESTS
-        ? Optional.of("HTTP " + code + " (" + error.getMessage() + ")")
+    return unavailability(code, error.getMessage());
+  }
+
+  private static Optional<String> unavailability(final int status, final String message) {
+    return status >= SERVER_ERROR || status == TOO_MANY_REQUESTS
+        ? Optional.of("HTTP " + status + " (" + message + ")")
         : Optional.empty();
   }
 

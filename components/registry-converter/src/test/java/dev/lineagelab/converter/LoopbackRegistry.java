@@ -8,10 +8,12 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Fake schema registry with the part of API version 2 that a converter uses. It keeps its port
- * while it is stopped.
+ * Fake schema registry with the parts of Apicurio's API version 2 and of Confluent's API that a
+ * converter uses. It keeps its port while it is stopped.
  */
 final class LoopbackRegistry implements AutoCloseable {
   static final int ID = 7;
@@ -24,6 +26,7 @@ final class LoopbackRegistry implements AutoCloseable {
        "globalId": 1, "contentId": %d}"""
           .formatted(ID);
 
+  private final List<String> registrations = new CopyOnWriteArrayList<>();
   private HttpServer server;
   private int port;
   private Response override;
@@ -40,6 +43,15 @@ final class LoopbackRegistry implements AutoCloseable {
 
   String url() {
     return "http://127.0.0.1:" + port + "/apis/registry/v2";
+  }
+
+  String confluentUrl() {
+    return "http://127.0.0.1:" + port + "/confluent";
+  }
+
+  /** Return path and body of each registration of a schema through Confluent's API. */
+  List<String> registrations() {
+    return registrations;
   }
 
   void start() {
@@ -71,10 +83,15 @@ final class LoopbackRegistry implements AutoCloseable {
 
   private void handle(final HttpExchange exchange) throws IOException {
     try (exchange) {
-      exchange.getRequestBody().readAllBytes();
+      final byte[] body = exchange.getRequestBody().readAllBytes();
       final String path = exchange.getRequestURI().getPath();
       if (override != null) {
         override.send(exchange);
+      } else if (path.equals("/confluent/schemas/ids/" + ID)) {
+        send(exchange, 200, "{\"schema\": \"" + SCHEMA.strip().replace("\"", "\\\"") + "\"}");
+      } else if (path.startsWith("/confluent/subjects/")) {
+        registrations.add(path + " " + new String(body, StandardCharsets.UTF_8));
+        send(exchange, 200, "{\"id\": " + ID + "}");
       } else if (path.endsWith("/references")) {
         send(exchange, 200, "[]");
       } else if (path.contains("/ids/contentIds/" + ID)) {
