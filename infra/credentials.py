@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated credentials of a stack: a file of shell assignments with mode 0600.
+"""Credentials of a stack, generated or given by the user: a file of shell assignments with mode 0600.
 
 Credentials never enter Pulumi's state, an argument list or a commit; programs read the file.
 """
@@ -8,6 +8,7 @@ import hashlib
 import os
 import secrets
 import shlex
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from infra.errors import LabError
@@ -20,6 +21,9 @@ S3_SECRET_KEY = "S3_SECRET_KEY"
 POSTGRES_PASSWORD = "POSTGRES_PASSWORD"
 NAMES = (S3_ACCESS_KEY, S3_SECRET_KEY, POSTGRES_PASSWORD)
 S3_NAMES = frozenset({S3_ACCESS_KEY, S3_SECRET_KEY})
+
+FINGERPRINT_KEY = "FINGERPRINT_KEY"
+"""Random value in a file with given credentials, so that a fingerprint does not reveal a short password."""
 
 
 def render(values: dict[str, str]) -> str:
@@ -65,16 +69,32 @@ def write(path: Path, text: str) -> None:
     temporary.rename(path)
 
 
-def ensure(path: Path) -> dict[str, str]:
-    """Return the credentials in a file; missing credentials are generated and added to the file."""
-    values = parse(path.read_text(encoding="utf-8")) if path.exists() else {}
-    missing = [name for name in NAMES if name not in values]
-    if missing:
-        values |= {name: secrets.token_hex(16) for name in missing}
+def variable(name: str) -> str:
+    """Return the environment variable by which the user gives a credential: `LINEAGE_LAB_POSTGRES_PASSWORD`."""
+    return f"LINEAGE_LAB_{name}"
+
+
+def ensure(path: Path, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the credentials in a file.
+
+    The `given` ones replace those in the file; missing ones are generated. Both are written to the file.
+    """
+    before = parse(path.read_text(encoding="utf-8")) if path.exists() else {}
+    values = {**before, **(given or {})}
+    wanted = NAMES if given is None else (*NAMES, FINGERPRINT_KEY)
+    values |= {name: secrets.token_hex(16) for name in wanted if name not in values}
+    if values != before:
         write(path, render(values))
     return values
 
 
+def remove(path: Path, names: Collection[str]) -> None:
+    """Remove credentials from a file, so that `ensure` generates them."""
+    values = read(path)
+    if not values.keys().isdisjoint(names):
+        write(path, render({name: value for name, value in values.items() if name not in names}))
+
+
 def fingerprint(values: dict[str, str]) -> str:
-    """Return a hash that changes with any credential; it reveals none, since each has 128 random bits."""
+    """Return a hash that changes with any credential; it reveals none, since at least one has 128 random bits."""
     return hashlib.sha256(render(values).encode()).hexdigest()[:16]

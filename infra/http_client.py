@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP client for the lab's services, which listen on loopback without TLS."""
+"""HTTP clients for the lab's services, which listen on loopback without TLS, and for existing services."""
 
 import functools
 import ssl
@@ -14,6 +14,20 @@ def client() -> httpx.Client:
     A client per request would load all CA certificates each time, which takes longer than most requests; this client
     trusts no certificate authority. Connections are not kept alive, because a service may restart between requests.
     """
-    no_authorities = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return _client(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+
+
+@functools.cache
+def _tls_client() -> httpx.Client:
+    """Return the client for services with TLS, which trusts the certificate authorities of this machine."""
+    return _client(ssl.create_default_context())
+
+
+def client_for(url: str) -> httpx.Client:
+    """Return the client for requests to a service that may be outside of the lab."""
+    return _tls_client() if url.startswith("https:") else client()
+
+
+def _client(authorities: ssl.SSLContext) -> httpx.Client:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    return httpx.Client(trust_env=False, verify=no_authorities, limits=limits)
+    return httpx.Client(trust_env=False, verify=authorities, limits=limits)

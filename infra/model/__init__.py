@@ -6,12 +6,19 @@ connectors and Flink jobs are resources inside services. A target (`infra.target
 containers or pods. Parts refer to each other by `key`: `kafka`, `topic/orders`, `bucket/warehouse`.
 """
 
+from infra.model.external import ExternalKafka as ExternalKafka
+from infra.model.external import ExternalObjectStore as ExternalObjectStore
+from infra.model.external import ExternalPostgres as ExternalPostgres
+from infra.model.external import ExternalSchemaRegistry as ExternalSchemaRegistry
+from infra.model.external import ExternalService as ExternalService
+from infra.model.external import ProtectedService as ProtectedService
 from infra.model.lab import Lab as Lab
 from infra.model.lab import Part as Part
 from infra.model.resources import Bucket as Bucket
 from infra.model.resources import Column as Column
 from infra.model.resources import Connector as Connector
 from infra.model.resources import Database as Database
+from infra.model.resources import DataResource as DataResource
 from infra.model.resources import FlinkJob as FlinkJob
 from infra.model.resources import LaunchedJob as LaunchedJob
 from infra.model.resources import Resource as Resource

@@ -33,7 +33,7 @@ class Resource(Inputs, ABC):
     kind: ClassVar[str]
 
     name: str
-    needs: tuple[str, ...] = Field((), exclude=True)
+    needs: tuple[str, ...] = Field(default=(), exclude=True)
 
     @property
     @abstractmethod
@@ -41,12 +41,24 @@ class Resource(Inputs, ABC):
         """Key by which other parts refer to the resource in `needs`."""
 
 
-class Topic(Resource):
+class DataResource(Resource, ABC):
+    """A resource that holds data in a service.
+
+    Attributes:
+        external: True in an existing service that the lab does not run, where the resource may exist already: the lab
+            then uses it and leaves it, with its data, at the end. None in a service of the lab.
+    """
+
+    external: Literal[True] | None = None
+
+
+class Topic(DataResource):
     """A Kafka topic.
 
     Attributes:
-        bootstrap: `host:port` of a broker.
-        cluster: id of the expected Kafka cluster; any other cluster at the address is left untouched.
+        bootstrap: `host:port` of a broker, or several, separated by commas.
+        cluster: id of the expected Kafka cluster; any other cluster at the address is left untouched. Empty: any
+            cluster is expected.
         config: topic-level settings that differ from the broker's defaults.
     """
 
@@ -62,7 +74,7 @@ class Topic(Resource):
         return f"topic/{self.name}"
 
 
-class Bucket(Resource):
+class Bucket(DataResource):
     """A bucket of the object store; `endpoint` is the URL of the store."""
 
     kind = "Bucket"
@@ -75,7 +87,7 @@ class Bucket(Resource):
         return f"bucket/{self.name}"
 
 
-class Database(Resource):
+class Database(DataResource):
     """A database of a Postgres server.
 
     Attributes:
@@ -106,7 +118,7 @@ class Column(Inputs):
     required: bool = False
 
 
-class Table(Resource):
+class Table(DataResource):
     """A table in schema `public` of a database.
 
     Attributes:
@@ -135,7 +147,7 @@ class Table(Resource):
         return f"table/{self.database}.{self.name}"
 
 
-class Subject(Resource):
+class Subject(DataResource):
     """A schema in the registry.
 
     Attributes:
@@ -174,7 +186,8 @@ class Connector(Resource):
 
     Attributes:
         worker: URL of the worker's REST interface.
-        cluster: id of the Kafka cluster of the expected worker; any other worker is left untouched.
+        cluster: id of the Kafka cluster of the expected worker; any other worker is left untouched. Empty: the worker
+            uses an existing cluster of an unknown id.
         config: options under Connect's names, without `name`. Secrets are references, `${provider:key}`.
         state: RUNNING is desired; the worker may report PAUSED, STOPPED, FAILED or STARTING.
     """

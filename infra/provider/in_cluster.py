@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,7 @@ def main(arguments: list[str]) -> int:
         case _:
             print(USAGE, file=sys.stderr)
             return 2
-    lab, call = read_lab(Path(folder)), OperationContext(threading.Event())
+    lab, call = read_lab(Path(folder)), OperationContext(threading.Event(), note=partial(print, flush=True))
     try:
         apply_all(lab, call) if keys is None else await_keys(lab, keys, call)
     except LabError as error:

@@ -5,9 +5,16 @@ from infra.model.inputs import Inputs
 
 
 class CredentialsInputs(Inputs):
-    """Inputs of `Credentials`; `path` is the file."""
+    """Inputs of `Credentials`.
+
+    Attributes:
+        path: the file.
+        given: credentials of existing services, which the user provides: name -> key of the setting that requires it.
+            None: all credentials are generated.
+    """
 
     path: str
+    given: dict[str, str] | None = None
 
 
 class EnvironmentFileInputs(Inputs):

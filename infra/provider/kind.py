@@ -4,7 +4,7 @@
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -26,11 +26,15 @@ class OperationContext:
         stopped: set when the user interrupts the update.
         report: shows a progress line on the resource's row while the update runs.
         warn: adds a warning to the update's summary.
+        note: adds a line to the update's summary.
+        outputs: the resource's outputs in the state; empty when it is created.
     """
 
     stopped: threading.Event = field(default_factory=threading.Event)
     report: Callable[[str], None] = lambda _: None
     warn: Callable[[str], None] = lambda _: None
+    note: Callable[[str], None] = lambda _: None
+    outputs: Mapping[str, Any] = field(default_factory=dict)
 
     def poll(self, seconds: float) -> Iterator[None]:
         """Yield every `POLL_SECONDS` for at most `seconds`, at least once.

@@ -9,7 +9,9 @@ import psycopg
 
 from infra import credentials
 from infra.errors import LabError
+from infra.model import external_settings
 from infra.provider.connections import accepts_connections
+from infra.provider.external_service import LoginRefused, external_error
 from infra.provider.kind import OperationContext
 
 STARTUP_TIMEOUT_SECONDS = 30
@@ -29,18 +31,23 @@ WRONG_PASSWORD = "password authentication failed"
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-class ForeignServer(LabError):
-    """The server at the address belongs to another lab."""
-
-
 @dataclass(frozen=True)
 class PostgresServer:
-    """Postgres server at `host:port`; `credentials` is the file with the password of `user`."""
+    """Postgres server.
+
+    Attributes:
+        host: host of the server.
+        port: port of the server.
+        user: role that logs in.
+        credentials: file with its password.
+        external: the server existed before the lab, and may require TLS.
+    """
 
     host: str
     port: int
     user: str
     credentials: str
+    external: bool = False
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
@@ -58,7 +65,7 @@ class PostgresServer:
             call: the request's context.
 
         Raises:
-            ForeignServer: the server belongs to another lab.
+            LoginRefused: the server rejects the password.
             LabError: the server rejects the connection or is not ready in time.
         """
         password = credentials.read(Path(self.credentials)).get(credentials.POSTGRES_PASSWORD, "")
@@ -70,18 +77,17 @@ class PostgresServer:
                     user=self.user,
                     password=password,
                     dbname=database,
-                    sslmode="disable",
+                    sslmode="prefer" if self.external else "disable",
                     connect_timeout=CONNECT_SECONDS,
                     autocommit=True,
                 )
             except psycopg.OperationalError as error:
                 if WRONG_PASSWORD in str(error):
-                    raise ForeignServer(
-                        f"could not {action}: the Postgres at {self} rejects this lab's password. The port belongs "
-                        "to another lab or program: stop it, or set another lineage-lab:portOffset"
-                    ) from error
+                    raise self._refused_login(action) from error
                 if not any(words in str(error) for words in STARTUP_ERRORS):
                     raise self.failure(action, error) from error
+        if self.external:
+            raise self._external_error(action, f"it was still starting after {STARTUP_TIMEOUT_SECONDS} s")
         raise LabError(
             f"could not {action}: the Postgres at {self} was still starting after {STARTUP_TIMEOUT_SECONDS} s; "
             "see: bin/lab logs postgres"
@@ -89,4 +95,21 @@ class PostgresServer:
 
     def failure(self, action: str, error: psycopg.Error) -> LabError:
         """Return the error about a failed statement or connection, on one line."""
-        return LabError(f"could not {action} at {self}: {' '.join(str(error).split())}")
+        cause = " ".join(str(error).split())
+        if not self.external:
+            return LabError(f"could not {action} at {self}: {cause}")
+        may_not = isinstance(error, psycopg.errors.InsufficientPrivilege)
+        return self._external_error(action, cause, f"give role {self.user} that right" if may_not else "")
+
+    def _refused_login(self, action: str) -> LabError:
+        if self.external:
+            variable = credentials.variable(credentials.POSTGRES_PASSWORD)
+            cause = f"it rejects the password of role {self.user}"
+            return self._external_error(action, cause, f"set {variable} in the environment of `up`", LoginRefused)
+        return LoginRefused(
+            f"could not {action}: the Postgres at {self} rejects this lab's password. The port belongs "
+            "to another lab or program: stop it, or set another lineage-lab:portOffset"
+        )
+
+    def _external_error(self, action: str, cause: str, remedy: str = "", error: type[LabError] = LabError) -> LabError:
+        return external_error(external_settings.POSTGRES, f"{action} at {self}", cause, remedy, error)

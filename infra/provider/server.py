@@ -87,7 +87,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
                 f"the state of this {kind.name} was written by another version of the lab: check {lacking}"
             ) from error
 
-    def _operation_context(self, urn: str) -> "OperationContext":
+    def _operation_context(self, urn: str, outputs: struct_pb2.Struct | None = None) -> "OperationContext":
+        """Return the context of a request; `outputs` are the resource's properties in the state."""
         from infra.provider.kind import OperationContext
 
         def send(text: str, severity: "engine_pb2.LogSeverity.ValueType", ephemeral: bool) -> None:
@@ -100,7 +101,9 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return OperationContext(
             self._stopped,
             report=lambda text: send(text, engine_pb2.LogSeverity.INFO, ephemeral=True),
+            note=lambda text: send(text, engine_pb2.LogSeverity.INFO, ephemeral=False),
             warn=lambda text: send(text, engine_pb2.LogSeverity.WARNING, ephemeral=False),
+            outputs=MessageToDict(outputs) if outputs else {},
         )
 
     def _abort(self, code: grpc.StatusCode, text: str, context: Context) -> NoReturn:
@@ -177,7 +180,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         except StateError as error:
             print(f"labkit: {_resource_name(request.urn)}: {error}", file=sys.stderr)
             return pb.ReadResponse()
-        found = self._run_operation(lambda: kind.read(inputs, self._operation_context(request.urn)), context)
+        call = self._operation_context(request.urn, request.properties)
+        found = self._run_operation(lambda: kind.read(inputs, call), context)
         if found is None:
             return pb.ReadResponse()
         properties = found.inputs.properties()
@@ -193,7 +197,7 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         def update() -> dict[str, Any]:
             return kind.update(
-                self._inputs_of_state(kind, request.old_inputs), new, self._operation_context(request.urn)
+                self._inputs_of_state(kind, request.old_inputs), new, self._operation_context(request.urn, request.olds)
             )
 
         return pb.UpdateResponse(properties=_to_struct(new.properties() | self._run_operation(update, context)))
@@ -207,7 +211,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         except StateError as error:  # the supervisor, deleted last, removes the rest
             print(f"labkit: {_resource_name(request.urn)}: {error}", file=sys.stderr)
             return empty_pb2.Empty()
-        self._run_operation(lambda: kind.delete(inputs, self._operation_context(request.urn)), context)
+        call = self._operation_context(request.urn, request.properties)
+        self._run_operation(lambda: kind.delete(inputs, call), context)
         return empty_pb2.Empty()
 
     def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:

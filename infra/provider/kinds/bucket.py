@@ -16,71 +16,91 @@ from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionEr
 
 from infra import credentials
 from infra.errors import LabError
-from infra.http_client import client
+from infra.http_client import client_for
+from infra.model import external_settings
 from infra.model.resources import Bucket
-from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.provider.data_kind import DataKind, same_outputs
+from infra.provider.external_service import external_error
+from infra.provider.kind import OperationContext, ReadResult
+from infra.provider.object_store import CONNECT_SECONDS, READ_SECONDS, error_code, s3_client
 
+FOUND_CODES = frozenset({"BucketAlreadyOwnedByYou", "BucketAlreadyExists"})
 NOT_FOUND_CODES = frozenset({"404", "NoSuchBucket"})
 ACCESS_DENIED_CODES = frozenset({"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
 """Codes of a store that rejects our keys: its buckets belong to another lab, or to earlier credentials."""
 
-CONNECT_SECONDS = 5
-READ_SECONDS = 30
-
 _TIMEOUT = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+
+GIVE_RIGHTS = "give the keys all rights to that bucket (and, unless it exists, the right to create it)"
 
 RETRY_SECONDS = 3
 """Time for which reads are retried when the store drops connections or responds with a server error."""
 
 
-class BucketKind(Kind[Bucket]):
+class BucketKind(DataKind[Bucket]):
     """Buckets of the object store; `create` adopts an existing bucket."""
 
     name = "Bucket"
     inputs = Bucket
     replace_on = frozenset({"endpoint", "name"})
+    setting = external_settings.OBJECT_STORE
+
+    def describe(self, inputs: Bucket) -> str:
+        return f"bucket {inputs.name} at {inputs.endpoint}"
 
     def create(self, inputs: Bucket, call: OperationContext) -> dict[str, Any]:
-        try:
-            _s3_client(inputs).create_bucket(Bucket=inputs.name)
-        except ClientError as error:
-            if _error_code(error) not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
-                raise _failure(inputs, "create", error) from error
-        except BotoCoreError as error:
-            raise _failure(inputs, "create", error) from error
-        return {}
+        # Some stores accept the creation of a bucket that the same user has.
+        existed = self.exists_already(inputs, call) or not _create_bucket(inputs)
+        return self.created(inputs, existed, call)
 
     def read(self, inputs: Bucket, call: OperationContext) -> ReadResult[Bucket] | None:
         if not _has_keys(inputs):
             return None
         try:
             answer = _head_bucket(inputs, call)
-        except httpx.ConnectError:
-            return None  # the store is down: it is created again, then its buckets
+        except httpx.ConnectError as error:
+            return self.unreadable(inputs, call, str(error))
         except httpx.HTTPError as error:
             raise _failure(inputs, "read", error) from error
-        if str(answer.status_code) in NOT_FOUND_CODES | ACCESS_DENIED_CODES:
+        if str(answer.status_code) in ACCESS_DENIED_CODES:
+            return self.unreadable(inputs, call, "the store denies access to it", GIVE_RIGHTS)
+        if str(answer.status_code) in NOT_FOUND_CODES:
             return None
         if not answer.is_success:
             why = f"the store responded with status {answer.status_code} {answer.reason_phrase}"
             raise _failure(inputs, "read", why)
-        return ReadResult(inputs)
+        return ReadResult(inputs, same_outputs(inputs, call))
 
     def update(self, old: Bucket, new: Bucket, call: OperationContext) -> dict[str, Any]:
-        return {}
+        return same_outputs(new, call)
 
-    def delete(self, inputs: Bucket, call: OperationContext) -> None:
+    def remove(self, inputs: Bucket, call: OperationContext) -> None:
         if not _has_keys(inputs):
             return
         try:
-            _empty_and_delete(_s3_client(inputs), inputs.name)
-        except EndpointConnectionError:
+            _empty_and_delete(s3_client(inputs.endpoint, inputs.credentials), inputs.name)
+        except EndpointConnectionError as error:
+            self.require_own_service(inputs, "delete", str(error))
             return  # the store is down; its data is deleted with it
         except ClientError as error:
-            if _error_code(error) not in NOT_FOUND_CODES | ACCESS_DENIED_CODES:
+            not_ours = ACCESS_DENIED_CODES if not inputs.external else frozenset()
+            if error_code(error) not in NOT_FOUND_CODES | not_ours:
                 raise _failure(inputs, "delete", error) from error
         except BotoCoreError as error:
             raise _failure(inputs, "delete", error) from error
+
+
+def _create_bucket(inputs: Bucket) -> bool:
+    """Create the bucket; return False if it exists."""
+    try:
+        s3_client(inputs.endpoint, inputs.credentials).create_bucket(Bucket=inputs.name)
+    except ClientError as error:
+        if error_code(error) in FOUND_CODES:
+            return False
+        raise _failure(inputs, "create", error) from error
+    except BotoCoreError as error:
+        raise _failure(inputs, "create", error) from error
+    return True
 
 
 def _empty_and_delete(client: Any, bucket: str) -> None:  # noqa: ANN401 - boto3 has no type hints
@@ -89,10 +109,6 @@ def _empty_and_delete(client: Any, bucket: str) -> None:  # noqa: ANN401 - boto3
         if keys:
             client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
     client.delete_bucket(Bucket=bucket)
-
-
-def _error_code(error: ClientError) -> str:
-    return str(error.response["Error"]["Code"])
 
 
 def _has_keys(inputs: Bucket) -> bool:
@@ -112,7 +128,7 @@ def _head_bucket(inputs: Bucket, call: OperationContext) -> httpx.Response:
     failure: httpx.HTTPError | None = None
     for _ in call.poll(RETRY_SECONDS):
         try:
-            answer = client().head(url, headers=_signature(url, inputs), timeout=_TIMEOUT)
+            answer = client_for(url).head(url, headers=_signature(url, inputs), timeout=_TIMEOUT)
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
             answer, failure = None, error
             continue
@@ -133,25 +149,9 @@ def _signature(url: str, inputs: Bucket) -> Mapping[str, str]:
     return dict(request.headers.items())
 
 
-def _s3_client(inputs: Bucket) -> Any:  # noqa: ANN401 - as above
-    import boto3
-    from botocore.client import Config
-
-    keys = credentials.read(Path(inputs.credentials))
-    return boto3.client(
-        "s3",
-        endpoint_url=inputs.endpoint,
-        aws_access_key_id=keys[credentials.S3_ACCESS_KEY],
-        aws_secret_access_key=keys[credentials.S3_SECRET_KEY],
-        region_name=credentials.S3_REGION,
-        config=Config(
-            s3={"addressing_style": "path"},
-            connect_timeout=CONNECT_SECONDS,
-            read_timeout=READ_SECONDS,
-            retries={"max_attempts": 3},
-        ),
-    )
-
-
 def _failure(inputs: Bucket, operation: str, cause: Exception | str) -> LabError:
-    return LabError(f"could not {operation} bucket {inputs.name} at {inputs.endpoint}: {cause}")
+    action = f"{operation} bucket {inputs.name} at {inputs.endpoint}"
+    if not inputs.external:
+        return LabError(f"could not {action}: {cause}")
+    denied = isinstance(cause, ClientError) and error_code(cause) in ACCESS_DENIED_CODES
+    return external_error(external_settings.OBJECT_STORE, action, str(cause), GIVE_RIGHTS if denied else "")

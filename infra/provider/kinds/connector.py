@@ -55,7 +55,7 @@ class ConnectorKind(Kind[Connector]):
         worker = _worker(inputs, "read", call)
         if not url_accepts_connections(inputs.worker):
             return None  # Connect is down: it is created again, then its connectors
-        if worker.cluster() != inputs.cluster:
+        if not _is_expected(inputs, worker.cluster()):
             return None
         try:
             config = worker.config(inputs.name)
@@ -77,7 +77,7 @@ class ConnectorKind(Kind[Connector]):
         if not url_accepts_connections(inputs.worker):
             return  # Connect is down; its state is deleted with its broker
         worker = _worker(inputs, "delete", call)
-        if worker.cluster() != inputs.cluster:
+        if not _is_expected(inputs, worker.cluster()):
             return  # the worker belongs to another lab
         try:
             worker.delete(inputs.name)
@@ -105,9 +105,13 @@ def _worker(inputs: Connector, verb: str, call: OperationContext) -> ConnectWork
     return ConnectWorker(inputs.worker, f"{verb} connector {inputs.name} at {inputs.worker}", call)
 
 
+def _is_expected(inputs: Connector, cluster: str) -> bool:
+    return not inputs.cluster or cluster == inputs.cluster
+
+
 def _require_own_cluster(inputs: Connector, worker: ConnectWorker) -> None:
     found = worker.cluster()
-    if found != inputs.cluster:
+    if not _is_expected(inputs, found):
         raise LabError(
             f"could not {worker.action}: the worker belongs to another lab "
             f"(Kafka cluster {found}, expected {inputs.cluster}). "

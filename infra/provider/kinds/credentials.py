@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:Credentials`: the stack's generated credentials, in a file with mode 0600."""
+"""`labkit:index:Credentials`: the stack's credentials, in a file with mode 0600."""
 
+import os
 import stat
 from pathlib import Path
 from typing import Any
 
 from infra import credentials
+from infra.errors import LabError
 from infra.provider.inputs import CredentialsInputs
 from infra.provider.kind import Kind, OperationContext, ReadResult
 
 
 class CredentialsKind(Kind[CredentialsInputs]):
-    """Credentials file of the lab; a change of its output `fingerprint` restarts the processes that read it."""
+    """Credentials file of the lab; a change of its output `fingerprint` restarts the processes that read it.
+
+    The user gives credentials of existing services in environment variables. The file keeps them for later updates.
+    """
 
     name = "Credentials"
     inputs = CredentialsInputs
     replace_on = frozenset({"path"})
 
     def create(self, inputs: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
-        return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path)))}
+        given = _given(inputs)
+        _require_given(inputs, given or {})
+        return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path), given))}
 
     def read(self, inputs: CredentialsInputs, call: OperationContext) -> ReadResult[CredentialsInputs] | None:
         path = Path(inputs.path)
@@ -29,10 +36,35 @@ class CredentialsKind(Kind[CredentialsInputs]):
         values = credentials.read(path)
         if any(name not in values for name in credentials.NAMES):
             return None
+        if not values.items() >= (_given(inputs) or {}).items():
+            return None  # another password is given: create writes it
         return ReadResult(inputs, {"fingerprint": credentials.fingerprint(values)})
 
     def update(self, old: CredentialsInputs, new: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
+        credentials.remove(Path(new.path), (old.given or {}).keys() - (new.given or {}).keys())
         return self.create(new, call)
 
     def delete(self, inputs: CredentialsInputs, call: OperationContext) -> None:
         Path(inputs.path).unlink(missing_ok=True)
+
+
+def _given(inputs: CredentialsInputs) -> dict[str, str] | None:
+    """Return the credentials of existing services in the environment; None if there are no such services."""
+    if inputs.given is None:
+        return None
+    variables = {name: credentials.variable(name) for name in inputs.given}
+    return {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
+
+
+def _require_given(inputs: CredentialsInputs, given: dict[str, str]) -> None:
+    """Raise LabError if a credential of an existing service is neither in the environment nor in the file."""
+    path = Path(inputs.path)
+    known = {**(credentials.read(path) if path.exists() else {}), **given}
+    missing = {name: setting for name, setting in (inputs.given or {}).items() if name not in known}
+    if missing:
+        settings = " and ".join(f"lineage-lab:{setting}" for setting in dict.fromkeys(missing.values()))
+        variables = " and ".join(credentials.variable(name) for name in missing)
+        raise LabError(
+            f"{settings} needs the credentials of an existing service: set {variables} in the environment of `up`, or "
+            f"write {' and '.join(f'{name}=...' for name in missing)} to {path}"
+        )

@@ -7,38 +7,38 @@ from typing import Any
 import httpx
 
 from infra.errors import LabError
-from infra.http_client import client
+from infra.http_client import client_for
+from infra.model import external_settings
 from infra.model.resources import Subject
+from infra.provider.data_kind import DataKind, is_adopted, same_outputs
+from infra.provider.external_service import external_error
 from infra.provider.failure import add_field_names
-from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.provider.kind import OperationContext, ReadResult
 
 REQUEST_SECONDS = 20
 INCOMPATIBLE = 409
 
 
-class SubjectKind(Kind[Subject]):
+class SubjectKind(DataKind[Subject]):
     """Subjects of the schema registry; `create` adopts an existing subject.
 
-    Versions registered by producers are not drift as long as ours is among the versions.
+    In an existing registry, such a subject keeps its compatibility level. Versions registered by producers are not
+    drift as long as ours is among the versions.
     """
 
     name = "Subject"
     inputs = Subject
     replace_on = frozenset({"registry", "name"})
+    setting = external_settings.SCHEMA_REGISTRY
+
+    def describe(self, inputs: Subject) -> str:
+        return f"subject {inputs.name} of the registry at {inputs.registry}"
 
     def create(self, inputs: Subject, call: OperationContext) -> dict[str, Any]:
         registry = _Registry(inputs, "register")
-        before = registry.compatibility() if registry.versions() else None
-        if before != inputs.compatibility:
-            registry.set_compatibility(inputs.compatibility)
-        try:
-            return registry.register()
-        except BaseException:
-            if before is None:
-                registry.delete_compatibility()
-            else:
-                registry.set_compatibility(before)
-            raise
+        existed = bool(registry.versions())
+        version = registry.register() if inputs.external and existed else _register_with_level(inputs)
+        return version | self.created(inputs, existed, call)
 
     def read(self, inputs: Subject, call: OperationContext) -> ReadResult[Subject] | None:
         registry = _Registry(inputs, "read")
@@ -47,20 +47,39 @@ class SubjectKind(Kind[Subject]):
                 return None
             found = registry.find_version()
             avro = inputs.avro if found else registry.latest()
-            actual = inputs.model_copy(update={"avro": avro, "compatibility": registry.compatibility()})
-        except RegistryUnreachable:
-            return None  # the registry is down: it is created again, then its subjects
-        return ReadResult(actual, found or {})
+            level = inputs.compatibility if is_adopted(inputs, call) else registry.compatibility()
+            actual = inputs.model_copy(update={"avro": avro, "compatibility": level})
+        except RegistryUnreachable as error:
+            return self.unreadable(inputs, call, str(error))
+        return ReadResult(actual, (found or {}) | same_outputs(inputs, call))
 
     def update(self, old: Subject, new: Subject, call: OperationContext) -> dict[str, Any]:
-        return self.create(new, call)
+        version = _Registry(new, "register").register() if is_adopted(new, call) else _register_with_level(new)
+        return version | same_outputs(new, call)
 
-    def delete(self, inputs: Subject, call: OperationContext) -> None:
+    def remove(self, inputs: Subject, call: OperationContext) -> None:
         registry = _Registry(inputs, "delete")
         try:
             registry.delete()
-        except RegistryUnreachable:
+        except RegistryUnreachable as error:
+            self.require_own_service(inputs, "delete", str(error))
             return  # the registry is down; its data is deleted with it
+
+
+def _register_with_level(inputs: Subject) -> dict[str, Any]:
+    """Set the compatibility level and register our schema; restore the level if the schema is rejected."""
+    registry = _Registry(inputs, "register")
+    before = registry.compatibility() if registry.versions() else None
+    if before != inputs.compatibility:
+        registry.set_compatibility(inputs.compatibility)
+    try:
+        return registry.register()
+    except BaseException:
+        if before is None:
+            registry.delete_compatibility()
+        else:
+            registry.set_compatibility(before)
+        raise
 
 
 class RegistryUnreachable(LabError):
@@ -116,7 +135,8 @@ class _Registry:
     def _request_json(self, method: str, path: str, body: dict[str, str] | None = None, not_found: Any = None) -> Any:  # noqa: ANN401
         """Return the response's JSON; `not_found`, if given, for a status 404."""
         try:
-            answer = client().request(method, self._inputs.registry + path, json=body, timeout=REQUEST_SECONDS)
+            url = self._inputs.registry + path
+            answer = client_for(url).request(method, url, json=body, timeout=REQUEST_SECONDS)
         # Docker accepts and closes connections to a container that does not listen yet.
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
             raise RegistryUnreachable(str(self._failure("the registry does not respond"))) from error
@@ -136,9 +156,10 @@ class _Registry:
         raise self._failure(f"the registry responded with status {answer.status_code}: {message}")
 
     def _failure(self, cause: str) -> LabError:
-        return LabError(
-            f"could not {self._verb} subject {self._inputs.name} in the registry at {self._inputs.registry}: {cause}"
-        )
+        action = f"{self._verb} subject {self._inputs.name} in the registry at {self._inputs.registry}"
+        if self._inputs.external:
+            return external_error(external_settings.SCHEMA_REGISTRY, action, cause)
+        return LabError(f"could not {action}: {cause}")
 
 
 def _error_message(answer: httpx.Response) -> str:

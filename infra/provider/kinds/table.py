@@ -7,9 +7,12 @@ import psycopg
 from psycopg import sql
 
 from infra.errors import LabError
+from infra.model import external_settings
 from infra.model.resources import Column, Table
-from infra.provider.kind import Kind, OperationContext, ReadResult
-from infra.provider.postgres import Connection, ForeignServer, PostgresServer
+from infra.provider.data_kind import DataKind, same_outputs
+from infra.provider.external_service import LoginRefused
+from infra.provider.kind import OperationContext, ReadResult
+from infra.provider.postgres import Connection, PostgresServer
 
 SCHEMA = "public"
 
@@ -27,36 +30,44 @@ WHERE indrelid = %(table)s AND indisprimary AND attrelid = %(table)s ORDER BY pl
 """
 
 
-class TableKind(Kind[Table]):
+class TableKind(DataKind[Table]):
     """Postgres tables; `create` adopts an existing table. Columns added by others are not drift."""
 
     name = "Table"
     inputs = Table
     replace_on = frozenset({"host", "port", "database", "name"})
+    setting = external_settings.POSTGRES
+
+    def describe(self, inputs: Table) -> str:
+        return f"table {SCHEMA}.{inputs.name} of database {inputs.database} at {_server(inputs)}"
 
     def create(self, inputs: Table, call: OperationContext) -> dict[str, Any]:
         action = _action(inputs, "create")
         with _connect(inputs, action, call) as connection:
             try:
                 with connection.transaction():
-                    connection.execute(_create_statement(inputs))
+                    existed = _table_oid(connection, inputs) is not None
+                    if not existed:
+                        connection.execute(_create_statement(inputs))
                     _reconcile(connection, inputs, dropped=[])
             except psycopg.Error as error:
                 raise _server(inputs).failure(action, error) from error
-        return {}
+        return self.created(inputs, existed, call)
 
     def read(self, inputs: Table, call: OperationContext) -> ReadResult[Table] | None:
         if not _server(inputs).reachable():
-            return None
+            return self.unreadable(inputs, call)
         action = _action(inputs, "read")
         try:
             with _connect(inputs, action, call) as connection, connection.transaction():
                 found = _read_table(connection, inputs)
-        except (ForeignServer, DatabaseNotFound):
+        except DatabaseNotFound:
             return None
+        except LoginRefused as error:
+            return self.unreadable(inputs, call, str(error))
         except psycopg.Error as error:
             raise _server(inputs).failure(action, error) from error
-        return ReadResult(found) if found else None
+        return ReadResult(found, same_outputs(inputs, call)) if found else None
 
     def update(self, old: Table, new: Table, call: OperationContext) -> dict[str, Any]:
         wanted = {column.name for column in new.columns}
@@ -68,17 +79,21 @@ class TableKind(Kind[Table]):
                     _reconcile(connection, new, dropped)
             except psycopg.Error as error:
                 raise _server(new).failure(action, error) from error
-        return {}
+        return same_outputs(new, call)
 
-    def delete(self, inputs: Table, call: OperationContext) -> None:
+    def remove(self, inputs: Table, call: OperationContext) -> None:
         if not _server(inputs).reachable():
+            self.require_own_service(inputs, "drop")
             return  # the server is down; its data is deleted with it
         action = _action(inputs, "drop")
         try:
             with _connect(inputs, action, call) as connection:
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(_table_identifier(inputs)))
-        except (ForeignServer, DatabaseNotFound):
+        except DatabaseNotFound:
             return
+        except LoginRefused:
+            if inputs.external:
+                raise
         except psycopg.Error as error:
             raise _server(inputs).failure(action, error) from error
 
@@ -90,7 +105,7 @@ class DatabaseNotFound(LabError):
 def _connect(inputs: Table, action: str, call: OperationContext) -> Connection:
     try:
         return _server(inputs).connect(inputs.database, action, call)
-    except ForeignServer:
+    except LoginRefused:
         raise
     except LabError as error:
         if f'database "{inputs.database}" does not exist' in str(error):
@@ -99,7 +114,7 @@ def _connect(inputs: Table, action: str, call: OperationContext) -> Connection:
 
 
 def _server(inputs: Table) -> PostgresServer:
-    return PostgresServer(inputs.host, inputs.port, inputs.user, inputs.credentials)
+    return PostgresServer(inputs.host, inputs.port, inputs.user, inputs.credentials, inputs.external is True)
 
 
 def _action(inputs: Table, verb: str) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`labkit:index:Topic`: a Kafka topic; partitions can be added and settings changed without loss of records."""
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -20,12 +19,12 @@ from confluent_kafka.admin import (
 )
 
 from infra.errors import LabError
+from infra.model import external_settings
 from infra.model.resources import Topic
-from infra.provider.connections import accepts_connections
-from infra.provider.kind import Kind, OperationContext, ReadResult
-
-METADATA_TIMEOUT_SECONDS = 20
-"""Time limit of an admin request, and for a new topic to appear in the metadata."""
+from infra.provider.data_kind import DataKind, is_adopted, same_outputs
+from infra.provider.external_service import external_error
+from infra.provider.kafka_admin import METADATA_TIMEOUT_SECONDS, admin_client, broker_accepts_connections
+from infra.provider.kind import OperationContext, ReadResult
 
 BROKER_DEFAULT = -1
 """Replication factor of a new topic: the broker's `default.replication.factor`."""
@@ -35,27 +34,39 @@ T = TypeVar("T")
 CONNECTION_ERRORS = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN})
 """Error codes of an unreachable broker, also behind a port that Docker opens early."""
 
+AUTHORIZATION_ERRORS = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
+
 
 class BrokerUnreachable(LabError):
     """No broker responds at the address."""
 
 
-class TopicKind(Kind[Topic]):
-    """Topics; `create` adopts an existing topic and changes its partitions and settings as declared."""
+class TopicKind(DataKind[Topic]):
+    """Topics; `create` adopts an existing topic.
+
+    In the lab's own cluster, it changes partitions and settings of that topic as declared; in an existing cluster, the
+    topic keeps them.
+    """
 
     name = "Topic"
     inputs = Topic
     replace_on = frozenset({"bootstrap", "cluster", "name"})
+    setting = external_settings.KAFKA
+
+    def describe(self, inputs: Topic) -> str:
+        return f"topic {inputs.name} at {inputs.bootstrap}"
 
     def create(self, inputs: Topic, call: OperationContext) -> dict[str, Any]:
-        admin = _admin(inputs)
+        admin = admin_client(inputs.bootstrap)
         found = _cluster(inputs, admin)
-        if found != inputs.cluster:
+        if not _is_expected(inputs, found):
             raise LabError(
                 f"the broker at {inputs.bootstrap} belongs to another lab "
                 f"(cluster {found}, expected {inputs.cluster}). "
                 "Stop that lab or program, or set another lineage-lab:portOffset"
             )
+        if self.exists_already(inputs, call):
+            return self.created(inputs, True, call)
         new = NewTopic(inputs.name, inputs.partitions, BROKER_DEFAULT, config=inputs.config)
         created = _admin_request(inputs, "create", lambda: admin.create_topics([new])[inputs.name], _topic_exists)
         if not created:
@@ -64,23 +75,25 @@ class TopicKind(Kind[Topic]):
                 self.update(there.inputs, inputs, call)
         for _ in call.poll(METADATA_TIMEOUT_SECONDS):  # metadata follows the creation with a delay
             if self.read(inputs, call):
-                return {}
+                return self.created(inputs, not created, call)
         raise LabError(
             f"topic {inputs.name} was created at {inputs.bootstrap} but did not "
             f"appear within {METADATA_TIMEOUT_SECONDS} s"
         )
 
     def read(self, inputs: Topic, call: OperationContext) -> ReadResult[Topic] | None:
-        if not _broker_accepts_connections(inputs.bootstrap):
-            return None  # the broker is down: it is created again, then its topics
-        admin = _admin(inputs)
+        if not broker_accepts_connections(inputs.bootstrap):
+            return self.unreadable(inputs, call)
+        admin = admin_client(inputs.bootstrap)
         try:
             metadata = _metadata(inputs, admin)
-        except BrokerUnreachable:
-            return None  # as above, or starting: create adopts an existing topic
+        except BrokerUnreachable as error:
+            return self.unreadable(inputs, call, str(error))  # or starting: create adopts an existing topic
         topics = metadata.topics
-        if metadata.cluster_id != inputs.cluster or inputs.name not in topics:
+        if not _is_expected(inputs, str(metadata.cluster_id)) or inputs.name not in topics:
             return None
+        if is_adopted(inputs, call):
+            return ReadResult(inputs, same_outputs(inputs, call))
         resource = ConfigResource(ResourceType.TOPIC, inputs.name)
         entries = _admin_request(inputs, "read", lambda: admin.describe_configs([resource])[resource])
         config = {
@@ -89,16 +102,20 @@ class TopicKind(Kind[Topic]):
             if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value
         }
         partitions = len(topics[inputs.name].partitions)
-        return ReadResult(inputs.model_copy(update={"partitions": partitions, "config": config}))
+        found = inputs.model_copy(update={"partitions": partitions, "config": config})
+        return ReadResult(found, same_outputs(inputs, call))
 
     def update(self, old: Topic, new: Topic, call: OperationContext) -> dict[str, Any]:
+        if is_adopted(new, call):
+            call.note(f"{self.describe(new)} existed before the lab and keeps its partitions and settings")
+            return same_outputs(new, call)
         if new.partitions < old.partitions:
             raise LabError(
                 f"topic {new.name} has {old.partitions} partitions and Kafka cannot remove any: set at "
                 f"least {old.partitions}, or replace the topic (pulumi up --target-replace URN), which "
                 "loses its records"
             )
-        admin = _admin(new)
+        admin = admin_client(new.bootstrap)
         if new.partitions > old.partitions:
             grown = [NewPartitions(new.name, new.partitions)]
             _admin_request(new, "add partitions to", lambda: admin.create_partitions(grown)[new.name])
@@ -113,27 +130,20 @@ class TopicKind(Kind[Topic]):
         if changes:
             resource = ConfigResource(ResourceType.TOPIC, new.name, incremental_configs=changes)
             _admin_request(new, "configure", lambda: admin.incremental_alter_configs([resource])[resource])
-        return {}
+        return same_outputs(new, call)
 
-    def delete(self, inputs: Topic, call: OperationContext) -> None:
-        if not _broker_accepts_connections(inputs.bootstrap):
+    def remove(self, inputs: Topic, call: OperationContext) -> None:
+        if not broker_accepts_connections(inputs.bootstrap):
+            self.require_own_service(inputs, "delete")
             return  # the broker is down; its data is deleted with it
-        admin = _admin(inputs)
-        if _cluster(inputs, admin) != inputs.cluster:
+        admin = admin_client(inputs.bootstrap)
+        if not _is_expected(inputs, _cluster(inputs, admin)):
             return  # the broker belongs to another lab
         _admin_request(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _topic_missing)
 
 
-def _admin(inputs: Topic) -> AdminClient:
-    quiet = logging.getLogger("labkit.kafka")
-    quiet.setLevel(logging.CRITICAL)  # librdkafka logs; errors are raised
-    return AdminClient({"bootstrap.servers": inputs.bootstrap, "socket.timeout.ms": 5000}, logger=quiet)
-
-
-def _broker_accepts_connections(bootstrap: str) -> bool:
-    """Return whether the port accepts connections; the Kafka client would retry until its timeout."""
-    host, _, port = bootstrap.rpartition(":")
-    return accepts_connections(host, int(port))
+def _is_expected(inputs: Topic, cluster: str) -> bool:
+    return not inputs.cluster or cluster == inputs.cluster
 
 
 def _metadata(inputs: Topic, admin: AdminClient) -> ClusterMetadata:
@@ -175,4 +185,9 @@ def _admin_request(
 
 
 def _failure(inputs: Topic, verb: str, error: KafkaException) -> LabError:
-    return LabError(f"could not {verb} topic {inputs.name} at {inputs.bootstrap}: {error.args[0].str()}")
+    action, cause = f"{verb} topic {inputs.name} at {inputs.bootstrap}", error.args[0].str()
+    if not inputs.external:
+        return LabError(f"could not {action}: {cause}")
+    may_not = error.args[0].code() in AUTHORIZATION_ERRORS
+    remedy = "give the user ANONYMOUS the right to it, or create the topic by hand" if may_not else ""
+    return external_error(external_settings.KAFKA, action, cause, remedy)
