@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Composition of the lab: every defined service, and the data pipeline."""
 
-from infra.model import Endpoint, Lab, Part, Site
+from infra.model import Address, Endpoint, Lab, Part, Site
 from infra.services.connect import connectors, user_connectors
 from infra.services.definition import Draft, Pipeline
 from infra.services.discovery import definitions
+from infra.services.external import reject_loopback
 from infra.services.flink import jobs as flink_jobs
 from infra.services.flink import user_jobs as flink_user_jobs
 from infra.services.shop import tables as shop_tables
@@ -47,12 +48,17 @@ def build_lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) 
     Raises:
         UserFileError: a user file is invalid.
     """
-    included = [definition for definition in definitions() if definition.included(site, settings)]
-    services = {definition.name: definition.build(site, settings) for definition in included}
+    services = {
+        definition.name: definition.build(site, settings)
+        for definition in definitions()
+        if definition.included(site, settings)
+    }
     parts: tuple[Part, ...] = ()
-    for definition in included:
-        service = definition.complete(services[definition.name], site, settings, services)
-        parts += (service, *definition.resources(site, settings))
+    for definition in definitions():
+        if service := services.get(definition.name):
+            parts += (definition.complete(service, site, settings, services), *definition.resources(site, settings))
+        elif definition.external and definition.name in site.external:
+            parts += (definition.external.check(site), *definition.resources(site, settings))
     for add in PIPELINE:
         parts += tuple(add(Draft(site, settings, files, parts, frozenset(ENDPOINTS))))
     return Lab(()).with_parts(parts)
@@ -67,8 +73,26 @@ def check_settings(settings: Settings) -> None:
     for definition in definitions():
         if definition.requested(settings):
             definition.check(settings)
+        if definition.external and (address := definition.external_address(settings)):
+            reject_loopback(settings, definition.external.setting, address.each)
     for check in PIPELINE_CHECKS:
         check(settings)
+
+
+def external_services(settings: Settings) -> dict[str, Address]:
+    """Return the existing services that replace services of the lab: name -> address."""
+    found = {definition.name: definition.external_address(settings) for definition in definitions()}
+    return {name: address for name, address in found.items() if address}
+
+
+def external_credentials(settings: Settings) -> dict[str, str]:
+    """Return the credentials that the user provides: name -> key of the setting that requires it."""
+    return {
+        name: definition.external.setting
+        for definition in definitions()
+        if definition.external and definition.external_address(settings)
+        for name in definition.external.credentials
+    }
 
 
 def components(settings: Settings) -> frozenset[str]:

@@ -1,24 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interface between services and the target that runs them: addresses, paths, available components."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 
 @dataclass(frozen=True)
 class Address:
-    """Host and port of an endpoint, as seen by one kind of client."""
+    """Host and port of an endpoint, as seen by one kind of client.
+
+    Attributes:
+        scheme: scheme of its URL.
+        path: path of its URL, without trailing slash.
+        user: role that logs in; empty: the default of the service.
+        further: further servers of the same cluster, for clients that take a list.
+    """
 
     host: str
     port: int
+    scheme: str = "http"
+    path: str = ""
+    user: str = ""
+    further: tuple["Address", ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
+        return ",".join(f"{server.host}:{server.port}" for server in (self, *self.further))
+
+    @property
+    def each(self) -> tuple["Address", ...]:
+        """The servers of the cluster, one address each."""
+        return (replace(self, further=()), *self.further)
 
     @property
     def url(self) -> str:
         """The address as an HTTP URL without trailing slash."""
-        return f"http://{self}"
+        return f"{self.scheme}://{self}{self.path}"
 
 
 @dataclass(frozen=True)
@@ -98,6 +115,10 @@ class Site(Protocol):
     @property
     def executor_pods(self) -> ExecutorPods | None:
         """How Spark drivers create executor pods; None if they cannot."""
+
+    @property
+    def external(self) -> Mapping[str, Address]:
+        """Services that exist outside of the lab and replace its own: name -> address, equal for every client."""
 
     def host(self, service: str) -> str:
         """Return the host name by which others reach ports that a service or task chooses at run time."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from infra.errors import SettingsError
-from infra.model import Endpoint, Part, Resource, Service, Site, Task
+from infra.model import Address, Endpoint, ExternalService, Part, Resource, Service, Site, Task
 from infra.settings import Settings, SettingsSection
 from infra.user_files import UserFiles
 
@@ -72,6 +72,23 @@ class WebPage:
 
 
 @dataclass(frozen=True)
+class External:
+    """An existing service that can replace a service of the lab.
+
+    Attributes:
+        setting: configuration key with its address.
+        address: reads the setting; None if the lab runs the service itself.
+        check: renders the check of the existing service, which has the service's key.
+        credentials: names of the credentials that the user provides.
+    """
+
+    setting: str
+    address: Callable[[Settings], Address | None]
+    check: Callable[[Site], ExternalService]
+    credentials: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ServiceDefinition:
     """A service of the lab.
 
@@ -79,7 +96,8 @@ class ServiceDefinition:
         name: unique name of the service.
         build: renders the service for a site.
         complete: adds to the built service what depends on the other built services, which it receives by name.
-        endpoints: every port that the service can listen on.
+        endpoints: every port that the service can listen on; the first one is for its clients.
+        external: existing service that can replace it; None: the lab always runs it.
         components: artefacts of the toolchain that it runs on (`infra.toolchain.pins`).
         optional_components: artefacts that not every registry provides -> remedy; the lab leaves the service out
             if one is missing.
@@ -102,6 +120,7 @@ class ServiceDefinition:
     build: Callable[[Site, Settings], Service]
     complete: Callable[[Service, Site, Settings, Mapping[str, Service]], Service] = _unchanged
     endpoints: tuple[Endpoint, ...] = ()
+    external: External | None = None
     components: tuple[str, ...] = ()
     optional_components: Callable[[Settings], dict[str, str]] = _no_components
     settings: type[SettingsSection] | None = None
@@ -119,7 +138,14 @@ class ServiceDefinition:
     position: int = 100
 
     def requested(self, settings: Settings) -> bool:
-        """Return True if the profile contains the service and its own settings enable it."""
+        """Return True if the profile contains the service, its own settings enable it, and none exists already."""
+        return self._in_profile(settings) and self.external_address(settings) is None
+
+    def external_address(self, settings: Settings) -> Address | None:
+        """Return the address of the existing service that replaces it in this profile; None if there is none."""
+        return self.external.address(settings) if self.external and self._in_profile(settings) else None
+
+    def _in_profile(self, settings: Settings) -> bool:
         return settings.profile in self.profiles and self.enabled(settings)
 
     def included(self, site: Site, settings: Settings) -> bool:

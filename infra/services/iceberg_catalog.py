@@ -41,7 +41,7 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
         ready=Probe(REST.name, "/v1/config"),
         env={
             "CATALOG_JDBC_URI": f"jdbc:postgresql://{site.address(postgres.NAME, postgres.SQL.name)}/{DATABASE}",
-            "CATALOG_JDBC_USER": postgres.USER,
+            "CATALOG_JDBC_USER": postgres.user(site),
             "CATALOG_WAREHOUSE": WAREHOUSE_NAMESPACE,
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
             "AWS_REGION": credentials.S3_REGION,

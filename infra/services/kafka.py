@@ -8,9 +8,22 @@ from typing import Literal
 
 from pydantic import Field
 
-from infra.model import Address, Endpoint, Java, Listener, Prepare, Probe, Service, Site, Topic
+from infra.model import (
+    Address,
+    Endpoint,
+    ExternalKafka,
+    Java,
+    Listener,
+    Prepare,
+    Probe,
+    Service,
+    Site,
+    Topic,
+    external_settings,
+)
 from infra.services import jvm
-from infra.services.definition import EVERY_PROFILE, ServiceDefinition, require_kubernetes
+from infra.services.definition import EVERY_PROFILE, External, ServiceDefinition, require_kubernetes
+from infra.services.external import ServersSetting, is_external, parse_servers
 from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
@@ -31,14 +44,20 @@ class KafkaSettings(SettingsSection):
     kafka_brokers: Literal[1, 3] = Field(
         1, description="brokers, with target kubernetes: 1, or 3 with three replicas of each topic; fixed once created"
     )
+    external_kafka: ServersSetting = Field(
+        "",
+        description="existing Kafka cluster, HOST:PORT[,HOST:PORT]: plaintext, no authentication; empty: the lab runs "
+        "a broker",
+    )
 
 
 def cluster_id(site: Site) -> str:
     """Return the cluster id of this lab: 16 bytes, base64-encoded as Kafka requires.
 
-    The id is unique per lab, so that another broker at the same address is detected.
+    The id is unique per lab, so that another broker at the same address is detected. It is empty for an existing
+    cluster, whose id is not the lab's.
     """
-    return _uuid(f"kafka of {site.identity}")
+    return "" if NAME in site.external else _uuid(f"kafka of {site.identity}")
 
 
 def _uuid(text: str) -> str:
@@ -59,6 +78,7 @@ def topic(site: Site, name: str, partitions: int = 1, config: Mapping[str, str] 
         cluster=cluster_id(site),
         partitions=partitions,
         config=dict(config or {}),
+        external=is_external(site, NAME),
         needs=(NAME,),
     )
 
@@ -191,11 +211,21 @@ def _check(settings: Settings) -> None:
     require_kubernetes(settings, "kafkaBrokers", brokers(settings))
 
 
+def _external_address(settings: Settings) -> Address | None:
+    servers = settings.section(KafkaSettings).external_kafka
+    return parse_servers(servers) if servers else None
+
+
+def _external_kafka(site: Site) -> ExternalKafka:
+    return ExternalKafka(name=NAME, bootstrap=str(site.address(NAME, BROKER.name, "outside")))
+
+
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Kafka",
     build=kafka_service,
     endpoints=ENDPOINTS,
+    external=External(external_settings.KAFKA, _external_address, _external_kafka),
     components=("kafka",),
     settings=KafkaSettings,
     check=_check,

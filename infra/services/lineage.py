@@ -84,10 +84,9 @@ def _forwarding_options(site: Site, settings: Settings) -> tuple[str, ...]:
 
 
 def _namespace_rules(site: Site) -> dict[str, object]:
-    brokers = [
-        str(site.address(kafka.NAME, kafka.BROKER.name, "inside")),
-        str(site.address(kafka.NAME, kafka.BROKER.name, "outside")),
-    ]
+    inside = site.address(kafka.NAME, kafka.BROKER.name, "inside")
+    outside = site.address(kafka.NAME, kafka.BROKER.name, "outside")
+    brokers = [str(server) for server in (*inside.each, *outside.each)]
     local = [broker.replace("127.0.0.1", "localhost") for broker in brokers]
     return lineage_service_rules(brokers + local, site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url)
 

@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Object store: MinIO, which stores Iceberg tables, the archive and checkpoints over S3."""
 
+from pydantic import Field
+
 from infra import credentials
-from infra.model import Binary, Bucket, Endpoint, Probe, Resource, Service, Site
+from infra.model import (
+    Address,
+    Binary,
+    Bucket,
+    Endpoint,
+    ExternalObjectStore,
+    Probe,
+    Resource,
+    Service,
+    Site,
+    external_settings,
+)
 from infra.namespaces import ARCHIVE_BUCKET, CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
-from infra.services.definition import EVERY_PROFILE, FULL, ServiceDefinition, WebPage
-from infra.settings import Settings
+from infra.services.definition import EVERY_PROFILE, FULL, External, ServiceDefinition, WebPage
+from infra.services.external import UrlSetting, is_external, parse_url
+from infra.settings import Settings, SettingsSection
 
 NAME = "object_store"
 S3 = Endpoint("s3", 9000, scheme="http", published_as="s3")
@@ -16,10 +30,25 @@ DATA = "data"
 CERTIFICATES = "certificates"
 
 
+class ObjectStoreSettings(SettingsSection):
+    """Settings of the object store."""
+
+    external_s3: UrlSetting = Field(
+        "",
+        description="existing S3 object store: its endpoint URL; keys: LINEAGE_LAB_S3_ACCESS_KEY and "
+        "LINEAGE_LAB_S3_SECRET_KEY in the environment of `up`; empty: the lab runs MinIO",
+    )
+
+
 def bucket(site: Site, name: str) -> Bucket:
-    """Return a bucket of this lab's object store."""
-    endpoint = site.address(NAME, S3.name, "outside").url
-    return Bucket(name=name, endpoint=endpoint, credentials=site.client_credentials, needs=(NAME,))
+    """Return a bucket of the object store."""
+    return Bucket(
+        name=name,
+        endpoint=site.address(NAME, S3.name, "outside").url,
+        credentials=site.client_credentials,
+        external=is_external(site, NAME),
+        needs=(NAME,),
+    )
 
 
 def object_store_service(site: Site, settings: Settings) -> Service:
@@ -63,11 +92,25 @@ def _client_environment(site: Site) -> dict[str, str]:
     }
 
 
+def _external_address(settings: Settings) -> Address | None:
+    url = settings.section(ObjectStoreSettings).external_s3
+    return parse_url(url) if url else None
+
+
+def _external_store(site: Site) -> ExternalObjectStore:
+    endpoint = site.address(NAME, S3.name, "outside").url
+    return ExternalObjectStore(name=NAME, endpoint=endpoint, credentials=site.client_credentials)
+
+
+S3_CREDENTIALS = (credentials.S3_ACCESS_KEY, credentials.S3_SECRET_KEY)
+
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Object store",
     build=object_store_service,
     endpoints=ENDPOINTS,
+    external=External(external_settings.OBJECT_STORE, _external_address, _external_store, S3_CREDENTIALS),
+    settings=ObjectStoreSettings,
     components=("minio",),
     resources=_resources,
     client_environment=_client_environment,

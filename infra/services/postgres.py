@@ -1,10 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postgres: one server for the databases of all services (`infra.model.Database`)."""
 
+from pydantic import Field
+
 from infra import credentials
-from infra.model import Binary, Column, Database, Endpoint, Prepare, Probe, Resource, Service, Site, Table
-from infra.services.definition import EVERY_PROFILE, ServiceDefinition
-from infra.settings import Settings
+from infra.model import (
+    Address,
+    Binary,
+    Column,
+    Database,
+    Endpoint,
+    ExternalPostgres,
+    Prepare,
+    Probe,
+    Resource,
+    Service,
+    Site,
+    Table,
+    external_settings,
+)
+from infra.namespaces import JOB_ORDERS_SOURCE
+from infra.services.definition import EVERY_PROFILE, External, ServiceDefinition
+from infra.services.external import DatabaseServerSetting, is_external, parse_database_server
+from infra.settings import Settings, SettingsSection
 
 NAME = "postgres"
 COMPONENT = "postgres"
@@ -12,7 +30,7 @@ SQL = Endpoint("sql", 5432, published_as="postgres")
 ENDPOINTS = (SQL,)
 
 USER = "postgres"
-"""Superuser, and the only role of the server."""
+"""Superuser, and the only role of the lab's own server."""
 
 MAINTENANCE_DATABASE = "postgres"
 """Database that initdb creates; clients connect to it to create or drop other databases."""
@@ -26,16 +44,32 @@ DATA = "data"
 PASSWORD_VARIABLE = "POSTGRES_PASSWORD"
 
 
+class PostgresSettings(SettingsSection):
+    """Settings of Postgres."""
+
+    external_postgres: DatabaseServerSetting = Field(
+        "",
+        description="existing Postgres server, [USER@]HOST:PORT, with wal_level=logical; password: "
+        "LINEAGE_LAB_POSTGRES_PASSWORD in the environment of `up`; empty: the lab runs a server",
+    )
+
+
+def user(site: Site) -> str:
+    """Return the role by which the lab logs in."""
+    return site.address(NAME, SQL.name).user or USER
+
+
 def database(site: Site, name: str) -> Database:
-    """Return a database of this lab's server."""
+    """Return a database of the server."""
     server = site.address(NAME, SQL.name, "outside")
     return Database(
         name=name,
         host=server.host,
         port=server.port,
-        user=USER,
+        user=user(site),
         credentials=site.client_credentials,
         maintenance=MAINTENANCE_DATABASE,
+        external=is_external(site, NAME),
         needs=(NAME,),
     )
 
@@ -48,17 +82,18 @@ def table(
     primary_key: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> Table:
-    """Return a table of one of this lab's databases."""
+    """Return a table of one of the server's databases."""
     parent = database(site, database_name)
     return Table(
         name=name,
         host=parent.host,
         port=parent.port,
-        user=USER,
+        user=parent.user,
         credentials=site.client_credentials,
         database=database_name,
         columns=columns,
         primary_key=primary_key,
+        external=parent.external,
         needs=(parent.key, *needs),
     )
 
@@ -135,7 +170,27 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 
 def _client_environment(site: Site) -> dict[str, str]:
     server = site.address(NAME, SQL.name, "outside")
-    return {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": USER}
+    return {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": user(site)}
+
+
+def _external_address(settings: Settings) -> Address | None:
+    server = settings.section(PostgresSettings).external_postgres
+    return parse_database_server(server) if server else None
+
+
+def _external_postgres(site: Site) -> ExternalPostgres:
+    """Return the check of an existing server; the connector that captures changes creates a slot of its own name."""
+    server = site.address(NAME, SQL.name, "outside")
+    return ExternalPostgres(
+        name=NAME,
+        host=server.host,
+        port=server.port,
+        user=user(site),
+        credentials=site.client_credentials,
+        maintenance=MAINTENANCE_DATABASE,
+        captured=SHOP,
+        slot=JOB_ORDERS_SOURCE,
+    )
 
 
 DEFINITION = ServiceDefinition(
@@ -143,7 +198,11 @@ DEFINITION = ServiceDefinition(
     title="Postgres",
     build=postgres_service,
     endpoints=ENDPOINTS,
+    external=External(
+        external_settings.POSTGRES, _external_address, _external_postgres, credentials=(credentials.POSTGRES_PASSWORD,)
+    ),
     components=(COMPONENT,),
+    settings=PostgresSettings,
     resources=_resources,
     client_environment=_client_environment,
     client_secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},

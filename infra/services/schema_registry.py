@@ -1,11 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schema registry: Apicurio with an H2 file database; serves its own API and Confluent's."""
 
+from typing import Literal
+
 from pydantic import Field
 
-from infra.model import Endpoint, Java, Probe, Service, Site, Subject
+from infra.model import (
+    Address,
+    Endpoint,
+    ExternalSchemaRegistry,
+    Java,
+    Probe,
+    Service,
+    Site,
+    Subject,
+    external_settings,
+)
 from infra.services import jvm
-from infra.services.definition import EVERY_PROFILE, ServiceDefinition
+from infra.services.definition import EVERY_PROFILE, External, ServiceDefinition
+from infra.services.external import UrlSetting, is_external, parse_url
 from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
@@ -33,6 +46,11 @@ class SchemaRegistrySettings(SettingsSection):
     """Settings of the schema registry."""
 
     schema_registry_heap_mib: int = Field(160, ge=96, description="maximum heap of the schema registry, MiB")
+    external_schema_registry: UrlSetting = Field(
+        "",
+        description="existing schema registry: URL of its Confluent API, of Apicurio http://HOST:PORT/apis/ccompat/v7; "
+        "no authentication; empty: the lab runs a registry",
+    )
 
 
 def schema_registry_service(site: Site, settings: Settings) -> Service:
@@ -58,10 +76,16 @@ def schema_registry_service(site: Site, settings: Settings) -> Service:
     )
 
 
+def confluent_api(site: Site, seen_from: Literal["inside", "outside"] = "inside") -> str:
+    """Return the URL of the registry's Confluent API."""
+    url = site.address(NAME, API.name, seen_from).url
+    return url if NAME in site.external else url + CONFLUENT_API
+
+
 def subject(site: Site, name: str, avro: str) -> Subject:
-    """Return a subject of this lab's registry, managed through Confluent's API."""
-    registry = site.address(NAME, API.name, "outside").url + CONFLUENT_API
-    return Subject(name=name, registry=registry, avro=avro, needs=(NAME,))
+    """Return a subject of the registry, managed through Confluent's API."""
+    registry = confluent_api(site, "outside")
+    return Subject(name=name, registry=registry, avro=avro, external=is_external(site, NAME), needs=(NAME,))
 
 
 def avro_converter(site: Site) -> dict[str, str | int | bool]:
@@ -71,7 +95,7 @@ def avro_converter(site: Site) -> dict[str, str | int | bool]:
     violate the compatibility rule of the subject.
     """
     options: dict[str, str | int | bool] = {
-        "apicurio.registry.url": site.address(NAME, API.name).url + CONVERTERS_API,
+        **_converters_api(site),
         "apicurio.registry.as-confluent": True,
         "apicurio.registry.use-id": "contentId",
         "apicurio.registry.headers.enabled": False,
@@ -80,6 +104,13 @@ def avro_converter(site: Site) -> dict[str, str | int | bool]:
         "apicurio.registry.artifact-resolver-strategy": "io.apicurio.registry.serde.strategy.TopicIdStrategy",
     }
     return {"value.converter": CONVERTER} | {f"value.converter.{name}": value for name, value in options.items()}
+
+
+def _converters_api(site: Site) -> dict[str, str | int | bool]:
+    """Return the options of the API that the converter uses: the registry's own, or Confluent's of any other one."""
+    if NAME in site.external:
+        return {"schema.registry.url": confluent_api(site)}
+    return {"apicurio.registry.url": site.address(NAME, API.name).url + CONVERTERS_API}
 
 
 def _config(site: Site) -> dict[str, str | int | bool]:
@@ -106,11 +137,21 @@ def _config(site: Site) -> dict[str, str | int | bool]:
     }
 
 
+def _external_address(settings: Settings) -> Address | None:
+    url = settings.section(SchemaRegistrySettings).external_schema_registry
+    return parse_url(url) if url else None
+
+
+def _external_registry(site: Site) -> ExternalSchemaRegistry:
+    return ExternalSchemaRegistry(name=NAME, url=confluent_api(site, "outside"))
+
+
 DEFINITION = ServiceDefinition(
     name=NAME,
     title="Schema registry",
     build=schema_registry_service,
     endpoints=ENDPOINTS,
+    external=External(external_settings.SCHEMA_REGISTRY, _external_address, _external_registry),
     components=(COMPONENT,),
     settings=SchemaRegistrySettings,
     profiles=EVERY_PROFILE,

@@ -80,7 +80,7 @@ class ContainerSite(BaseSite):
         known = self._endpoint(service, endpoint)
         return Address(LOOPBACK if known.private else ALL_INTERFACES, known.port)
 
-    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
+    def _own_address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"]) -> Address:
         known = self._endpoint(service, endpoint)
         if known.private:
             return Address(LOOPBACK, known.port)

@@ -3,9 +3,10 @@
 
 from dataclasses import dataclass
 
-from infra.model import Lab, Resource, Site
+from infra.catalog import external_credentials
+from infra.model import ExternalService, Lab, ProtectedService, Resource, Site
 from infra.model.inputs import Inputs
-from infra.provider.inputs import EnvironmentFileInputs
+from infra.provider.inputs import CredentialsInputs, EnvironmentFileInputs
 from infra.services.discovery import definitions
 from infra.settings import Settings
 
@@ -40,18 +41,27 @@ class ResourceDeclaration:
 
 def outputs(lab: Lab, site: Site) -> dict[str, str]:
     """Return the stack's endpoints by name: a URL for web services, else `host:port`."""
+    own = [(service.name, endpoint) for service in lab.services for endpoint in service.endpoints]
+    external = [(known.name, known.endpoints[0]) for known in definitions() if known.name in site.external]
     return {
-        endpoint.published_as: f"{endpoint.scheme}://{address}" if endpoint.scheme else str(address)
-        for service in lab.services
-        for endpoint in service.endpoints
+        endpoint.published_as: address.url if endpoint.scheme else str(address)
+        for service, endpoint in (*own, *external)
         if endpoint.published_as
-        for address in [site.address(service.name, endpoint.name, "outside")]
+        for address in [site.address(service, endpoint.name, "outside")]
     }
 
 
 def resource_declaration(resource: Resource) -> ResourceDeclaration:
-    """Return the declaration of a resource inside a service."""
-    return ResourceDeclaration(resource.kind, resource.key, resource, resource.needs)
+    """Return the declaration of a resource inside a service, or of an existing service."""
+    needs = (CREDENTIALS, *resource.needs) if isinstance(resource, ExternalService) else resource.needs
+    is_protected = isinstance(resource, ProtectedService)
+    return ResourceDeclaration(resource.kind, resource.key, resource, needs, secret=is_protected)
+
+
+def credentials_declaration(path: str, settings: Settings, needs: tuple[str, ...]) -> ResourceDeclaration:
+    """Return the file with the stack's credentials."""
+    inputs = CredentialsInputs(path=path, given=external_credentials(settings) or None)
+    return ResourceDeclaration("Credentials", CREDENTIALS, inputs, needs)
 
 
 def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> ResourceDeclaration:
@@ -63,7 +73,7 @@ def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> Res
         settings: settings of the stack.
         path: path of the file on this machine.
     """
-    included = [known for known in definitions() if known.included(site, settings)]
+    included = [known for known in definitions() if known.included(site, settings) or known.name in site.external]
     values = {f"LAB_{name.upper()}": value for name, value in outputs(lab, site).items()}
     for known in included:
         values |= known.client_environment(site)

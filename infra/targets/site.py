@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Members of `infra.model.Site` that do not depend on the target."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from infra.errors import LabError
-from infra.model import ClassData, Endpoint, ExecutorPods, Listener
+from infra.model import Address, ClassData, Endpoint, ExecutorPods, Listener
 from infra.project import version
 from infra.targets.launch_script import Programs, class_data
 
@@ -16,18 +18,20 @@ INSIDE = "INSIDE"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaseSite:
+class BaseSite(ABC):
     """Base class of the targets' sites.
 
     Attributes:
         port_offset: added to the default ports at which the user's machine reaches the services.
         endpoints: endpoints of each service.
         programs: locations of the installed programs.
+        external: addresses of existing services that replace the lab's own, by service.
     """
 
     port_offset: int
     endpoints: Mapping[str, tuple[Endpoint, ...]]
     programs: Programs
+    external: Mapping[str, Address] = field(default_factory=dict)
 
     @property
     def own_host_variable(self) -> str:
@@ -36,6 +40,13 @@ class BaseSite:
     @property
     def executor_pods(self) -> ExecutorPods | None:
         return None
+
+    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
+        return self.external.get(service) or self._own_address(service, endpoint, seen_from)
+
+    @abstractmethod
+    def _own_address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"]) -> Address:
+        """Return the address of a service of the lab."""
 
     def class_path(self, component: str) -> str:
         return f"{self.component(component)}/lib/*"

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,13 +44,14 @@ class LabUnderTest:
         self.root: Path = stack_root(stack)
 
     @contextmanager
-    def configured(self, keep: bool = False) -> Iterator[Self]:
+    def configured(self, keep: bool = False, config: Mapping[str, str] | None = None) -> Iterator[Self]:
         """Provide the stack's configuration without a lab; remove both on exit.
 
         Args:
             keep: leave lab and configuration file on exit.
+            config: configuration, as for `stack_file`.
         """
-        with stack_file(self.stack, keep=keep):
+        with stack_file(self.stack, config, keep):
             self.lab("reset")
             try:
                 yield self

@@ -80,7 +80,7 @@ def _orders_source(site: Site) -> Connector:
         "exactly.once.support": "required",
         "database.hostname": server.host,
         "database.port": server.port,
-        "database.user": postgres.USER,
+        "database.user": postgres.user(site),
         "database.password": connect.secret(credentials.POSTGRES_PASSWORD),
         "database.dbname": postgres.SHOP,
         "plugin.name": "pgoutput",

@@ -37,7 +37,7 @@ def placeholders(site: Site) -> dict[str, str]:
         "kafka": str(site.address(kafka.NAME, kafka.BROKER.name)),
         "postgres.host": server.host,
         "postgres.port": str(server.port),
-        "postgres.user": postgres.USER,
+        "postgres.user": postgres.user(site),
     }
     return {
         **addresses,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from infra import credentials
-from infra.model import Connector, Endpoint, Java, Probe, Service, Site
+from infra.model import Connector, Endpoint, Java, Probe, Service, Site, Topic
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage_settings
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage, require_kubernetes
@@ -27,6 +27,13 @@ PLUGINS = (
 CONFIG = "connect.properties"
 LOGGING = "log4j2.properties"
 GROUP = "connect"
+"""Group of the workers, and prefix of their topics, in the lab's own Kafka cluster."""
+
+STORAGE_TOPICS = {"config": 1, "offset": 4, "status": 2}
+"""Topics of the worker by kind, and their partitions; the one with the configuration has always one."""
+
+LINEAGE_TOPIC = "lineage"
+"""Kind of the lineage plugin's topic, which has one partition."""
 
 SECRETS = (credentials.POSTGRES_PASSWORD, credentials.S3_ACCESS_KEY, credentials.S3_SECRET_KEY)
 """Credentials that connector configurations can reference; other environment variables are not exposed."""
@@ -86,7 +93,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
             ),
             components=PLUGINS,
         ),
-        needs=(kafka.NAME,),
+        needs=(kafka.NAME, *(topic.key for topic in internal_topics(site))),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/health"),
         files={CONFIG: render_properties(_worker_config(site, settings)), LOGGING: _LOGGING},
@@ -102,7 +109,7 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
     own = site.own_host_variable  # other workers forward requests to the leader
     return {
         "bootstrap.servers": str(site.address(kafka.NAME, kafka.BROKER.name)),
-        "group.id": GROUP,
+        "group.id": _group(site),
         "listeners": listen.url,
         "rest.advertised.host.name": f"${{{PROVIDER}:{own}}}" if own else reached.host,
         "rest.advertised.port": reached.port,
@@ -117,7 +124,7 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "config.providers": PROVIDER,
         f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
         f"config.providers.{PROVIDER}.param.allowlist.pattern": "|".join((*SECRETS, own) if own else SECRETS),
-        **_internal_topics(kafka.brokers(settings)),
+        **_storage_topics(_group(site), kafka.brokers(settings)),
         "offset.flush.interval.ms": 5000,
         # A killed worker is removed from the group after 6 s; its tasks restart immediately on a remaining worker.
         "session.timeout.ms": 6000,
@@ -131,18 +138,40 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
 def _lineage(site: Site) -> dict[str, str]:
     """Return the settings of the lineage plugin, which buffers events while the lineage service is unavailable."""
     database = site.address(postgres.NAME, postgres.SQL.name)
-    return connect_lineage_settings(site.address(lineage.NAME, lineage.API.name).url, str(database))
+    topic = {"openlineage.state.topic": f"{_group(site)}-{LINEAGE_TOPIC}"} if kafka.NAME in site.external else {}
+    return connect_lineage_settings(site.address(lineage.NAME, lineage.API.name).url, str(database)) | topic
 
 
-def _internal_topics(replicas: int) -> dict[str, str | int | bool]:
-    """Return the settings of the topics that Connect creates."""
-    kinds = ("config", "offset", "status")
+def _group(site: Site) -> str:
+    """Return the group of the workers; an existing cluster may have workers and topics under Connect's usual names."""
+    return f"lineage-lab-{site.stack}" if kafka.NAME in site.external else GROUP
+
+
+def internal_topics(site: Site) -> tuple[Topic, ...]:
+    """Return the topics of worker and lineage plugin in an existing cluster, so that they are removed with the lab.
+
+    In the lab's own cluster, worker and plugin create them.
+    """
+    if kafka.NAME not in site.external:
+        return ()
+    compacted = {"cleanup.policy": "compact"}
+    return tuple(
+        kafka.topic(site, f"{_group(site)}-{kind}", partitions, compacted)
+        for kind, partitions in {**STORAGE_TOPICS, LINEAGE_TOPIC: 1}.items()
+    )
+
+
+def _storage_topics(group: str, replicas: int) -> dict[str, str | int | bool]:
+    """Return the settings of the worker's topics."""
     return {
-        **{f"{kind}.storage.topic": f"connect-{kind}" for kind in kinds},
-        **{f"{kind}.storage.replication.factor": replicas for kind in kinds},
-        "offset.storage.partitions": 4,
-        "status.storage.partitions": 2,
+        **{f"{kind}.storage.topic": f"{group}-{kind}" for kind in STORAGE_TOPICS},
+        **{f"{kind}.storage.replication.factor": replicas for kind in STORAGE_TOPICS},
+        **{f"{kind}.storage.partitions": count for kind, count in STORAGE_TOPICS.items() if kind != "config"},
     }
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Topic, ...]:
+    return internal_topics(site)
 
 
 _LOGGING = """rootLogger.level=warn
@@ -176,6 +205,7 @@ DEFINITION = ServiceDefinition(
     components=(COMPONENT, *PLUGINS),
     settings=ConnectSettings,
     check=_check,
+    resources=_resources,
     web_page=WebPage(REST, "/connectors?expand=status"),
     profiles=EVERY_PROFILE,
     position=30,

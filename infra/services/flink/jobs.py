@@ -103,7 +103,7 @@ def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
         JOB_SUPPLIER_WINDOWS,
         *("--name", JOB_SUPPLIER_WINDOWS),
         *("--bootstrap", str(site.address(kafka.NAME, kafka.BROKER.name))),
-        *("--registry", _registry_url(site)),
+        *("--registry", schema_registry.confluent_api(site)),
         *("--orders", TOPIC_ORDERS),
         *("--windows", TOPIC_SUPPLIER_WINDOWS),
     )
@@ -208,7 +208,7 @@ def _launcher_environment(name: str, site: Site, state_folder: str) -> dict[str,
     return {
         "FLINK_URL": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
-        "SCHEMA_REGISTRY_URL": _registry_url(site),
+        "SCHEMA_REGISTRY_URL": schema_registry.confluent_api(site),
         "S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
         "AWS_REGION": credentials.S3_REGION,
         "CHECKPOINTS": CHECKPOINTS,
@@ -217,10 +217,6 @@ def _launcher_environment(name: str, site: Site, state_folder: str) -> dict[str,
         "LINEAGE_OPEN_RUNS": f"{state_folder}/{UNDELIVERED_EVENTS_FILE}",
         "FLINK_STATE": f"{state_folder}/{STATE_FILE}",
     }
-
-
-def _registry_url(site: Site) -> str:
-    return site.address(schema_registry.NAME, schema_registry.API.name).url + schema_registry.CONFLUENT_API
 
 
 def _sql_environment(site: Site) -> dict[str, str]:

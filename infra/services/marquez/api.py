@@ -136,7 +136,7 @@ def _render_config(site: Site) -> str:
 db:
   driverClass: org.postgresql.Driver
   url: jdbc:postgresql://{database}/{DATABASE}
-  user: {postgres.USER}
+  user: {postgres.user(site)}
   password: "${{{PASSWORD_VARIABLE}}}"
 migrateOnStartup: true
 search:

@@ -38,7 +38,7 @@ def shop_service(site: Site, settings: Settings) -> Service:
             "jobs.shop",
             (
                 *("--postgres", str(site.address(postgres.NAME, postgres.SQL.name))),
-                *("--database", postgres.SHOP, "--user", postgres.USER),
+                *("--database", postgres.SHOP, "--user", postgres.user(site)),
                 *(
                     "--rate",
                     f"{shop_settings.shop_rate:g}",

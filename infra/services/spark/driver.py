@@ -80,7 +80,6 @@ def _driver_files(driver: Driver, site: Site, settings: Settings) -> dict[str, s
 
 def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:
     scratch = site.scratch(driver.program)
-    registry = site.address(schema_registry.NAME, schema_registry.API.name).url
     lineage_url = {"LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url} if driver.lineage != "off" else {}
     return {
         **process_environment(site),
@@ -91,7 +90,7 @@ def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:
         "CLASS_DATA": site.class_data(COMPONENT).archive,
         "SPARK_LOCAL_DIRS": scratch,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
-        "SCHEMA_REGISTRY_URL": registry + schema_registry.CONFLUENT_API,
+        "SCHEMA_REGISTRY_URL": schema_registry.confluent_api(site),
         "CHECKPOINTS": f"s3a://{CHECKPOINT_BUCKET}",
         "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
         "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,

@@ -4,10 +4,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, check_settings
+from infra.catalog import ENDPOINTS, check_settings, external_services
 from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
 from infra.targets.container_site import ImagePrograms
@@ -16,6 +15,7 @@ from infra.targets.declarations import (
     DISK_MIB,
     SET_BY_ENGINE,
     ResourceDeclaration,
+    credentials_declaration,
     environment_file,
     resource_declaration,
 )
@@ -135,7 +135,7 @@ class DockerTarget:
             fingerprint=SET_BY_ENGINE,
         )
         return (
-            ResourceDeclaration("Credentials", CREDENTIALS, CredentialsInputs(path=self._credentials_file), (HOST,)),
+            credentials_declaration(self._credentials_file, self.settings, (HOST,)),
             self._volume_declaration(CREDENTIALS, volume),
             ResourceDeclaration(
                 "CredentialsVolume", CREDENTIALS_VOLUME, copied, (CREDENTIALS, volume_key(CREDENTIALS)), secret=True
@@ -215,7 +215,12 @@ def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> Docke
 
     programs = ImagePrograms(artifacts.has)
     site = DockerSite(
-        stack=stack, checkout=PROJECT, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=programs
+        stack=stack,
+        checkout=PROJECT,
+        port_offset=settings.port_offset,
+        endpoints=ENDPOINTS,
+        programs=programs,
+        external=external_services(settings),
     )
     file = Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME
     launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", USER)

@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import Any
 
-from infra.catalog import ENDPOINTS, build_lab, check_settings
+from infra.catalog import ENDPOINTS, build_lab, check_settings, external_services
 from infra.model import Service, Task
 from infra.project import PROJECT
 from infra.settings import Settings
@@ -31,7 +31,12 @@ def values_renderer(stack: str, settings: Settings, artifacts: Artifacts) -> Val
 
     programs = ImagePrograms(artifacts.has)
     site = KubernetesSite(
-        stack=stack, checkout=PROJECT, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=programs
+        stack=stack,
+        checkout=PROJECT,
+        port_offset=settings.port_offset,
+        endpoints=ENDPOINTS,
+        programs=programs,
+        external=external_services(settings),
     )
     launcher = Launcher(programs, Path(PROJECT_FOLDER), Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME, "linux", USER)
     return ValuesRenderer(site, launcher, image, settings, chart_services(CHART, ENDPOINTS), checkout_id(PROJECT))

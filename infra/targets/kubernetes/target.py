@@ -10,13 +10,13 @@ from infra.catalog import build_lab, check_settings
 from infra.errors import SettingsError
 from infra.model import Endpoint, Lab, LaunchedJob, Part, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.container_paths import host_name
 from infra.targets.declarations import (
     CREDENTIALS,
     SET_BY_ENGINE,
     ResourceDeclaration,
+    credentials_declaration,
     environment_file,
     resource_declaration,
 )
@@ -136,9 +136,8 @@ class KubernetesTarget:
             labels=stack_labels(self.site.stack),
             fingerprint=SET_BY_ENGINE,
         )
-        local = CredentialsInputs(path=self._credentials_file)
         return (
-            ResourceDeclaration("Credentials", CREDENTIALS, local, (CLUSTER,)),
+            credentials_declaration(self._credentials_file, self.settings, (CLUSTER,)),
             ResourceDeclaration("CredentialsSecret", CREDENTIALS_SECRET, secret, (CREDENTIALS,), secret=True),
         )
 

@@ -48,7 +48,7 @@ class LocalSite(BaseSite):
     def listen(self, service: str, endpoint: str) -> Address:
         return Address(LOOPBACK, self._endpoint(service, endpoint).port + self.port_offset)
 
-    def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
+    def _own_address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"]) -> Address:
         return self.listen(service, endpoint)
 
     def listeners(self, service: str, endpoint: str) -> tuple[Listener, ...]:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, check_settings
+from infra.catalog import ENDPOINTS, check_settings, external_services
 from infra.errors import LabError
 from infra.model import (
     Lab,
@@ -20,13 +20,13 @@ from infra.model import (
     Task,
 )
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.provider.inputs import CredentialsInputs
 from infra.settings import Settings
 from infra.targets.declarations import (
     CREDENTIALS,
     DISK_MIB,
     SET_BY_ENGINE,
     ResourceDeclaration,
+    credentials_declaration,
     environment_file,
     resource_declaration,
 )
@@ -53,7 +53,8 @@ class LocalTarget:
         Raises:
             LabError: a service or task is a public image.
         """
-        base = (self._supervisor_declaration(lab), self._credentials_declaration())
+        credentials = credentials_declaration(str(self.launcher.credentials), self.settings, (SUPERVISOR,))
+        base = (self._supervisor_declaration(lab), credentials)
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
         return (*base, *(self._part_declaration(part, lab) for part in lab.parts), variables)
 
@@ -78,10 +79,6 @@ class LocalTarget:
             preflight=self.settings.preflight,
         )
         return ResourceDeclaration("Supervisor", SUPERVISOR, inputs, ())
-
-    def _credentials_declaration(self) -> ResourceDeclaration:
-        inputs = CredentialsInputs(path=str(self.launcher.credentials))
-        return ResourceDeclaration("Credentials", CREDENTIALS, inputs, (SUPERVISOR,))
 
     def _part_declaration(self, part: Part, lab: Lab) -> ResourceDeclaration:
         match part:
@@ -143,6 +140,12 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
     """
     check_settings(settings)
     root = stack_root(stack)
-    site = LocalSite(root=root, port_offset=settings.port_offset, endpoints=ENDPOINTS, programs=artifacts)
+    site = LocalSite(
+        root=root,
+        port_offset=settings.port_offset,
+        endpoints=ENDPOINTS,
+        programs=artifacts,
+        external=external_services(settings),
+    )
     launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
     return LocalTarget(site, launcher, settings)

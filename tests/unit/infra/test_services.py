@@ -3,6 +3,7 @@
 
 import json
 import re
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -31,6 +32,8 @@ class FakeSite:
     own_host_variable = ""
 
     executor_pods = None
+
+    external: ClassVar[dict] = {}
 
     def host(self, service):
         return service
