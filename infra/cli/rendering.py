@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Form(StrEnum):
-    """What `lab render` writes instead of the stack's resources."""
+    """Other output of `lab render` than the resources of a stack."""
 
     KUBERNETES = "kubernetes"
 

@@ -114,7 +114,7 @@ class Site(Protocol):
 
     @property
     def executor_pods(self) -> ExecutorPods | None:
-        """How Spark drivers create executor pods; None if they cannot."""
+        """Description of executor pods, for Spark drivers that create them; None if the target has none."""
 
     @property
     def external(self) -> Mapping[str, Address]:

@@ -43,7 +43,7 @@ def load_configuration(context: str) -> Configuration:
     if context not in servers:
         known = "".join(f"\n  {name}  {server}" for name, server in sorted(servers.items()))
         problem = f"the kubeconfig {kubeconfig_path()} has no context {context!r}" if context else "no context is set"
-        raise ClusterError(f"{problem}. Set {SETTING} to one of its contexts:{known}")
+        raise ClusterError(f"{problem}. Set {SETTING} to one of the contexts:{known}")
     configuration = Configuration()
     try:
         with _logged_errors() as problems:

@@ -116,7 +116,7 @@ def test_unknown_context_is_reported_with_the_existing_ones(write_kubeconfig, co
     with pytest.raises(ClusterError, match=problem) as raised:
         connect(context)
     lines = str(raised.value).splitlines()
-    assert "Set lineage-lab:kubernetesContext to one of its contexts:" in lines[0]
+    assert "Set lineage-lab:kubernetesContext to one of the contexts:" in lines[0]
     assert lines[1:] == ["  kind  https://127.0.0.1:6443", "  production  https://production.example:6443"]
 
 
