@@ -30,6 +30,9 @@ POD = "pod."
 WORKLOADS = {"CronJob", "Deployment", "StatefulSet"}
 """Kinds of the objects that run the parts of the lab."""
 
+WITH = "pod with "
+"""Beginning of the groups of pods with an optional feature; an object's snapshot names its own."""
+
 OPTIONAL = {"init container": "[await]", "credentials": "[credentials]", "probe": "Probe.", "spread": "Spread"}
 """Optional features of a pod, and what their lines contain."""
 
@@ -53,9 +56,11 @@ class ChartSnapshots:
         if not like:
             self._common = _common_lines(lines)
         for key, manifest in objects.items():
-            shared = set().union(*(self._common.get(group, set()) for group in _groups(key, lines[key])))
+            groups = _groups(key, lines[key])
+            shared = set().union(*(self._common.get(group, set()) for group in groups))
             assert shared <= {*lines[key]}, f"{title}: {key} lacks {shared - {*lines[key]}}"
-            self._objects[title, key] = own = join(line for line in lines[key] if line not in shared)
+            features = [group for group in groups if group.startswith(WITH)]
+            self._objects[title, key] = own = join([*features, *(line for line in lines[key] if line not in shared)])
             before = self._objects.get((like, key))
             if before != own:
                 text = own if before is None else difference(before, own)
@@ -165,5 +170,5 @@ def _groups(key: str, lines: Lines) -> dict[str, set[str]]:
         groups["pod"] = pod
         if kind in WORKLOADS:
             groups["pod of a part"] = pod
-        groups |= {f"pod with {name}": {line for line in pod if words in line} for name, words in OPTIONAL.items()}
+        groups |= {WITH + name: {line for line in pod if words in line} for name, words in OPTIONAL.items()}
     return {group: chosen for group, chosen in groups.items() if chosen}

@@ -131,6 +131,12 @@ def test_only_pods_with_a_changed_configuration_are_replaced(helm, key):
     assert {name for name in before if before[name] != after[name]} == {"connect"}
 
 
+@pytest.mark.parametrize("key", ["connect", "flinkTaskmanager", "icebergCatalog"])
+def test_another_number_of_replicas_replaces_no_pod(helm, key):
+    few, many = (pods(helm.template(changed("full", **{key: {"replicas": number}}))) for number in (1, 3))
+    assert few == many
+
+
 def test_new_credentials_replace_the_pods_that_use_them(helm):
     before = pods(helm.template(rendered("full")))
     after = pods(helm.template(changed("full", credentials={"fingerprint": "other"})))

@@ -178,7 +178,8 @@ dev.lineage-lab.credentials: {{ .root.Values.credentials.fingerprint | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Specification of the pod of a part. Arguments: root, part, replicated, restartPolicy. */}}
+{{/* Specification of the pod of a part. Arguments: root, part, replicated, replicable, restartPolicy. It must not depend
+on the number of replicas: a change of that number would restart all of them. */}}
 {{- define "lab.podSpec" -}}
 {{ include "lab.podBasics" (dict "root" .root "scheduling" .part) }}
 shareProcessNamespace: true
@@ -193,7 +194,7 @@ automountServiceAccountToken: {{ not (empty .part.executor) }}
 {{- if .part.executor }}
 serviceAccountName: spark
 {{- end }}
-{{- if gt (int .part.replicas) 1 }}
+{{- if or .replicable .part.replicaFiles }}
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: kubernetes.io/hostname

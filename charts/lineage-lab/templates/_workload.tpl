@@ -67,7 +67,8 @@ replicable (several replicas with one configuration share the work). */}}
 {{- include "lab.require" . }}
 {{- include "lab.requireReplicas" . }}
 {{- $name := include "lab.name" .part }}
-{{- $arguments := dict "root" .root "part" .part "role" "service" "replicated" (not (empty .part.volumes)) }}
+{{- $arguments := dict "root" .root "part" .part "role" "service" "replicable" .replicable }}
+{{- $_ := set $arguments "replicated" (not (empty .part.volumes)) }}
 {{ include "lab.configMap" $arguments }}
 ---
 {{- if .part.ports }}

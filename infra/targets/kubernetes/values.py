@@ -80,7 +80,7 @@ class ValuesRenderer:
         }
 
     def service(self, service: Service) -> dict[str, Any]:
-        """Return the values of a service; `definition` is a hash of all others."""
+        """Return the values of a service; `definition` is a hash of those that its pods are made from."""
         private = {endpoint.name for endpoint in service.endpoints if endpoint.private}
         ports = [
             {"name": endpoint.name, "port": self.site.listen(service.name, endpoint.name).port}
@@ -90,7 +90,6 @@ class ValuesRenderer:
         values = {
             "enabled": True,
             **self._common(service),
-            "replicas": service.replicas,
             "replicaFiles": [dict(files) for files in service.replica_files],
             "ports": ports,
             "volumes": list(service.volumes),
@@ -98,7 +97,7 @@ class ValuesRenderer:
             "restart": service.restart,
             **({"probe": self._probe(service, service.ready)} if service.ready else {}),
         }
-        return {**values, "definition": definition_hash(values)}
+        return {**values, "replicas": service.replicas, "definition": definition_hash(values)}
 
     def task(self, task: Task) -> dict[str, Any]:
         """Return the values of a task."""

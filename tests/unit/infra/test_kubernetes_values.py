@@ -67,6 +67,13 @@ def test_a_definition_changes_with_the_configuration_of_its_part_only():
     assert {name for name in before if before[name]["definition"] != after[name]["definition"]} == {"connect"}
 
 
+def test_a_definition_does_not_change_with_the_number_of_workers():
+    """Pods are annotated with it: a change would restart all of them."""
+    few, many = (parts_of(rendered(connect_workers=workers)[1])["connect"] for workers in (1, 2))
+    assert few["definition"] == many["definition"]
+    assert (few["replicas"], many["replicas"]) == (1, 2)
+
+
 @pytest.mark.parametrize("setup", [True, False])
 def test_setup_is_left_to_pulumi_or_done_by_the_chart(setup):
     assert rendered(setup)[1]["setup"]["enabled"] is setup
