@@ -7,6 +7,7 @@ from typing import Literal
 from infra.model import Address, ExecutorPods, Listener
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, host_name
 from infra.targets.container_site import ALL_INTERFACES, OUTSIDE, ContainerSite
+from infra.targets.labels import checkout_id
 from infra.targets.site import INSIDE, LOOPBACK
 
 OWN_HOST_VARIABLE = "POD_IP"
@@ -37,7 +38,8 @@ class KubernetesSite(ContainerSite):
 
     @property
     def identity(self) -> str:
-        return f"{self.stack} of {self.checkout} on Kubernetes"
+        # Without a path of this machine: the values for Helm contain it.
+        return f"{self.stack} of {checkout_id(self.checkout)} on Kubernetes"
 
     @property
     def client_credentials(self) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of the chart, rendered from the lab; differences from the same lab on Docker."""
 
+import json
 from difflib import ndiff
 
 import pytest
@@ -93,3 +94,9 @@ def test_every_service_of_the_lab_that_the_chart_knows_has_a_template_and_defaul
     }
     defaults = (CHART / "values.yaml").read_text()
     assert all(f"\n{name}:\n" in defaults for name in known)
+
+
+def test_values_contain_no_path_of_this_machine():
+    _, values = rendered()
+    assert "/project/" not in json.dumps(values).replace("/opt/lineage-lab/project/", "")
+    assert "of /project" not in json.dumps(values)
