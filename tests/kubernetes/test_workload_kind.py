@@ -125,17 +125,14 @@ def test_error_about_repeated_exits_has_the_exit_status_and_the_log(apply, input
     assert seconds < 60
 
 
-def test_create_starts_pods_that_failed_before_again(namespace, apply, inputs):
-    """Without waiting for the cluster's own, growing delay."""
-    script = f"[ -e /data/fixed ] || exit 3; {WAIT_FOR_TERM}"
-    config = {"name": "data", "configMap": {"name": "lab-fix", "optional": True}}
-    mounted = {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}
-    apply(script, container=mounted, volumes=[config])
+def test_create_replaces_pods_that_failed_before(namespace, apply, inputs):
+    """The cluster would wait for longer and longer before it starts their program again."""
+    apply("exit 3")
     create_error(inputs())
-    namespace.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "lab-fix"}, "data": {"fixed": ""}})
-    started = time.monotonic()
-    WorkloadKind().create(inputs(), OperationContext())
-    assert time.monotonic() - started < 15
+    failed = {pod["metadata"]["uid"] for pod in pods(namespace)}
+    error, _ = create_error(inputs())
+    assert "ended 2 times" in error
+    assert failed.isdisjoint(pod["metadata"]["uid"] for pod in pods(namespace))
 
 
 def test_error_about_the_memory_limit_names_the_limit(apply, inputs):

@@ -39,7 +39,7 @@ _IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", *_F
 _NORMAL_REASONS = {"ContainerCreating", "PodInitializing"}
 """Reasons for which a container does not run: its image, and what every start passes through."""
 
-FAILED_STAGES = {"image", "exit", "exits", "memory"}
+_RETRIED_STAGES = {"image", "exit", "exits", "memory"}
 """Names of the stages of pods that the cluster starts again with growing delays."""
 
 _MOUNT_REASONS = {"FailedMount", "FailedAttachVolume"}
@@ -84,6 +84,13 @@ def pod_stage(
         if stage := _container_stage(pod, status, events, restarts):
             return stage
     return Stage("starting", "is not ready", None, main_container(pod))
+
+
+def is_failing(pod: Mapping[str, Any]) -> bool:
+    """Return whether a pod failed, and the cluster waits before it tries it again, or tries it for the third time."""
+    stage = pod_stage(pod)
+    runs = any("running" in status["state"] for status in _pending_statuses(pod))
+    return stage is not None and stage.name in _RETRIED_STAGES and (stage.name == "exits" or not runs)
 
 
 def is_ready_pod(pod: Mapping[str, Any]) -> bool:

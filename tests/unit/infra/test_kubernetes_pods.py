@@ -12,7 +12,7 @@ from infra.targets.kubernetes.memory import parse_metrics, parse_node_report
 from infra.targets.kubernetes.names import claim_name, object_name
 from infra.targets.kubernetes.namespace import deletion_problems, volumes_of
 from infra.targets.kubernetes.pod_data import helper_pod
-from infra.targets.kubernetes.pod_stage import SCALE_UP_SECONDS, pod_stage
+from infra.targets.kubernetes.pod_stage import SCALE_UP_SECONDS, is_failing, pod_stage
 from infra.targets.kubernetes.ready_pods import ready_pods
 from infra.targets.kubernetes.rollout import creation_failure, is_rolled_out, progress_text
 from infra.targets.kubernetes.task_runs import job_of
@@ -80,6 +80,22 @@ def test_restarts_before_the_start_are_not_counted():
 @pytest.mark.parametrize("name", ["crashing", "oom", "no-image"])
 def test_final_problems_have_no_time_limit(name):
     assert stage(name).limit == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("crashing", True), ("oom", True), ("pull", True), ("starting", False), ("too-large", False)]
+)
+def test_failing_pods_are_those_that_the_cluster_tries_again(name, expected):
+    assert is_failing(recorded(name)["pods"][0]) == expected
+
+
+def test_program_that_was_started_again_once_is_not_failing():
+    pod = recorded("crashing")["pods"][0]
+    status = pod["status"]["containerStatuses"][0]
+    status["state"] = {"running": {"startedAt": "2026-01-31T12:00:00Z"}}
+    assert is_failing(pod)
+    status["restartCount"] = 1
+    assert not is_failing(pod)
 
 
 def test_unschedulable_pod_waits_longer_if_a_node_is_being_added():

@@ -9,7 +9,7 @@ from infra.targets.kubernetes.client import Cluster, KubernetesObject, shared_cl
 from infra.targets.kubernetes.kind_inputs import WorkloadInputs
 from infra.targets.kubernetes.names import object_name
 from infra.targets.kubernetes.objects import PODS, WORKLOADS
-from infra.targets.kubernetes.pod_stage import FAILED_STAGES, pod_stage
+from infra.targets.kubernetes.pod_stage import is_failing
 from infra.targets.kubernetes.workload_start import POLLS_PER_READ, WorkloadStart, is_ready
 
 RECOVERY_TIMEOUT_SECONDS = 15
@@ -60,6 +60,5 @@ class WorkloadKind(Kind[WorkloadInputs]):
 def _replace_failed_pods(cluster: Cluster, workload: KubernetesObject) -> None:
     """Delete pods whose program or image failed: the cluster waits up to 5 min before it tries them again."""
     for pod in workloads.pods_of(cluster, workload):
-        stage = pod_stage(pod)
-        if stage is not None and stage.name in FAILED_STAGES:
+        if is_failing(pod):
             cluster.delete(PODS, pod["metadata"]["namespace"], pod["metadata"]["name"])
