@@ -220,6 +220,13 @@ def test_service_that_may_exit_counts_as_ready_after_it_has(namespace, apply, in
     assert WorkloadKind().read(inputs(may_exit=True), OperationContext())
 
 
+def test_program_without_a_probe_that_ends_at_once_is_never_ready(apply, inputs):
+    """Its pods are ready for a moment at each of its starts."""
+    apply("sleep 1; exit 3")
+    assert "exit status 3" in create_error(inputs())[0]
+    assert WorkloadKind().read(inputs(), OperationContext()) is None
+
+
 def test_interrupt_ends_the_wait(apply, inputs):
     apply(ready_file="/tmp/ready")
     call = OperationContext()

@@ -17,6 +17,11 @@ def _template_annotations(workload: Mapping[str, Any]) -> Mapping[str, Any]:
     return workload["spec"]["template"].get("metadata", {}).get("annotations") or {}
 
 
+def has_probe(workload: Mapping[str, Any]) -> bool:
+    """Return whether the program of a workload has a readiness probe."""
+    return "readinessProbe" in workload["spec"]["template"]["spec"]["containers"][0]
+
+
 def wanted_replicas(workload: Mapping[str, Any]) -> int:
     """Return the number of pods that a workload is scaled to."""
     return int(workload["spec"].get("replicas", 1))

@@ -24,6 +24,9 @@ POLLS_PER_DIAGNOSIS = 20
 CREATE_SECONDS = 30
 """Time limit for the cluster to create pods."""
 
+UNPROBED_SECONDS = 2
+"""Time that a program without a readiness probe must run to count as ready."""
+
 ENDPOINT_SECONDS = 30
 """Time limit for ready pods to appear among the endpoints of their Service."""
 
@@ -34,14 +37,35 @@ NO_POD = ""
 """Stands for the workload itself among the names of its pods."""
 
 
-def is_ready(cluster: Cluster, inputs: WorkloadInputs, workload: KubernetesObject) -> bool:
-    """Return whether all pods are ready, or have completed as they may, and clients can reach them."""
-    if rollout.is_rolled_out(workload):
-        return _has_endpoints(cluster, inputs)
-    if not inputs.may_exit or not rollout.is_observed(workload):
-        return False
-    pods = [pod for pod in workloads.pods_of(cluster, workload) if is_current(pod, rollout.definition_of(workload))]
-    return len(pods) == inputs.replicas and all(pod_stage(pod, may_exit=True) is None for pod in pods)
+class Readiness:
+    """Readiness of a service's pods over time: a program without a probe is ready when it has run for a while."""
+
+    def __init__(self, cluster: Cluster, inputs: WorkloadInputs) -> None:
+        self._cluster = cluster
+        self._inputs = inputs
+        self._ready: tuple[dict[str, int], float] = {}, 0.0
+
+    def holds(self, workload: KubernetesObject) -> bool:
+        """Return whether all pods are ready, or have completed as they may, and clients can reach them."""
+        if rollout.is_rolled_out(workload):
+            return self._has_run(workload) and _has_endpoints(self._cluster, self._inputs)
+        if not self._inputs.may_exit or not rollout.is_observed(workload):
+            return False
+        pods = self._current_pods(workload)
+        return len(pods) == self._inputs.replicas and all(pod_stage(pod, may_exit=True) is None for pod in pods)
+
+    def _has_run(self, workload: KubernetesObject) -> bool:
+        """Return whether pods without a probe have run for `UNPROBED_SECONDS` while this object looked at them."""
+        if rollout.has_probe(workload):
+            return True
+        restarts = {pod["metadata"]["uid"]: restart_count(pod) for pod in self._current_pods(workload)}
+        if restarts != self._ready[0]:
+            self._ready = restarts, time.monotonic()
+        return time.monotonic() - self._ready[1] >= UNPROBED_SECONDS
+
+    def _current_pods(self, workload: KubernetesObject) -> list[KubernetesObject]:
+        definition = rollout.definition_of(workload)
+        return [pod for pod in workloads.pods_of(self._cluster, workload) if is_current(pod, definition)]
 
 
 def _has_endpoints(cluster: Cluster, inputs: WorkloadInputs) -> bool:
@@ -66,6 +90,7 @@ class WorkloadStart:
         self._call = call
         self._kind = WORKLOADS[inputs.kind]
         self._name = object_name(inputs.service)
+        self._readiness = Readiness(cluster, inputs)
         self._restarts: dict[str, int] = {}
         self._stages: dict[str, tuple[str, float]] = {}
 
@@ -80,7 +105,7 @@ class WorkloadStart:
                 continue
             workload = workloads.require_workload(self._cluster, self._inputs.kind, self._inputs.namespace, self._name)
             current = rollout.definition_of(workload) == self._inputs.definition
-            if current and is_ready(self._cluster, self._inputs, workload):
+            if current and self._readiness.holds(workload):
                 return
             if turn % POLLS_PER_DIAGNOSIS == 0:
                 self._check(workload, current)

@@ -10,7 +10,7 @@ from infra.targets.kubernetes.kind_inputs import WorkloadInputs
 from infra.targets.kubernetes.names import object_name
 from infra.targets.kubernetes.objects import PODS, WORKLOADS
 from infra.targets.kubernetes.pod_stage import is_failing
-from infra.targets.kubernetes.workload_start import POLLS_PER_READ, WorkloadStart, is_ready
+from infra.targets.kubernetes.workload_start import POLLS_PER_READ, Readiness, WorkloadStart
 
 RECOVERY_TIMEOUT_SECONDS = 15
 """Time limit of a refresh for the cluster to replace a pod before the service counts as missing."""
@@ -36,13 +36,14 @@ class WorkloadKind(Kind[WorkloadInputs]):
     def read(self, inputs: WorkloadInputs, call: OperationContext) -> ReadResult[WorkloadInputs] | None:
         """Return the inputs if the pods are ready; None if the service is stopped, failed or missing."""
         cluster, name = shared_cluster(inputs.context), object_name(inputs.service)
+        readiness = Readiness(cluster, inputs)
         for turn, _ in enumerate(call.poll(RECOVERY_TIMEOUT_SECONDS)):
             if turn % POLLS_PER_READ:
                 continue
             workload = cluster.find(WORKLOADS[inputs.kind], inputs.namespace, name)
             if workload is None or rollout.wanted_replicas(workload) == 0:
                 return None
-            if is_ready(cluster, inputs, workload):
+            if readiness.holds(workload):
                 return ReadResult(inputs)
         return None
 
