@@ -122,6 +122,13 @@ def test_an_existing_secret_replaces_the_generated_one(helm):
     assert volumes["credentials"]["secret"]["secretName"] == "mine"
 
 
+def test_credentials_of_existing_services_are_never_generated(helm):
+    changes = {"given": ["S3_ACCESS_KEY", "S3_SECRET_KEY"]}
+    with pytest.raises(HelmError, match=r"credentials.existingSecret: .* for S3_ACCESS_KEY, S3_SECRET_KEY"):
+        helm.template(changed("connect", credentials=changes))
+    assert helm.template(changed("connect", credentials=changes | {"existingSecret": "mine"}))
+
+
 @pytest.mark.parametrize("key", ["files", "script", "podAnnotations"])
 def test_only_pods_with_a_changed_configuration_are_replaced(helm, key):
     text = {"files": {"connect.properties": "x=1"}, "script": "exit 0", "podAnnotations": {"mine": "1"}}

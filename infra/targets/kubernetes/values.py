@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from infra import credentials
+from infra.catalog import external_credentials
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
 from infra.settings import Settings
 from infra.targets.kubernetes.in_cluster import resource_entries, setup_part
@@ -70,7 +71,7 @@ class ValuesRenderer:
             "stack": self.site.stack,
             "checkout": self.checkout,
             "images": {"pullSecrets": [self.settings.image_pull_secret] if self.settings.image_pull_secret else []},
-            "credentials": {"fingerprint": fingerprint, "names": dict.fromkeys(credentials.NAMES, PASSWORD_LENGTH)},
+            "credentials": {"fingerprint": fingerprint, **self._credentials()},
             "storage": {"className": self.settings.storage_class},
             "setup": self._setup(lab, resources, setup),
             **{name: {"enabled": False} for name in sorted(self.chart_services - services.keys())},
@@ -78,6 +79,12 @@ class ValuesRenderer:
             "jobs": jobs,
             "tasks": {task.name: self.task(task) for task in lab.tasks},
         }
+
+    def _credentials(self) -> dict[str, Any]:
+        """Return the credentials that the chart generates, and those of existing services, which the user gives."""
+        given = external_credentials(self.settings)
+        generated = {name: PASSWORD_LENGTH for name in credentials.NAMES if name not in given}
+        return {"names": generated, **({"given": sorted(given)} if given else {})}
 
     def service(self, service: Service) -> dict[str, Any]:
         """Return the values of a service; `definition` is a hash of those that its pods are made from."""

@@ -21,6 +21,8 @@ from infra.targets.local.target import LocalTarget
 from infra.user_files import UserFiles
 from tests.unit.infra import rendered_labs
 from tests.unit.infra.rendered_labs import LOCAL_SITE, OFFSET, docker_lab, docker_target
+from tests.unit.infra.rendered_values import SITE as KUBERNETES_SITE
+from tests.unit.infra.rendered_values import renderer
 
 KAFKA = {"external_kafka": "kafka-1.example:9092,kafka-2.example:9192"}
 REGISTRY = {"external_schema_registry": "https://registry.example/apis/ccompat/v7/"}
@@ -228,3 +230,19 @@ def test_loopback_is_refused_where_services_run_in_containers(target, address):
 def test_profile_without_the_service_ignores_its_setting():
     connect_only = settings_with(profile="connect", **POSTGRES)
     assert external_services(connect_only) == {"postgres": Address("db.example", 6432, user="lab")}
+
+
+def test_chart_values_have_neither_service_nor_generated_credentials():
+    settings = LabSettings(target="kubernetes", **EVERY)
+    site = replace(KUBERNETES_SITE, external=external_services(settings))
+    lab = build_lab(site, settings, UserFiles())
+    resources = build_lab(site.for_clients_in_cluster(), settings, UserFiles()).resources
+    values = replace(renderer(), site=site, settings=settings).values(lab, resources, setup=True)
+    names = ("kafka", "schemaRegistry", "objectStore", "postgres")
+    assert [values[name] for name in names] == [{"enabled": False}] * 4
+    assert values["credentials"]["names"] == {}
+    assert values["credentials"]["given"] == ["POSTGRES_PASSWORD", "S3_ACCESS_KEY", "S3_SECRET_KEY"]
+    checks = {entry["key"]: entry["kind"] for entry in values["setup"]["resources"]}
+    assert checks.items() >= {"kafka": "ExternalKafka", "postgres": "ExternalPostgres"}.items()
+    assert values["setup"]["services"].keys().isdisjoint(SERVICES)
+    assert {"kafka"} <= {*values["connect"]["needs"]}
