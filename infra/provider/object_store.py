@@ -10,6 +10,7 @@ from infra import credentials
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 30
+RETRIES = 3
 
 LOGIN_CODES = frozenset({"403", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
 """Codes of a store that does not know the keys."""
@@ -36,7 +37,7 @@ def s3_client(endpoint: str, credentials_file: str) -> Any:  # noqa: ANN401 - bo
             s3={"addressing_style": "path"},
             connect_timeout=CONNECT_SECONDS,
             read_timeout=READ_SECONDS,
-            retries={"max_attempts": 3},
+            retries={"max_attempts": RETRIES},
         ),
     )
 

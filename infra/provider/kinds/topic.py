@@ -57,6 +57,8 @@ class TopicKind(DataKind[Topic]):
         return f"topic {inputs.name} at {inputs.bootstrap}"
 
     def create(self, inputs: Topic, call: OperationContext) -> dict[str, Any]:
+        if self.exists_already(inputs, call):
+            return self.created(inputs, True, call)
         admin = admin_client(inputs.bootstrap)
         found = _cluster(inputs, admin)
         if not _is_expected(inputs, found):
@@ -65,8 +67,6 @@ class TopicKind(DataKind[Topic]):
                 f"(cluster {found}, expected {inputs.cluster}). "
                 "Stop that lab or program, or set another lineage-lab:portOffset"
             )
-        if self.exists_already(inputs, call):
-            return self.created(inputs, True, call)
         new = NewTopic(inputs.name, inputs.partitions, BROKER_DEFAULT, config=inputs.config)
         created = _admin_request(inputs, "create", lambda: admin.create_topics([new])[inputs.name], _topic_exists)
         if not created:
