@@ -103,7 +103,8 @@ def test_slot_and_publication_are_removed_in_a_database_that_stays(inputs, serve
     known = inputs()
     server.query(f"CREATE DATABASE shop OWNER {ROLE}", "postgres")
     server.query(f"SELECT pg_create_logical_replication_slot('{SLOT}', 'pgoutput')")
-    with psycopg.connect(server.connect().info.dsn, user=ROLE, password="p", autocommit=True) as connection:
+    login = {"host": known.host, "port": known.port, "user": ROLE, "password": "p", "dbname": "shop"}
+    with psycopg.connect(**login, autocommit=True) as connection:
         connection.execute("CREATE TABLE orders (id int)")
         connection.execute(f"CREATE PUBLICATION {SLOT} FOR TABLE orders")
     notes = []
