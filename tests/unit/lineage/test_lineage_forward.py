@@ -158,7 +158,9 @@ def test_recorded_engine_events_arrive(tmp_path, recorder):
             return service.forwarder.status()
 
     status = run(scenario())
-    assert (status["parked"], status["lastError"]) == (0, None)
+    assert status["parked"] == 0
+    # On a loaded machine an attempt can time out, and is repeated.
+    assert status["lastError"] is None or "did not respond" in status["lastError"]
     assert status["delivered"] == status["cursor"] <= len(recorder.events)
     assert_valid_stream(recorder.events)
 
