@@ -20,7 +20,7 @@ SLOW_LAYERS = frozenset({"connect", "docker", "flink", "kubernetes", "packages"}
 RESERVED_SECONDS = 3 * 60
 """A slow test starts only this long before the deadline: most end within it, with the labs that they use."""
 
-RESERVED_FOR_LAYER = {"docker": 25 * 60, "kubernetes": 20 * 60}
+RESERVED_FOR_LAYER = {"docker": 25 * 60, "kubernetes": 15 * 60}
 """The same for folders whose tests build on each other, or whose set-up takes long: all of them start, or none."""
 
 TESTS = Path(__file__).parent
