@@ -161,6 +161,8 @@ def store(runtime):
     """Runtime of a service with a volume."""
     runtime.create("store", VOLUME_SCRIPT, True, kind="StatefulSet", volume=STORAGE_CLASS)
     await_truthy(lambda: "end of files" in runtime.log_tail("store"))
+    # The API server learns later than the log that the program runs.
+    await_truthy(lambda: runtime.require_state("store").running)
     return runtime
 
 
