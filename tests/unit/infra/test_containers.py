@@ -11,7 +11,7 @@ NEVER = "0001-01-01T00:00:00Z"
 
 
 def inspected(status, *, role="service", policy="unless-stopped", started="2026-01-31T12:00:00.5Z", **state):
-    """Return the output of `docker inspect` for a container, as far as it is parsed."""
+    """Return the output of `docker inspect` for a container, with the fields that are parsed."""
     return {
         "State": {"Status": status, "Pid": 0, "ExitCode": 0, "Error": "", "OOMKilled": False, "StartedAt": started}
         | state,
