@@ -14,7 +14,7 @@ import docker
 import requests
 from docker import DockerClient
 from docker.context import ContextAPI
-from docker.errors import DockerException, ImageNotFound, NotFound
+from docker.errors import DockerException, NotFound
 from docker.models.containers import Container
 from docker.types.daemon import CancellableStream
 
@@ -133,14 +133,11 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())[:600]
 
 
-def has_image(client: DockerClient, image: str) -> bool:
-    """Return whether the daemon has an image, given its reference or identifier."""
-    with docker_errors(f"inspect image {image}"):
-        try:
-            client.images.get(image)
-        except ImageNotFound:
-            return False
-    return True
+def image_names(client: DockerClient) -> set[str]:
+    """Return the identifiers and references of all images that the daemon has; one request."""
+    with docker_errors("list images"):
+        found = client.api.images()
+    return {name for image in found for name in (image["Id"], *(image["RepoTags"] or ()))}
 
 
 def find_container(client: DockerClient, name: str) -> Container | None:

@@ -11,7 +11,7 @@ from docker import DockerClient
 from infra.errors import PreflightError
 from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
-from infra.targets.docker.engine import docker_errors, engine_host, has_image, shared_client
+from infra.targets.docker.engine import docker_errors, engine_host, image_names, shared_client
 from infra.targets.docker.kind_inputs import DockerHostInputs
 from infra.targets.docker.runtime import Containers
 from infra.targets.labels import CHECKOUT_LABEL, STACK_LABEL
@@ -87,8 +87,8 @@ def _require_images(client: DockerClient, inputs: DockerHostInputs) -> None:
 
 def _missing_images(client: DockerClient, inputs: DockerHostInputs) -> list[str]:
     """Return the names of the services and tasks whose image the daemon lacks."""
-    existing = {image: has_image(client, image) for image in set(inputs.images.values())}
-    return sorted(part for part, image in inputs.images.items() if not existing[image])
+    existing = image_names(client) if inputs.images else set()
+    return sorted(part for part, image in inputs.images.items() if image not in existing)
 
 
 def _is_local_daemon() -> bool:
