@@ -58,24 +58,28 @@ def prepare_destroy(stack: Stack) -> None:
     target = stack_target(stack.name)
     if plugin := PLUGINS.get(target):
         ensure_plugin(plugin, stack)
-    if target == "kubernetes":
-        _forget_missing_release(stack)
-    if target != "docker":
-        return
-    if missing := docker_state.missing_containers(stack.resources(), _existing_containers(stack)):
+    if missing := _missing_resources(stack, target):
         targets = [word for urn in missing for word in ("--target", urn)]
         stack.run_pulumi("refresh", "--yes", "--skip-preview", "--suppress-outputs", *targets)
 
 
-def _forget_missing_release(stack: Stack) -> None:
-    """Remove the Helm release from the state if the namespace has no record of it."""
+def _missing_resources(stack: Stack, target: str) -> list[str]:
+    """Return the URNs of the vendor's resources in the state that no longer exist."""
+    if target == "docker":
+        return docker_state.missing_containers(stack.resources(), _existing_containers(stack))
+    if target == "kubernetes":
+        return _missing_releases(stack)
+    return []
+
+
+def _missing_releases(stack: Stack) -> list[str]:
+    """Return the URN of the Helm release if the namespace has no record of it."""
     from infra.targets.kubernetes.client import shared_cluster
     from infra.targets.kubernetes.release_records import has_records
 
     found = [known["urn"] for known in stack.resources() if known["type"] == RELEASE_TYPE]
     context, namespace = stack_place(stack.name)
-    if found and not has_records(shared_cluster(context), namespace):
-        stack.run_pulumi("refresh", "--yes", "--skip-preview", "--suppress-outputs", "--target", found[0])
+    return found if found and not has_records(shared_cluster(context), namespace) else []
 
 
 def _existing_containers(stack: Stack) -> set[str]:
