@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources as data, rendered by a target before Pulumi runs."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 from infra.catalog import external_credentials
@@ -15,6 +17,8 @@ FINGERPRINT = "fingerprint"
 
 DISK_MIB = 2048
 """Disk space that the preflight requires: more than a day of the default shop writes."""
+
+DEFINITION_LENGTH = 16
 
 SET_BY_ENGINE = ""
 """Placeholder of an input that is another resource's output."""
@@ -37,6 +41,12 @@ class ResourceDeclaration:
     inputs: Inputs
     needs: tuple[str, ...]
     secret: bool = False
+
+
+def definition_hash(definition: object) -> str:
+    """Return the hash of a service's or task's definition, JSON without credentials."""
+    text = json.dumps(definition, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DEFINITION_LENGTH]
 
 
 def outputs(lab: Lab, site: Site) -> dict[str, str]:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendering of services and tasks as inputs of Docker containers."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from infra.errors import LabError
 from infra.model import Endpoint, PublicImage, Service, Task
+from infra.targets.container_limits import memory_limit_mib
 from infra.targets.container_paths import CREDENTIALS_FOLDER, FILES, PROBE, SCRATCH, USER, VOLUMES, host_name
+from infra.targets.declarations import definition_hash
 from infra.targets.docker import names
 from infra.targets.docker.inputs import (
     ContainerInputs,
@@ -32,17 +32,12 @@ HEALTH_SECONDS = 30
 HEALTH_TIMEOUT_SECONDS = 20
 HEALTH_RETRIES = 3
 
-MEMORY_LIMIT_FACTOR = 1.5
-"""Ratio of a container's memory limit to the memory in the model: stops leaks, leaves room for load peaks."""
-
 FILES_MIB = 8
 """Size of the tmpfs for the configuration files of a container."""
 
 SHELL = ["/bin/sh", "-c"]
 
 LOG_OPTIONS = {"max-file": "2", "max-size": "10m"}
-
-DEFINITION_LENGTH = 16
 
 ImageSelector = Callable[[Service | Task], str]
 """Returns the reference or identifier of the image that a part runs on."""
@@ -75,7 +70,7 @@ class ContainerRenderer:
             **stack_labels(self.site.stack, self.project),
             PART_LABEL: part.name,
             ROLE_LABEL: SERVICE_ROLE if isinstance(part, Service) else TASK_ROLE,
-            DEFINITION_LABEL: definition_hash(unlabelled),
+            DEFINITION_LABEL: definition_hash(unlabelled.properties()),
         }
         return unlabelled.model_copy(update={"labels": labels_of(labels)})
 
@@ -171,17 +166,6 @@ class ContainerRenderer:
 def published_endpoints(service: Service) -> tuple[Endpoint, ...]:
     """Return the endpoints whose ports are published on the user's machine."""
     return tuple(endpoint for endpoint in service.endpoints if endpoint.published_as)
-
-
-def memory_limit_mib(part: Service | Task) -> int:
-    """Return the memory limit of a part's container."""
-    return int(part.memory_mib * MEMORY_LIMIT_FACTOR)
-
-
-def definition_hash(container: ContainerInputs) -> str:
-    """Return the hash of a container's inputs, including its image, without credentials."""
-    text = json.dumps(container.properties(), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DEFINITION_LENGTH]
 
 
 def _restart_policy(service: Service | None) -> str:

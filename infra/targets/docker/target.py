@@ -8,6 +8,7 @@ from infra.catalog import ENDPOINTS, check_settings, external_services
 from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.settings import Settings
+from infra.targets.container_limits import memory_limit_mib, startup_seconds
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
 from infra.targets.container_site import ImagePrograms
 from infra.targets.declarations import (
@@ -16,11 +17,12 @@ from infra.targets.declarations import (
     SET_BY_ENGINE,
     ResourceDeclaration,
     credentials_declaration,
+    definition_hash,
     environment_file,
     resource_declaration,
 )
 from infra.targets.docker import names
-from infra.targets.docker.container import ContainerRenderer, definition_hash, memory_limit_mib, published_endpoints
+from infra.targets.docker.container import ContainerRenderer, published_endpoints
 from infra.targets.docker.container_notes import container_location
 from infra.targets.docker.images import Images
 from infra.targets.docker.inputs import (
@@ -39,12 +41,6 @@ from infra.toolchain import Artifacts
 HOST = "docker"
 NETWORK = "network"
 CREDENTIALS_VOLUME = "credentials/volume"
-
-UNPROBED_SECONDS = 60
-"""Time limit for the start of a service without a readiness probe."""
-
-STARTUP_FACTOR = 2
-"""Ratio of a container's time limit for readiness to a process's: it reads its programs from image layers, uncached."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +151,7 @@ class DockerTarget:
             case LaunchedJob():
                 launcher = self.containers.container(lab.service(part.launcher))
                 notes = container_location(launcher.name, part.notes)
-                return (resource_declaration(part.rendered(definition_hash(launcher), notes)),)
+                return (resource_declaration(part.rendered(definition_hash(launcher.properties()), notes)),)
             case Resource():
                 return (resource_declaration(part),)
 
@@ -165,7 +161,7 @@ class DockerTarget:
             container=SET_BY_ENGINE,
             service=service.name,
             probe=self.containers.probe(service),
-            seconds=STARTUP_FACTOR * service.ready.seconds if service.ready else UNPROBED_SECONDS,
+            seconds=startup_seconds(service),
             stop_seconds=service.stop_seconds,
             may_exit=service.restart == "on_failure",
             memory_mib=memory_limit_mib(service),

@@ -11,6 +11,7 @@ from infra.errors import SettingsError
 from infra.model import Endpoint, Lab, LaunchedJob, Part, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.settings import Settings
+from infra.targets.container_limits import startup_seconds
 from infra.targets.container_paths import host_name
 from infra.targets.declarations import (
     CREDENTIALS,
@@ -33,7 +34,7 @@ from infra.targets.kubernetes.kind_inputs import (
 from infra.targets.kubernetes.pod_notes import pod_location
 from infra.targets.kubernetes.site import KubernetesSite
 from infra.targets.kubernetes.stack_namespace import stack_namespace
-from infra.targets.kubernetes.values import STARTUP_FACTOR, ValuesRenderer
+from infra.targets.kubernetes.values import ValuesRenderer
 from infra.targets.labels import stack_labels
 from infra.toolchain import Artifacts
 from infra.toolchain.cache import hash_tree
@@ -43,9 +44,6 @@ CLUSTER = "cluster"
 CREDENTIALS_SECRET = "credentials/secret"
 RELEASE = "release"
 PORT_FORWARD = "port_forward"
-
-UNPROBED_SECONDS = 60
-"""Time limit for the start of a service without a readiness probe."""
 
 
 @dataclass(frozen=True)
@@ -187,13 +185,12 @@ class KubernetesTarget:
                 return (resource_declaration(part),)
 
     def _workload_declaration(self, service: Service, definition: str) -> ResourceDeclaration:
-        seconds = STARTUP_FACTOR * service.ready.seconds if service.ready else UNPROBED_SECONDS
         inputs = WorkloadInputs(
             **self._place,
             service=service.name,
             kind="StatefulSet" if service.volumes else "Deployment",
             replicas=service.replicas,
-            seconds=seconds,
+            seconds=startup_seconds(service),
             definition=definition,
             fingerprint=SET_BY_ENGINE,  # of services with credentials
             may_exit=service.restart == "on_failure",

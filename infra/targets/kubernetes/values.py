@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of the Helm chart `charts/lineage-lab`, rendered from a lab."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,21 +10,15 @@ from infra import credentials
 from infra.catalog import external_credentials
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
 from infra.settings import Settings
+from infra.targets.container_limits import memory_limit_mib, startup_seconds
+from infra.targets.declarations import definition_hash
 from infra.targets.kubernetes.in_cluster import resource_entries, setup_part
 from infra.targets.kubernetes.script import start_script
 from infra.targets.kubernetes.site import KubernetesSite
 from infra.targets.launch_script import Launcher
 
-MEMORY_LIMIT_FACTOR = 1.5
-"""Ratio of a container's memory limit to the memory in the model: stops leaks, leaves room for load peaks."""
-
 CPU_REQUEST = "50m"
 """CPU that the scheduler reserves for each pod: a lab of fifteen pods fits one core while it is idle."""
-
-STARTUP_FACTOR = 2
-"""Ratio of a pod's time limit for readiness to a process's: it reads its programs from image layers, uncached."""
-
-DEFINITION_LENGTH = 16
 
 PASSWORD_LENGTH = 32
 """Characters of a credential that the chart generates, where Helm installs it without Pulumi."""
@@ -129,7 +121,7 @@ class ValuesRenderer:
 
     def _probe(self, service: Service, probe: Probe) -> dict[str, Any]:
         port = self.site.listen(service.name, probe.endpoint).port
-        return {"port": port, "path": probe.path, "seconds": STARTUP_FACTOR * probe.seconds}
+        return {"port": port, "path": probe.path, "seconds": startup_seconds(service)}
 
     def _setup(self, lab: Lab, resources: tuple[Resource, ...], enabled: bool) -> dict[str, Any]:
         part = setup_part()
@@ -148,11 +140,6 @@ class ValuesRenderer:
         }
 
 
-def memory_limit_mib(part: Service | Task) -> int:
-    """Return the memory limit of a part's container."""
-    return int(part.memory_mib * MEMORY_LIMIT_FACTOR)
-
-
 def value_name(service: str) -> str:
     """Return the name of a service in the values, as Helm users spell it: `schemaRegistry`."""
     first, *others = service.split("_")
@@ -163,9 +150,3 @@ def chart_services(chart: Path, services: Mapping[str, object]) -> frozenset[str
     """Return those services, by their names in the values, that have a template of their own in the chart."""
     found = {name for name in services if (chart / "templates" / f"{name.replace('_', '-')}.yaml").exists()}
     return frozenset(value_name(name) for name in found)
-
-
-def definition_hash(values: Mapping[str, Any]) -> str:
-    """Return the hash of a part's values, which contain no credentials."""
-    text = json.dumps(values, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DEFINITION_LENGTH]

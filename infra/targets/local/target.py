@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The local target: every service a plain process on loopback, under one supervisord per stack."""
 
-import hashlib
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -27,13 +25,14 @@ from infra.targets.declarations import (
     SET_BY_ENGINE,
     ResourceDeclaration,
     credentials_declaration,
+    definition_hash,
     environment_file,
     resource_declaration,
 )
 from infra.targets.launch_script import Launcher
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs, SupervisorInputs
 from infra.targets.local.site import LocalSite
-from infra.targets.revision import REVISION_LENGTH, revision
+from infra.targets.revision import revision
 from infra.toolchain import Artifacts
 
 SUPERVISOR = "supervisor"
@@ -88,15 +87,11 @@ class LocalTarget:
                     "Process", part.key, self._process_inputs(part), needs, secret=bool(part.secrets)
                 )
             case LaunchedJob():
-                definition = self._definition_hash(self._process_inputs(lab.service(part.launcher)))
+                launcher = self._process_inputs(lab.service(part.launcher))
+                definition = definition_hash([launcher.script, launcher.files, launcher.revision])
                 return resource_declaration(part.rendered(definition, part.notes))
             case Resource():
                 return resource_declaration(part)
-
-    def _definition_hash(self, launcher: ProcessInputs) -> str:
-        """Return the hash of a process definition without credentials."""
-        text = json.dumps([launcher.script, launcher.files, launcher.revision], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
 
     def _process_inputs(self, part: Service | Task) -> ProcessInputs:
         if isinstance(part.run, PublicImage):
