@@ -6,8 +6,21 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from infra.model import Java, Service, Task
-from infra.targets.container_paths import JARS, SCRATCH, VOLUMES
-from infra.targets.launch_script import Launcher
+from infra.targets.container_paths import (
+    CREDENTIALS_FOLDER,
+    CREDENTIALS_NAME,
+    JARS,
+    PROJECT_FOLDER,
+    SCRATCH,
+    USER,
+    VOLUMES,
+)
+from infra.targets.launch_script import Launcher, Programs
+
+
+def container_launcher(programs: Programs) -> Launcher:
+    """Return the renderer of start scripts that run in the lab's images."""
+    return Launcher(programs, Path(PROJECT_FOLDER), Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME, "linux", USER)
 
 
 def container_script(part: Service | Task, launcher: Launcher, file_commands: Iterable[str]) -> str:

@@ -4,12 +4,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
+from infra.catalog import ENDPOINTS, external_services
 from infra.model import Address, Listener
-from infra.project import CREDENTIALS_FILE, STATE
+from infra.project import CREDENTIALS_FILE, PROJECT, STATE
+from infra.settings import Settings
 from infra.targets.container_paths import FILES, PROGRAMS, PROJECT_FOLDER, SCRATCH, VOLUMES, host_name
 from infra.targets.site import INSIDE, LOOPBACK, BaseSite
+from infra.toolchain import Artifacts
 
 ALL_INTERFACES = "0.0.0.0"
 
@@ -60,6 +63,18 @@ class ContainerSite(BaseSite):
 
     stack: str
     checkout: Path
+
+    @classmethod
+    def of_stack(cls, stack: str, settings: Settings, artifacts: Artifacts) -> Self:
+        """Return the site of a stack of this checkout."""
+        return cls(
+            stack=stack,
+            checkout=PROJECT,
+            port_offset=settings.port_offset,
+            endpoints=ENDPOINTS,
+            programs=ImagePrograms(artifacts.has),
+            external=external_services(settings),
+        )
 
     @property
     def runs_images(self) -> bool:

@@ -4,13 +4,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.catalog import ENDPOINTS, check_settings, external_services
+from infra.catalog import check_settings
 from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.settings import Settings
 from infra.targets.container_limits import memory_limit_mib, startup_seconds
-from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
-from infra.targets.container_site import ImagePrograms
+from infra.targets.container_script import container_launcher
 from infra.targets.declarations import (
     CREDENTIALS,
     DISK_MIB,
@@ -35,7 +34,6 @@ from infra.targets.docker.keys import container_key, image_key, volume_key
 from infra.targets.docker.kind_inputs import ContainerReadyInputs, CredentialsVolumeInputs, DockerHostInputs
 from infra.targets.docker.site import DockerSite
 from infra.targets.labels import checkout_id, stack_labels
-from infra.targets.launch_script import Launcher
 from infra.toolchain import Artifacts
 
 HOST = "docker"
@@ -209,15 +207,6 @@ def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> Docke
         reference = images.image_for(part)
         return images.identifier(reference) or reference
 
-    programs = ImagePrograms(artifacts.has)
-    site = DockerSite(
-        stack=stack,
-        checkout=PROJECT,
-        port_offset=settings.port_offset,
-        endpoints=ENDPOINTS,
-        programs=programs,
-        external=external_services(settings),
-    )
-    file = Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME
-    launcher = Launcher(programs, Path(PROJECT_FOLDER), file, "linux", USER)
-    return DockerTarget(ContainerRenderer(site, launcher, image, PROJECT), stack_root(stack), settings)
+    site = DockerSite.of_stack(stack, settings, artifacts)
+    containers = ContainerRenderer(site, container_launcher(site.programs), image, PROJECT)
+    return DockerTarget(containers, stack_root(stack), settings)

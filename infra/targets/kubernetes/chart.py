@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chart of the lab, and its values for a stack of this checkout."""
 
-from pathlib import Path
 from typing import Any
 
-from infra.catalog import ENDPOINTS, build_lab, check_settings, external_services
+from infra.catalog import ENDPOINTS, build_lab, check_settings
 from infra.model import Service, Task
 from infra.project import PROJECT
 from infra.settings import Settings
-from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, PROJECT_FOLDER, USER
-from infra.targets.container_site import ImagePrograms
+from infra.targets.container_script import container_launcher
 from infra.targets.docker.images import Images, registry_reference
 from infra.targets.kubernetes.in_cluster import setup_part
 from infra.targets.kubernetes.site import KubernetesSite
 from infra.targets.kubernetes.values import ValuesRenderer, chart_services
 from infra.targets.labels import checkout_id
-from infra.targets.launch_script import Launcher
 from infra.toolchain import Artifacts
 from infra.user_files import read_user_files
 
@@ -29,17 +26,8 @@ def values_renderer(stack: str, settings: Settings, artifacts: Artifacts) -> Val
     def image(part: Service | Task) -> str:
         return registry_reference(images.image_for(part), settings.image_registry, settings.image_tag)
 
-    programs = ImagePrograms(artifacts.has)
-    site = KubernetesSite(
-        stack=stack,
-        checkout=PROJECT,
-        port_offset=settings.port_offset,
-        endpoints=ENDPOINTS,
-        programs=programs,
-        external=external_services(settings),
-    )
-    launcher = Launcher(programs, Path(PROJECT_FOLDER), Path(CREDENTIALS_FOLDER) / CREDENTIALS_NAME, "linux", USER)
-    return ValuesRenderer(site, launcher, image, settings, chart_services(CHART, ENDPOINTS), checkout_id(PROJECT))
+    site, known = KubernetesSite.of_stack(stack, settings, artifacts), chart_services(CHART, ENDPOINTS)
+    return ValuesRenderer(site, container_launcher(site.programs), image, settings, known, checkout_id(PROJECT))
 
 
 def parts_on_images(stack: str, settings: Settings, artifacts: Artifacts) -> tuple[Service | Task, ...]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
-from infra.targets.container_paths import PROJECT_FOLDER, USER, host_name
+from infra.targets.container_paths import host_name
+from infra.targets.container_script import container_launcher
 from infra.targets.container_site import ImagePrograms
 from infra.targets.docker.container import ContainerRenderer
 from infra.targets.docker.site import DockerSite
@@ -46,7 +47,7 @@ class Programs:
 
 LOCAL_SITE = LocalSite(root=STACK_ROOT, port_offset=OFFSET, endpoints=ENDPOINTS, programs=Programs())
 IMAGE_PROGRAMS = ImagePrograms(lambda component: component != "marquez")
-DOCKER_LAUNCHER = Launcher(IMAGE_PROGRAMS, Path(PROJECT_FOLDER), Path(CREDENTIALS), user=USER)
+DOCKER_LAUNCHER = container_launcher(IMAGE_PROGRAMS)
 
 
 def local_resources(settings):
